@@ -1,0 +1,48 @@
+/** Who may import whom: README, "A map of the source". */
+const only = (from, ...to) => ({
+  name: `${from}-imports`,
+  severity: 'error',
+  comment: `src/${from} may import only: ${[from, ...to].join(', ')}`,
+  from: { path: `^src/${from}/` },
+  to: { path: '^src/', pathNot: `^src/(${[from, ...to].join('|')})/` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    only('model'),
+    {
+      name: 'model-zod-only',
+      severity: 'error',
+      from: { path: '^src/model/' },
+      to: { dependencyTypes: ['npm', 'core'], pathNot: 'node_modules/zod/' },
+    },
+    only('resources', 'model'),
+    only('files', 'model'),
+    only('report', 'model'),
+    only('service', 'model', 'resources'),
+    only('pipeline', 'model', 'resources', 'service'),
+    {
+      name: 'pipeline-service-types-only',
+      severity: 'error',
+      comment: 'the pipeline sees the service through its port, as types',
+      from: { path: '^src/pipeline/' },
+      to: { path: '^src/service/', pathNot: '^src/service/port\\.ts$' },
+    },
+    {
+      name: 'pipeline-service-port-is-types',
+      severity: 'error',
+      from: { path: '^src/pipeline/' },
+      to: { path: '^src/service/', dependencyTypesNot: ['type-only'] },
+    },
+    only('runs', 'model', 'resources', 'files', 'report', 'service', 'pipeline'),
+    only('worker', 'runs', 'model'),
+    only('cli', 'runs', 'model', 'worker', 'sandbox'),
+    only('sandbox'),
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+  },
+};

@@ -1,0 +1,45 @@
+import type { Issue } from './issue.js';
+import type { OutcomeKind } from './outcome.js';
+import type { RowRef } from './row.js';
+import type { Fields, Value } from './value.js';
+
+/** One field of an update, old → new. `preserved`: carried over unchanged; `at_risk`: would be destroyed. */
+export interface FieldDiff {
+  readonly field: string;
+  readonly old: Value;
+  readonly new: Value;
+  readonly kind: 'set' | 'clear' | 'preserved' | 'at_risk';
+}
+
+/** What the plan decided for one row. Only `create` and `update` lead to a request. */
+export type Change = {
+  readonly ref: RowRef;
+  /** The natural key as text; '' where the row has none. */
+  readonly key: string;
+  readonly issues: readonly Issue[];
+} & (
+  | {
+      readonly kind: 'create';
+      /** The whole record in canonical form; the body is made from it when it is sent. */
+      readonly fields: Fields;
+      /** Row of this file whose record must exist first, by field; its id is put in when it is known. */
+      readonly after?: { readonly field: string; readonly row: number };
+    }
+  | {
+      readonly kind: 'update';
+      readonly id: number;
+      /** What the row sets; null clears. */
+      readonly set: Fields;
+      readonly diff: readonly FieldDiff[];
+      /** The record as it was read, in the service's own JSON, and when (milliseconds since 1970). */
+      readonly base: { readonly record: unknown; readonly readAt: number };
+      readonly after?: { readonly field: string; readonly row: number };
+    }
+  | { readonly kind: 'unchanged'; readonly id: number }
+  | {
+      readonly kind: 'settled';
+      readonly outcome: OutcomeKind;
+      readonly id?: number;
+      readonly diff?: readonly FieldDiff[];
+    }
+);

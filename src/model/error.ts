@@ -1,0 +1,19 @@
+/** Exit codes of the command line; README, "Exit codes". */
+export const EXIT = { ok: 0, failed: 1, usage: 2, needsPerson: 3, braked: 4, sigint: 130, sigterm: 143 } as const;
+
+/**
+ * A fault of the whole run, thrown. The message is for people: what, where, the value, the rule, what to do next.
+ * Row faults are never thrown, they are values (`Issue`).
+ */
+export class RunError extends Error {
+  override readonly name = 'RunError';
+  constructor(
+    readonly kind: 'usage' | 'failed' | 'braked',
+    message: string,
+    /** Further faults of the same kind, one line each: all are listed, not the first. */
+    readonly details: readonly string[] = [],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

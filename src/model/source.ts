@@ -1,0 +1,39 @@
+import type { SheetRow } from './row.js';
+
+export type SourceFormat = 'csv' | 'xlsx' | 'ndjson';
+
+/** What a job may say about its file; everything is optional, `auto` means detect. */
+export interface SourceOptions {
+  readonly format?: SourceFormat | 'auto';
+  readonly sheet?: string | number;
+  readonly header_row?: number | 'auto';
+  readonly encoding?: string;
+  readonly delimiter?: string;
+}
+
+/** What was found out about a file, as the summary states it. */
+export interface SourceMeta {
+  readonly format: SourceFormat;
+  readonly gzip: boolean;
+  /** Null for formats without one. */
+  readonly encoding: string | null;
+  readonly delimiter: string | null;
+  readonly sheet: string | null;
+  /** Number of the heading row as the spreadsheet program shows it; null for NDJSON. */
+  readonly header_row: number | null;
+  /** The headings as the file has them, in order. Blank headings are ''. */
+  readonly headings: readonly string[];
+  /** Line end of a CSV file, for writing the rejected rows in the same form. */
+  readonly newline: string | null;
+  /** What spoke for each thing that was detected, one sentence each. */
+  readonly evidence: readonly string[];
+  /** Things a person should know: hidden rows, further sheets, skipped title rows. */
+  readonly warnings: readonly string[];
+}
+
+/** An opened file. `rows` may be called several times; each call reads from the start. */
+export interface OpenSource {
+  readonly meta: SourceMeta;
+  /** Data rows in file order, in batches; blank rows are left out but keep their number. */
+  rows(): AsyncIterable<readonly SheetRow[]>;
+}

@@ -1,0 +1,54 @@
+import { Decimal } from './decimal.js';
+
+/** A reference to another record of the service; the name is for people and for comparison with reads. */
+export interface Ref {
+  readonly id: number;
+  readonly name?: string;
+}
+
+/**
+ * One field of a record in canonical form. Dates are `yyyy-MM-dd` text, whole numbers are safe integers,
+ * money and other decimals are Decimal, references carry the id, `null` is "no value".
+ */
+export type Value = string | number | boolean | Decimal | Ref | readonly string[] | null;
+
+/**
+ * A record, flat: field name as job files write it → value. Custom fields are `template.<template id>.<field id>`,
+ * custom form columns `form.<form id>.<column name>` (`form.<form id>#2.<column name>` in the form's second row).
+ * Fields without a value are absent.
+ */
+export type Fields = Readonly<Record<string, Value>>;
+
+export function isRef(value: Value | undefined): value is Ref {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'id' in value;
+}
+
+/** `''`, null and undefined are all "no value": the service does not tell them apart. */
+export function isEmpty(value: Value | undefined): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** Whether two values mean the same. References are compared by id. */
+export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
+  if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
+  if (isRef(a) && isRef(b)) return a.id === b.id;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => item === b[i]);
+  if (a instanceof Decimal || b instanceof Decimal) {
+    const [x, y] = [Decimal.parse(String(a)), Decimal.parse(String(b))];
+    return x !== undefined && y !== undefined && x.equals(y);
+  }
+  return a === b;
+}
+
+/** The value as reports show it. */
+export function valueText(value: Value | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (isRef(value)) return value.name ? `${value.name} (${value.id})` : String(value.id);
+  if (Array.isArray(value)) return value.join(', ');
+  return String(value);
+}
+
+/** The form in which keys and names are compared: Unicode NFKC, trimmed, blanks folded. Case counts. */
+export function normaliseKey(text: string): string {
+  return text.normalize('NFKC').replace(/\s+/gu, ' ').trim();
+}
