@@ -19,7 +19,7 @@ module.exports = {
     },
     only('resources', 'model'),
     only('files', 'model'),
-    only('report', 'model'),
+    only('report', 'model', 'files'),
     only('service', 'model', 'resources'),
     only('pipeline', 'model', 'resources', 'service'),
     {

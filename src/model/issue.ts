@@ -45,7 +45,6 @@ export const ISSUE_CODES = {
   control_character: 'The cell holds a control character that no field accepts.',
   invalid_encoding: 'The bytes of the cell are not text in the encoding of the file.',
   cell_too_long: 'The cell is longer than any field or spreadsheet allows.',
-  blank_key: 'The key is blank, so the row cannot be matched; a blank key never matches a record.',
   template_conflict: 'A record holds one custom field template; the row sets values of another.',
   parent_not_written: 'The row refers to another row of this file that was not written.',
   reference_cycle: 'Rows of this file refer to one another in a circle.',

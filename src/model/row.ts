@@ -9,12 +9,13 @@ export interface RowRef {
  * Typed cells come from workbooks (and from NDJSON, numbers and booleans):
  * `n` number: `value` is plain decimal notation with at most 15 significant digits, `shown` the text a person sees;
  * `d` date: `value` is `yyyy-MM-dd` or `yyyy-MM-ddTHH:mm:ss`, a calendar date, never an instant;
+ * `format` is the workbook's number format code, so that a report can show the cell as it was;
  * `b` boolean; `e` an error cell such as `#REF!`; `f` a formula that carries no cached value.
  */
 export type Cell =
   | string
-  | { readonly t: 'n'; readonly value: string; readonly shown: string }
-  | { readonly t: 'd'; readonly value: string; readonly shown: string }
+  | { readonly t: 'n'; readonly value: string; readonly shown: string; readonly format?: string }
+  | { readonly t: 'd'; readonly value: string; readonly shown: string; readonly format?: string }
   | { readonly t: 'b'; readonly value: boolean }
   | { readonly t: 'e'; readonly value: string }
   | { readonly t: 'f'; readonly formula: string };

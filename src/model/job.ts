@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+/** Job files, contract section 4. The loader adds line numbers and nearest names to what zod reports. */
+
+export const IMPORTABLE = ['asset', 'contract', 'supplier', 'customer'] as const;
+
+const blank = z.enum(['keep', 'clear']);
+
+/** What a heading is mapped to, in full form. */
+export const columnTarget = z.strictObject({
+  field: z.string().min(1),
+  required: z.boolean().optional(),
+  blank: blank.optional(),
+  /** Cell text → value; compared without case and surrounding blanks. */
+  values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
+  /** Formats of this column's text dates, in place of `source.dates`. */
+  dates: z.array(z.string().min(1)).optional(),
+  decimal: z.enum(['.', ',']).optional(),
+  default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+});
+export type ColumnTarget = z.output<typeof columnTarget>;
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+/** `20%` or `50`. */
+const brake = z
+  .union([
+    z.number().int().min(0),
+    z.string().regex(/^\d+(\.\d+)?\s*%$|^\d+$/, 'must be a count or a percentage such as 20%'),
+  ])
+  .transform((value) => String(value).replace(/\s/g, ''));
+
+export const sourceOptions = z.strictObject({
+  format: z.enum(['auto', 'csv', 'xlsx', 'ndjson']).default('auto'),
+  sheet: z.union([z.string().min(1), z.number().int().min(1)]).optional(),
+  header_row: z.union([z.literal('auto'), z.number().int().min(1)]).default('auto'),
+  encoding: z.string().min(1).default('auto'),
+  delimiter: z.string().min(1).default('auto'),
+  dates: z.array(z.string().min(1)).optional(),
+  decimal: z.enum(['auto', '.', ',']).default('auto'),
+});
+
+export const brakes = z.strictObject({
+  max_invalid: brake.optional(),
+  max_rejected: brake.optional(),
+  max_updates: brake.optional(),
+  max_creates: brake.optional(),
+  max_orphans: brake.optional(),
+  max_cleared: brake.optional(),
+  max_change: brake.optional(),
+  min_rows: z.number().int().min(0).default(1),
+});
+export type Brakes = z.output<typeof brakes>;
+
+export const importJob = z.strictObject({
+  kind: z.literal('import'),
+  resource: z.enum(IMPORTABLE),
+  company: z.number().int().min(1).optional(),
+  source: sourceOptions.default(() => sourceOptions.parse({})),
+  match: z.strictObject({
+    key: z
+      .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+      .transform((key) => (Array.isArray(key) ? key : [key])),
+    unique_field: z.enum(['name', 'serial_number']).optional(),
+    existing: z.enum(['update', 'skip', 'fail']).default('update'),
+    missing: z.enum(['create', 'skip', 'fail']).default('create'),
+  }),
+  blank: blank.default('keep'),
+  columns: z.record(z.string(), z.union([z.null(), z.string().min(1), columnTarget])),
+  constants: z.record(z.string(), scalar).default({}),
+  defaults: z.record(z.string(), scalar).default({}),
+  references: z.strictObject({ missing: z.enum(['reject']).default('reject') }).default({ missing: 'reject' }),
+  write: z
+    .strictObject({
+      method: z.enum(['put', 'patch']).default('put'),
+      at_risk: z.enum(['block', 'warn', 'strict']).default('block'),
+    })
+    .default({ method: 'put', at_risk: 'block' }),
+  brakes: brakes.default(() => brakes.parse({})),
+  /** Drop folder: run the same content again. */
+  repeat: z.boolean().default(false),
+  schedule: z
+    .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
+    .optional(),
+});
+export type ImportJob = z.output<typeof importJob>;

@@ -1,0 +1,26 @@
+import type { Issue } from '../model/issue.js';
+import type { RowRef } from '../model/row.js';
+import type { Value } from '../model/value.js';
+import type { ReferenceTarget } from '../resources/spec.js';
+
+/** A reference by name that has not been looked up yet. */
+export interface Named {
+  readonly named: ReferenceTarget;
+  readonly name: string;
+  /** The heading, for the fault when the name is not found. */
+  readonly column?: string;
+}
+
+export type StagedValue = Value | Named;
+
+/** A row after mapping and conversion; any issue with severity `error` makes it invalid. */
+export interface StagedRow {
+  readonly ref: RowRef;
+  /** What the row sets, by field; null clears; absent fields are left as they are. */
+  readonly set: Readonly<Record<string, StagedValue>>;
+  readonly issues: readonly Issue[];
+}
+
+export function isNamed(value: StagedValue | undefined): value is Named {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'named' in value;
+}

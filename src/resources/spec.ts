@@ -1,0 +1,138 @@
+/**
+ * Resources as data. Everything that must know a field (job files, conversion, validation, bodies, README tables)
+ * derives it from these descriptions; nothing else in the program lists fields.
+ */
+
+/** Resources that rows can be written to. */
+export const WRITABLE = ['asset', 'contract', 'supplier', 'customer'] as const;
+export type ResourceName = (typeof WRITABLE)[number];
+
+/** Resources that can only be read (interface, section 2.6 and 2.7). */
+export const READ_ONLY = [
+  'license',
+  'company',
+  'user',
+  'category',
+  'usage-status',
+  'asset-owner',
+  'custom-field-template',
+  'custom-form-template',
+] as const;
+export type ReadOnlyName = (typeof READ_ONLY)[number];
+
+/** What a reference by name points to, and so where names are looked up. */
+export type ReferenceTarget =
+  | 'asset-owner'
+  | 'business-unit'
+  | 'category'
+  | 'contract'
+  | 'customer'
+  | 'hardware-model'
+  | 'make'
+  | 'supplier'
+  | 'usage-status';
+
+/** What kind of value a field holds and what the interface says about it. */
+export type FieldType =
+  | { readonly kind: 'text'; readonly max?: number; readonly exact?: number }
+  | { readonly kind: 'email'; readonly max: number }
+  | { readonly kind: 'texts' }
+  | { readonly kind: 'integer'; readonly min?: number; readonly max?: number }
+  /** Inclusive bounds as decimal text. */
+  | { readonly kind: 'decimal'; readonly min?: string; readonly max?: string }
+  | { readonly kind: 'date' }
+  | { readonly kind: 'boolean' }
+  | {
+      readonly kind: 'enum';
+      /** Accepted on create (and on update, unless `update` narrows it). */
+      readonly values: readonly string[];
+      /** What reads may show, where it differs from `values`. */
+      readonly read?: readonly string[];
+      /** What an update accepts, where it differs from `values`. */
+      readonly update?: readonly string[];
+      /** Further spellings users write → value; compared without case, blanks, `_`, `-`. */
+      readonly synonyms?: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'reference'; readonly to: ReferenceTarget }
+  /** ISO 3166-1; canonical value `{id: numeric code, name}`. */
+  | { readonly kind: 'country' };
+
+export interface FieldSpec {
+  /** As job files write it; dotted for parts of an object, e.g. `contact_person.email`. */
+  readonly name: string;
+  /** Other spellings of the interface (`bldng_name`) and of users; accepted in job files. */
+  readonly aliases?: readonly string[];
+  /** For people. */
+  readonly label: string;
+  readonly type: FieldType;
+  /** Required in every write. */
+  readonly required?: boolean;
+  /** Dotted path in the read form; absent: reads do not show it. */
+  readonly read?: string;
+  /** Dotted path in the create body; absent: cannot be written on create. */
+  readonly create?: string;
+  /** Dotted path in the update body; absent: cannot be written on update. */
+  readonly update?: string;
+  /** Computed by the service from other data: never written, never carried over, never at risk. */
+  readonly derived?: boolean;
+  /** The service keeps it whatever an update says (e.g. contract_type): never at risk although not in the body. */
+  readonly keptByService?: boolean;
+  /** Section of the interface. */
+  readonly section: string;
+  /** One line for the README and for templates, where the name does not say it. */
+  readonly note?: string;
+}
+
+export interface ResourceSpec {
+  readonly name: ResourceName;
+  /** Path of reads below /api/v2, with the trailing slash; absent: cannot be read (customer). */
+  readonly readPath?: string;
+  /** Path of writes below /api/v2, without the trailing slash. */
+  readonly writePath: string;
+  readonly fields: readonly FieldSpec[];
+  /** Query parameters of the list that filter by the exact value of a field: parameter by field name. */
+  readonly filters: Readonly<Record<string, string>>;
+  /** Custom field template: where it stands in each form. `list`: an array with one element. */
+  readonly template: {
+    readonly read: string;
+    readonly create: string;
+    readonly createAsList: boolean;
+    readonly update: string;
+  };
+  /** Custom form columns: where they stand; absent where the interface has none. */
+  readonly form?: { readonly read?: string; readonly create: string; readonly update?: string };
+  /** Values of the custom field data type text: most characters on create and on update. */
+  readonly templateTextMax: { readonly create: number; readonly update: number };
+  /** Natural keys the service itself keeps unique, by field. */
+  readonly guarded: readonly string[];
+}
+
+/** One column of a custom field template or custom form. */
+export interface CustomField {
+  readonly id: number;
+  readonly name: string;
+  readonly dataType: 'date' | 'money' | 'number' | 'text' | 'attachment';
+  readonly active: boolean;
+}
+
+export interface CustomTemplate {
+  readonly id: number;
+  readonly name: string;
+  readonly resource: string;
+  readonly active: boolean;
+  readonly fields: readonly CustomField[];
+}
+
+/** What is needed to read and write custom fields, countries and names without an id; asked, never guessed. */
+export interface Lexicon {
+  /** Numeric ISO code of a country as the service spells it; undefined where it is not known. */
+  countryCode(spelling: string): number | undefined;
+  /** Custom field template by id. */
+  template(id: number): CustomTemplate | undefined;
+  /** Custom form template by id. */
+  form(id: number): CustomTemplate | undefined;
+  /** Id of a record that reads show by name only (hardware model). */
+  idOf(target: ReferenceTarget, name: string): number | undefined;
+  /** Name by id where it is known (a usage status, for the enum of updates). */
+  nameOf(target: ReferenceTarget, id: number): string | undefined;
+}

@@ -1,0 +1,98 @@
+import type { ReadOnlyName, ResourceName } from '../resources/spec.js';
+
+/** A record as the service sent it. Numbers with more than 15 significant digits are `Decimal`. */
+export type Json = Readonly<Record<string, unknown>>;
+
+export type Readable = Exclude<ResourceName, 'customer'> | ReadOnlyName;
+
+export interface Page {
+  readonly count: number;
+  readonly results: readonly Json[];
+}
+
+/** What a writing request came to. */
+export type WriteAnswer =
+  /** A clear 2xx. `record` where the answer carried one, `id` where it carried an id. */
+  | { readonly kind: 'done'; readonly id?: number; readonly record?: Json }
+  /** A clear 4xx: the service refused it and nothing was written. */
+  | { readonly kind: 'refused'; readonly status: number; readonly messages: readonly ServiceMessage[] }
+  /** It never reached the service, after all retries. */
+  | { readonly kind: 'unsent'; readonly reason: string }
+  /** Whether it took effect is open. `answered`: the service did answer, with an error of its own (5xx). */
+  | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string };
+
+/** The service's own words about a field (`field` as the service spells it) or about the whole record. */
+export interface ServiceMessage {
+  readonly field?: string;
+  readonly text: string;
+}
+
+export interface RequestCounts {
+  total: number;
+  reads: number;
+  writes: number;
+  retries: number;
+}
+
+/**
+ * The service as the pipeline sees it. Reads are retried inside; they end in an answer or throw a `RunError`
+ * (unreachable for too long, token refused, 403). Writes are never repeated inside after they may have reached the service.
+ */
+export interface Service {
+  readonly counts: Readonly<RequestCounts>;
+  /** One page of a list, from 1. A page past the end has no results. Interface, section 8. */
+  page(resource: Readable, page: number, query?: Readonly<Record<string, string>>): Promise<Page>;
+  /** One record by id; undefined where the service has none. */
+  get(resource: Readable, id: number): Promise<Json | undefined>;
+  /**
+   * Which of these serial numbers exist (interface 4.4, `serial_number=list` with a body).
+   * `ignored`: the service did not look at the body, so the answer means nothing.
+   */
+  probeSerials(serials: readonly string[]): Promise<ReadonlySet<string> | 'ignored'>;
+  create(resource: ResourceName, body: Json, query?: Readonly<Record<string, string>>): Promise<WriteAnswer>;
+  update(resource: ResourceName, id: number, body: Json, method?: 'PUT' | 'PATCH'): Promise<WriteAnswer>;
+  /** Requests that may be in flight now; moves with the service's answers. */
+  readonly inFlightLimit: number;
+  close(): Promise<void>;
+}
+
+/** Records kept on disk with their keys in memory; what a mirror or look-ups found. */
+export interface Snapshot {
+  /** Adds or replaces a record under its id and keys. */
+  add(id: number, record: Json, key: string, readAt: number): Promise<void>;
+  /** Ids of the records with this key, ascending. */
+  ids(key: string): readonly number[];
+  get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+/** What earlier runs learned about one service address and company; kept in the home folder. */
+export interface KnownIds {
+  /** Ids that are known under this name, ascending; empty where none is. */
+  ids(kind: KnownKind, name: string): readonly number[];
+  nameOf(kind: KnownKind, id: number): string | undefined;
+  learn(kind: KnownKind, id: number, name: string): void;
+  /** All names of a kind, for suggestions. */
+  names(kind: KnownKind): Iterable<string>;
+  /** The values of a record that reads never show, or a customer's whole record, as our last write left them. */
+  lastWritten(resource: ResourceName, id: number): Json | undefined;
+  remember(resource: ResourceName, id: number, fields: Json): void;
+  /** Makes everything learned durable. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type KnownKind = 'customer' | 'business-unit' | 'hardware-model' | 'country';
+
+/** What `doctor --probe` found out about this service and company; absent facts are unknown. */
+export interface ProbedBehaviour {
+  readonly probedAt: string;
+  /** Fields (job names) that a PUT keeps when they are sent although the interface does not list them. */
+  readonly putAccepts: readonly string[];
+  /** What a PUT does to fields that are left out. */
+  readonly omitted?: 'nulled' | 'kept';
+  readonly patch?: boolean;
+  readonly filters?: Readonly<Record<string, 'exact' | 'ignores_case' | 'contains' | 'ignored'>>;
+  readonly uniqueField?: 'rejects' | 'upserts' | 'ignored';
+}
