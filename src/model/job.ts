@@ -84,3 +84,24 @@ export const importJob = z.strictObject({
     .optional(),
 });
 export type ImportJob = z.output<typeof importJob>;
+
+/**
+ * A custom field as job files name it: `template.Finance.Cost Centre`, `form.Data centre.Rack`. The owner is the template
+ * or form, the part its field or column, each by name or id. Names may hold dots themselves, so every way to cut
+ * the text is given, the first dot first; the service's own names decide (`template.2.11`, by ids, is never in doubt).
+ */
+export interface CustomFieldName {
+  readonly kind: 'template' | 'form';
+  readonly cuts: readonly { readonly owner: string; readonly part: string }[];
+}
+
+/** Undefined where the text does not name a custom field; no cuts where it names one incompletely (`template.Finance`). */
+export function customFieldName(text: string): CustomFieldName | undefined {
+  const match = /^\s*(template|form)\s*\.(.*)$/isu.exec(text);
+  if (!match) return undefined;
+  const rest = match[2]!;
+  const cuts = [...rest.matchAll(/\./g)]
+    .map(({ index }) => ({ owner: rest.slice(0, index).trim(), part: rest.slice(index + 1).trim() }))
+    .filter(({ owner, part }) => owner !== '' && part !== '');
+  return { kind: match[1]!.toLowerCase() === 'form' ? 'form' : 'template', cuts };
+}

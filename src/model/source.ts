@@ -17,6 +17,8 @@ export interface SourceMeta {
   readonly gzip: boolean;
   /** Null for formats without one. */
   readonly encoding: string | null;
+  /** Whether a text file begins with a byte order mark. */
+  readonly bom?: boolean;
   readonly delimiter: string | null;
   readonly sheet: string | null;
   /** Number of the heading row as the spreadsheet program shows it; null for NDJSON. */

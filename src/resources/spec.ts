@@ -34,7 +34,8 @@ export type ReferenceTarget =
 
 /** What kind of value a field holds and what the interface says about it. */
 export type FieldType =
-  | { readonly kind: 'text'; readonly max?: number; readonly exact?: number }
+  /** Lengths in characters. `updateMax`: where an update accepts fewer than `max`. */
+  | { readonly kind: 'text'; readonly max?: number; readonly updateMax?: number; readonly exact?: number }
   | { readonly kind: 'email'; readonly max: number }
   | { readonly kind: 'texts' }
   | { readonly kind: 'integer'; readonly min?: number; readonly max?: number }
@@ -65,14 +66,20 @@ export interface FieldSpec {
   /** For people. */
   readonly label: string;
   readonly type: FieldType;
-  /** Required in every write. */
+  /** Required in every write that can carry it. */
   readonly required?: boolean;
+  /** Required in updates only. */
+  readonly requiredOnUpdate?: boolean;
   /** Dotted path in the read form; absent: reads do not show it. */
   readonly read?: string;
+  /** Further places in the read form that show the same value, looked at in order where `read` is empty. */
+  readonly readElse?: readonly string[];
   /** Dotted path in the create body; absent: cannot be written on create. */
   readonly create?: string;
   /** Dotted path in the update body; absent: cannot be written on update. */
   readonly update?: string;
+  /** A reference that updates carry as one of these words, made from its name, instead of the id. */
+  readonly updateWords?: readonly string[];
   /** Computed by the service from other data: never written, never carried over, never at risk. */
   readonly derived?: boolean;
   /** The service keeps it whatever an update says (e.g. contract_type): never at risk although not in the body. */
@@ -105,6 +112,8 @@ export interface ResourceSpec {
   readonly templateTextMax: { readonly create: number; readonly update: number };
   /** Natural keys the service itself keeps unique, by field. */
   readonly guarded: readonly string[];
+  /** Read-only groups that count as lost only where one of `signs` holds a value other than false. */
+  readonly idleGroups?: readonly { readonly prefix: string; readonly signs: readonly string[] }[];
 }
 
 /** One column of a custom field template or custom form. */

@@ -1,0 +1,86 @@
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { EXIT } from '../../model/error.js';
+import { type Cli, print, tell } from '../io.js';
+import { packageRoot } from '../package.js';
+import { carryOut } from '../run-command.js';
+
+export function demoCommand(cli: Cli): Command {
+  return new Command('demo')
+    .description('import a sheet with good and bad rows into a sandbox of its own')
+    .addHelpText('after', '\nIts data folder is .rowferry/demo here; the sandbox ends with the command.')
+    .action(async () => {
+      cli.code = await demo(cli);
+    });
+}
+
+async function demo(cli: Cli): Promise<number> {
+  const [{ startSandbox }, { resolveSettings }, { loadJob }, { importFile }, { nearPath }] = await Promise.all([
+    import('../../sandbox/index.js'),
+    import('../../runs/settings.js'),
+    import('../../runs/job-file.js'),
+    import('../../runs/import.js'),
+    import('../../runs/present.js'),
+  ]);
+  const file = join(packageRoot, 'fixtures', 'assets-demo.xlsx');
+  const home = await freshHome(cli.io.cwd);
+  const sandbox = await startSandbox({ seed: 'demo' });
+  try {
+    // Settings of its own: nothing of the user's environment or .env file reaches the demo, and the reverse.
+    const settings = resolveSettings(
+      {
+        ROWFERRY_API_URL: sandbox.url,
+        ROWFERRY_API_TOKEN: sandbox.token,
+        ROWFERRY_HOME: home,
+        ROWFERRY_JOBS_DIR: join(packageRoot, 'jobs'),
+      },
+      {},
+      home,
+    );
+    tell(cli.io, `Importing ${nearPath(file)} with jobs/assets.yaml into a sandbox at ${sandbox.url}.\n`);
+    const job = await loadJob('assets', { jobsDir: settings.jobsDir });
+    const { code, result } = await carryOut(cli, settings, { json: false }, (context) =>
+      importFile({ file, job, dryRun: false, force: false }, context),
+    );
+    if (result) print(cli.io, nextSteps(nearPath(result.reportDir), nearPath(file), nearPath(home)));
+    // Rows that need a person are what the demo is there to show.
+    return code === EXIT.needsPerson ? EXIT.ok : code;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** What marks a folder as ours to clear. */
+const MARKER = 'made-by-rowferry-demo';
+
+/** `.rowferry/demo`, emptied; another folder beside it where that one is not ours. */
+async function freshHome(cwd: string): Promise<string> {
+  const home = join(cwd, '.rowferry', 'demo');
+  const exists = await stat(home).catch(() => undefined);
+  const ours = await stat(join(home, MARKER)).catch(() => undefined);
+  if (exists && !ours) {
+    const other = await mkdtemp(join(cwd, '.rowferry', 'demo-'));
+    await writeFile(join(other, MARKER), '');
+    return other;
+  }
+  await rm(home, { recursive: true, force: true });
+  await mkdir(home, { recursive: true });
+  await writeFile(join(home, MARKER), '');
+  return home;
+}
+
+function nextSteps(reports: string, file: string, home: string): string {
+  return `
+What to try next
+  1. Open ${reports}/report.html in a browser: the run on one page.
+  2. Start a sandbox of your own in one terminal:
+       npx rowferry sandbox --port 4010 --token demo-token
+     and in another one:
+       export ROWFERRY_API_URL=http://127.0.0.1:4010 ROWFERRY_API_TOKEN=demo-token
+       npx rowferry import ${file} --job assets
+     Run the import a second time: every good row is "unchanged", and nothing is sent.
+  3. Correct the red cells of ${reports}/rejected.xlsx and import just these rows:
+       npx rowferry import ${reports}/rejected.xlsx --job assets
+  4. See this run again:  npx rowferry runs show last --home ${home}`;
+}

@@ -1,0 +1,111 @@
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { EXIT, RunError } from '../../model/error.js';
+import type { Check } from '../../runs/doctor.js';
+import type { SettingFlags, Settings } from '../../runs/settings.js';
+import { type Cli, print, printJson, tell } from '../io.js';
+import { redactor } from '../redact.js';
+import { readSettings, settingFlags, settingOptions } from '../setup.js';
+import { onInterrupt } from '../signals.js';
+
+type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
+
+export function doctorCommand(cli: Cli): Command {
+  const command = new Command('doctor')
+    .description('check settings, service, token, company, folders and job files, and say what to do')
+    .option('--probe', 'also ask the service, on scratch records that stay, what its interface leaves open')
+    .option('--yes', 'agree to the probe without being asked')
+    .option('--json', 'print the result as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry doctor
+  $ rowferry doctor --probe            asks before it writes
+  $ rowferry doctor --probe --yes      for scripts
+
+Exit code 0 if all is well, 1 if something is not, 2 if the settings are not.`,
+    )
+    .action(async (options: Options) => {
+      cli.code = await doctor(cli, options);
+    });
+  return settingOptions(command, 'apiUrl', 'company', 'home', 'jobsDir');
+}
+
+async function doctor(cli: Cli, options: Options): Promise<number> {
+  const { io } = cli;
+  const { checkUp, checkUpCode } = await import('../../runs/doctor.js');
+  const settings = await readSettings(cli, options).catch((error: unknown) => {
+    if (error instanceof RunError) return error;
+    throw error;
+  });
+  const interruption = onInterrupt(() => undefined);
+  try {
+    const clean = redactor(cli.secrets);
+    const env = flagsAndEnvironment(cli, options);
+    const checks = await checkUp(settings, { cwd: io.cwd, env, signal: interruption.signal });
+    const code = checkUpCode(checks);
+    if (!options.json) for (const check of checks) print(io, clean(checkText(check)));
+    const probe =
+      options.probe && code === EXIT.ok && !(settings instanceof Error)
+        ? await probeIfAgreed(cli, settings, options, interruption.signal)
+        : undefined;
+    if (options.json) {
+      const shown: unknown = JSON.parse(
+        clean(JSON.stringify({ ok: code === EXIT.ok, checks, ...(probe ? { probe } : {}) })),
+      );
+      printJson(io, shown);
+    } else if (options.probe && code !== EXIT.ok) tell(io, 'The probe was left out: put right first what is marked ✗.');
+    return interruption.exitCode() ?? code;
+  } finally {
+    interruption.release();
+  }
+}
+
+/** The environment as `doctor` quotes it: a flag stands for its variable. */
+function flagsAndEnvironment(cli: Cli, options: Options): Readonly<Record<string, string | undefined>> {
+  const { apiUrl } = settingFlags(options);
+  return apiUrl === undefined ? cli.io.env : { ...cli.io.env, ROWFERRY_API_URL: apiUrl };
+}
+
+const MARKS = { ok: '✓', warn: '!', bad: '✗' } as const;
+
+function checkText(check: Check): string {
+  const [first = '', ...rest] = check.found.split('\n');
+  const lines = [
+    `${MARKS[check.state]} ${check.name.padEnd(12)} ${first}`,
+    ...rest.map((line) => `${' '.repeat(15)}${line}`),
+  ];
+  if (check.advice) lines.push(`${' '.repeat(15)}→ ${check.advice}`);
+  return lines.join('\n');
+}
+
+async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, signal: AbortSignal): Promise<unknown> {
+  const { io } = cli;
+  const { PROBE_CONSENT, runProbe } = await import('../../runs/probe.js');
+  tell(io, `\n${PROBE_CONSENT}`);
+  if (!options.yes && !(await agreed(cli))) {
+    tell(io, 'Nothing was written.');
+    return undefined;
+  }
+  const result = await runProbe(settings, { signal });
+  if (!options.json) {
+    const width = Math.max(...result.findings.map((finding) => finding.about.length));
+    print(io, ['', ...result.findings.map(({ about, text }) => `${about.padEnd(width)}  ${text}`)].join('\n'));
+    print(io, `\nKept in ${result.keptIn} and used from now on.\nLeft behind: ${result.leftBehind.join(', ')}`);
+  }
+  return result;
+}
+
+async function agreed(cli: Cli): Promise<boolean> {
+  const { stdin, stderr } = cli.io;
+  if (!stdin.isTTY || !stderr.isTTY) {
+    throw new RunError('usage', '--probe writes to the service and asks first; outside a terminal add --yes to agree.');
+  }
+  const dialogue = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(es)?$/i.test((await dialogue.question('Go on? [y/N] ')).trim());
+  } finally {
+    dialogue.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+import { RunError } from '../../model/error.js';
+
+/** Commands that are named already, so that scripts can be written against them, and whose work this version lacks. */
+export function laterCommands(): Command[] {
+  return [
+    later(
+      new Command('export')
+        .description('write records of the service to a spreadsheet')
+        .argument('<resource>', 'asset, contract, supplier, …')
+        .requiredOption('-o, --output <file>', 'file to write')
+        .option('--columns <a,b>', 'fields, in this order')
+        .option('--filter <k=v...>', 'only records with these values')
+        .option('--order <field>', 'order of the records')
+        .option('--editable', 'in a form that can be edited and imported again')
+        .option('--json', 'print the summary as one JSON object'),
+    ),
+    later(
+      new Command('reconcile')
+        .description('compare a spreadsheet with the service and make them agree')
+        .argument('<file>', 'spreadsheet')
+        .requiredOption('--job <job>', 'job file or name')
+        .option('--apply', 'write the differences; without it they are only reported')
+        .option('--report <dir>', 'folder for the reports')
+        .option('--json', 'print the summary as one JSON object'),
+    ),
+    later(
+      new Command('map')
+        .description("suggest a job file from a spreadsheet's headings and values")
+        .argument('<file>', 'spreadsheet')
+        .requiredOption('--resource <resource>', 'asset, contract, supplier or customer')
+        .option('-o, --output <job>', 'job file to write'),
+    ),
+    later(
+      new Command('template')
+        .description('write a blank workbook with headings, drop-down lists and notes')
+        .argument('<resource>', 'asset, contract, supplier or customer')
+        .requiredOption('-o, --output <file>', 'workbook to write'),
+    ),
+    later(
+      new Command('worker')
+        .description('work on the queue, the drop folder and the schedules, until SIGTERM')
+        .option('--queue-only', 'the queue alone')
+        .option('--inbox <dir>', 'drop folder'),
+    ),
+    later(
+      new Command('enqueue')
+        .description('put a run on the queue')
+        .argument('<kind>', 'import, export or reconcile')
+        .requiredOption('--job <job>', 'job file or name')
+        .option('--file <file>', 'spreadsheet')
+        .option('--wait', 'wait until it is done')
+        .option('--json', 'print the summary as one JSON object'),
+    ),
+  ];
+}
+
+function later(command: Command): Command {
+  return command
+    .addHelpText('after', '\nNot in this version yet.')
+    .action(() => notYet(command.name(), 'Import a file with `rowferry import FILE --job JOB`.'));
+}
+
+export function notYet(name: string, instead: string): never {
+  throw new RunError('usage', `\`rowferry ${name}\` is not in this version yet. ${instead}`);
+}

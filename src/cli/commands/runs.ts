@@ -1,0 +1,137 @@
+import { Command } from 'commander';
+import type { RunEntry } from '../../runs/list.js';
+import type { SettingFlags } from '../../runs/settings.js';
+import { type Cli, print, printJson } from '../io.js';
+import { carryOut } from '../run-command.js';
+import { readSettings, settingOptions } from '../setup.js';
+import { notYet } from './later.js';
+
+type Options = SettingFlags & { json?: true };
+
+const RUN = 'run id, the beginning of one, or `last`';
+
+/** Faults that `runs show` lists; all of them are in faults.csv. */
+const FIRST_FAULTS = 10;
+
+export function runsCommand(cli: Cli): Command {
+  const command = new Command('runs').description('list, show and resume runs').addHelpText(
+    'after',
+    `
+Examples:
+  $ rowferry runs                       all runs, newest first
+  $ rowferry runs show last             summary, report files and first faults
+  $ rowferry runs resume 20261121T08    go on with the run whose id begins so`,
+  );
+  command.addCommand(listCommand(cli), { isDefault: true });
+  command.addCommand(showCommand(cli));
+  command.addCommand(resumeCommand(cli));
+  command.addCommand(laterCommand('retry', 'import the rows of a run again that failed'));
+  command.addCommand(laterCommand('undo', 'put records back to what they were before a run'));
+  command.addCommand(laterCommand('approve', 'let a braked run go on').option('--by <name>', 'who approves'));
+  return command;
+}
+
+function listCommand(cli: Cli): Command {
+  const command = new Command('list')
+    .description('all runs of the data folder, newest first')
+    .option('--json', 'print them as one JSON object')
+    .action(async (options: Options) => {
+      const { home } = await readSettings(cli, options);
+      const [{ listRuns }, { nearPath, table, count }] = await Promise.all([
+        import('../../runs/list.js'),
+        import('../../runs/present.js'),
+      ]);
+      const runs = await listRuns(home);
+      if (options.json) return printJson(cli.io, { runs });
+      if (runs.length === 0) return print(cli.io, `No runs in ${nearPath(home)} yet.`);
+      const number = (value: number | undefined) => (value === undefined ? '' : count(value));
+      print(
+        cli.io,
+        table(
+          ['RUN', 'WHEN', 'JOB', 'FILE', 'STATUS', 'ROWS', 'NEEDS A PERSON'],
+          runs.map((run) => [
+            run.run,
+            localTime(run.startedAt),
+            run.job,
+            nearPath(run.file),
+            statusText(run),
+            number(run.rows),
+            number(run.needsPerson),
+          ]),
+        ),
+      );
+    });
+  return settingOptions(command, 'home');
+}
+
+function showCommand(cli: Cli): Command {
+  const command = new Command('show')
+    .description('summary, report files and first faults of a run')
+    .argument('<run>', RUN)
+    .option('--json', 'print the summary as one JSON object')
+    .action(async (wanted: string, options: Options) => {
+      const { home } = await readSettings(cli, options);
+      const [{ findRun, firstFaults, readRun, readSummary }, { faultText, nearPath, presentSummary }] =
+        await Promise.all([import('../../runs/list.js'), import('../../runs/present.js')]);
+      const entry = await readRun(home, await findRun(home, wanted));
+      const summary = await readSummary(entry.reportDir);
+      if (options.json) return printJson(cli.io, summary ?? entry);
+      if (!summary) {
+        const next =
+          entry.status === 'running'
+            ? 'It is running; its reports are not written yet.'
+            : `It ended without reports. Go on with: rowferry runs resume ${entry.run}`;
+        return print(
+          cli.io,
+          `Run ${entry.run} of ${localTime(entry.startedAt)}: ${entry.job} ${nearPath(entry.file)}\n${next}`,
+        );
+      }
+      const faults = await firstFaults(entry.reportDir, FIRST_FAULTS);
+      const list = faults.map((fault) => `  ${faultText(fault)}`);
+      const more = faults.length === FIRST_FAULTS ? ['  … all of them are in faults.csv'] : [];
+      const shown = faults.length > 0 ? ['', 'First faults:', ...list, ...more] : [];
+      print(cli.io, [presentSummary({ summary, reportDir: entry.reportDir }), ...shown].join('\n'));
+    });
+  return settingOptions(command, 'home');
+}
+
+function resumeCommand(cli: Cli): Command {
+  const command = new Command('resume')
+    .description('go on with a run that was interrupted or killed; no row is written twice')
+    .argument('<run>', RUN)
+    .option('--json', 'print the summary as one JSON object')
+    .action(async (wanted: string, options: Options) => {
+      const settings = await readSettings(cli, options);
+      const [{ requireService }, { findRun }] = await Promise.all([
+        import('../../runs/settings.js'),
+        import('../../runs/list.js'),
+      ]);
+      requireService(settings);
+      const run = await findRun(settings.home, wanted);
+      const { resumeRun } = await import('../../runs/import.js');
+      const json = options.json === true;
+      cli.code = (await carryOut(cli, settings, { json }, (context) => resumeRun(run, context))).code;
+    });
+  return settingOptions(command, 'home', 'concurrency', 'apiUrl', 'maxRps', 'logLevel');
+}
+
+function laterCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<run>', RUN)
+    .addHelpText('after', '\nNot in this version yet.')
+    .action(() => notYet(`runs ${name}`, 'Rows that need a person are in rejected.csv or rejected.xlsx of the run.'));
+}
+
+function statusText(run: RunEntry): string {
+  return run.dryRun && run.status !== 'running' ? `${run.status} (dry run)` : run.status;
+}
+
+/** `2026-11-21 08:15` in the time of this machine. */
+function localTime(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  const two = (part: number) => String(part).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}

@@ -1,0 +1,105 @@
+import { Command } from 'commander';
+import { EXIT, RunError } from '../../model/error.js';
+import { type Cli, print, tell } from '../io.js';
+import { onInterrupt } from '../signals.js';
+
+interface Options {
+  port?: string;
+  token?: string;
+  seed?: string;
+  latency?: string;
+  fault?: string[];
+  responses?: string;
+}
+
+export function sandboxCommand(cli: Cli): Command {
+  return new Command('sandbox')
+    .description('a service to try things on: it keeps everything in memory and forgets it when it ends')
+    .option('--port <n>', 'port; by default one that is free')
+    .option('--token <token>', 'bearer token it accepts; by default one is made up')
+    .option('--seed <seed>', 'demo (a company with records, the default) or empty')
+    .option('--latency <ms>', 'milliseconds before each answer')
+    .option('--fault <spec>', 'misbehave; can be given several times', (spec: string, all: string[] = []) => [
+      ...all,
+      spec,
+    ])
+    .option('--responses <form>', 'full: writes answer the record (the default); bare: they answer nothing')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry sandbox --port 4010
+  $ rowferry sandbox --latency 50 --responses bare
+  $ rowferry sandbox --fault "POST /asset nth=3 status=503" --fault "GET * every=10 status=429 retry_after=2"
+
+It prints two lines to paste into another terminal, and ends with Ctrl-C.`,
+    )
+    .action(async (options: Options) => {
+      cli.code = await serve(cli, options);
+    });
+}
+
+async function serve(cli: Cli, options: Options): Promise<number> {
+  const { io } = cli;
+  const { startSandbox, parseFault } = await import('../../sandbox/index.js');
+  const faults = (options.fault ?? []).map((spec) => {
+    try {
+      return parseFault(spec);
+    } catch (error) {
+      throw new RunError('usage', `--fault "${spec}": ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
+  const interruption = onInterrupt(() => undefined);
+  try {
+    const sandbox = await startSandbox({
+      faults,
+      seed: oneOf('--seed', options.seed, ['demo', 'empty']) ?? 'demo',
+      ...(options.port === undefined ? {} : { port: wholeNumber('--port', options.port, 65_535) }),
+      ...(options.token === undefined ? {} : { token: options.token }),
+      ...(options.latency === undefined ? {} : { latencyMs: wholeNumber('--latency', options.latency, 600_000) }),
+      ...(options.responses === undefined
+        ? {}
+        : { responses: oneOf('--responses', options.responses, ['full', 'bare']) ?? 'full' }),
+    }).catch((error: unknown) => {
+      throw new RunError('failed', portAdvice(error, options.port), [], { cause: error });
+    });
+    print(
+      io,
+      `The sandbox is at ${sandbox.url} and accepts the token ${sandbox.token}. To use it, in another terminal:
+
+export ROWFERRY_API_URL=${sandbox.url}
+export ROWFERRY_API_TOKEN=${sandbox.token}
+`,
+    );
+    tell(io, 'Then for example: rowferry import fixtures/assets-demo.xlsx --job assets\nCtrl-C ends it.');
+    if (!interruption.signal.aborted) {
+      await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
+    }
+    await sandbox.close();
+    // Being told to end is how a server ends.
+    return EXIT.ok;
+  } finally {
+    interruption.release();
+  }
+}
+
+function oneOf<T extends string>(flag: string, value: string | undefined, values: readonly T[]): T | undefined {
+  if (value === undefined) return undefined;
+  const found = values.find((one) => one === value);
+  if (found === undefined) throw new RunError('usage', `${flag} is "${value}"; it must be ${values.join(' or ')}.`);
+  return found;
+}
+
+function wholeNumber(flag: string, value: string, most: number): number {
+  if (!/^\d{1,9}$/.test(value) || Number(value) > most) {
+    throw new RunError('usage', `${flag} is "${value}"; it must be a whole number from 0 to ${most}.`);
+  }
+  return Number(value);
+}
+
+function portAdvice(error: unknown, port: string | undefined): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'EADDRINUSE') return `Port ${port} is in use; choose another one with --port, or leave it out.`;
+  if (code === 'EACCES') return `Port ${port} may not be used by this user; choose one above 1023.`;
+  return `The sandbox could not start: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,59 @@
+import { EXIT, RunError } from '../model/error.js';
+import { type Cli, printable, printJson } from './io.js';
+import { redactor } from './redact.js';
+
+/** What a person is told, in the order of the lines. */
+interface Failure {
+  readonly code: number;
+  readonly status: 'failed' | 'braked';
+  readonly message: string;
+  readonly details: readonly string[];
+}
+
+/**
+ * Tells a person why the command could not do its work, and returns the exit code.
+ * With `json`, stdout gets one object `{status, error, details, exit_code}` in place of the summary that does not exist.
+ */
+export function presentFailure(error: unknown, cli: Cli, options: { json: boolean }): number {
+  const clean = redactor(cli.secrets);
+  const { code, status, message, details } = explain(error);
+  const lines = [`error: ${message}`, ...details.map((detail) => `  ${detail}`)];
+  if (cli.debug && !(error instanceof RunError)) lines.push(error instanceof Error ? (error.stack ?? '') : '');
+  cli.io.stderr.write(`${printable(clean(lines.join('\n')))}\n`);
+  if (options.json) printJson(cli.io, { status, error: clean(message), details: details.map(clean), exit_code: code });
+  return code;
+}
+
+function explain(error: unknown): Failure {
+  if (error instanceof RunError) {
+    const { kind, message, details } = error;
+    return { code: CODES[kind], status: kind === 'braked' ? 'braked' : 'failed', message, details };
+  }
+  const code = EXIT.failed;
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code in SYSTEM) {
+    const advice = SYSTEM[error.code] ?? '';
+    return { code, status: 'failed', message: error.message, details: [advice] };
+  }
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const details = ['this is a bug in rowferry; ROWFERRY_LOG_LEVEL=debug shows where it happened'];
+  return { code, status: 'failed', message: `unexpected ${text}`, details };
+}
+
+const CODES: Readonly<Record<RunError['kind'], number>> = {
+  usage: EXIT.usage,
+  failed: EXIT.failed,
+  braked: EXIT.braked,
+};
+
+/** Faults of the machine, which are nobody's bug. */
+const SYSTEM: Readonly<Record<string, string>> = {
+  EACCES: 'give permission, or name another folder',
+  EPERM: 'give permission, or name another folder',
+  EROFS: 'the disk cannot be written; name another folder',
+  ENOSPC: 'the disk is full; make room and run again',
+  EDQUOT: 'the quota of this user is used up; make room and run again',
+  EMFILE: 'too many files are open; raise the limit (ulimit -n)',
+  ENFILE: 'too many files are open on this machine',
+  EIO: 'the disk failed; look at the system log',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+};

@@ -1,0 +1,98 @@
+import { Command, CommanderError } from 'commander';
+import { EXIT } from '../model/error.js';
+import { checkCommand } from './commands/check.js';
+import { demoCommand } from './commands/demo.js';
+import { doctorCommand } from './commands/doctor.js';
+import { importCommand } from './commands/import.js';
+import { laterCommands } from './commands/later.js';
+import { runsCommand } from './commands/runs.js';
+import { sandboxCommand } from './commands/sandbox.js';
+import { presentFailure } from './failure.js';
+import { type Cli, type Io, printJson } from './io.js';
+import { packageVersion } from './package.js';
+
+const INTRO = `Imports spreadsheets into the service of contracts, suppliers, customers and assets.
+Every row ends in exactly one outcome, and nothing is written twice.`;
+
+const EXAMPLES = `
+Examples:
+  $ rowferry demo                                         see an import with good and bad rows, nothing to set up
+  $ rowferry check jobs/assets.yaml                       is the job file right?
+  $ rowferry import assets.xlsx --job assets --dry-run    what would happen?
+  $ rowferry import assets.xlsx --job assets              do it
+  $ rowferry runs resume last                             go on with a run that was interrupted
+
+Exit codes: 0 every row ended well, 1 could not do the work, 2 wrong usage, settings or job file,
+3 finished and some rows need a person, 4 stopped by a brake, 130/143 interrupted.`;
+
+export function openCli(io: Io): Cli {
+  const level = io.env['ROWFERRY_LOG_LEVEL'];
+  return { io, code: EXIT.ok, secrets: [], debug: level === 'debug' || level === 'trace' };
+}
+
+/** Runs one command line and returns its exit code. Nothing is thrown, and the process is not ended. */
+export async function runCli(argv: readonly string[], cli: Cli): Promise<number> {
+  const { io } = cli;
+  const json = wantsJson(argv);
+  const program = buildProgram(cli);
+  try {
+    if (argv.length === 0) program.help({ error: true });
+    await program.parseAsync([...argv], { from: 'user' });
+    return cli.code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return presentFailure(error, cli, { json });
+    // commander has already said what is wrong, or shown the help that was asked for.
+    if (error.exitCode === 0) return EXIT.ok;
+    if (json) printJson(io, { status: 'failed', error: plain(error.message), details: [], exit_code: EXIT.usage });
+    return EXIT.usage;
+  }
+}
+
+function buildProgram(cli: Cli): Command {
+  const { io } = cli;
+  const program = new Command('rowferry')
+    .description(INTRO)
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .addHelpText('after', EXAMPLES);
+  const commands = [
+    importCommand(cli),
+    checkCommand(cli),
+    runsCommand(cli),
+    sandboxCommand(cli),
+    doctorCommand(cli),
+    demoCommand(cli),
+    ...laterCommands(),
+  ];
+  for (const command of commands) program.addCommand(command);
+  eachCommand(program, (command) => {
+    command
+      .exitOverride()
+      .showHelpAfterError(`Run \`${fullName(command)} --help\` for what it takes.`)
+      .configureOutput({
+        writeOut: (text) => io.stdout.write(text),
+        writeErr: (text) => io.stderr.write(text),
+        getOutHelpWidth: () => helpWidth(io.stdout.columns),
+        getErrHelpWidth: () => helpWidth(io.stderr.columns),
+      });
+  });
+  return program;
+}
+
+function eachCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) eachCommand(child, visit);
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
+}
+
+const helpWidth = (columns: number | undefined): number => Math.min(columns ?? 120, 120);
+
+const plain = (message: string): string => message.replace(/^error: /, '');
+
+/** `--json` of any command, also when its other arguments are wrong. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? undefined : end).includes('--json');
+}

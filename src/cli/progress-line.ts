@@ -1,0 +1,80 @@
+import { OUTCOMES } from '../model/outcome.js';
+import type { Progress } from '../runs/progress.js';
+
+/** Rows a second over the last moments, and what that means for the rest. */
+export interface Pace {
+  /** Takes note of where a run stands; `at` in milliseconds. */
+  note(progress: Progress, at: number): void;
+  /** Rows a second; undefined until it can be told. */
+  rate(): number | undefined;
+  /** Seconds left in this phase; undefined where total or rate are not known. */
+  left(): number | undefined;
+}
+
+/** How much of the past the rate looks at: long enough to be steady, short enough to follow a slow-down. */
+const WINDOW_MS = 10_000;
+
+export function pace(): Pace {
+  let phase: Progress['phase'] | undefined;
+  let points: { at: number; done: number }[] = [];
+  let total: number | undefined;
+  const rate = () => {
+    const [first, last] = [points[0], points.at(-1)];
+    if (!first || !last || last.at - first.at < 200) return undefined;
+    return ((last.done - first.done) * 1000) / (last.at - first.at);
+  };
+  return {
+    note(progress, at) {
+      if (progress.phase !== phase) points = [];
+      phase = progress.phase;
+      total = progress.total;
+      points.push({ at, done: progress.done });
+      while (points.length > 2 && at - points[0]!.at > WINDOW_MS) points.shift();
+    },
+    rate,
+    left() {
+      const [speed, last] = [rate(), points.at(-1)];
+      if (!speed || !last || total === undefined) return undefined;
+      return Math.max(0, (total - last.done) / speed);
+    },
+  };
+}
+
+/**
+ * One line of at most `columns` characters:
+ * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 0:12 left · created 900, invalid 4`.
+ */
+export function progressLine(progress: Progress, speed: Pace, columns: number): string {
+  const counted = number(progress.done);
+  const rows = progress.total === undefined ? `${counted} rows` : `${counted}/${number(progress.total)} rows`;
+  const bar = progress.total === undefined ? '' : `${gauge(progress.done, progress.total)} `;
+  const rate = speed.rate();
+  const left = speed.left();
+  const parts = [
+    `${progress.phase.padEnd(10)} ${bar}${rows}`,
+    ...(rate === undefined ? [] : [`${number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate))} rows/s`]),
+    ...(left === undefined || progress.done === progress.total ? [] : [`${duration(left)} left`]),
+    OUTCOMES.filter((kind) => progress.outcomes[kind] > 0)
+      .map((kind) => `${kind.replaceAll('_', ' ')} ${number(progress.outcomes[kind])}`)
+      .join(', '),
+  ];
+  const line = parts.filter((part) => part !== '').join(' · ');
+  return line.length > columns ? `${line.slice(0, Math.max(1, columns - 1))}…` : line;
+}
+
+const CELLS = 20;
+
+function gauge(done: number, total: number): string {
+  const full = total === 0 ? CELLS : Math.min(CELLS, Math.floor((done / total) * CELLS));
+  return '█'.repeat(full) + '░'.repeat(CELLS - full);
+}
+
+/** `0:09`, `12:30`, `3:05:00`. */
+export function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (part: number) => String(part).padStart(2, '0');
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');

@@ -1,0 +1,61 @@
+import { RunError } from '../model/error.js';
+import type { RunContext } from '../runs/context.js';
+import type { RunResult } from '../runs/import.js';
+import type { Settings } from '../runs/settings.js';
+import { type Cli, print, printJson, tell } from './io.js';
+import { redactor } from './redact.js';
+import { openTelling } from './setup.js';
+import { onInterrupt } from './signals.js';
+
+/**
+ * Carries a run out: progress and notices on stderr, then the summary on stdout, as text or as one JSON object.
+ * Returns the exit code; after a signal that stopped the run it is 130 or 143, and the way to go on is named.
+ */
+export async function carryOut(
+  cli: Cli,
+  settings: Settings,
+  options: { json: boolean },
+  work: (context: RunContext) => Promise<RunResult>,
+): Promise<{ code: number; result?: RunResult }> {
+  const { io } = cli;
+  const telling = await openTelling(cli, settings);
+  const interruption = onInterrupt((signal) => {
+    telling.listener.notice({
+      level: 'warn',
+      text: `${signal}: finishing the requests in flight and writing the reports; a second signal ends at once`,
+    });
+  });
+  const resumeHint = (run: string) => tell(io, `Go on with: rowferry runs resume ${run}`);
+  try {
+    const result = await work({ settings, listener: telling.listener, log: telling.log, signal: interruption.signal });
+    telling.stop();
+    const { presentSummary } = await import('../runs/present.js');
+    if (options.json) printJson(io, result.summary);
+    else print(io, presentSummary(result));
+    const stopped = result.summary.status === 'interrupted';
+    // The text of the summary names it too.
+    if (stopped && options.json) resumeHint(result.summary.run);
+    return { code: stopped ? (interruption.exitCode() ?? result.exitCode) : result.exitCode, result };
+  } catch (error) {
+    telling.stop();
+    const code = interruption.exitCode();
+    // A run that is stopped before it can write reports ends by throwing; that is no fault.
+    if (code === undefined || (error instanceof RunError && error.kind === 'usage')) throw error;
+    const run = telling.run();
+    const message = `Interrupted before the run could write its reports${error instanceof Error ? `: ${error.message}` : '.'}`;
+    tell(io, redactor(cli.secrets)(message));
+    if (run) resumeHint(run);
+    if (options.json) {
+      printJson(io, {
+        status: 'interrupted',
+        error: redactor(cli.secrets)(message),
+        details: [],
+        exit_code: code,
+        ...(run ? { run } : {}),
+      });
+    }
+    return { code };
+  } finally {
+    interruption.release();
+  }
+}

@@ -1,0 +1,117 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { RunError } from '../model/error.js';
+import { type SourceLimits, sizeText } from './limits.js';
+
+const CHUNK = 256 * 1024;
+
+/** The first bytes of a file, at most `length`. */
+export async function headBytes(path: string, length: number): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const buffer = Buffer.alloc(length);
+    let filled = 0;
+    while (filled < length) {
+      const { bytesRead } = await file.read(buffer, filled, length - filled, filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return buffer.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
+}
+
+export function isGzip(head: Buffer): boolean {
+  return head.length >= 3 && head[0] === 0x1f && head[1] === 0x8b && head[2] === 0x08;
+}
+
+function errorCode(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
+
+/** What kept a file from being read, in plain words. */
+export function readFault(path: string, error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  switch (errorCode(error)) {
+    case 'ENOENT':
+      return new RunError('failed', `${path}: there is no such file. Check the path.`);
+    case 'EACCES':
+    case 'EPERM':
+      return new RunError('failed', `${path}: the file may not be read by this user. Change its permissions.`);
+    case 'EISDIR':
+      return new RunError('failed', `${path}: this is a folder. Name a file.`);
+    case 'Z_BUF_ERROR':
+      return new RunError(
+        'failed',
+        `${path}: the gzip file is cut off. It was refused whole, nothing was sent. Fetch or pack it again.`,
+      );
+    case 'Z_DATA_ERROR':
+      return new RunError(
+        'failed',
+        `${path}: the gzip file is damaged. It was refused whole, nothing was sent. Fetch or pack it again.`,
+      );
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new RunError('failed', `${path}: the file cannot be read (${reason}).`, [], { cause: error });
+}
+
+/**
+ * The file's bytes in chunks, unpacked where it is gzipped. A damaged or cut-off gzip file, and one that unpacks to
+ * more than the limits allow, throws `RunError('failed')`.
+ */
+export async function* fileBytes(path: string, gzip: boolean, limits: SourceLimits): AsyncGenerator<Buffer> {
+  const file = createReadStream(path, { highWaterMark: CHUNK });
+  let packed = 0;
+  let unpacked = 0;
+  try {
+    if (!gzip) {
+      for await (const chunk of file) yield chunk as Buffer;
+      return;
+    }
+    const gunzip = createGunzip({ chunkSize: CHUNK });
+    file.on('data', (chunk) => {
+      packed += chunk.length;
+    });
+    file.on('error', (error) => gunzip.destroy(error));
+    for await (const chunk of file.pipe(gunzip) as AsyncIterable<Buffer>) {
+      unpacked += chunk.length;
+      assertUnpacked(path, packed, unpacked, limits);
+      yield chunk;
+    }
+  } catch (error) {
+    throw readFault(path, error);
+  } finally {
+    file.destroy();
+  }
+}
+
+/** Refuses what unpacks to more than the limits allow. */
+export function assertUnpacked(what: string, packed: number, unpacked: number, limits: SourceLimits): void {
+  if (unpacked > limits.unpackedBytes) {
+    throw new RunError(
+      'failed',
+      `${what}: unpacks to more than ${sizeText(limits.unpackedBytes)}, the most that is read. Split the file.`,
+    );
+  }
+  if (unpacked > limits.ratioFromBytes && unpacked > packed * limits.ratio) {
+    throw new RunError(
+      'failed',
+      `${what}: unpacks to more than ${limits.ratio} times its size, as files made to exhaust a computer do. ` +
+        'If it is genuine, save it unpacked.',
+    );
+  }
+}
+
+/** Unpacks the start of a gzip file, as far as `length` bytes. */
+export async function unpackedHead(path: string, length: number, limits: SourceLimits): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of fileBytes(path, true, limits)) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size >= length) break;
+  }
+  return Buffer.concat(parts).subarray(0, length);
+}

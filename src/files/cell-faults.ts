@@ -1,0 +1,67 @@
+import type { RowFault } from '../model/row.js';
+import { columnName } from './header.js';
+
+type CellCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+
+/** The fault of one cell, in words. `index` is its 0-based position. */
+export function cellFault(code: CellCode, index: number, limit: number): RowFault {
+  const cell = `The cell in column ${columnName(index)}`;
+  switch (code) {
+    case 'nul_character':
+      return { code, index, message: `${cell} holds a NUL character, which no text may. Type the value again.` };
+    case 'invalid_encoding':
+      return {
+        code,
+        index,
+        message:
+          `${cell} holds bytes that are not text in the encoding of the file. ` +
+          'Type the value again, or state the right source.encoding in the job.',
+      };
+    case 'cell_too_long':
+      return {
+        code,
+        index,
+        message: `${cell} is longer than ${limit.toLocaleString('en-US')} characters, the most a cell may hold. Shorten it.`,
+      };
+  }
+}
+
+/** The replacement character, or half of a surrogate pair. */
+const UNDECODABLE = /[\ufffd\p{Surrogate}]/u;
+
+/** The fault of text that came from a workbook or JSON, or undefined. */
+export function textFault(text: string, index: number, limit: number): RowFault | undefined {
+  if (text.length > limit) return cellFault('cell_too_long', index, limit);
+  if (text.includes('\0')) return cellFault('nul_character', index, limit);
+  if (UNDECODABLE.test(text)) return cellFault('invalid_encoding', index, limit);
+  return undefined;
+}
+
+/** Text without characters that stand for undecodable ones, so that none gets into a value. */
+export function withoutReplacement(text: string, limit: number): string {
+  return text.slice(0, limit).replace(/[\ufffd\p{Surrogate}]/gu, '\\uFFFD');
+}
+
+const STRAY =
+  'A quotation mark stands where none may stand, so the row cannot be split into cells with certainty. ' +
+  'Double the quotation marks inside a quoted cell, or remove them.';
+
+export function strayFault(index: number): RowFault {
+  return { code: 'stray_quote', index, message: STRAY };
+}
+
+/** Too many or too few cells. `extra` are the cells beyond the heading. */
+export function raggedFault(cells: number, headings: number, extra: readonly string[]): RowFault {
+  const shown = extra
+    .filter((text) => text.trim() !== '')
+    .slice(0, 5)
+    .map((text) => `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`)
+    .join(', ');
+  const what = cells > headings ? 'more' : 'fewer';
+  return {
+    code: 'ragged_row',
+    message:
+      `The row has ${cells} ${cells === 1 ? 'cell' : 'cells'}, ${what} than the ${headings} of the heading` +
+      `${shown ? ` (beyond it: ${shown})` : ''}. A delimiter is ${cells > headings ? 'too many, or a value that holds one is not in quotation marks' : 'missing'}. Correct the row.`,
+  };
+}

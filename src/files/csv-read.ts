@@ -1,0 +1,233 @@
+import { RunError } from '../model/error.js';
+import { isBlank, type RowFault, type SheetRow } from '../model/row.js';
+import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
+import { fileBytes } from './bytes.js';
+import { cellFault, raggedFault, strayFault } from './cell-faults.js';
+import { detectDialect, statedDelimiter } from './csv-detect.js';
+import { createRecordFeed, type RecordFeed } from './csv-feed.js';
+import type { ScannedRecord } from './csv-scan.js';
+import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding.js';
+import { unescapeFormula } from './formula.js';
+import { columnName, findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from './header.js';
+import type { SourceLimits } from './limits.js';
+
+const BATCH = 500;
+const SAMPLE_BYTES = 1024 * 1024;
+
+interface CsvFile {
+  readonly path: string;
+  readonly gzip: boolean;
+  /** The first bytes, unpacked. */
+  readonly head: Buffer;
+}
+
+interface Dialect {
+  readonly delimiter: string;
+  readonly headerRow: number;
+  readonly width: number;
+}
+
+/**
+ * Opens a CSV file: detects what the options leave open, then scans it once to its end, so that a file that is cut off
+ * is refused before any row is handed out. Throws `RunError`.
+ */
+export async function openCsv(file: CsvFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
+  if (options.sheet !== undefined) {
+    throw new RunError('usage', `${file.path}: source.sheet is stated, but the file is CSV and has no sheets.`);
+  }
+  const evidence: string[] = [];
+  const warnings: string[] = [];
+  const raw = () => fileBytes(file.path, file.gzip, limits);
+
+  const auto = options.encoding === undefined || options.encoding.toLowerCase() === 'auto';
+  const mark = encodingOfHead(file.head);
+  const stated = auto ? undefined : statedEncoding(options.encoding!);
+  const finding = stated ? undefined : (mark ?? (await encodingOfText(raw)));
+  const encoding = stated ?? finding!.encoding;
+  const skip = mark && mark.bom > 0 && mark.encoding === encoding ? mark.bom : 0;
+  evidence.push(finding?.evidence ?? `The encoding is ${encoding}, as stated.`);
+  if (finding?.warning) warnings.push(finding.warning);
+  const text = () => asUtf8(raw(), encoding, skip);
+
+  const sample = await firstBytes(text(), SAMPLE_BYTES);
+  assertText(file.path, sample.bytes);
+  const dialect = detectDialect(
+    { path: file.path, ...sample },
+    options.delimiter === undefined || options.delimiter === 'auto' ? undefined : statedDelimiter(options.delimiter),
+    limits,
+  );
+  evidence.push(...dialect.evidence);
+  warnings.push(...dialect.warnings);
+
+  const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
+  const rows = await firstRows(file.path, text(), dialect.delimiter, fixed ?? 1, limits);
+  const heading = fixed === undefined ? findHeading(rows) : statedHeading(file.path, fixed, rows);
+  if (!heading) throw new RunError('failed', `${file.path}: the file holds no rows. Nothing was sent.`);
+  evidence.push(heading.evidence);
+  warnings.push(...heading.warnings);
+  const headingRow = rows.find((row) => row.row === heading.row)!;
+  if (headingRow.cells.length > limits.columns) {
+    throw new RunError(
+      'failed',
+      `${file.path}: the heading in row ${heading.row} has more than ${limits.columns.toLocaleString('en-US')} columns, ` +
+        'the most that is read. Remove columns, or state the right source.delimiter.',
+    );
+  }
+  const headings = headingTexts(headingRow, rows, true).map(unescapeFormula);
+  const shape: Dialect = { delimiter: dialect.delimiter, headerRow: heading.row, width: headings.length };
+  const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
+  if (blank.length > 0) warnings.push(`Columns without a heading are not imported: ${blank.slice(0, 10).join(', ')}.`);
+  await scanToEnd(file.path, text(), shape, limits);
+
+  const meta: SourceMeta = {
+    format: 'csv',
+    gzip: file.gzip,
+    encoding,
+    bom: skip > 0,
+    delimiter: dialect.delimiter,
+    sheet: null,
+    header_row: heading.row,
+    headings,
+    newline: dialect.newline,
+    evidence,
+    warnings,
+  };
+  return { meta, rows: () => dataRows(file.path, text(), shape, limits) };
+}
+
+async function firstBytes(chunks: AsyncIterable<Buffer>, length: number): Promise<{ bytes: Buffer; whole: boolean }> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size >= length) return { bytes: Buffer.concat(parts), whole: false };
+  }
+  return { bytes: Buffer.concat(parts), whole: true };
+}
+
+/** Control characters in number mean that the file is no text. */
+function assertText(path: string, bytes: Buffer): void {
+  const end = Math.min(bytes.length, 64 * 1024);
+  let control = 0;
+  for (let i = 0; i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) control++;
+  }
+  if (control > 16 && control * 20 > end) {
+    throw new RunError(
+      'failed',
+      `${path}: the file is neither text nor a workbook; it cannot be read as a table. Save it as .xlsx or .csv.`,
+    );
+  }
+}
+
+/** The first non-blank rows from row `from` on, enough to find the heading. */
+async function firstRows(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  delimiter: string,
+  from: number,
+  limits: SourceLimits,
+): Promise<SampleRow[]> {
+  const feed = createRecordFeed({ path, delimiter, limits, collect: true, whole: false });
+  const rows: SampleRow[] = [];
+  for await (const record of recordsOf(chunks, feed)) {
+    if (feed.row < from || (record.blank && feed.row !== from)) continue;
+    rows.push({ row: feed.row, cells: record.cells });
+    if (rows.length >= HEADING_SAMPLE) break;
+  }
+  return rows;
+}
+
+async function* recordsOf(chunks: AsyncIterable<Buffer>, feed: RecordFeed): AsyncGenerator<ScannedRecord> {
+  for await (const chunk of chunks) {
+    feed.push(chunk);
+    while (feed.next()) yield feed.record;
+  }
+  feed.finish();
+  while (feed.next()) yield feed.record;
+}
+
+function statedHeading(path: string, row: number, rows: readonly SampleRow[]) {
+  const heading = rows[0];
+  if (!heading || heading.row !== row) {
+    throw new RunError('usage', `${path}: source.header_row is ${row}, but the file ends before that row.`);
+  }
+  if (heading.cells.every(isBlank)) {
+    throw new RunError('usage', `${path}: source.header_row is ${row}, but that row is blank.`);
+  }
+  return { row, evidence: `Row ${row} is the heading, as stated.`, warnings: [] as string[] };
+}
+
+/** Scans every record without building cells; throws where a record never ends. */
+async function scanToEnd(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  shape: Dialect,
+  limits: SourceLimits,
+): Promise<void> {
+  const feed = createRecordFeed({ path, delimiter: shape.delimiter, limits, collect: false, whole: true });
+  const drain = () => {
+    while (feed.next()) if (feed.row === shape.headerRow) feed.width = shape.width;
+  };
+  for await (const chunk of chunks) {
+    feed.push(chunk);
+    drain();
+  }
+  feed.finish();
+  drain();
+}
+
+async function* dataRows(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  shape: Dialect,
+  limits: SourceLimits,
+): AsyncGenerator<readonly SheetRow[]> {
+  const feed = createRecordFeed({ path, delimiter: shape.delimiter, limits, collect: true, whole: true });
+  let batch: SheetRow[] = [];
+  function* drain(): Generator<readonly SheetRow[]> {
+    while (feed.next()) {
+      if (feed.row === shape.headerRow) feed.width = shape.width;
+      if (feed.row <= shape.headerRow || feed.record.blank) continue;
+      batch.push(toRow(feed.row, feed.record, shape.width, limits));
+      if (batch.length >= BATCH) {
+        yield batch;
+        batch = [];
+      }
+    }
+  }
+  for await (const chunk of chunks) {
+    feed.push(chunk);
+    yield* drain();
+  }
+  feed.finish();
+  yield* drain();
+  if (batch.length > 0) yield batch;
+}
+
+/** One record as a data row: as many cells as the heading, un-escaped, with the faults the record has. */
+function toRow(row: number, record: ScannedRecord, width: number, limits: SourceLimits): SheetRow {
+  const cells = record.cells;
+  let faults: RowFault[] | undefined;
+  if (record.stray >= 0) faults = [strayFault(record.stray)];
+  if (record.faults.length > 0) {
+    faults ??= [];
+    for (const { code, index } of record.faults) faults.push(cellFault(code, index, limits.cellCharacters));
+  }
+  if (record.count !== width) {
+    const extra = cells.slice(width);
+    if (record.count < width || record.count > cells.length || extra.some((text) => !isBlank(text))) {
+      faults ??= [];
+      faults.push(raggedFault(record.count, width, extra));
+    }
+    cells.length = Math.min(cells.length, width);
+    while (cells.length < width) cells.push('');
+  }
+  for (let i = 0; i < width; i++) {
+    const text = cells[i]!;
+    if (text.charCodeAt(0) === 0x27) cells[i] = unescapeFormula(text);
+  }
+  return faults ? { row, cells, faults } : { row, cells };
+}

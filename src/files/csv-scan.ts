@@ -1,0 +1,226 @@
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * Splits CSV bytes (UTF-8, or any single-byte superset of ASCII) into records, one call a record.
+ *
+ *     cell start ──"──▶ quoted ──""──▶ quoted            a doubled quote is a quote
+ *                        │ "  then blanks, delimiter or line end ──▶ cell end
+ *                        │ "  then anything else ──▶ stray: the row is a fault
+ *     cell start ──other──▶ plain ── delimiter, CR, LF, CRLF ──▶ cell end
+ *                            " is an ordinary character, except after leading blanks only: stray
+ *
+ * A stray quote has two readings: (A) it closed the cell, and the row ends at the next line end; (B) it is text, and
+ * the cell goes on to the next proper closing quote. The row is a fault in both. B decides where the row ends only if
+ * it gives exactly the expected number of cells and A does not.
+ */
+
+const PLAIN = 0;
+const DELIMITER = 1;
+const QUOTE = 2;
+const CR = 3;
+const LF = 4;
+const NUL = 5;
+const HIGH = 6;
+
+/** A cell fault, by position in the record. */
+export interface CellFault {
+  readonly index: number;
+  readonly code: 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+}
+
+/** The record last scanned. `cells` is a fresh array each time; everything else is overwritten by the next call. */
+export interface ScannedRecord {
+  cells: string[];
+  /** Cells of the record, also those beyond `maxCells` that were not kept. */
+  count: number;
+  /** 0-based cell with a stray quote, or -1. */
+  stray: number;
+  /** The file ended inside quotes. */
+  open: boolean;
+  faults: CellFault[];
+  /** No cell holds anything but blanks. */
+  blank: boolean;
+}
+
+export interface ScanOptions {
+  /** One ASCII byte. */
+  readonly delimiter: number;
+  readonly maxCells: number;
+  readonly maxCharacters: number;
+}
+
+/** How far reading B may run before it is given up, and how often that may happen: a hostile file costs no more. */
+const STRAY_REACH = 64 * 1024;
+const STRAY_ATTEMPTS = 1_000;
+
+export interface RecordScanner {
+  readonly record: ScannedRecord;
+  /**
+   * Scans one record from `from`. Returns the position after it, or -1 where the bytes up to `end` do not hold it
+   * whole and `final` is false. `width` is the expected number of cells (0 = not known yet), `collect` whether the
+   * cells are wanted.
+   */
+  scan(bytes: Buffer, from: number, end: number, final: boolean, width: number, collect: boolean): number;
+}
+
+export function createRecordScanner(options: ScanOptions): RecordScanner {
+  const classOf = new Uint8Array(256).fill(HIGH, 128);
+  classOf[0] = NUL;
+  classOf[0x0d] = CR;
+  classOf[0x0a] = LF;
+  classOf[0x22] = QUOTE;
+  classOf[options.delimiter] = DELIMITER;
+  const { maxCells, maxCharacters } = options;
+  const record: ScannedRecord = { cells: [], count: 0, stray: -1, open: false, faults: [], blank: true };
+
+  function keep(bytes: Buffer, from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
+    if (record.count >= maxCells) return;
+    let text = from === to ? '' : bytes.toString(high ? 'utf8' : 'latin1', from, to);
+    if (doubled) text = text.replaceAll('""', '"');
+    const index = record.count;
+    if (nul) record.faults.push({ index, code: 'nul_character' });
+    if (high && text.includes('\ufffd')) {
+      record.faults.push({ index, code: 'invalid_encoding' });
+      text = visibleBytes(bytes.subarray(from, Math.min(to, from + maxCharacters)));
+    }
+    if (text.length > maxCharacters) {
+      record.faults.push({ index, code: 'cell_too_long' });
+      text = text.slice(0, maxCharacters);
+    }
+    if (record.blank && text !== '' && (text.charCodeAt(0) > 32 || text.trim() !== '')) record.blank = false;
+    record.cells.push(text);
+  }
+
+  let attempts = STRAY_ATTEMPTS;
+
+  /** `asText`: reading B of stray quotes. */
+  function read(bytes: Buffer, from: number, end: number, final: boolean, asText: boolean, collect: boolean): number {
+    record.cells = [];
+    record.count = 0;
+    record.stray = -1;
+    record.open = false;
+    record.blank = true;
+    if (record.faults.length > 0) record.faults = [];
+    let i = from;
+    for (;;) {
+      let start = i;
+      let stop = -1;
+      let high = false;
+      let nul = false;
+      let doubled = false;
+      if (i < end && bytes[i] === 0x22) {
+        start = ++i;
+        for (;;) {
+          let kind = PLAIN;
+          while (i < end) {
+            kind = classOf[bytes[i]!]!;
+            if (kind === QUOTE || kind === NUL) break;
+            if (kind === HIGH) high = true;
+            i++;
+          }
+          if (i >= end) {
+            if (!final) return -1;
+            record.open = true;
+            stop = end;
+            break;
+          }
+          if (kind === NUL) {
+            nul = true;
+            i++;
+            continue;
+          }
+          if (i + 1 >= end && !final) return -1;
+          if (bytes[i + 1] === 0x22 && i + 1 < end) {
+            doubled = true;
+            i += 2;
+            continue;
+          }
+          stop = i++;
+          let after = i;
+          while (after < end && bytes[after] === 0x20) after++;
+          if (after >= end) {
+            if (!final) return -1;
+            i = after;
+            break;
+          }
+          const next = classOf[bytes[after]!]!;
+          if (next === DELIMITER || next === CR || next === LF) {
+            i = after;
+            break;
+          }
+          record.stray = record.count;
+          if (asText) continue;
+          break;
+        }
+      }
+      if (stop < 0 || (record.stray === record.count && !asText)) {
+        // A plain cell, or under reading A what follows a stray quote.
+        for (; i < end; i++) {
+          const kind = classOf[bytes[i]!]!;
+          if (kind === PLAIN) continue;
+          if (kind === HIGH) high = true;
+          else if (kind === NUL) nul = true;
+          else if (kind === QUOTE) {
+            if (isBlankBetween(bytes, start, i)) record.stray = record.count;
+          } else break;
+        }
+        if (i >= end && !final) return -1;
+        stop = i;
+      }
+      if (collect) keep(bytes, start, stop, high, nul, doubled);
+      record.count++;
+      if (i >= end) return end;
+      const kind = classOf[bytes[i]!]!;
+      if (kind === DELIMITER) {
+        i++;
+        continue;
+      }
+      if (kind === LF) return i + 1;
+      if (i + 1 >= end) return final ? end : -1;
+      return bytes[i + 1] === 0x0a ? i + 2 : i + 1;
+    }
+  }
+
+  return {
+    record,
+    scan(bytes, from, end, final, width, collect) {
+      const next = read(bytes, from, end, final, false, collect);
+      if (next < 0 || record.stray < 0 || width === 0 || record.count === width || attempts === 0) return next;
+      const stray = record.stray;
+      const reach = Math.min(end, from + STRAY_REACH);
+      const other = read(bytes, from, reach, final && reach === end, true, collect);
+      if (other < 0 && reach === end && end - from < STRAY_REACH) return -1;
+      if (other >= 0 && record.count === width && !record.open) {
+        record.stray = stray;
+        return other;
+      }
+      attempts--;
+      return read(bytes, from, end, final, false, collect);
+    },
+  };
+}
+
+function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i] !== 0x20 && bytes[i] !== 0x09) return false;
+  return true;
+}
+
+/** Text with every byte that is not UTF-8 written as `\xE9`, so that a person sees what stands there. */
+export function visibleBytes(bytes: Buffer): string {
+  let text = '';
+  let i = 0;
+  while (i < bytes.length) {
+    const lead = bytes[i]!;
+    const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const piece = bytes.subarray(i, i + length);
+    if (isUtf8(piece)) {
+      const character = piece.toString('utf8');
+      text += character === '\ufffd' ? '\\uFFFD' : character;
+      i += length;
+    } else {
+      text += `\\x${lead.toString(16).toUpperCase().padStart(2, '0')}`;
+      i++;
+    }
+  }
+  return text;
+}

@@ -1,0 +1,140 @@
+import { Decimal } from '../model/decimal.js';
+import type { Cell } from '../model/row.js';
+
+/**
+ * Reads one JSON object into pairs of heading and cell. Nested objects flatten to dotted headings (`a.b`), lists keep
+ * their JSON text, null is a blank cell, numbers keep every digit. Pairs rather than an object: no key is special
+ * (`__proto__`), and a key that stands twice is noticed.
+ */
+
+export type Pair = readonly [heading: string, cell: Cell];
+
+/** The line is no JSON object; the message says where and why. */
+export class JsonFault extends Error {
+  override readonly name = 'JsonFault';
+}
+
+const DEPTH = 32;
+const BLANK = /[ \t\r\n]*/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+export function parseJsonLine(line: string): Pair[] {
+  let at = 0;
+  const pairs: Pair[] = [];
+
+  const fail = (expected: string): never => {
+    const found = at < line.length ? `"${line.slice(at, at + 12)}"` : 'the end of the line';
+    throw new JsonFault(`expected ${expected} at character ${at + 1}, found ${found}`);
+  };
+  const match = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    const hit = pattern.exec(line)?.[0];
+    if (hit !== undefined) at += hit.length;
+    return hit;
+  };
+  const skip = () => {
+    match(BLANK);
+    return line[at];
+  };
+  const text = (): string => {
+    const from = at;
+    let end = line[from] === '"' ? from + 1 : line.length;
+    while (end < line.length && line[end] !== '"') end += line[end] === '\\' ? 2 : 1;
+    if (end >= line.length) return fail('a text in double quotes');
+    at = end + 1;
+    try {
+      return JSON.parse(line.slice(from, at)) as string;
+    } catch {
+      at = from;
+      return fail('a text without control characters and unknown escapes');
+    }
+  };
+
+  function scalar(): Cell {
+    const first = line[at];
+    if (first === '"') return text();
+    for (const [word, cell] of WORDS) {
+      if (line.startsWith(word, at)) {
+        at += word.length;
+        return cell;
+      }
+    }
+    const number = match(NUMBER);
+    return number === undefined ? fail('a value') : numberCell(number);
+  }
+
+  function list(depth: number): void {
+    if (depth > DEPTH) fail(`at most ${DEPTH} levels`);
+    at++;
+    if (skip() === ']') {
+      at++;
+      return;
+    }
+    for (;;) {
+      const first = skip();
+      if (first === '[') list(depth + 1);
+      else if (first === '{') object(undefined, depth + 1);
+      else scalar();
+      const next = skip();
+      at++;
+      if (next === ']') return;
+      if (next !== ',') {
+        at--;
+        fail('"," or "]"');
+      }
+    }
+  }
+
+  /** `prefix` undefined: inside a list, where only the syntax counts. */
+  function object(prefix: string | undefined, depth: number): void {
+    if (depth > DEPTH) fail(`at most ${DEPTH} levels`);
+    if (line[at] !== '{') fail('"{"');
+    at++;
+    if (skip() === '}') {
+      at++;
+      return;
+    }
+    for (;;) {
+      skip();
+      const key = text();
+      if (skip() !== ':') fail('":"');
+      at++;
+      const first = skip();
+      const heading = prefix === undefined ? undefined : `${prefix}${key}`;
+      if (first === '{') object(heading === undefined ? undefined : `${heading}.`, depth + 1);
+      else if (first === '[') {
+        const start = at;
+        list(depth + 1);
+        if (heading !== undefined) pairs.push([heading, line.slice(start, at)]);
+      } else {
+        const cell = scalar();
+        if (heading !== undefined) pairs.push([heading, cell]);
+      }
+      const next = skip();
+      at++;
+      if (next === '}') return;
+      if (next !== ',') {
+        at--;
+        fail('"," or "}"');
+      }
+    }
+  }
+
+  skip();
+  object('', 1);
+  skip();
+  if (at < line.length) fail('the end of the line');
+  return pairs;
+}
+
+const WORDS: readonly (readonly [string, Cell])[] = [
+  ['true', { t: 'b', value: true }],
+  ['false', { t: 'b', value: false }],
+  ['null', ''],
+];
+
+/** A number too large or small to write out stays as its text, which then is no number for any field. */
+function numberCell(text: string): Cell {
+  const decimal = Decimal.parse(text);
+  return decimal ? { t: 'n', value: decimal.text, shown: text } : text;
+}

@@ -1,0 +1,47 @@
+/** Bounds on what a file may ask of the process. Everything above is refused in words, never tried. */
+export interface SourceLimits {
+  /** Columns of a table. */
+  readonly columns: number;
+  /** Characters of a cell; the limit of spreadsheet programs. */
+  readonly cellCharacters: number;
+  /** Bytes of one CSV record, NDJSON line or XML token. */
+  readonly recordBytes: number;
+  /** Bytes of one unpacked file or zip entry. */
+  readonly unpackedBytes: number;
+  /** Unpacked size over packed size, looked at only above `ratioFromBytes`. */
+  readonly ratio: number;
+  readonly ratioFromBytes: number;
+  /** Entries of a zip file. */
+  readonly zipEntries: number;
+  /** Bytes of a workbook part that is read whole (workbook, styles, relations). */
+  readonly partBytes: number;
+  /** Bytes of the shared strings of a workbook, kept in memory. */
+  readonly sharedStringBytes: number;
+  /** Bytes of a gzipped workbook, which is unpacked into memory. */
+  readonly gzippedWorkbookBytes: number;
+}
+
+const MB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: SourceLimits = {
+  columns: 1_000,
+  cellCharacters: 32_767,
+  recordBytes: 4 * MB,
+  unpackedBytes: 8 * 1024 * MB,
+  ratio: 300,
+  ratioFromBytes: 64 * MB,
+  zipEntries: 10_000,
+  partBytes: 32 * MB,
+  sharedStringBytes: 512 * MB,
+  gzippedWorkbookBytes: 256 * MB,
+};
+
+export function withLimits(limits: Partial<SourceLimits> = {}): SourceLimits {
+  return { ...DEFAULT_LIMITS, ...limits };
+}
+
+/** `1,234,567` or `4 MB`, for messages. */
+export function sizeText(bytes: number): string {
+  if (bytes >= MB) return `${Math.round((bytes / MB) * 10) / 10} MB`;
+  return `${bytes.toLocaleString('en-US')} bytes`;
+}

@@ -1,0 +1,177 @@
+import { RunError } from '../model/error.js';
+import type { Cell, RowFault, SheetRow } from '../model/row.js';
+import type { OpenSource, SourceOptions } from '../model/source.js';
+import { fileBytes } from './bytes.js';
+import { textFault, withoutReplacement } from './cell-faults.js';
+import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding.js';
+import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
+import { type SourceLimits, sizeText } from './limits.js';
+
+const BATCH = 500;
+
+/** Lines whose keys make the headings. */
+const HEADING_LINES = 1_000;
+
+interface NdjsonFile {
+  readonly path: string;
+  readonly gzip: boolean;
+  readonly head: Buffer;
+}
+
+/**
+ * Opens NDJSON: one object a line. The headings are the keys of the first 1,000 lines, in order of appearance; a key
+ * that appears only later is a fault of its row. Row numbers are line numbers. Throws `RunError`.
+ */
+export async function openNdjson(file: NdjsonFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
+  const stated = (value: unknown) => value !== undefined && value !== 'auto';
+  for (const [name, value] of [
+    ['sheet', options.sheet],
+    ['header_row', options.header_row],
+    ['delimiter', options.delimiter],
+  ] as const) {
+    if (stated(value)) {
+      throw new RunError('usage', `${file.path}: source.${name} is stated, but the file is NDJSON and has none.`);
+    }
+  }
+  const raw = () => fileBytes(file.path, file.gzip, limits);
+  const mark = encodingOfHead(file.head);
+  const finding = stated(options.encoding) ? undefined : (mark ?? (await encodingOfText(raw)));
+  const encoding = finding?.encoding ?? statedEncoding(options.encoding!);
+  const text = () => asUtf8(raw(), encoding, mark?.encoding === encoding ? mark.bom : 0);
+
+  const headings = await headingsOf(file.path, text(), limits);
+  return {
+    meta: {
+      format: 'ndjson',
+      gzip: file.gzip,
+      encoding,
+      delimiter: null,
+      sheet: null,
+      header_row: null,
+      headings,
+      newline: '\n',
+      evidence: [
+        finding?.evidence ?? `The encoding is ${encoding}, as stated.`,
+        `The ${headings.length} headings are the keys of the first ${HEADING_LINES.toLocaleString('en-US')} lines.`,
+      ],
+      warnings: finding?.warning ? [finding.warning] : [],
+    },
+    rows: () => dataRows(file.path, text(), headings, limits),
+  };
+}
+
+/** Collects the keys, and looks through the file to its end: a last line that is cut off refuses it whole. */
+async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: SourceLimits): Promise<string[]> {
+  const headings = new Set<string>();
+  let seen = 0;
+  let lastLine: { row: number; line: string; ended: boolean } | undefined;
+  for await (const entry of linesOf(path, chunks, limits)) {
+    if (entry.line.trim() === '') continue;
+    if (seen++ < HEADING_LINES) {
+      for (const [heading] of pairsOf(entry.line) ?? []) headings.add(heading);
+      if (headings.size > limits.columns) {
+        throw new RunError('failed', `${path}: the objects have more than ${limits.columns} different keys.`);
+      }
+    }
+    lastLine = entry;
+  }
+  if (!lastLine) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
+  if (!lastLine.ended && pairsOf(lastLine.line) === undefined) {
+    throw new RunError(
+      'failed',
+      `${path}: the last line (${lastLine.row}) is no complete JSON object: the file is cut off. ` +
+        'It was refused whole, nothing was sent. Export it again.',
+    );
+  }
+  if (headings.size === 0) throw new RunError('failed', `${path}: no line holds a JSON object with keys.`);
+  return [...headings];
+}
+
+function pairsOf(line: string): Pair[] | undefined {
+  try {
+    return parseJsonLine(line);
+  } catch (error) {
+    if (error instanceof JsonFault) return undefined;
+    throw error;
+  }
+}
+
+async function* linesOf(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  limits: SourceLimits,
+): AsyncGenerator<{ row: number; line: string; ended: boolean }> {
+  let rest: Buffer = Buffer.alloc(0);
+  let row = 0;
+  const check = (bytes: number) => {
+    if (bytes <= limits.recordBytes) return;
+    throw new RunError('failed', `${path}: line ${row + 1} is longer than ${sizeText(limits.recordBytes)}.`);
+  };
+  for await (const chunk of chunks) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    let from = 0;
+    for (;;) {
+      const end = bytes.indexOf(0x0a, from);
+      if (end < 0) break;
+      check(end - from);
+      yield { row: ++row, line: bytes.toString('utf8', from, end), ended: true };
+      from = end + 1;
+    }
+    rest = bytes.subarray(from);
+    check(rest.length);
+  }
+  if (rest.length > 0) yield { row: ++row, line: rest.toString('utf8'), ended: false };
+}
+
+async function* dataRows(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  headings: readonly string[],
+  limits: SourceLimits,
+): AsyncGenerator<readonly SheetRow[]> {
+  const positions = new Map(headings.map((heading, i) => [heading, i]));
+  let batch: SheetRow[] = [];
+  for await (const { row, line } of linesOf(path, chunks, limits)) {
+    if (line.trim() === '') continue;
+    batch.push(toRow(row, line, positions, limits));
+    if (batch.length >= BATCH) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function toRow(row: number, line: string, positions: ReadonlyMap<string, number>, limits: SourceLimits): SheetRow {
+  const cells: Cell[] = new Array<Cell>(positions.size).fill('');
+  const faults: RowFault[] = [];
+  const filled = new Set<number>();
+  try {
+    for (const [heading, cell] of parseJsonLine(line)) {
+      const index = positions.get(heading);
+      if (index === undefined) {
+        faults.push({
+          code: 'ragged_row',
+          message: `The key "${clip(heading)}" is not among the keys of the first lines. Name it there too, or remove it.`,
+        });
+        continue;
+      }
+      if (filled.has(index)) {
+        faults.push({ code: 'ragged_row', index, message: `The key "${clip(heading)}" stands twice. Remove one.` });
+        continue;
+      }
+      filled.add(index);
+      const found = typeof cell === 'string' ? textFault(cell, index, limits.cellCharacters) : undefined;
+      if (found) faults.push(found);
+      cells[index] = found && typeof cell === 'string' ? withoutReplacement(cell, limits.cellCharacters) : cell;
+    }
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    faults.push({ code: 'ragged_row', message: `The line is no JSON object: ${error.message}. Correct the line.` });
+  }
+  return faults.length > 0 ? { row, cells, faults } : { row, cells };
+}
+
+function clip(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

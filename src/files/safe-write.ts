@@ -1,0 +1,159 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { RunError } from '../model/error.js';
+import { readFault } from './bytes.js';
+import { sizeText } from './limits.js';
+
+const COPY_LIMIT = 8 * 1024 * 1024 * 1024;
+const CHUNK = 1024 * 1024;
+const FLUSH_AT = 256 * 1024;
+
+function writeFault(path: string, error: unknown): unknown {
+  if (error instanceof RunError) return error;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const folder = dirname(path);
+  const options = { cause: error };
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new RunError(
+        'failed',
+        `${path}: could not be written because the disk is full. Nothing unfinished is left behind. ` +
+          `Free space in ${folder} and run again.`,
+        [],
+        options,
+      );
+    case 'EROFS':
+    case 'EACCES':
+    case 'EPERM':
+      return new RunError('failed', `${path}: this user may not write to ${folder}. Name another folder.`, [], options);
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new RunError('failed', `${path}: the folder ${folder} does not exist. Create it first.`, [], options);
+    case 'EISDIR':
+      return new RunError('failed', `${path}: this is a folder. Name a file.`, [], options);
+  }
+  return error;
+}
+
+/**
+ * Makes a file appear complete or not at all: `make` fills a temporary file in the same folder, which is flushed to
+ * disk, renamed over `path`, and the folder flushed. On any fault the temporary file is removed and the old one stays.
+ */
+export async function placeSafely(path: string, make: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await make(temporary);
+    const file = await open(temporary, 'r+');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+    await flushFolder(dirname(path));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw writeFault(path, error);
+  }
+}
+
+async function flushFolder(folder: string): Promise<void> {
+  // Windows cannot open a folder; there a rename is durable by itself.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `placeSafely` for what is produced piece by piece; `write` waits where the disk is slower than the producer. */
+export async function writeSafely(
+  path: string,
+  produce: (write: (chunk: string | Buffer) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await placeSafely(path, async (temporary) => {
+    const file = await open(temporary, 'wx');
+    const held: Buffer[] = [];
+    let size = 0;
+    const flush = async () => {
+      await writeAll(file, Buffer.concat(held));
+      held.length = 0;
+      size = 0;
+    };
+    try {
+      await produce(async (chunk) => {
+        const bytes = typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk;
+        held.push(bytes);
+        size += bytes.length;
+        if (size >= FLUSH_AT) await flush();
+      });
+      await flush();
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+/**
+ * Copies a file for this process alone while hashing it, so that what is imported is what was hashed. Refuses with
+ * `RunError('failed')` what is no plain file, is larger than `limit` bytes, or changes while it is copied.
+ */
+export async function copyPrivately(
+  from: string,
+  to: string,
+  limit = COPY_LIMIT,
+): Promise<{ sha256: string; bytes: number }> {
+  // Non-blocking, so that a pipe without a writer is refused rather than waited for.
+  const source = await open(from, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw readFault(from, error);
+  });
+  try {
+    const before = await source.stat({ bigint: true });
+    if (before.isDirectory()) throw new RunError('failed', `${from}: this is a folder. Name a file.`);
+    if (!before.isFile()) throw new RunError('failed', `${from}: this is a pipe or device, not a file. Name a file.`);
+    if (before.size > BigInt(limit)) {
+      throw new RunError('failed', `${from}: the file is larger than ${sizeText(limit)}. Split it.`);
+    }
+    const hash = createHash('sha256');
+    let bytes = 0;
+    await placeSafely(to, async (temporary) => {
+      const target = await open(temporary, 'wx', 0o600);
+      try {
+        const buffer = Buffer.allocUnsafe(CHUNK);
+        for (;;) {
+          const { bytesRead } = await source.read(buffer, 0, CHUNK, bytes).catch((error: unknown) => {
+            throw readFault(from, error);
+          });
+          if (bytesRead === 0) break;
+          bytes += bytesRead;
+          if (bytes > Number(before.size)) break;
+          const chunk = buffer.subarray(0, bytesRead);
+          hash.update(chunk);
+          await writeAll(target, chunk);
+        }
+      } finally {
+        await target.close();
+      }
+      const after = await source.stat({ bigint: true });
+      if (bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs) {
+        throw new RunError(
+          'failed',
+          `${from}: the file changed while it was read; it is still being written. Nothing was sent. ` +
+            'Run again when it is complete.',
+        );
+      }
+    });
+    return { sha256: hash.digest('hex'), bytes };
+  } finally {
+    await source.close();
+  }
+}

@@ -1,0 +1,91 @@
+import { createReadStream } from 'node:fs';
+import { RunError } from '../model/error.js';
+import type { SourceFormat } from '../model/source.js';
+import { encodingOfHead } from './encoding.js';
+
+const OLE2 = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
+
+/** Files known by their first bytes that hold no table this program reads, and what to do instead. */
+const FOREIGN: readonly (readonly [string, readonly string[]])[] = [
+  ['a PDF document', ['%PDF-']],
+  ['a rich text document', ['{\\rtf']],
+  ['a 7-Zip archive', ['7z\xbc\xaf']],
+  ['a RAR archive', ['Rar!\x1a']],
+  ['a bzip2 archive', ['BZh1', 'BZh6', 'BZh9']],
+  ['an xz archive', ['\xfd7zXZ']],
+  ['a Zstandard archive', ['\x28\xb5\x2f\xfd']],
+  ['a Parquet file', ['PAR1']],
+  ['an SQLite database', ['SQLite format 3']],
+  ['a PNG image', ['\x89PNG']],
+  ['a JPEG image', ['\xff\xd8\xff']],
+  ['a GIF image', ['GIF87a', 'GIF89a']],
+  ['a program', ['\x7fELF', 'MZ\x90']],
+  [
+    'a workbook of an early Excel (before 1997)',
+    ['\x09\x00\x04\x00', '\x09\x02\x06\x00', '\x09\x04\x06\x00', '\x09\x08'],
+  ],
+];
+
+/** What the file is, from its first (unpacked) bytes; throws `RunError('failed')` naming what cannot be read. */
+export async function sniffFormat(path: string, head: Buffer): Promise<SourceFormat> {
+  if (head.subarray(0, 8).equals(OLE2)) throw await oleFault(path);
+  if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5 || head[2] === 7)) return 'xlsx';
+  const start = head.subarray(0, 16).toString('latin1');
+  for (const [name, beginnings] of FOREIGN) {
+    if (beginnings.some((beginning) => start.startsWith(beginning))) {
+      throw new RunError('failed', `${path}: this is ${name}, not a table. Save the table as .xlsx or .csv.`);
+    }
+  }
+  const mark = encodingOfHead(head);
+  const text = (mark?.encoding.startsWith('utf-16') ? utf16Text(head, mark.encoding) : head.toString('utf8'))
+    .replace(/^[\ufeff\s]+/, '')
+    .slice(0, 4_000);
+  if (/^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|meta|style|div)\b/i.test(text)) {
+    throw new RunError(
+      'failed',
+      `${path}: this is an HTML page, whatever its name says. Web applications often export one under the name .xls. ` +
+        'Open it in the spreadsheet program and save it as .xlsx or .csv.',
+    );
+  }
+  if (/^<\?xml\b|^<(?:\w+:)?(?:Workbook|document|office)/i.test(text)) {
+    const what = /urn:schemas-microsoft-com:office:spreadsheet|progid="Excel/.test(text)
+      ? 'an XML spreadsheet of Excel 2003'
+      : 'an XML document';
+    throw new RunError('failed', `${path}: this is ${what}, which is not read. Save it as .xlsx or .csv.`);
+  }
+  if (/^\[\s*(?:\{|\[|$)/.test(text)) {
+    throw new RunError(
+      'failed',
+      `${path}: this is a JSON array. NDJSON is read: one object on each line, without brackets and commas between them.`,
+    );
+  }
+  return /^\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\})/.test(text) ? 'ndjson' : 'csv';
+}
+
+function utf16Text(head: Buffer, encoding: string): string {
+  const even = Buffer.from(head.subarray(0, head.length & ~1));
+  return (encoding === 'utf-16be' ? even.swap16() : even).toString('utf16le');
+}
+
+/** OLE2 holds either an encrypted .xlsx (a stream named EncryptedPackage) or an old binary format. */
+async function oleFault(path: string): Promise<RunError> {
+  const encrypted = Buffer.from('EncryptedPackage', 'utf16le');
+  const overlap = encrypted.length;
+  let tail = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024, end: 64 * 1024 * 1024 })) {
+    const bytes = Buffer.concat([tail, chunk as Buffer]);
+    if (bytes.includes(encrypted)) {
+      return new RunError(
+        'failed',
+        `${path}: the workbook is protected by a password, so it cannot be read. ` +
+          'Remove the password in the spreadsheet program (File, Info, Protect Workbook) and save it again.',
+      );
+    }
+    tail = bytes.subarray(Math.max(0, bytes.length - overlap));
+  }
+  return new RunError(
+    'failed',
+    `${path}: this is a workbook or document in the old binary format (.xls, .doc), which is not read. ` +
+      'Open it in the spreadsheet program and save it as .xlsx.',
+  );
+}

@@ -1,0 +1,181 @@
+import { RunError } from '../model/error.js';
+import { sizeText } from './limits.js';
+
+/**
+ * A fast scan of XML bytes that arrive in chunks. Tags, text and character data are handed over as byte ranges of a
+ * buffer; a token that a chunk cuts in two waits for the rest, so the place of a cut never matters. UTF-8 only.
+ * Entities are the five of XML and numeric ones; a document type declaration is refused at sight, so nothing is ever
+ * expanded or fetched. Names are local names: `x:row` is `row`.
+ */
+export interface XmlHandler {
+  /** Ranges of the local name and of the attributes; `empty` for `<c/>`, for which `close` is not called. */
+  open(bytes: Buffer, nameFrom: number, nameTo: number, attributesTo: number, empty: boolean): void;
+  close(bytes: Buffer, nameFrom: number, nameTo: number): void;
+  /** `raw`: a CDATA section, in which `&` is an ordinary character. */
+  text(bytes: Buffer, from: number, to: number, raw: boolean): void;
+}
+
+export interface XmlScanner {
+  push(chunk: Buffer): void;
+  /** Throws where the document is not complete. */
+  finish(): void;
+}
+
+const TOKEN_LIMIT = 16 * 1024 * 1024;
+
+const LT = 0x3c;
+const GT = 0x3e;
+const SLASH = 0x2f;
+const COLON = 0x3a;
+
+/** `what` names the file and part for messages. */
+export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit = TOKEN_LIMIT): XmlScanner {
+  let held: Buffer = Buffer.alloc(0);
+  let depth = 0;
+  let rooted = false;
+  let started = false;
+
+  /** Scans what is complete and returns the position of what is not. */
+  function scan(bytes: Buffer): number {
+    const end = bytes.length;
+    let at = 0;
+    for (;;) {
+      let i = at;
+      while (i < end && bytes[i] !== LT) i++;
+      if (i + 1 >= end) return at;
+      const next = bytes[i + 1];
+      let after: number;
+      if (next === 0x21 || next === 0x3f) {
+        after = special(bytes, at, i);
+        if (after < 0) return at;
+      } else {
+        const closing = next === SLASH;
+        let nameFrom = i + (closing ? 2 : 1);
+        let j = nameFrom;
+        for (; j < end; j++) {
+          const byte = bytes[j]!;
+          if (byte === GT || byte <= 0x20 || byte === SLASH) break;
+          if (byte === COLON) nameFrom = j + 1;
+        }
+        const nameTo = j;
+        while (j < end && bytes[j] !== GT) {
+          const byte = bytes[j]!;
+          j++;
+          if (byte === 0x22 || byte === 0x27) {
+            while (j < end && bytes[j] !== byte) j++;
+            if (j < end) j++;
+          }
+        }
+        if (j >= end) return at;
+        if (i > at) handler.text(bytes, at, i, false);
+        if (closing) {
+          depth--;
+          handler.close(bytes, nameFrom, nameTo);
+        } else {
+          const empty = bytes[j - 1] === SLASH;
+          if (!empty) depth++;
+          rooted = true;
+          handler.open(bytes, nameFrom, nameTo, empty ? j - 1 : j, empty);
+        }
+        after = j + 1;
+      }
+      at = after;
+    }
+  }
+
+  /** Comments, CDATA, declarations and processing instructions; returns the position after it, or -1 if incomplete. */
+  function special(bytes: Buffer, textFrom: number, at: number): number {
+    const text = () => {
+      if (at > textFrom) handler.text(bytes, textFrom, at, false);
+    };
+    const until = (needle: string, from: number) => {
+      const found = bytes.indexOf(needle, from, 'latin1');
+      return found < 0 ? -1 : found + needle.length;
+    };
+    if (bytes[at + 1] === 0x3f) {
+      const after = until('?>', at + 2);
+      if (after >= 0) text();
+      return after;
+    }
+    const head = bytes.toString('latin1', at, at + 9);
+    if (head.startsWith('<!--')) {
+      const after = until('-->', at + 4);
+      if (after >= 0) text();
+      return after;
+    }
+    if (head === '<![CDATA[') {
+      const after = until(']]>', at + 9);
+      if (after < 0) return -1;
+      text();
+      handler.text(bytes, at + 9, after - 3, true);
+      return after;
+    }
+    if (head.length < 9 && ('<![CDATA['.startsWith(head) || '<!--'.startsWith(head))) return -1;
+    throw new RunError(
+      'failed',
+      `${what}: holds a document type declaration (DOCTYPE), as files made to attack a reader do. It was refused. ` +
+        'Open it in the spreadsheet program and save it as .xlsx.',
+    );
+  }
+
+  return {
+    push(chunk) {
+      let bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
+      if (!started && bytes.length >= 2) {
+        started = true;
+        if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+          throw new RunError('failed', `${what}: is XML in UTF-16; only UTF-8 is read. Save the workbook again.`);
+        }
+      }
+      const at = scan(bytes);
+      bytes = bytes.subarray(at);
+      if (bytes.length > tokenLimit) {
+        throw new RunError('failed', `${what}: a single value is longer than ${sizeText(tokenLimit)}. It was refused.`);
+      }
+      held = bytes;
+    },
+    finish() {
+      if (depth === 0 && rooted && held.every((byte) => byte <= 0x20)) return;
+      throw new RunError(
+        'failed',
+        `${what}: the XML is cut off or damaged. The file was refused whole, nothing was sent. ` +
+          'Open it in the spreadsheet program and save it as .xlsx.',
+      );
+    },
+  };
+}
+
+const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+/** The text of a byte range with its entities resolved and its line ends as XML has them. */
+export function xmlText(bytes: Buffer, from: number, to: number, raw = false): string {
+  let text = bytes.toString('utf8', from, to);
+  if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
+  return raw || !text.includes('&') ? text : text.replace(/&([^;&]{0,12});?/g, resolve);
+}
+
+function resolve(whole: string, name: string): string {
+  if (whole.endsWith(';')) {
+    if (Object.hasOwn(NAMED, name)) return NAMED[name]!;
+    const numeric = /^#(?:x([0-9a-fA-F]{1,6})|(\d{1,7}))$/.exec(name);
+    const point = numeric ? Number.parseInt(numeric[1] ?? numeric[2]!, numeric[1] ? 16 : 10) : -1;
+    if (point >= 0 && point <= 0x10ffff) return String.fromCodePoint(point);
+  }
+  throw new RunError('failed', `The workbook uses the entity "${whole.slice(0, 20)}", which XML does not define.`);
+}
+
+/** Spreadsheet texts write a character that XML cannot hold as `_x000D_`, and `_` before such a text as `_x005F_`. */
+export function unescapeSheetText(text: string): string {
+  if (!text.includes('_x')) return text;
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Attributes of a tag by local name, for tags that are few. `from` is the end of the tag's name. */
+export function xmlAttributes(bytes: Buffer, from: number, to: number): Map<string, string> {
+  const attributes = new Map<string, string>();
+  for (const match of bytes.toString('latin1', from, to).matchAll(/([^\s=:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    const value = Buffer.from(match[2] ?? match[3] ?? '', 'latin1');
+    attributes.set(match[1]!, xmlText(value, 0, value.length));
+  }
+  return attributes;
+}

@@ -1,0 +1,292 @@
+import { RunError } from '../model/error.js';
+import { fault, type Issue, warning } from '../model/issue.js';
+import { isEmpty, sameValue, type Value, valueText } from '../model/value.js';
+import { readRecord } from '../resources/read.js';
+import { updateBody } from '../resources/write.js';
+import type { Json, Readable, WriteAnswer } from '../service/port.js';
+import { remember } from './apply-create.js';
+import { changesOf, type Merge, mergeRow } from './merge.js';
+import { rejection } from './rejection.js';
+import { type Ended, Halted, type Update, unsent, type WriteContext, whileOpen } from './writing.js';
+
+/** A record read longer ago than this is read again before its PUT. Contract, section 7. */
+const STALE_MS = 60_000;
+
+/** Reads a stale record again; undefined where the row has thereby ended. */
+export async function refresh(change: Update, context: WriteContext): Promise<Update | undefined> {
+  const again = await reread(change, context);
+  if ('kind' in again && again.kind === 'update') return again;
+  const ended = again as Ended;
+  context.sink.outcome(
+    {
+      ref: change.ref,
+      key: change.key,
+      id: change.id,
+      changed: [],
+      kind: ended.kind,
+      attempts: ended.attempts,
+      issues: ended.issues,
+    },
+    change.diff,
+  );
+  return undefined;
+}
+
+async function reread(change: Update, context: WriteContext): Promise<Update | Ended> {
+  if (!context.spec.readPath || !change.base.record || context.now() - change.base.readAt <= STALE_MS) return change;
+  const record = await context.service.get(context.spec.name as Readable, change.id);
+  if (!record) return conflict(change, `the record ${change.id} no longer exists`);
+  const before = readRecord(context.spec, change.base.record as Json, context.lexicon).fields;
+  const now = readRecord(context.spec, record, context.lexicon).fields;
+  const touched = Object.keys(change.set).filter(
+    (field) => !sameValue(before[field], now[field]) && !sameValue(now[field], change.set[field]),
+  );
+  if (touched.length > 0) {
+    const [field = ''] = touched;
+    return conflict(
+      change,
+      `${touched.join(', ')} of the record ${change.id} is now "${valueText(now[field])}", it was "${valueText(before[field])}"`,
+    );
+  }
+  return { ...change, base: { record, readAt: context.now() } };
+}
+
+function conflict(change: Update, what: string): Ended {
+  return {
+    kind: 'conflict',
+    attempts: 0,
+    issues: [
+      ...change.issues,
+      fault(
+        'changed_meanwhile',
+        `Somebody changed the record after this row was planned: ${what}. Nothing was sent. Import the row again to plan it anew.`,
+      ),
+    ],
+  };
+}
+
+/**
+ * Updates one record: read → merge → PUT of the whole record in write form (PATCH: of what changes).
+ * An open PUT is read: equals the target → updated, equals the base → sent again, neither → conflict.
+ */
+export async function applyUpdate(change: Update, context: WriteContext): Promise<Ended> {
+  const verdict = await firstGoesAlone(context);
+  try {
+    const current = await reread(change, context);
+    if (!('kind' in current) || current.kind !== 'update') return current as Ended;
+    if (current !== change) {
+      await context.sink.intend([], [{ row: change.ref.row, id: change.id, record: current.base.record as Json }]);
+    }
+    const base = (current.base.record ?? undefined) as Json | undefined;
+    const merge = mergeRow(current.set, base, context.known.lastWritten(context.spec.name, change.id), context);
+    const changes = changesOf(merge.diff);
+    if (changes.length === 0) return { kind: 'unchanged', attempts: 0, issues: current.issues, diff: [] };
+    if (merge.risks.length > 0 && context.job.write.at_risk !== 'warn') {
+      return { kind: 'at_risk', attempts: 0, issues: [...current.issues, ...merge.risks], diff: merge.diff };
+    }
+    const answer = await send(current.id, merge, context);
+    const ended = await finish(current, answer, merge, context);
+    if (ended.kind !== 'updated') return ended;
+    remember(current.id, merge.target, context);
+    const record = answer.kind === 'done' ? answer.record : undefined;
+    const checked = await verify(current.id, merge, record, verdict !== undefined, context);
+    verdict?.(true);
+    return { ...ended, issues: [...ended.issues, ...checked] };
+  } finally {
+    // Whoever waits takes the turn where this row told nothing about how the service treats a PUT.
+    verdict?.(false);
+  }
+}
+
+/** Resolves at once for all but the first update of a run; the first gets the means to release the others. */
+async function firstGoesAlone(context: WriteContext): Promise<((verified: boolean) => void) | undefined> {
+  const { state } = context;
+  if (!context.spec.readPath) return undefined;
+  for (;;) {
+    const running = state.verified;
+    if (running === undefined) {
+      let release: (verified: boolean) => void = () => undefined;
+      state.verified = new Promise<boolean>((resolve) => {
+        release = resolve;
+      }).then((verified) => {
+        if (!verified) state.verified = undefined;
+        return verified;
+      });
+      return release;
+    }
+    if (await running) return undefined;
+    if (state.stopped || context.signal.aborted) throw new Halted();
+  }
+}
+
+function send(id: number, merge: Merge, context: WriteContext): Promise<WriteAnswer> {
+  if (context.job.write.method === 'put') {
+    const { body } = updateBody(context.spec, context.company, merge.target, context.lexicon, context.accepted);
+    return context.service.update(context.spec.name, id, body, 'PUT');
+  }
+  const roots = new Set(changesOf(merge.diff).map((one) => rootOf(one.field)));
+  const part: Record<string, Value> = {};
+  for (const field of Object.keys(merge.target))
+    if (roots.has(rootOf(field))) part[field] = merge.target[field] ?? null;
+  const { body } = updateBody(context.spec, context.company, part, context.lexicon, context.accepted);
+  for (const one of changesOf(merge.diff)) {
+    // Left out means unchanged in a PATCH: a cleared field must be said.
+    const path = context.specOf(one.field)?.update;
+    if (one.kind === 'clear' && path && !path.includes('.')) body[path] = null;
+  }
+  return context.service.update(context.spec.name, id, body, 'PATCH');
+}
+
+/** Parts of one object are written together. */
+function rootOf(field: string): string {
+  return field.split('.')[0] ?? field;
+}
+
+async function finish(
+  change: Update,
+  answer: WriteAnswer,
+  merge: Merge,
+  context: WriteContext,
+  attempts = 1,
+): Promise<Ended> {
+  const { issues } = change;
+  switch (answer.kind) {
+    case 'done':
+      return { kind: 'updated', attempts, issues, diff: merge.diff };
+    case 'refused':
+      return { kind: 'rejected', attempts, issues: [...issues, ...rejection(answer, context)], diff: merge.diff };
+    case 'unsent':
+      return unsent(change, answer.reason, attempts, context);
+    case 'open':
+      return settle(change, answer, merge, context, attempts);
+  }
+}
+
+async function settle(
+  change: Update,
+  answer: Extract<WriteAnswer, { kind: 'open' }>,
+  merge: Merge,
+  context: WriteContext,
+  attempts: number,
+): Promise<Ended> {
+  const { issues } = change;
+  const unknown = (why: string): Ended => ({
+    kind: 'unknown',
+    attempts,
+    issues: [
+      ...issues,
+      fault(
+        'outcome_unknown',
+        `The update was sent and it is not known whether it took effect (${why}). Look at record ${change.id} in the service before importing the row again.`,
+      ),
+    ],
+    diff: merge.diff,
+  });
+  if (!context.spec.readPath) return unknown(`${answer.reason}; the record cannot be read`);
+  const opened = context.now();
+  const before = change.base.record ? readRecord(context.spec, change.base.record as Json, context.lexicon).fields : {};
+  for (const at of context.settleWindow) {
+    const record = await whileOpen(context, async () => {
+      await context.wait(Math.max(0, opened + at - context.now()));
+      return context.service.get(context.spec.name as Readable, change.id);
+    });
+    if (!record) return conflict(change, `the record ${change.id} no longer exists`);
+    const now = readRecord(context.spec, record, context.lexicon).fields;
+    const visible = changesOf(merge.diff).filter(
+      (one) => context.specOf(one.field)?.read !== undefined || one.field.startsWith('template.'),
+    );
+    if (visible.length > 0 && visible.every((one) => sameValue(now[one.field], merge.target[one.field]))) {
+      return { kind: 'updated', attempts, issues, diff: merge.diff };
+    }
+    const moved = visible.filter((one) => !sameValue(now[one.field], before[one.field]));
+    if (moved.length > 0)
+      return conflict(
+        change,
+        `${moved.map((one) => one.field).join(', ')} of the record ${change.id} holds neither the old value nor the new one`,
+      );
+  }
+  if (attempts >= 2) return unknown(`${answer.reason}; the record still holds the old values`);
+  return finish(change, await send(change.id, merge, context), merge, context, attempts + 1);
+}
+
+/**
+ * Compares the record with what was sent: the first update of a run by reading it back, others where the answer holds the record.
+ * A value that was sent and is gone stops the run; a value stored in another form is a warning with both.
+ */
+async function verify(
+  id: number,
+  merge: Merge,
+  answered: Json | undefined,
+  readBack: boolean,
+  context: WriteContext,
+): Promise<Issue[]> {
+  const compare = (record: Json) => compareWith(record, merge, context);
+  if (answered && typeof answered['id'] === 'number') {
+    const seen = compare(answered);
+    if (seen.dropped.length === 0 && (!readBack || seen.stale.length === 0)) return seen.issues;
+  }
+  if (!readBack) return [];
+  let seen = { dropped: [] as string[], stale: [] as string[], issues: [] as Issue[] };
+  for (const delay of [0, 500, 2_000]) {
+    if (delay > 0) await context.wait(delay);
+    const record = await context.service.get(context.spec.name as Readable, id);
+    if (!record) break;
+    seen = compare(record);
+    if (seen.stale.length === 0 && seen.dropped.length === 0) return seen.issues;
+  }
+  if (seen.dropped.length === 0) return seen.issues;
+  context.state.stopped ??= new RunError(
+    'failed',
+    `The update of ${context.spec.name} ${id} was read back, and the service did not keep ${seen.dropped.join(', ')}. The run stops before the next update.`,
+    [
+      'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
+    ],
+  );
+  return [
+    warning('would_lose_value', `Read back after the update, the record no longer holds ${seen.dropped.join(', ')}.`, {
+      field: seen.dropped[0] ?? '',
+    }),
+  ];
+}
+
+function compareWith(
+  record: Json,
+  merge: Merge,
+  context: WriteContext,
+): { dropped: string[]; stale: string[]; issues: Issue[] } {
+  const read = readRecord(context.spec, record, context.lexicon);
+  const opaque = new Set([
+    ...read.losses.map((loss) => loss.field),
+    ...merge.diff.filter((one) => one.kind === 'at_risk').map((one) => one.field),
+  ]);
+  const old = new Map(merge.diff.map((one) => [one.field, one.old]));
+  const dropped: string[] = [];
+  const stale: string[] = [];
+  const issues: Issue[] = [];
+  for (const field of Object.keys(merge.target)) {
+    if (!visible(field, context) || opaque.has(field)) continue;
+    const [wanted, got] = [merge.target[field], read.fields[field]];
+    if (sameValue(wanted, got)) continue;
+    if (isEmpty(got)) dropped.push(field);
+    else if (old.has(field) && sameValue(old.get(field), got)) stale.push(field);
+    else {
+      issues.push(
+        warning(
+          'value_normalised',
+          `The service stored ${field} as "${valueText(got)}" where "${valueText(wanted)}" was sent.`,
+          { field, value: valueText(wanted) },
+        ),
+      );
+    }
+  }
+  return { dropped, stale, issues };
+}
+
+function visible(field: string, context: WriteContext): boolean {
+  if (field.startsWith('template.')) return true;
+  if (field.startsWith('form.')) return context.spec.form?.read !== undefined;
+  const spec = context.spec.fields.find((one) => one.name === field);
+  if (spec?.read === undefined || spec.derived) return false;
+  // Enums that reads show in fewer values than writes take cannot be compared.
+  return !(spec.type.kind === 'enum' && spec.type.read !== undefined);
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import type { FieldDiff } from '../model/change.js';
+import { fault } from '../model/issue.js';
+import type { Json } from '../service/port.js';
+import { applyCreate } from './apply-create.js';
+import { applyUpdate, refresh } from './apply-update.js';
+import {
+  type Create,
+  type Ended,
+  Halted,
+  type Intent,
+  Interrupted,
+  type Part,
+  type PartRunner,
+  type Update,
+  type WriteContext,
+} from './writing.js';
+
+/**
+ * Writes: the only place in the program from which a writing request is sent. A part goes through
+ *
+ *   read again what is stale → intents durable → requests → outcomes
+ *
+ * so that whatever was sent is known to the journal before it was sent. Interface, section 4.
+ */
+export function localRunner(context: WriteContext): PartRunner {
+  return { run: (part) => runPart(part, context) };
+}
+
+async function runPart(part: Part, context: WriteContext): Promise<void> {
+  const ready: (Create | Update)[] = [];
+  for (const change of part.changes) {
+    const parent = change.after && context.written.get(change.after.row);
+    if (change.after && parent === undefined) {
+      end(change, context, {
+        kind: 'invalid',
+        attempts: 0,
+        issues: [
+          ...change.issues,
+          fault(
+            'parent_not_written',
+            `Row ${change.after.row} of this file, which this row refers to, was not written. Correct it and import both again.`,
+            {
+              field: change.after.field,
+            },
+          ),
+        ],
+      });
+    } else ready.push(parent === undefined ? change : withParent(change, parent));
+  }
+  const fresh: (Create | Update)[] = [];
+  await eachLimit(ready, context.concurrency, async (change) => {
+    if (halted(context)) return skip(change, context);
+    const current = change.kind === 'update' ? await guarded(change, context, () => refresh(change, context)) : change;
+    if (current) fresh.push(current);
+  });
+  if (fresh.length === 0) return;
+  await context.sink.intend(fresh.map(intentOf), fresh.flatMap(beforeOf));
+  await eachLimit(fresh, context.concurrency, async (change) => {
+    if (halted(context)) return skip(change, context);
+    await guarded(change, context, async () => {
+      const ended = change.kind === 'create' ? await applyCreate(change, context) : await applyUpdate(change, context);
+      end(change, context, ended);
+    });
+  });
+}
+
+/** A fault of the whole run stops everything that is not in flight; the row itself counts as not attempted. */
+async function guarded<T>(
+  change: Create | Update,
+  context: WriteContext,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    // Interrupted: what was sent stays open, and `runs resume` settles it.
+    if (error instanceof Interrupted) return undefined;
+    if (!(error instanceof Halted)) context.state.stopped ??= error as Error;
+    skip(change, context);
+    return undefined;
+  }
+}
+
+function halted(context: WriteContext): boolean {
+  return context.state.stopped !== undefined || context.signal.aborted;
+}
+
+function skip(change: Create | Update, context: WriteContext): void {
+  end(change, context, { kind: 'not_attempted', attempts: 0, issues: change.issues });
+}
+
+export function end(change: Create | Update, context: WriteContext, ended: Ended): void {
+  const id = ended.id ?? (change.kind === 'update' ? change.id : undefined);
+  if (id !== undefined && (ended.kind === 'created' || ended.kind === 'updated'))
+    context.written.set(change.ref.row, id);
+  const diff: readonly FieldDiff[] | undefined = ended.diff ?? (change.kind === 'update' ? change.diff : undefined);
+  const changed =
+    change.kind === 'create'
+      ? Object.keys(change.fields)
+      : (diff ?? []).filter((one) => one.kind !== 'preserved').map((one) => one.field);
+  context.sink.outcome(
+    {
+      ref: change.ref,
+      kind: ended.kind,
+      key: change.key,
+      attempts: ended.attempts,
+      issues: ended.issues,
+      changed: ended.kind === 'created' || ended.kind === 'updated' ? changed : [],
+      ...(id === undefined ? {} : { id }),
+    },
+    diff,
+  );
+}
+
+function withParent(change: Create | Update, id: number): Create | Update {
+  const field = change.after?.field ?? '';
+  const { after: _, ...rest } = change;
+  return rest.kind === 'create'
+    ? { ...rest, fields: { ...rest.fields, [field]: { id } } }
+    : { ...rest, set: { ...rest.set, [field]: { id } } };
+}
+
+function intentOf(change: Create | Update): Intent {
+  const hash = createHash('sha256')
+    .update(JSON.stringify(change.kind === 'create' ? change.fields : change.set))
+    .digest('hex')
+    .slice(0, 16);
+  return {
+    row: change.ref.row,
+    op: change.kind,
+    key: change.key,
+    hash,
+    ...(change.kind === 'update' ? { id: change.id } : {}),
+  };
+}
+
+function beforeOf(change: Create | Update): { row: number; id: number; record: Json }[] {
+  if (change.kind !== 'update' || !change.base.record) return [];
+  return [{ row: change.ref.row, id: change.id, record: change.base.record as Json }];
+}
+
+/** Works on the items in order, so many at a time. */
+export async function eachLimit<T>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<void> | void,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const item = items[next++];
+      if (item !== undefined) await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+}

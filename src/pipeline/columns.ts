@@ -1,0 +1,210 @@
+import type { FieldType } from '../resources/spec.js';
+import type { DecimalRule } from './amount.js';
+import { jobValue } from './constants.js';
+import { type Convert, makeConverter } from './convert.js';
+import { compileDateFormat, type DateFormat } from './date-format.js';
+import { surveyDates } from './date-survey.js';
+import { surveyDecimals } from './decimal-sign.js';
+import { foldText } from './headings.js';
+import { quoted } from './nearest.js';
+import { type MappingInput, type Placed, place } from './place.js';
+import type { StagedValue } from './staged.js';
+import { findTarget, type Target } from './targets.js';
+
+/** A mapped column, made ready: everything a cell needs is worked out once. */
+export interface Column extends Target {
+  readonly heading: string;
+  /** 0-based position in the file. */
+  readonly index: number;
+  readonly convert: Convert;
+  /** Whether values must be checked for length, range and form. */
+  readonly checked: boolean;
+  /** Folded cell text → value; null: as if the cell were blank. */
+  readonly values?: ReadonlyMap<string, StagedValue>;
+  readonly required: boolean;
+  /** What a blank cell sets; null clears, undefined keeps. */
+  readonly whenBlank: StagedValue | undefined;
+}
+
+/** A value that every row sets. */
+export interface Fixed extends Target {
+  readonly value: StagedValue;
+}
+
+export interface ColumnPlan {
+  /** In the order of the file. */
+  readonly columns: readonly Column[];
+  readonly fixed: readonly Fixed[];
+  /** `match.key` as canonical fields. */
+  readonly key: readonly string[];
+  readonly warnings: readonly string[];
+  readonly evidence: readonly string[];
+  /** Every reason why the job cannot run on this file, one line each. */
+  readonly problems: readonly string[];
+}
+
+/** What columns follow unless they say otherwise. */
+interface FileRules {
+  readonly decimal: DecimalRule;
+  readonly dates: readonly DateFormat[] | undefined;
+  /** `defaults` of the job, by field. */
+  readonly whenBlank: ReadonlyMap<string, StagedValue>;
+}
+
+const STATED = 'the job states it';
+
+/** Conversion of these kinds cannot yield a value outside the field's rules. */
+const SOUND: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'reference']);
+
+/** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
+export function compileColumns(input: MappingInput): ColumnPlan {
+  const { job, spec, sample } = input;
+  const problems: string[] = [];
+  const { placed, meant, unmapped } = place(input, problems);
+  const setBy = new Map<string, string>();
+  for (const { field, where } of meant) claim(setBy, field, where, problems);
+  const lookUp = (names: readonly string[], where: (name: string) => string): [string, Target][] =>
+    names.flatMap((name): [string, Target][] => {
+      const target = findTarget(name, job, spec, input.catalogue);
+      if (!('problem' in target)) return [[name, target]];
+      problems.push(`${where(name)}: ${target.problem}`);
+      return [];
+    });
+  const constants = lookUp(Object.keys(job.constants), (name) => `constants.${name}`);
+  const defaults = lookUp(Object.keys(job.defaults), (name) => `defaults.${name}`);
+  for (const [name, { field }] of constants) claim(setBy, field, `constants.${name}`, problems);
+  oneTemplate([...placed, ...constants.map(([, target]) => target), ...defaults.map(([, target]) => target)], problems);
+
+  const fixed: Fixed[] = [];
+  for (const [name, target] of constants) {
+    const value = jobValue(target, job.constants[name]!, { where: `constants.${name}`, job }, problems);
+    if (value !== undefined) fixed.push({ ...target, value });
+  }
+  const whenBlank = new Map<string, StagedValue>();
+  for (const [name, target] of defaults) {
+    const where = `defaults.${name}`;
+    const value = jobValue(target, job.defaults[name]!, { where, job }, problems);
+    const by = setBy.get(target.field);
+    if (by?.startsWith('constants.')) {
+      problems.push(`${where}: the field is a constant already (${by}); delete one of them`);
+    } else if (value !== undefined) {
+      // Without a column every row lacks the value.
+      if (by === undefined) fixed.push({ ...target, value });
+      else whenBlank.set(target.field, value);
+    }
+  }
+
+  const auto = job.source.decimal === 'auto';
+  const amounts = placed.filter((one) => one.spec.type.kind === 'decimal' && !one.options.decimal);
+  const survey = surveyDecimals(auto ? amounts : [], sample);
+  const ofFile: FileRules = {
+    decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
+    dates: formats(job.source.dates, 'source.dates', problems),
+    whenBlank,
+  };
+  const dateWarnings = placed
+    .filter((one) => one.spec.type.kind === 'date' && !ofFile.dates && !one.options.dates)
+    .flatMap((one) => surveyDates(one, sample) ?? []);
+  const columns = placed.map((one) => compileColumn(one, input, ofFile, problems));
+  const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
+    if (!setBy.has(field)) problems.push(`match.key: ${name} is set by no column; map the column that holds it`);
+    return field;
+  });
+  return {
+    columns: columns.sort((a, b) => a.index - b.index),
+    fixed,
+    key,
+    warnings: [
+      ...(unmapped.length > 0
+        ? [
+            `Not imported, because the job maps no field to ${unmapped.length === 1 ? 'it' : 'them'}: ${quoted(unmapped)}. Map a heading to ~ to leave it out without this warning.`,
+          ]
+        : []),
+      ...(survey.warning ? [survey.warning] : []),
+      ...dateWarnings,
+    ],
+    evidence: survey.evidence ? [survey.evidence] : [],
+    problems,
+  };
+}
+
+/** Compiles one column; its own settings go before those of the file. */
+function compileColumn(placed: Placed, { job, meta }: MappingInput, ofFile: FileRules, problems: string[]): Column {
+  const { options, heading, index, where, field, name, spec } = placed;
+  const read: Read = (scalar, at) => jobValue(placed, scalar, { where: at, job, column: heading }, problems);
+  const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : ofFile.dates;
+  const values = translations(placed, read, problems);
+  const ownDefault = options.default === undefined ? undefined : read(options.default, `${where}.default`);
+  const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
+  return {
+    field,
+    name,
+    spec,
+    heading,
+    index,
+    convert: makeConverter(spec, {
+      decimal: options.decimal ? { sign: options.decimal, why: STATED } : ofFile.decimal,
+      format: meta.format,
+      column: heading,
+      ...(dates ? { dates } : {}),
+    }),
+    checked: !SOUND.has(spec.type.kind),
+    ...(values ? { values } : {}),
+    required: options.required ?? false,
+    whenBlank: ownDefault ?? values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,
+  };
+}
+
+function claim(setBy: Map<string, string>, field: string, where: string, problems: string[]): void {
+  const before = setBy.get(field);
+  if (before === undefined) setBy.set(field, where);
+  else problems.push(`${where}: the field is set by ${before} already; delete one of them`);
+}
+
+/** Interface, section 2.1: a record holds the values of one custom field template. */
+function oneTemplate(targets: readonly Target[], problems: string[]): void {
+  const templates = new Map(
+    targets.flatMap(({ template }) => (template ? [[template.id, template.name] as const] : [])),
+  );
+  if (templates.size > 1) {
+    problems.push(
+      `columns: a record holds the values of one custom field template, but ${quoted([...templates.values()], ' and ')} are mapped; use one job for each`,
+    );
+  }
+}
+
+function formats(sources: readonly string[] | undefined, where: string, problems: string[]): DateFormat[] | undefined {
+  if (!sources || sources.length === 0) return undefined;
+  return sources.flatMap((source) => {
+    const format = compileDateFormat(source);
+    if (typeof format !== 'string') return [format];
+    problems.push(`${where}: "${source}" is no date format: ${format}`);
+    return [];
+  });
+}
+
+type Read = (scalar: string | number | boolean, where: string) => StagedValue | undefined;
+
+/** The `values` of a column: folded text → value. */
+function translations(
+  { options, where }: Placed,
+  read: Read,
+  problems: string[],
+): Map<string, StagedValue> | undefined {
+  if (!options.values) return undefined;
+  const values = new Map<string, StagedValue>();
+  const written = new Map<string, unknown>();
+  for (const [text, scalar] of Object.entries(options.values)) {
+    const folded = foldText(text);
+    const at = `${where}.values.${text}`;
+    if (written.has(folded) && written.get(folded) !== scalar) {
+      problems.push(
+        `${at}: the text stands here twice but for case and blanks, with different values; delete one of them`,
+      );
+    }
+    written.set(folded, scalar);
+    const value = scalar === null ? null : read(scalar, at);
+    if (value !== undefined) values.set(folded, value);
+  }
+  return values;
+}

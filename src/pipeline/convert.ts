@@ -1,0 +1,161 @@
+import { Decimal } from '../model/decimal.js';
+import { type Cell, shownText } from '../model/row.js';
+import type { SourceFormat } from '../model/source.js';
+import { findCountry, suggestCountry } from '../resources/countries.js';
+import { booleanValue, enumValue } from '../resources/enum-match.js';
+import type { FieldSpec, FieldType, ReferenceTarget } from '../resources/spec.js';
+import { amountText, type DecimalRule } from './amount.js';
+import { isoDate } from './calendar.js';
+import { cellText } from './cell-text.js';
+import type { DateFormat } from './date-format.js';
+import { dateByItself, dateInFormats } from './date-text.js';
+import { didYouMean, quoted } from './nearest.js';
+import { isRefusal, type Refusal, refuse } from './refusal.js';
+import type { StagedValue } from './staged.js';
+
+/** Turns one cell into a value of the field's type, or says why not. Blank and error cells never get here; text is trimmed. */
+export type Convert = (cell: Cell) => StagedValue | Refusal;
+
+export interface ConvertOptions {
+  readonly decimal: DecimalRule;
+  /** Formats of text dates; absent: only dates that cannot be misread. */
+  readonly dates?: readonly DateFormat[];
+  readonly format: SourceFormat;
+  /** The heading; kept with names that are looked up later. */
+  readonly column?: string;
+}
+
+/** The converter of a field, made once a column. */
+export function makeConverter(field: FieldSpec, options: ConvertOptions): Convert {
+  const { type } = field;
+  const exact = options.format === 'ndjson';
+  switch (type.kind) {
+    case 'text':
+    case 'email':
+      return (cell) => cellText(cell, exact);
+    case 'texts':
+      return (cell) => withText(cell, exact, (text) => text.split(/[\s,;]+/).filter((part) => part !== ''));
+    case 'decimal':
+      return (cell) => decimal(cell, options.decimal);
+    case 'integer':
+      return (cell) => integer(cell, options.decimal);
+    case 'date':
+      return remembered((cell) => date(cell, options.dates));
+    case 'boolean':
+      return remembered((cell) =>
+        typeof cell === 'object' && cell.t === 'b'
+          ? cell.value
+          : withText(cell, exact, (text) => booleanValue(text) ?? NOT_A_BOOLEAN),
+      );
+    case 'enum':
+      return remembered((cell) => withText(cell, exact, (text) => enumValue(type, text) ?? notInList(type, text)));
+    case 'country':
+      return remembered((cell) => withText(cell, exact, country));
+    case 'reference':
+      return (cell) => reference(cell, type.to, exact, options.column);
+  }
+}
+
+const NOT_A_BOOLEAN = refuse('not_a_boolean', 'cannot be read as yes or no. Write yes or no.');
+
+function withText(cell: Cell, exact: boolean, then: (text: string) => StagedValue | Refusal): StagedValue | Refusal {
+  const text = cellText(cell, exact);
+  return isRefusal(text) ? text : then(text);
+}
+
+/** Columns of dates, choices and countries hold few distinct texts; each is worked out once. */
+function remembered(convert: Convert): Convert {
+  const known = new Map<string, StagedValue | Refusal>();
+  return (cell) => {
+    if (typeof cell !== 'string') return convert(cell);
+    const before = known.get(cell);
+    if (before !== undefined) return before;
+    const value = convert(cell);
+    if (known.size >= 4096) known.clear();
+    if (cell.length <= 100) known.set(cell, value);
+    return value;
+  };
+}
+
+function numberText(cell: Cell, rule: DecimalRule): string | Refusal {
+  if (typeof cell === 'string') return amountText(cell, rule);
+  if (cell.t === 'n') {
+    return cell.shown.trimEnd().endsWith('%')
+      ? refuse('not_a_number', 'is a percentage; write the number and format the cell as a number.')
+      : cell.value;
+  }
+  return refuse('not_a_number', `is ${cell.t === 'd' ? 'a date' : 'true or false'}, not a number. Correct the cell.`);
+}
+
+function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {
+  const text = numberText(cell, rule);
+  if (isRefusal(text)) return text;
+  return Decimal.parse(text) ?? refuse('not_a_number', 'cannot be read as a number. Write digits such as 1234.50.');
+}
+
+function integer(cell: Cell, rule: DecimalRule): number | Refusal {
+  const value = decimal(cell, rule);
+  if (isRefusal(value)) return value;
+  if (value.scale > 0) return refuse('not_an_integer', 'is not a whole number. Correct the cell.');
+  const whole = Number(value.text);
+  return Number.isSafeInteger(whole) ? whole : refuse('out_of_range', 'is too large. Correct the cell.');
+}
+
+function date(cell: Cell, formats: readonly DateFormat[] | undefined): string | Refusal {
+  if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : dateByItself(cell);
+  if (cell.t === 'd') {
+    const [year = 0, month = 0, day = 0] = cell.value.slice(0, 10).split('-').map(Number);
+    // Day 0 of the workbook calendar: the cell holds a time of day alone.
+    if (year < 1900 || (year === 1900 && day === 0))
+      return refuse('not_a_date', 'is a time of day without a date. Correct the cell.');
+    return isoDate(year, month, day) ?? refuse('not_a_date', 'is no date of the calendar. Correct the cell.');
+  }
+  if (cell.t === 'n' && /^\d{6,8}$/.test(cell.value)) {
+    const typed = formats?.filter(({ digitsOnly }) => digitsOnly) ?? [];
+    const read =
+      typed.length > 0
+        ? dateInFormats(cell.value, typed)
+        : formats || cell.value.length < 8
+          ? undefined
+          : dateByItself(cell.value);
+    if (typeof read === 'string') return read;
+  }
+  return refuse(
+    'not_a_date',
+    `is ${cell.t === 'n' ? 'a number' : 'true or false'}, not a date. Format the column as a date in the spreadsheet program, or write yyyy-MM-dd.`,
+  );
+}
+
+function notInList(type: Extract<FieldType, { kind: 'enum' }>, text: string): Refusal {
+  return refuse(
+    'not_in_list',
+    `is none of the accepted values.${didYouMean(text, type.values)} Accepted: ${type.values.join(', ')}. Correct the cell, or translate it in the job with \`values\`.`,
+  );
+}
+
+function country(text: string): StagedValue | Refusal {
+  const found = findCountry(text);
+  if (found) return found;
+  const near = suggestCountry(text);
+  return refuse(
+    'reference_not_found',
+    `is no country of ISO 3166-1.${near.length ? ` Did you mean ${quoted(near, ' or ')}?` : ''} Write its English name or code, or translate it in the job with \`values\`.`,
+  );
+}
+
+/**
+ * A plain positive whole number is taken as the id of the record, anything else as its name. Contracts are named by
+ * their number, which is often all digits: they are always looked up.
+ */
+function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: string | undefined): StagedValue | Refusal {
+  if (to !== 'contract') {
+    const plain = typeof cell === 'string' ? cell : cell.t === 'n' ? cell.value : shownText(cell);
+    if (/^[1-9]\d{0,15}$/.test(plain)) {
+      const id = Number(plain);
+      if (Number.isSafeInteger(id)) return { id };
+    }
+  }
+  const name = cellText(cell, exact);
+  if (isRefusal(name)) return name;
+  return column === undefined ? { named: to, name } : { named: to, name, column };
+}

@@ -1,0 +1,181 @@
+import { RunError } from '../model/error.js';
+import { fault, type Issue } from '../model/issue.js';
+import { type Cell, type RowRef, type SheetRow, shownText } from '../model/row.js';
+import type { FieldSpec } from '../resources/spec.js';
+import { checkValue } from '../resources/value-check.js';
+import { trimText } from './cell-text.js';
+import { type Column, compileColumns } from './columns.js';
+import { foldText } from './headings.js';
+import { excerpt } from './nearest.js';
+import type { MappingInput } from './place.js';
+import { isRefusal } from './refusal.js';
+import type { StagedRow, StagedValue } from './staged.js';
+
+export type { MappingInput } from './place.js';
+export { usesCustomFields } from './targets.js';
+
+/** A job fitted to one file: turns its rows into values by field. */
+export interface Mapping {
+  /** Converts a row; every fault of it becomes an issue with its heading, field and value. Never throws. */
+  mapRow(row: SheetRow, sheet?: string): StagedRow;
+  /** The heading a field comes from; undefined for constants and fields the job does not set. */
+  columnOf(field: string): string | undefined;
+  /** The mapped columns in the order of the file. */
+  readonly columns: readonly { readonly field: string; readonly heading: string; readonly spec: FieldSpec }[];
+  /** Every field a row may set, canonical: mapped columns, then constants and defaults. */
+  readonly fields: readonly string[];
+  /** `match.key` as canonical fields. */
+  readonly key: readonly string[];
+  /** The description of a field the mapping sets, also of custom fields. */
+  specOf(field: string): FieldSpec | undefined;
+  readonly warnings: readonly string[];
+  /** What spoke for each thing that was detected, one sentence each. */
+  readonly evidence: readonly string[];
+}
+
+/**
+ * Fits a job to a file. Throws a `RunError` of kind `usage` that lists every fault: headings the file lacks or has twice, fields
+ * and custom fields that do not exist or cannot be written, values of the job that do not fit their fields.
+ */
+export function compileMapping(input: MappingInput): Mapping {
+  const plan = compileColumns(input);
+  if (plan.problems.length > 0) {
+    const count = plan.problems.length;
+    throw new RunError(
+      'usage',
+      `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.`,
+      plan.problems,
+    );
+  }
+  const { columns, fixed, key } = plan;
+  const byField = new Map(columns.map((column) => [column.field, column]));
+  const specs = new Map([...columns, ...fixed].map(({ field, spec }) => [field, spec]));
+  const keyColumns = columns.filter((column) => key.includes(column.field));
+  const keyIsFixed = fixed.some(({ field }) => key.includes(field));
+
+  function mapRow(row: SheetRow, sheet?: string): StagedRow {
+    const ref: RowRef = sheet === undefined ? { row: row.row } : { sheet, row: row.row };
+    const set: Record<string, StagedValue> = {};
+    const issues: Issue[] = [];
+    // Where the cells of a row are not certain, what they hold is not worth a fault of its own.
+    const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
+    const found = certain ? issues : [];
+    for (const column of columns) {
+      const cell = row.cells[column.index];
+      if (row.faults?.some(({ index }) => index === column.index)) continue;
+      const value = cellValue(column, cell, found);
+      if (value !== undefined) set[column.field] = value;
+    }
+    for (const { field, value } of fixed) set[field] = value;
+    if (!keyIsFixed && certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
+    return { ref, set, issues };
+  }
+
+  return {
+    mapRow,
+    columnOf: (field) => byField.get(field)?.heading,
+    columns: columns.map(({ field, heading, spec }) => ({ field, heading, spec })),
+    fields: [...specs.keys()],
+    key,
+    specOf: (field) => specs.get(field),
+    warnings: plan.warnings,
+    evidence: plan.evidence,
+  };
+}
+
+/** The value a cell sets; undefined where it sets none, because it is blank and blank keeps, or because it is at fault. */
+function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): StagedValue | undefined {
+  const text = typeof cell === 'string' ? trimText(cell) : cell;
+  if (text === undefined || text === '') return blankValue(column, issues);
+  if (column.values) {
+    const translated = column.values.get(foldText(shownText(text)));
+    if (translated === null) return blankValue(column, issues);
+    if (translated !== undefined) return translated;
+  }
+  if (typeof text === 'object' && (text.t === 'e' || text.t === 'f')) {
+    issues.push(excelError(column, text));
+    return undefined;
+  }
+  const value = column.convert(text);
+  if (isRefusal(value)) {
+    const shown = shownText(text);
+    issues.push(fault(value.refused, `"${excerpt(shown)}" ${value.why}`, at(column, shown)));
+    return undefined;
+  }
+  const wrong = column.checked ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>) : undefined;
+  if (wrong) issues.push({ ...wrong, ...at(column, shownText(text)) });
+  return value;
+}
+
+function blankValue(column: Column, issues: Issue[]): StagedValue | undefined {
+  if (!column.required) return column.whenBlank;
+  issues.push(
+    fault(
+      'required',
+      `"${column.heading}" must be filled in: the job requires ${column.name}. Fill the cell.`,
+      at(column, ''),
+    ),
+  );
+  return undefined;
+}
+
+function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issue {
+  const shown = shownText(cell);
+  return cell.t === 'e'
+    ? fault(
+        'excel_error',
+        `The cell shows the spreadsheet error ${shown}. Correct its formula or write the value.`,
+        at(column, shown),
+      )
+    : fault(
+        'excel_error',
+        `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file in a spreadsheet program and save it, or write the value.`,
+        at(column, shown),
+      );
+}
+
+/** A row whose key is wholly blank matches nothing and would be created anew at every import. */
+function checkKey(row: SheetRow, keyColumns: readonly Column[], set: StagedRow['set'], issues: Issue[]): void {
+  for (const column of keyColumns) {
+    const value = set[column.field];
+    if (value !== undefined && value !== null) return;
+    // A key cell that could not be read has its own fault already.
+    if (issues.some(({ field }) => field === column.name)) return;
+  }
+  const first = keyColumns[0]!;
+  const names = keyColumns.map(({ heading }) => `"${heading}"`).join(' and ');
+  issues.push(
+    fault(
+      'required',
+      `${names} ${keyColumns.length === 1 ? 'is' : 'are'} blank, and ${keyColumns.length === 1 ? 'it identifies' : 'they identify'} the record: a blank key never matches. Fill the cell.`,
+      at(first, shownText(row.cells[first.index])),
+    ),
+  );
+}
+
+/** Adds the faults the reader found. False where they leave open which cell belongs to which heading. */
+function reportFaults(
+  row: SheetRow,
+  headings: readonly string[],
+  columns: readonly Column[],
+  issues: Issue[],
+): boolean {
+  let certain = true;
+  for (const { code, message, index } of row.faults ?? []) {
+    certain &&= code !== 'ragged_row' && code !== 'stray_quote';
+    const heading = index === undefined ? undefined : headings[index];
+    const name = columns.find((column) => column.index === index)?.name;
+    issues.push(
+      fault(code, message, {
+        ...(heading === undefined ? {} : { column: heading }),
+        ...(name === undefined ? {} : { field: name }),
+        ...(index === undefined ? {} : { value: shownText(row.cells[index]) }),
+      }),
+    );
+  }
+  return certain;
+}
+
+function at(column: Column, value: string): Pick<Issue, 'column' | 'field' | 'value'> {
+  return { column: column.heading, field: column.name, value };
+}

@@ -1,0 +1,228 @@
+import type { FieldDiff } from '../model/change.js';
+import { fault, type Issue, warning } from '../model/issue.js';
+import { type Fields, isEmpty, sameValue, type Value, valueText } from '../model/value.js';
+import { type Loss, type ReadRecord, readRecord } from '../resources/read.js';
+import type { FieldSpec, Lexicon, ResourceSpec } from '../resources/spec.js';
+import { updateBody } from '../resources/write.js';
+import type { Json } from '../service/port.js';
+import { decodeFields } from './codec.js';
+
+/** What putting a row onto a record comes to. */
+export interface Merge {
+  /** The whole record as it would be after the update. */
+  readonly target: Fields;
+  /** What changes (`set`, `clear`), what is carried over from our own memory (`preserved`), what would be lost (`at_risk`). */
+  readonly diff: readonly FieldDiff[];
+  /** Errors make the row invalid. */
+  readonly issues: readonly Issue[];
+  /** Values that the PUT would destroy. */
+  readonly risks: readonly Issue[];
+  /** Fields nobody can see: reads do not show them and no run of ours wrote them. */
+  readonly unseen: readonly string[];
+}
+
+export interface MergeOptions {
+  readonly spec: ResourceSpec;
+  readonly company: number;
+  readonly lexicon: Lexicon;
+  readonly specOf: (field: string) => FieldSpec | undefined;
+  /** Job names of fields that a probe found to be kept although the update body does not list them. */
+  readonly accepted: ReadonlySet<string>;
+  /** PATCH, or a service that keeps what a PUT leaves out: nothing that is not mentioned is at risk. */
+  readonly omittedIsKept: boolean;
+}
+
+/**
+ * Puts the values of a row onto a record as it was read: mapped fields get the new value, everything else is carried
+ * over, and what cannot be carried over is named. Contract, section 7; interface, sections 2 and 4.
+ */
+export function mergeRow(
+  set: Fields,
+  record: Json | undefined,
+  remembered: Json | undefined,
+  options: MergeOptions,
+): Merge {
+  const read: ReadRecord = record
+    ? readRecord(options.spec, record, options.lexicon)
+    : { id: 0, fields: {}, losses: [], unknown: [] };
+  const ours = remembered ? decodeFields(remembered) : {};
+  const issues: Issue[] = [];
+  const risks: Issue[] = [];
+  const diff: FieldDiff[] = [];
+  const base: Record<string, Value> = { ...read.fields };
+  // A customer is known from our own last write alone; of other records only what reads do not show.
+  for (const field of Object.keys(ours)) {
+    if (record === undefined || !isReadable(field, base[field], options)) base[field] = ours[field] ?? null;
+  }
+  const target: Record<string, Value> = { ...base };
+  for (const field of Object.keys(set)) {
+    if (field === 'id') continue;
+    const value = set[field] ?? null;
+    const lost = read.losses.find((loss) => loss.field === field);
+    if (lost === undefined && sameValue(base[field], value)) continue;
+    if (lost !== undefined && lost.text === valueText(value)) continue;
+    const refusal = notUpdatable(field, base[field], value, options, record !== undefined);
+    if (refusal) {
+      issues.push(refusal);
+      continue;
+    }
+    target[field] = value;
+    diff.push({
+      field,
+      old: lost ? lost.text : (base[field] ?? null),
+      new: value,
+      kind: isEmpty(value) ? 'clear' : 'set',
+    });
+  }
+  templateConflict(base, target, set, options, risks);
+  const { lost } = updateBody(options.spec, options.company, target, options.lexicon, options.accepted);
+  issues.push(...unwritable(lost, diff));
+  if (!options.omittedIsKept) {
+    collectRisks([...read.losses, ...lost], risks, diff);
+    for (const field of Object.keys(ours)) {
+      if (
+        record !== undefined &&
+        !isEmpty(target[field]) &&
+        !(field in set) &&
+        !isReadable(field, read.fields[field], options)
+      ) {
+        diff.push({ field, old: target[field] ?? null, new: target[field] ?? null, kind: 'preserved' });
+      }
+    }
+  }
+  const unseen = options.omittedIsKept ? [] : [...unseenFields(set, remembered, record, options), ...read.unknown];
+  return { target, diff, issues, risks, unseen };
+}
+
+/** Whether the diff holds anything to send. */
+export function changesOf(diff: readonly FieldDiff[]): readonly FieldDiff[] {
+  return diff.filter((one) => one.kind === 'set' || one.kind === 'clear');
+}
+
+/** Whether what reads show of a field is what the record holds. */
+function isReadable(field: string, shown: Value | undefined, options: MergeOptions): boolean {
+  if (field.startsWith('form.')) return options.spec.form?.read !== undefined;
+  if (field.startsWith('template.')) return true;
+  const spec = options.specOf(field);
+  if (spec?.read === undefined) return false;
+  return !(isNarrowEnum(spec) && (isEmpty(shown) || shown === 'none'));
+}
+
+/** Whether reads show fewer values than writes accept: `none` may then stand for a value that they cannot show. */
+export function isNarrowEnum(spec: FieldSpec): boolean {
+  const { type } = spec;
+  return type.kind === 'enum' && type.read !== undefined && type.values.some((value) => !type.read?.includes(value));
+}
+
+function notUpdatable(
+  field: string,
+  old: Value | undefined,
+  value: Value,
+  options: MergeOptions,
+  seen: boolean,
+): Issue | undefined {
+  const spec = options.specOf(field);
+  const form = field.startsWith('form.');
+  const writable = form ? options.spec.form?.update !== undefined : spec === undefined || spec.update !== undefined;
+  if (writable || options.accepted.has(field) || (form && options.accepted.has('form'))) return undefined;
+  const at = { field, value: valueText(value) };
+  if (field === 'contract_type') {
+    return fault(
+      'contract_type_change',
+      `The type of an existing contract cannot be changed: it is ${valueText(old)}, the file says ${valueText(value)}.`,
+      at,
+    );
+  }
+  if (seen && old === undefined && (form ? options.spec.form?.read === undefined : spec?.read === undefined)) {
+    return warning(
+      'field_not_updatable',
+      `The field ${field} can be set when a record is created only, and reads do not show what it holds: it was left as it is.`,
+      at,
+    );
+  }
+  return fault(
+    'field_not_updatable',
+    `The field ${field} can be set when a record is created, not afterwards: the record has "${valueText(old)}", the file "${valueText(value)}". Change it in the service, or leave the column out.`,
+    at,
+  );
+}
+
+/** A record has one custom field template: setting values of another would drop those it holds. */
+function templateConflict(
+  base: Fields,
+  target: Record<string, Value>,
+  set: Fields,
+  options: MergeOptions,
+  risks: Issue[],
+): void {
+  const wanted = Object.keys(set)
+    .find((field) => field.startsWith('template.') && !isEmpty(set[field]))
+    ?.split('.')[1];
+  if (wanted === undefined) return;
+  const foreign = Object.keys(base).filter((field) => field.startsWith('template.') && field.split('.')[1] !== wanted);
+  const held = foreign.filter((field) => !isEmpty(base[field]));
+  for (const field of foreign) delete target[field];
+  if (held.length === 0) return;
+  const other = Number(held[0]?.split('.')[1]);
+  const name = options.lexicon.template(other)?.name ?? other;
+  risks.push(
+    fault(
+      'template_conflict',
+      `The record holds values of the custom field template "${name}" (${held.length} of them), and a record has one template only: writing this row would drop them.`,
+      {
+        field: held[0] ?? 'template',
+        value: valueText(base[held[0] ?? '']),
+      },
+    ),
+  );
+}
+
+/** Values of the row itself that an update cannot carry; a status is judged by the rules, which name the values it may take. */
+function unwritable(lost: readonly Loss[], diff: readonly FieldDiff[]): Issue[] {
+  const set = new Set(diff.map((one) => one.field));
+  return lost
+    .filter((loss) => set.has(loss.field) && loss.field !== 'status')
+    .map((loss) =>
+      fault(
+        'field_not_updatable',
+        `"${loss.text}" cannot be written to ${loss.field} of an existing record: ${loss.why}.`,
+        {
+          field: loss.field,
+          value: loss.text,
+        },
+      ),
+    );
+}
+
+function collectRisks(losses: readonly Loss[], risks: Issue[], diff: FieldDiff[]): void {
+  const changed = new Set(diff.map((one) => one.field));
+  for (const { field, text, why } of losses) {
+    if (changed.has(field)) continue;
+    risks.push(
+      field === 'status'
+        ? fault(
+            'status_not_writable',
+            `The contract is ${text}, and an update accepts only active and archived: writing this row would change its status. Map the status column to say what it should become.`,
+            { field, value: text },
+          )
+        : fault(
+            'would_lose_value',
+            `The record holds ${field} = "${text}", which an update would destroy: ${why}. \`rowferry doctor --probe\` finds out whether the service keeps it.`,
+            { field, value: text },
+          ),
+    );
+    diff.push({ field, old: text, new: null, kind: 'at_risk' });
+  }
+}
+
+function unseenFields(
+  set: Fields,
+  remembered: Json | undefined,
+  record: Json | undefined,
+  options: MergeOptions,
+): string[] {
+  if (record === undefined || remembered !== undefined) return [];
+  return options.spec.fields
+    .filter((field) => field.read === undefined && field.update !== undefined && !(field.name in set))
+    .map((field) => field.name);
+}

@@ -1,0 +1,43 @@
+import { distance } from 'fastest-levenshtein';
+
+/** Names that `text` may be a misspelling of, the nearest first, at most three. Case, blanks, `_` and `-` do not count. */
+export function nearestNames(text: string, names: Iterable<string>): string[] {
+  const wanted = squeeze(text);
+  // Two letters are as near to any other two as to what was meant.
+  const limit = Math.floor(wanted.length * 0.4);
+  const near: { name: string; steps: number }[] = [];
+  for (const name of new Set(names)) {
+    const other = squeeze(name);
+    const within = wanted.length > 3 && other.length > 3 && (other.includes(wanted) || wanted.includes(other));
+    const steps = Math.min(distance(wanted, other), within ? limit : Number.POSITIVE_INFINITY);
+    if (steps <= limit) near.push({ name, steps });
+  }
+  return near
+    .sort((a, b) => a.steps - b.steps)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+/** ` Did you mean "Finance"?`, or '' where nothing is near. */
+export function didYouMean(text: string, names: Iterable<string>): string {
+  const near = nearestNames(text, names);
+  return near.length === 0 ? '' : ` Did you mean ${quoted(near, ' or ')}?`;
+}
+
+/** `"A", "B"`: line breaks shown as blanks, long names cut. */
+export function quoted(names: readonly string[], last = ', '): string {
+  const all = names.map((name) => `"${excerpt(name)}"`);
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')}${last}${all.at(-1)}`;
+}
+
+/** A cell as a message quotes it: one line, at most 60 characters. */
+export function excerpt(text: string): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return line.length > 60 ? `${Array.from(line).slice(0, 57).join('')}…` : line;
+}
+
+const squeeze = (text: string) =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_-]+/gu, '');

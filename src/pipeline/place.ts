@@ -1,0 +1,66 @@
+import type { ColumnTarget, ImportJob } from '../model/job.js';
+import type { SheetRow } from '../model/row.js';
+import type { SourceMeta } from '../model/source.js';
+import type { ResourceSpec } from '../resources/spec.js';
+import type { Catalogue } from './custom-names.js';
+import { foldText, indexHeadings, isOwnHeading } from './headings.js';
+import { findTarget, type Target } from './targets.js';
+
+export interface MappingInput {
+  readonly job: ImportJob;
+  readonly meta: SourceMeta;
+  readonly spec: ResourceSpec;
+  readonly catalogue: Catalogue;
+  /** The first rows of the file: they show the decimal sign and how dates are written. */
+  readonly sample: readonly SheetRow[];
+}
+
+/** A column whose heading and field are found. */
+export interface Placed extends Target {
+  readonly heading: string;
+  readonly index: number;
+  readonly options: ColumnTarget;
+  /** The key in the job file. */
+  readonly where: string;
+}
+
+/** What a column of the job sets, also where the file lacks the heading. */
+export type Meant = Pick<Placed, 'field' | 'where'>;
+
+/** Finds heading and field of every mapped column, and the headings nobody speaks of. */
+export function place(
+  { job, meta, spec, catalogue }: MappingInput,
+  problems: string[],
+): { placed: Placed[]; unmapped: string[]; meant: Meant[] } {
+  const headings = indexHeadings(meta.headings);
+  const placed: Placed[] = [];
+  const meant: Meant[] = [];
+  const spokenOf = new Map<string, string>();
+  for (const [heading, target] of Object.entries(job.columns)) {
+    const where = `columns.${heading}`;
+    const before = spokenOf.get(foldText(heading));
+    if (before !== undefined)
+      problems.push(`${where}: the same heading as "${before}" but for case and blanks; delete one of them`);
+    spokenOf.set(foldText(heading), heading);
+    if (target === null || before !== undefined) continue;
+    const options = typeof target === 'string' ? { field: target } : target;
+    const found = findTarget(options.field, job, spec, catalogue);
+    if ('problem' in found) problems.push(`${where}: ${found.problem}`);
+    else meant.push({ field: found.field, where });
+    const [index, ...further] = headings.positions(heading);
+    if (isOwnHeading(heading))
+      problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
+    else if (index === undefined) problems.push(`${where}: the file has no such heading; ${headings.missing(heading)}`);
+    else if (further.length > 0) {
+      const places = [index, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
+      problems.push(
+        `${where}: several columns of the file have this heading: ${places.join(', ')}; rename or delete all but one`,
+      );
+    } else if (!('problem' in found)) placed.push({ ...found, heading: meta.headings[index]!, index, options, where });
+  }
+  const unmapped = meta.headings.filter((heading) => {
+    const folded = foldText(heading);
+    return folded !== '' && !folded.startsWith('_') && !spokenOf.has(folded);
+  });
+  return { placed, meant, unmapped: [...new Set(unmapped)] };
+}

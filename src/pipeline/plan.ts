@@ -1,0 +1,235 @@
+import type { Change } from '../model/change.js';
+import { fault, type Issue, warning } from '../model/issue.js';
+import type { ImportJob } from '../model/job.js';
+import { type Fields, isEmpty } from '../model/value.js';
+import { checkRecord } from '../resources/rules.js';
+import { createBody } from '../resources/write.js';
+import type { Json, KnownIds, Snapshot } from '../service/port.js';
+import { keyText } from './key.js';
+import { changesOf, type Merge, type MergeOptions, mergeRow } from './merge.js';
+import type { ResolvedRow } from './resolve.js';
+
+export interface PlanOptions extends MergeOptions {
+  readonly job: ImportJob;
+  readonly snapshot: Snapshot;
+  readonly known: KnownIds;
+  readonly columnOf: (field: string) => string | undefined;
+  /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
+  readonly warnOnce: (topic: string, text: string) => void;
+}
+
+/**
+ * Decides what happens to one row: the only place that chooses between create, update and leaving alone.
+ *
+ *   faulty → invalid        same key as an earlier row → duplicate
+ *   no record   → create | skipped | invalid (match.missing)
+ *   one record  → unchanged | update | at_risk | skipped | invalid (match.existing)
+ *   several     → ambiguous
+ */
+export async function planRow(row: ResolvedRow, options: PlanOptions): Promise<Change> {
+  const key = keyText(row.key);
+  const settle = (
+    outcome: 'invalid' | 'duplicate' | 'ambiguous' | 'at_risk' | 'skipped',
+    issues: readonly Issue[],
+    more: object = {},
+  ) => ({
+    ref: row.ref,
+    key,
+    kind: 'settled' as const,
+    outcome,
+    issues: issues.map((issue) => withColumn(issue, options.columnOf)),
+    ...more,
+  });
+  const errors = row.issues.filter((issue) => issue.severity === 'error');
+  if (
+    row.duplicateOf !== undefined &&
+    errors.every((issue) => issue.code === 'duplicate_key' || issue.code === 'duplicate_row')
+  ) {
+    return settle('duplicate', row.issues);
+  }
+  if (errors.length > 0) return settle('invalid', row.issues.concat(ruleIssues(row, options)));
+  const ids = candidates(row, options);
+  if (ids.length > 1) {
+    return settle('ambiguous', [
+      ...row.issues,
+      fault(
+        'ambiguous_match',
+        `${ids.length} records have the key "${key}": ids ${ids.join(', ')}. Match by id, or make the key unique in the service.`,
+        {
+          field: options.job.match.key[0] ?? '',
+          value: key,
+        },
+      ),
+    ]);
+  }
+  const id = ids[0];
+  if (id === undefined) {
+    if (options.job.match.missing === 'skip') return settle('skipped', row.issues);
+    if (options.job.match.missing === 'fail' || options.job.match.key.includes('id'))
+      return settle('invalid', [...row.issues, noRecord(key, options)]);
+    return planCreate(row, key, options, settle);
+  }
+  if (options.job.match.existing === 'skip') return settle('skipped', row.issues, { id });
+  if (options.job.match.existing === 'fail')
+    return settle('invalid', [...row.issues, recordExists(key, id, options)], { id });
+  return planUpdate(row, key, id, options, settle);
+}
+
+type Settle = (outcome: 'invalid' | 'at_risk', issues: readonly Issue[], more?: object) => Change;
+
+function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
+  if (row.key === '') return [];
+  if (options.spec.name !== 'customer') return options.snapshot.ids(row.key);
+  return options.job.match.key[0] === 'id' ? [Number(row.key)] : options.known.ids('customer', row.key);
+}
+
+function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
+  const fields: Record<string, Fields[string]> = {};
+  for (const field of Object.keys(row.set)) if (!isEmpty(row.set[field])) fields[field] = row.set[field] ?? null;
+  const issues = [...row.issues, ...check(fields, row, 'create', options)];
+  const { lost } = createBody(options.spec, options.company, fields, options.lexicon);
+  for (const loss of lost) {
+    issues.push(
+      warning(
+        'field_not_updatable',
+        `The field ${loss.field} cannot be set when a record is created: ${loss.why}. It is left out.`,
+        {
+          field: loss.field,
+          value: loss.text,
+        },
+      ),
+    );
+  }
+  if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues);
+  const columns = issues.map((issue) => withColumn(issue, options.columnOf));
+  return { ref: row.ref, key, kind: 'create', fields, issues: columns, ...(row.after ? { after: row.after } : {}) };
+}
+
+async function planUpdate(
+  row: ResolvedRow,
+  key: string,
+  id: number,
+  options: PlanOptions,
+  settle: Settle,
+): Promise<Change> {
+  const base = await options.snapshot.get(id);
+  const remembered = options.known.lastWritten(options.spec.name, id);
+  if (!base && !remembered) {
+    return settle(
+      'at_risk',
+      [
+        ...row.issues,
+        fault(
+          'would_lose_value',
+          `The ${options.spec.name} ${id} exists, but the service does not let it be read, and no run kept in this home folder wrote it: an update would replace the whole record by this row.`,
+          { field: options.job.match.key[0] ?? '', value: key },
+        ),
+      ],
+      { id },
+    );
+  }
+  const merge = mergeRow(row.set, base?.record, remembered, options);
+  return changeOf(row, key, id, merge, base, options, settle);
+}
+
+/** The change that a merge leads to; also used when a record is read again just before it is written. */
+function changeOf(
+  row: ResolvedRow,
+  key: string,
+  id: number,
+  merge: Merge,
+  base: { record: Json; readAt: number } | undefined,
+  options: PlanOptions,
+  settle: Settle,
+): Change {
+  const issues = [...row.issues, ...merge.issues];
+  const failed = issues.some((issue) => issue.severity === 'error');
+  const changes = changesOf(merge.diff);
+  if (!failed && changes.length === 0 && !row.after) {
+    return {
+      ref: row.ref,
+      key,
+      kind: 'unchanged',
+      id,
+      issues: issues.map((issue) => withColumn(issue, options.columnOf)),
+    };
+  }
+  const checked = check(merge.target, row, 'update', options).filter(
+    // A status that the row does not set is a matter of risk, not of the row.
+    (issue) => issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status'),
+  );
+  issues.push(...checked);
+  if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues, { id, diff: merge.diff });
+  const policy = options.job.write.at_risk;
+  if (merge.unseen.length > 0) {
+    options.warnOnce(
+      'unseen',
+      `Reads never show ${merge.unseen.join(', ')}: values that somebody else put there are lost when a record is updated. \`at_risk: strict\` holds such rows back; \`rowferry doctor --probe\` asks the service.`,
+    );
+    if (policy === 'strict') {
+      issues.push(
+        fault(
+          'would_lose_value',
+          `Reads do not show ${merge.unseen.join(', ')}, and no run kept in this home folder wrote them: an update may destroy them. \`rowferry doctor --probe\` asks the service.`,
+          {
+            field: merge.unseen[0] ?? '',
+          },
+        ),
+      );
+      return settle('at_risk', [...issues, ...merge.risks], { id, diff: merge.diff });
+    }
+  }
+  if (merge.risks.length > 0 && policy !== 'warn')
+    return settle('at_risk', [...issues, ...merge.risks], { id, diff: merge.diff });
+  const lost = merge.risks.map((issue) => ({ ...issue, severity: 'warning' as const }));
+  return {
+    ref: row.ref,
+    key,
+    kind: 'update',
+    id,
+    set: row.set,
+    diff: merge.diff,
+    base: { record: base?.record ?? null, readAt: base?.readAt ?? 0 },
+    issues: [...issues, ...lost].map((issue) => withColumn(issue, options.columnOf)),
+    ...(row.after ? { after: row.after } : {}),
+  };
+}
+
+/** A faulty row is also told which rules it breaks, as far as its values allow. */
+function ruleIssues(row: ResolvedRow, options: PlanOptions): Issue[] {
+  const faulty = new Set(row.issues.map((issue) => issue.field));
+  if (candidates(row, options).length > 0 || options.job.match.missing !== 'create') return [];
+  return check(row.set, row, 'create', options).filter((issue) => !faulty.has(issue.field));
+}
+
+function check(fields: Fields, row: ResolvedRow, operation: 'create' | 'update', options: PlanOptions): Issue[] {
+  return checkRecord(options.spec, fields, operation).filter((issue) => issue.field !== row.after?.field);
+}
+
+function noRecord(key: string, options: PlanOptions): Issue {
+  return fault(
+    'record_not_found',
+    `There is no ${options.spec.name} with the key "${key}", and the job does not create records.`,
+    {
+      field: options.job.match.key[0] ?? '',
+      value: key,
+    },
+  );
+}
+
+function recordExists(key: string, id: number, options: PlanOptions): Issue {
+  return fault(
+    'record_exists',
+    `The ${options.spec.name} ${id} has the key "${key}", and the job does not update records.`,
+    {
+      field: options.job.match.key[0] ?? '',
+      value: key,
+    },
+  );
+}
+
+function withColumn(issue: Issue, columnOf: (field: string) => string | undefined): Issue {
+  if (issue.column !== undefined || issue.field === undefined) return issue;
+  const column = columnOf(issue.field);
+  return column === undefined ? issue : { ...issue, column };
+}

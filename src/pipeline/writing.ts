@@ -1,0 +1,105 @@
+import type { Change, FieldDiff } from '../model/change.js';
+import { RunError } from '../model/error.js';
+import { fault } from '../model/issue.js';
+import type { ImportJob } from '../model/job.js';
+import type { Outcome, OutcomeKind } from '../model/outcome.js';
+import type { Json, KnownIds, Service } from '../service/port.js';
+import type { MergeOptions } from './merge.js';
+
+export type Create = Extract<Change, { kind: 'create' }>;
+export type Update = Extract<Change, { kind: 'update' }>;
+
+/** What is on disk before a writing request goes out. */
+export interface Intent {
+  readonly row: number;
+  readonly op: 'create' | 'update';
+  readonly key: string;
+  readonly id?: number;
+  readonly hash: string;
+}
+
+/** Where intents and outcomes go: the journal of the run, wherever the part runs. */
+export interface Sink {
+  /** Resolves when the intents, and the records as they are before an update, are durable. */
+  intend(intents: readonly Intent[], before: readonly { row: number; id: number; record: Json }[]): Promise<void>;
+  outcome(outcome: Outcome, diff?: readonly FieldDiff[]): void;
+}
+
+/** Changes of a part: the unit of checkpoint, of retry and of distribution. */
+export interface Part {
+  readonly number: number;
+  readonly changes: readonly (Create | Update)[];
+}
+
+/** Carries out parts; in this process, or as a job on a queue. Resolves when every change of the part has its outcome. */
+export interface PartRunner {
+  run(part: Part): Promise<void>;
+}
+
+/** Everything that writing needs and that does not change from row to row. */
+export interface WriteContext extends MergeOptions {
+  readonly job: ImportJob;
+  readonly service: Service;
+  readonly known: KnownIds;
+  readonly sink: Sink;
+  /** Looks one key up, exactly; undefined where it cannot be looked up. */
+  readonly lookUp: (key: string) => Promise<readonly { id: number; record: Json }[] | undefined>;
+  /** Ids of rows of this file that others refer to, put in as they are written. */
+  readonly written: Map<number, number>;
+  /** Milliseconds after an open answer at which the service is asked what became of it. */
+  readonly settleWindow: readonly number[];
+  /** Most requests this run keeps in flight. */
+  readonly concurrency: number;
+  readonly now: () => number;
+  /** Resolves after so many milliseconds; rejects when the run is interrupted. */
+  readonly wait: (milliseconds: number) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly state: WriteState;
+}
+
+/** What all parts of a run share. */
+export interface WriteState {
+  /** Set once; nothing is sent afterwards. */
+  stopped: Error | undefined;
+  /** The first update goes alone and is read back; the others wait for it. */
+  verified: Promise<boolean> | undefined;
+}
+
+/** Thrown where a request was sent and its effect is still open when the run is interrupted: `runs resume` settles it. */
+export class Interrupted extends Error {}
+
+/** Thrown where a row was not sent because the run stops. */
+export class Halted extends Error {}
+
+/** An outcome in the making. */
+export interface Ended {
+  readonly kind: OutcomeKind;
+  readonly id?: number;
+  readonly attempts: number;
+  readonly issues: Outcome['issues'];
+  readonly diff?: readonly FieldDiff[];
+}
+
+/** What an open effect came to is asked within this; whatever goes wrong meanwhile leaves it open, for `runs resume`. */
+export async function whileOpen<T>(context: Pick<WriteContext, 'state'>, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Interrupted)) context.state.stopped ??= error as Error;
+    throw new Interrupted();
+  }
+}
+
+/** The outcome of a request that never left; when the service stays away, the rest of the run need not try. */
+export function unsent(change: Create | Update, reason: string, attempts: number, context: WriteContext): Ended {
+  if (context.signal.aborted) throw new Halted();
+  context.state.stopped ??= new RunError(
+    'failed',
+    `The service cannot be reached: ${reason}. \`rowferry runs resume\` continues the run when it can.`,
+  );
+  const issue = fault(
+    'service_unreachable',
+    `The row was not sent: ${reason}. Import it again when the service can be reached.`,
+  );
+  return { kind: 'failed', attempts, issues: [...change.issues, issue] };
+}

@@ -1,0 +1,202 @@
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { writeSafely } from '../files/safe-write.js';
+import { RunError } from '../model/error.js';
+import { GOOD_OUTCOMES, type OutcomeKind } from '../model/outcome.js';
+import type { OpenSource } from '../model/source.js';
+import { writeBefore } from './before.js';
+import { csvLine } from './csv-line.js';
+import { createTally, type Tally } from './fault-tally.js';
+import { reportPage } from './html.js';
+import { assertComplete, indexOutcomes, PER_READ, readResults, settleRest } from './outcome-index.js';
+import { type ColumnsOf, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
+import { FAULT_COLUMNS, faultLines, PLAN_COLUMNS, planLines, RESULT_COLUMNS, resultLine } from './report-lines.js';
+import type { RowIndex } from './row-index.js';
+import { type RunStatus, rowsForPerson, type Summary, totalRows } from './summary.js';
+
+/** What the caller knows of a run; counts, faults and the list of reports are computed here. */
+export type SummaryHead = Omit<Summary, 'status' | 'rows' | 'top_faults' | 'reports'> & {
+  /** How a run ended that did not finish; of one that did, the outcomes decide. */
+  readonly status?: Extract<RunStatus, 'braked' | 'failed' | 'interrupted'>;
+};
+
+export interface ReportInput {
+  /** The folder of the reports; made if it is missing. Reports of an earlier attempt are replaced or removed. */
+  readonly dir: string;
+  /** The run's journal; closed or flushed. */
+  readonly journal: string;
+  /** The run's log of records before their update, one `BeforeEntry` a line; need not exist. */
+  readonly before?: string;
+  /** The private copy of the input, read again for the rejected rows; absent where the run never got to open it. */
+  readonly source?: OpenSource;
+  readonly columnsOf?: ColumnsOf;
+  /** The job states `source.header_row` as a number: the rejected file has its heading in that row, too. */
+  readonly keepHeaderRow?: boolean;
+  /**
+   * Why rows may lack an outcome, in one sentence, for a run that stopped early. They are then `not_attempted`, or
+   * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
+   */
+  readonly stopped?: string;
+  readonly summary: SummaryHead;
+}
+
+const ALL_REPORTS = [
+  'results.csv',
+  'rejected.csv',
+  'rejected.xlsx',
+  'rejected.ndjson',
+  'faults.csv',
+  'plan.csv',
+  'before.ndjson',
+  'report.html',
+  'summary.json',
+];
+
+/**
+ * Writes every report of contract section 6, in input order, from the journal and the input; summary.json last, so its
+ * presence means that all is there. Memory does not grow with what the rows hold (13 bytes a row for their places).
+ * Throws a `RunError` when a row has two outcomes or none, or a report cannot be written. Can be repeated.
+ */
+export async function writeReports(input: ReportInput): Promise<Summary> {
+  const { dir, journal, source } = input;
+  await makeFolder(dir);
+  await rm(join(dir, 'summary.json'), { force: true });
+
+  const index = await indexOutcomes(journal);
+  if (input.stopped !== undefined && source) await settleRest(index, source);
+  assertComplete(index, input.summary.source?.rows ?? index.size, journal);
+
+  const reports: string[] = [];
+  const warnings = [...input.summary.warnings];
+  const file = await open(journal, 'r');
+  let tally: Tally;
+  try {
+    tally = await writeTables(dir, file, input, index);
+    reports.push('results.csv');
+    if (source && rowsForPerson(tally.counts) > 0) {
+      const name = rejectedName(source.meta.format);
+      const rows = () => rejectedRows(file, input, source, index);
+      const warning = await writeRejected(join(dir, name), rows, { meta: source.meta, ...rejectedOptions(input) });
+      if (warning) warnings.push(warning);
+      reports.push(name);
+    }
+  } finally {
+    await file.close();
+  }
+  reports.push('faults.csv', 'plan.csv');
+  if (input.before !== undefined && (await writeBefore(join(dir, 'before.ndjson'), input.before)) > 0) {
+    reports.push('before.ndjson');
+  }
+  reports.push('report.html', 'summary.json');
+
+  const summary: Summary = {
+    ...input.summary,
+    status: input.summary.status ?? (rowsForPerson(tally.counts) > 0 ? 'partial' : 'succeeded'),
+    rows: { ...tally.counts, total: totalRows(tally.counts) },
+    warnings,
+    top_faults: tally.topFaults,
+    reports,
+  };
+  await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples)));
+  await removeStale(dir, reports, input.before);
+  await writeSafely(join(dir, 'summary.json'), (write) => write(`${JSON.stringify(summary, null, 2)}\n`));
+  return summary;
+}
+
+function rejectedOptions({ columnsOf, keepHeaderRow }: ReportInput) {
+  return { ...(columnsOf && { columnsOf }), ...(keepHeaderRow !== undefined && { keepHeaderRow }) };
+}
+
+/** results.csv, faults.csv and plan.csv in one pass over the rows, which is also when they are counted. */
+async function writeTables(dir: string, file: FileHandle, input: ReportInput, index: RowIndex): Promise<Tally> {
+  const tally = createTally();
+  await writeSafely(join(dir, 'results.csv'), (results) =>
+    writeSafely(join(dir, 'faults.csv'), (faults) =>
+      writeSafely(join(dir, 'plan.csv'), async (plan) => {
+        await results(csvLine(RESULT_COLUMNS));
+        await faults(csvLine(FAULT_COLUMNS));
+        await plan(csvLine(PLAN_COLUMNS));
+        for (const places of index.batches(PER_READ)) {
+          const [resultText, faultText, planText] = ['', '', ''].map(() => [] as string[]) as [
+            string[],
+            string[],
+            string[],
+          ];
+          for (const { outcome, diff } of await readResults(file, input.journal, places, input.stopped ?? '')) {
+            tally.add(outcome);
+            resultText.push(csvLine(resultLine(outcome)));
+            for (const line of faultLines(outcome)) faultText.push(csvLine(line));
+            for (const line of planLines(outcome, diff)) planText.push(csvLine(line));
+          }
+          await results(resultText.join(''));
+          if (faultText.length) await faults(faultText.join(''));
+          if (planText.length) await plan(planText.join(''));
+        }
+      }),
+    ),
+  );
+  return tally;
+}
+
+/** The rows of the input that need a person, with their outcomes, in input order. Stops reading behind the last one. */
+async function* rejectedRows(
+  file: FileHandle,
+  input: ReportInput,
+  source: OpenSource,
+  index: RowIndex,
+): AsyncGenerator<readonly RejectedRow[]> {
+  let left = 0;
+  for (const places of index.batches(PER_READ)) for (const { state } of places) if (isRejected(state)) left++;
+  for await (const batch of source.rows()) {
+    const wanted = batch.filter(({ row }) => isRejected(stateOf(index, row, input.journal)));
+    if (wanted.length === 0) continue;
+    const places = wanted.map(({ row }) => index.get(row));
+    const results = await readResults(file, input.journal, places, input.stopped ?? '');
+    yield wanted.flatMap((row, at) => {
+      const outcome = results[at]?.outcome;
+      return outcome ? [{ row, outcome }] : [];
+    });
+    left -= wanted.length;
+    if (left === 0) return;
+  }
+  throw new RunError(
+    'failed',
+    `${left} rows have an outcome in ${input.journal} and are not in the file that was read. ` +
+      'The file is not the one of this run; restore it and write the reports again.',
+  );
+}
+
+function stateOf(index: RowIndex, row: number, journal: string): OutcomeKind {
+  const { state } = index.get(row);
+  if (state !== 'none' && state !== 'open') return state;
+  throw new RunError(
+    'failed',
+    `Row ${row} of the file has no outcome in ${journal}. The file is not the one of this run.`,
+  );
+}
+
+function isRejected(state: string): boolean {
+  return !GOOD_OUTCOMES.has(state as OutcomeKind);
+}
+
+async function removeStale(dir: string, reports: readonly string[], before: string | undefined): Promise<void> {
+  const kept = before === undefined ? undefined : resolve(before);
+  for (const name of ALL_REPORTS) {
+    const path = join(dir, name);
+    if (!reports.includes(name) && resolve(path) !== kept) await rm(path, { force: true });
+  }
+}
+
+async function makeFolder(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { recursive: true });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error;
+    throw new RunError(
+      'failed',
+      `The report folder ${dir} cannot be made (${code}). Name another folder with --report, or grant the right to write there.`,
+      [],
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,60 @@
+/** The page's style: no font, image or script from elsewhere; follows the reader's light or dark setting; prints on A4. */
+export const STYLE = `
+:root{color-scheme:light dark;--paper:#f5f6f8;--card:#fff;--ink:#171a1f;--soft:#59616e;--line:#dfe3e9;--rule:#edf0f4;
+--good:#15703f;--goodbg:#e5f4ea;--warn:#8a5200;--warnbg:#fdf1dc;--bad:#a8201a;--badbg:#fce9e7;--info:#1c4f8f;--infobg:#e6effa;
+--created:#1f8a54;--updated:#2f6fc4;--unchanged:#8795a8;--skipped:#c0c8d3;--invalid:#d9820f;--duplicate:#b8a11d;--ambiguous:#8a63c9;
+--at_risk:#c2588f;--conflict:#d0562b;--rejected:#c22f2a;--failed:#7d1f2d;--unknown:#5b3fa0;--not_attempted:#5f6875}
+@media (prefers-color-scheme:dark){:root{--paper:#12151a;--card:#1a1e25;--ink:#e9ecf1;--soft:#a4adba;--line:#303743;--rule:#262c36;
+--good:#7ddba2;--goodbg:#173325;--warn:#f3c272;--warnbg:#3a2c12;--bad:#ff9c94;--badbg:#411e1d;--info:#9dc4f5;--infobg:#1a2c44;
+--created:#3fb877;--updated:#5b9bec;--unchanged:#8190a4;--skipped:#4d5766;--invalid:#eca03a;--duplicate:#d3bd3f;--ambiguous:#ad8ae6;
+--at_risk:#e07eb1;--conflict:#f08059;--rejected:#ef6660;--failed:#c65467;--unknown:#9078dc;--not_attempted:#98a2b0}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,"Liberation Sans",sans-serif;font-variant-numeric:tabular-nums}
+main{max-width:1080px;margin:0 auto;padding:32px 24px 24px}
+h1{font-size:30px;line-height:1.2;letter-spacing:-.015em;margin:10px 0 8px;font-weight:680;text-wrap:balance}
+h2{font-size:18px;letter-spacing:-.005em;margin:0 0 4px;font-weight:650}
+p{margin:0}.soft{color:var(--soft)}
+.eyebrow{display:flex;flex-wrap:wrap;gap:8px;align-items:center;color:var(--soft);font-size:14px}
+.pill{display:inline-block;border-radius:99px;padding:2px 11px;font-size:13px;font-weight:620}
+.pill.good{background:var(--goodbg);color:var(--good)}.pill.warn{background:var(--warnbg);color:var(--warn)}
+.pill.bad{background:var(--badbg);color:var(--bad)}.pill.info{background:var(--infobg);color:var(--info)}
+.banner{border-radius:10px;padding:11px 16px;margin:0 0 18px;background:var(--infobg);color:var(--info);font-weight:560;border:1px solid currentColor}
+.banner.bad{margin:18px 0 0;background:var(--badbg);color:var(--bad)}
+.facts{display:flex;flex-wrap:wrap;gap:6px 28px;margin:14px 0 0;padding:0}
+.facts div{min-width:0}.facts dt{font-size:12.5px;color:var(--soft)}.facts dd{margin:0;font-weight:560;overflow-wrap:anywhere}
+section{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:20px 22px;margin:18px 0 0}
+section>.soft{margin-bottom:12px}
+table{width:100%;border-collapse:collapse;font-size:14px}
+caption{text-align:left;color:var(--soft);padding:0 0 8px}
+th{text-align:left;font-weight:600;font-size:12.5px;color:var(--soft);padding:6px 12px 6px 0;border-bottom:1px solid var(--line);vertical-align:bottom}
+td{padding:8px 12px 8px 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
+tbody th{font-size:14px;color:var(--ink);border-bottom:1px solid var(--rule);vertical-align:top;padding:8px 12px 8px 0;white-space:nowrap}
+tr:last-child>td,tbody tr:last-child>th{border-bottom:0}
+td:last-child,th:last-child{padding-right:0}
+.num{text-align:right;white-space:nowrap}
+.scroll{overflow-x:auto}
+code{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;color:var(--soft);overflow-wrap:anywhere}
+.value{display:inline-block;max-width:100%;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;background:var(--rule);border-radius:4px;padding:1px 5px;white-space:pre-wrap;overflow-wrap:anywhere}
+.dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px}
+.chart{display:block;overflow:visible;width:100%;height:auto;margin:2px 0 14px}
+.chart text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,Arial,"Liberation Sans",sans-serif;fill:var(--ink)}
+.chart text.soft{fill:var(--soft)}.chart .link{fill:var(--rule)}
+.next{box-shadow:inset 5px 0 0 var(--warn)}
+.next.good{box-shadow:inset 5px 0 0 var(--good)}
+.next ol{margin:6px 0 0;padding-left:22px}.next li{margin:5px 0}
+.next a{font-weight:600}
+a{color:var(--info)}
+.bar{display:block;height:5px;border-radius:3px;background:var(--invalid);margin-top:4px;min-width:3px}
+details{border-top:1px solid var(--rule);padding:12px 0 2px}
+section>details:first-of-type{border-top:0;padding-top:4px}
+summary{cursor:pointer;font-weight:620;font-size:15px}
+summary .soft{font-weight:400}
+details p{margin:4px 0 8px}
+.w-row{width:62px}.w-key{width:17%}.w-col{width:16%}.w-val{width:21%}.w-count{width:96px}.w-what{width:27%}.w-ex{width:21%}
+ul.plain{margin:6px 0 0;padding-left:20px}ul.plain li{margin:4px 0}
+footer{color:var(--soft);font-size:13px;padding:20px 2px 8px;line-height:1.7;overflow-wrap:anywhere}
+@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.w-count{width:auto}td{overflow-wrap:break-word}}
+@media print{:root{color-scheme:light;--paper:#fff;--line:#bbb}body{font-size:11px}main{max-width:none;padding:0}
+section{border:0;border-top:1px solid #bbb;border-radius:0;padding:12px 0;margin:10px 0 0}.next{box-shadow:none}h1{font-size:22px}
+.bar,.dot,.value,.pill,.chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}tr,.chart{break-inside:avoid}thead{display:table-header-group}h2{break-after:avoid}}
+`;

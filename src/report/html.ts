@@ -1,0 +1,247 @@
+import { ISSUE_CODES } from '../model/issue.js';
+import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
+import { advice } from './advice.js';
+import { shorten } from './fault-tally.js';
+import { outcomeChart } from './html-chart.js';
+import { STYLE } from './html-style.js';
+import { foreign, html, Markup } from './markup.js';
+import { outcomeWords } from './outcome-words.js';
+import { faultsOf, outcomeSentence } from './report-lines.js';
+import { count, duration, headline, rowsForPerson, type Summary } from './summary.js';
+
+/** The first rows of each outcome that needs a person, in input order. */
+export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;
+
+const VALUE = 160;
+const MESSAGE = 600;
+
+/**
+ * report.html: the run for somebody who knows the spreadsheet and not the program. One page that carries its style and
+ * chart in itself, runs no script and asks the network for nothing; every text of the file or the service is escaped.
+ */
+export function reportPage(summary: Summary, samples: Samples): string {
+  const title = `${summary.dry_run ? 'Dry run: ' : ''}${summary.job}`;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${title}</title>
+<style>${new Markup(STYLE)}</style>
+</head>
+<body>
+<main>
+${rehearsal(summary)}
+${head(summary)}
+${stopped(summary)}
+${next(summary)}
+${outcomes(summary)}
+${faults(summary)}
+${people(summary, samples)}
+${warnings(summary)}
+${foot(summary)}
+</main>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+function rehearsal(summary: Summary): Markup | false {
+  return (
+    summary.dry_run &&
+    html`<p class="banner"><strong>Dry run.</strong> Nothing was written to the service: this page says what would happen.</p>`
+  );
+}
+
+function stopped(summary: Summary): Markup | false {
+  return (
+    summary.reason !== undefined &&
+    html`<p class="banner bad"><strong>${stopWord(summary)}</strong> ${foreign(summary.reason)}</p>`
+  );
+}
+
+function stopWord({ status }: Summary): string {
+  return status === 'braked' ? 'Why it stopped:' : 'What happened:';
+}
+
+const STATUS = {
+  succeeded: ['good', 'Everything is in order'],
+  partial: ['warn', 'Some rows need a person'],
+  braked: ['bad', 'Stopped by a brake'],
+  failed: ['bad', 'Failed'],
+  interrupted: ['bad', 'Interrupted'],
+} as const;
+
+function head(summary: Summary): Markup {
+  const [tone, label] = STATUS[summary.status];
+  const facts: [string, string | undefined][] = [
+    ['File', summary.source ? fileName(summary.source.path) : undefined],
+    ['Sheet', summary.source?.sheet ?? undefined],
+    ['Job', `${summary.job} (${summary.kind} of ${summary.resource}s)`],
+    ['Company', String(summary.company)],
+    ['Service', summary.service?.replace(/^https?:\/\//i, '').replace(/\/$/, '')],
+    ['When', `${when(summary.started_at)}, ${duration(summary.seconds)}`],
+  ];
+  return html`<header>
+<p class="eyebrow"><span class="pill ${tone}">${label}</span>${summary.dry_run && html`<span class="pill info">Dry run</span>`}</p>
+<h1>${headline(summary)}</h1>
+<dl class="facts">${facts.map(
+    ([name, value]) => value !== undefined && html`<div><dt>${name}</dt><dd>${foreign(value)}</dd></div>`,
+  )}</dl>
+</header>`;
+}
+
+function next(summary: Summary): Markup | false {
+  const { rows, status, dry_run: dry } = summary;
+  const rejected = summary.reports.find((name) => name.startsWith('rejected.'));
+  const steps: Markup[] = [];
+  if (rejected && rowsForPerson(rows) > rows.not_attempted) {
+    const cells = rejected.endsWith('.xlsx') ? 'correct the red cells' : 'correct the values its last columns name';
+    steps.push(
+      html`Open <a href="${rejected}">${rejected}</a>: it holds ${rowsForPerson(rows) === 1 ? 'the one row that is' : `the ${count(rowsForPerson(rows))} rows that are`} not in yet, with the reason behind each. There, ${cells}.`,
+      html`Save it and import it again with the same job. The columns that begin with an underscore are ignored, and rows that are in already are not sent twice.`,
+    );
+  }
+  if (rows.unknown) {
+    steps.unshift(
+      rows.unknown === 1
+        ? html`Look up the row marked <em>unknown</em> in the service first: it never said whether it took it.`
+        : html`Look up the ${count(rows.unknown)} rows marked <em>unknown</em> in the service first: it never said whether it took them.`,
+    );
+  }
+  if (status === 'interrupted' || status === 'failed') {
+    steps.push(html`Continue with <code>rowferry runs resume ${summary.run}</code>. Nothing is written twice.`);
+  }
+  if (status === 'braked') {
+    steps.unshift(
+      html`Check whether the file is the right one and complete. If its numbers are meant, run it again with <code>--force</code>.`,
+    );
+  }
+  if (dry && status !== 'failed') {
+    steps.push(html`When this is what you want, run the same command without <code>--dry-run</code>.`);
+  }
+  if (steps.length === 0) {
+    return (
+      rows.total > 0 &&
+      html`<section class="next good"><h2>What to do next</h2><p>Nothing. Every row ended well; <a href="results.csv">results.csv</a> has the id of each record.</p></section>`
+    );
+  }
+  return html`<section class="next"><h2>What to do next</h2><ol>${steps.map((step) => html`<li>${step}</li>`)}</ol></section>`;
+}
+
+function outcomes(summary: Summary): Markup | false {
+  const { rows, dry_run: dry } = summary;
+  if (rows.total === 0) return false;
+  const present = OUTCOMES.filter((kind) => rows[kind] > 0);
+  return html`<section>
+<h2>What became of the rows</h2>
+<p class="soft">Every row of the file has exactly one outcome.</p>
+${outcomeChart(rows, dry)}
+<table><thead><tr><th scope="col">Outcome</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="num w-count wide">Share</th><th scope="col">What it means</th></tr></thead>
+<tbody>${present.map((kind) => {
+    const { label, meaning } = outcomeWords(kind, dry);
+    return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
+  })}</tbody></table>
+</section>`;
+}
+
+function faults(summary: Summary): Markup | false {
+  const most = summary.top_faults[0]?.count ?? 0;
+  if (most === 0) return false;
+  return html`<section>
+<h2>Most common faults</h2>
+<p class="soft">A row can have several. All of them are in <a href="faults.csv">faults.csv</a>.</p>
+<div class="scroll"><table><thead><tr><th scope="col" class="w-what">Fault</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-count">Times</th><th scope="col" class="w-ex">For example</th><th scope="col">What to do</th></tr></thead>
+<tbody>${summary.top_faults.map(
+    (fault) =>
+      html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
+        fault.column === undefined ? html`<span class="soft">whole row</span>` : foreign(fault.column)
+      }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td><td>${advice(fault.code)}</td></tr>`,
+  )}</tbody></table></div>
+</section>`;
+}
+
+function people(summary: Summary, samples: Samples): Markup | false {
+  const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && samples.get(kind)?.length);
+  if (kinds.length === 0) return false;
+  return html`<section>
+<h2>Rows that need a person</h2>
+${kinds.map((kind) => {
+  const shown = samples.get(kind) ?? [];
+  const all = summary.rows[kind];
+  const words = outcomeWords(kind, summary.dry_run);
+  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${all === 1 ? 'row' : 'rows'}${
+    all > shown.length && html` <span class="soft">(the first ${shown.length}; the others are in results.csv)</span>`
+  }</summary>
+<p class="soft">${words.meaning} ${words.next}</p>
+<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${shown.map(sampleRows)}</tbody></table></div></details>`;
+})}
+</section>`;
+}
+
+function sampleRows(outcome: Outcome): Markup {
+  const listed = faultsOf(outcome);
+  const lines = listed.length ? listed : [undefined];
+  const span = lines.length;
+  return html`${lines.map(
+    (issue, at) =>
+      html`<tr>${
+        at === 0 &&
+        html`<th scope="row" rowspan="${span}">${outcome.ref.row}</th><td rowspan="${span}">${
+          outcome.key ? foreign(shorten(outcome.key, VALUE)) : html`<span class="soft">none</span>`
+        }</td>`
+      }<td>${issue?.column !== undefined && foreign(shorten(issue.column, VALUE))}</td><td>${value(issue?.value)}</td><td>${foreign(
+        shorten(issue?.message ?? outcomeSentence(outcome), MESSAGE),
+      )}</td></tr>`,
+  )}`;
+}
+
+function warnings(summary: Summary): Markup | false {
+  return (
+    summary.warnings.length > 0 &&
+    html`<section><h2>Good to know</h2><ul class="plain">${summary.warnings.map(
+      (text) => html`<li>${foreign(shorten(text, MESSAGE))}</li>`,
+    )}</ul></section>`
+  );
+}
+
+function foot(summary: Summary): Markup {
+  const { requests, source } = summary;
+  const read = source && [
+    source.format.toUpperCase(),
+    source.encoding,
+    source.delimiter && `delimiter ${DELIMITERS[source.delimiter] ?? source.delimiter}`,
+    source.header_row && `heading in row ${source.header_row}`,
+    `${count(source.rows)} rows`,
+    `SHA-256 ${source.sha256}`,
+  ];
+  return html`<footer>
+<div>Run ${foreign(summary.run)} · ${when(summary.started_at)} to ${when(summary.finished_at)} · ${duration(summary.seconds)} · ${count(requests.total)} requests (${count(requests.reads)} reads, ${count(requests.writes)} writes, ${count(requests.retries)} retries)</div>
+${read !== null && html`<div>Read as ${foreign(read.filter(Boolean).join(', '))}</div>`}
+<div>In this folder: ${summary.reports.map((name, at) => html`${at > 0 && ', '}<a href="${name}">${name}</a>`)}</div>
+</footer>`;
+}
+
+const DELIMITERS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
+
+function value(text: string | undefined): Markup | false {
+  return text !== undefined && text !== '' && html`<span class="value">${foreign(shorten(text, VALUE))}</span>`;
+}
+
+function fileName(path: string): string {
+  return path.split(/[\\/]/).pop() || path;
+}
+
+/** `98.8%`; never 0% or 100% for what is neither. */
+function share(part: number, whole: number): string {
+  const percent = (part / whole) * 100;
+  if (part === whole) return '100%';
+  return percent < 0.1 ? '<0.1%' : percent > 99.9 ? '>99.9%' : `${percent.toFixed(1)}%`;
+}
+
+/** `2026-03-31 14:05 UTC` */
+function when(iso: string): string {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
+}

@@ -1,0 +1,231 @@
+import { encodable, encodeText } from '../files/encoding.js';
+import { writeSafely } from '../files/safe-write.js';
+import { writeWorkbook } from '../files/xlsx-write.js';
+import type { Outcome } from '../model/outcome.js';
+import { type Cell, type SheetRow, shownText } from '../model/row.js';
+import type { SourceFormat, SourceMeta } from '../model/source.js';
+import { csvLine } from './csv-line.js';
+import { faultsOf, REJECTED_COLUMNS, rejectedLine, sentence } from './report-lines.js';
+
+/** A row that needs a person: as the file has it, and how it ended. */
+export interface RejectedRow {
+  readonly row: SheetRow;
+  readonly outcome: Outcome;
+}
+
+/** 0-based positions of the columns that a field is mapped from, for faults that name a field only. */
+export type ColumnsOf = (field: string) => readonly number[];
+
+export interface RejectedOptions {
+  readonly meta: SourceMeta;
+  readonly columnsOf?: ColumnsOf;
+  /** The job names the heading row by number, so the heading must stand in that row again. */
+  readonly keepHeaderRow?: boolean;
+}
+
+const OURS: ReadonlySet<string> = new Set(REJECTED_COLUMNS);
+
+export function rejectedName(format: SourceFormat): string {
+  return `rejected.${format}`;
+}
+
+/**
+ * Writes the rows that need a person in the form of the input: the original columns in their order with their original
+ * text (duplicate and blank headings too), then `_row`, `_outcome`, `_codes`, `_message`. Columns of that name from an
+ * earlier round are replaced.
+ *
+ * A row with more cells than headings keeps its surplus cells behind `_message`, without a heading: nothing is lost, and
+ * the row stays ragged, so importing it unedited is refused again instead of dropping them. To correct it, move the
+ * values where they belong and clear the surplus cells. A row with fewer cells gets blank ones.
+ *
+ * CSV keeps delimiter, line end, encoding and byte order mark. Characters of a message that the encoding lacks are
+ * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
+ * In a workbook the cells at fault are filled and carry the message as a note. `rows` may be called more than once.
+ * Returns a warning for the summary where the file could not keep the input's form.
+ */
+export async function writeRejected(
+  path: string,
+  rows: () => AsyncIterable<readonly RejectedRow[]>,
+  options: RejectedOptions,
+): Promise<string | undefined> {
+  switch (options.meta.format) {
+    case 'csv':
+      return writeCsv(path, rows, options);
+    case 'xlsx':
+      await writeXlsx(path, rows(), options);
+      return undefined;
+    case 'ndjson':
+      await writeNdjson(path, rows(), options);
+      return undefined;
+  }
+}
+
+/** Positions of the columns that are kept. */
+function keptColumns(headings: readonly string[]): number[] {
+  return [...headings.keys()].filter((at) => !OURS.has((headings[at] ?? '').trim().toLowerCase()));
+}
+
+/** A row's cells in output order, the four columns of ours being text. */
+function arrange(row: SheetRow, kept: readonly number[], width: number, ours: readonly string[]): Cell[] {
+  return [...kept.map((at) => row.cells[at] ?? ''), ...ours, ...row.cells.slice(width)];
+}
+
+class NotEncodable extends Error {}
+
+async function writeCsv(
+  path: string,
+  rows: () => AsyncIterable<readonly RejectedRow[]>,
+  options: RejectedOptions,
+): Promise<string | undefined> {
+  const { meta } = options;
+  const encoding = meta.encoding ?? 'utf-8';
+  try {
+    await writeCsvIn(path, rows(), options, encoding, meta.bom ?? encoding.startsWith('utf-16'));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof NotEncodable)) throw error;
+    await writeCsvIn(path, rows(), options, 'utf-8', true);
+    return `${rejectedName('csv')} is written as UTF-8, because ${encoding} lacks characters that the rows hold.`;
+  }
+}
+
+async function writeCsvIn(
+  path: string,
+  rows: AsyncIterable<readonly RejectedRow[]>,
+  { meta, keepHeaderRow }: RejectedOptions,
+  encoding: string,
+  bom: boolean,
+): Promise<void> {
+  const delimiter = meta.delimiter ?? ',';
+  const newline = meta.newline ?? '\r\n';
+  const unicode = encoding.startsWith('utf-');
+  const kept = keptColumns(meta.headings);
+  const line = (cells: readonly string[]): Buffer => {
+    const text = csvLine(cells, delimiter, newline);
+    if (!unicode && !encodable(text, encoding)) throw new NotEncodable();
+    return encodeText(text, encoding);
+  };
+  await writeSafely(path, async (write) => {
+    if (bom) await write(encodeText('\ufeff', encoding));
+    if (keepHeaderRow) await write(encodeText(newline.repeat((meta.header_row ?? 1) - 1), encoding));
+    await write(line([...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS]));
+    for await (const batch of rows) {
+      const lines = batch.map((rejected) => {
+        const ours = rejectedLine(rejected.outcome).map((text) => (unicode ? text : plainer(text, encoding)));
+        return line(arrange(rejected.row, kept, meta.headings.length, ours).map(shownText));
+      });
+      await write(Buffer.concat(lines));
+    }
+  });
+}
+
+const PLAIN: ReadonlyMap<string, string> = new Map(
+  [
+    ['‘’‚', "'"],
+    ['“”„«»', '"'],
+    ['–—−·•', '-'],
+    ['…', '...'],
+    ['→', '->'],
+    ['←', '<-'],
+    ['≤', '<='],
+    ['≥', '>='],
+    ['≠', '<>'],
+    ['×', 'x'],
+    ['€', 'EUR'],
+    ['ß', 'ss'],
+    ['Ł', 'L'],
+    ['ł', 'l'],
+    ['Đ', 'D'],
+    ['đ', 'd'],
+    ['ı', 'i'],
+  ].flatMap(([chars = '', plain = '']) => [...chars].map((char) => [char, plain] as const)),
+);
+
+/** The text in characters the encoding has: accents are dropped where they must be, the rest becomes `?`. */
+export function plainer(text: string, encoding: string): string {
+  if (encodable(text, encoding)) return text;
+  return [...text]
+    .map((char) => {
+      if (encodable(char, encoding)) return char;
+      const plain = PLAIN.get(char) ?? char.normalize('NFKD').replace(/\p{M}/gu, '');
+      return plain !== '' && encodable(plain, encoding) ? plain : plain === '' ? '' : '?';
+    })
+    .join('');
+}
+
+async function writeXlsx(
+  path: string,
+  rows: AsyncIterable<readonly RejectedRow[]>,
+  { meta, columnsOf }: RejectedOptions,
+): Promise<void> {
+  const kept = keptColumns(meta.headings);
+  const width = meta.headings.length;
+  async function* lines() {
+    for await (const batch of rows) {
+      for (const rejected of batch) {
+        const marks = marksOf(rejected, meta.headings, columnsOf).flatMap(({ at, note }) => {
+          const index = kept.indexOf(at);
+          return index < 0 ? [] : [{ index, note }];
+        });
+        yield { cells: arrange(rejected.row, kept, width, rejectedLine(rejected.outcome)), marks };
+      }
+    }
+  }
+  await writeWorkbook(path, {
+    sheet: meta.sheet ?? 'Rejected',
+    headings: [...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS],
+    rows: lines(),
+  });
+}
+
+/** The cells at fault and what to say of each; several faults of a cell share a note. */
+export function marksOf(
+  { row, outcome }: RejectedRow,
+  headings: readonly string[],
+  columnsOf: ColumnsOf | undefined,
+): { readonly at: number; readonly note: string }[] {
+  const notes = new Map<number, string[]>();
+  const mark = (at: number, message: string) => {
+    const list = notes.get(at);
+    if (!list) notes.set(at, [message]);
+    else if (!list.includes(message)) list.push(message);
+  };
+  for (const issue of faultsOf(outcome)) {
+    const named = issue.column === undefined ? -1 : headings.indexOf(issue.column);
+    if (named >= 0) mark(named, issue.message);
+    else for (const at of (issue.field !== undefined && columnsOf?.(issue.field)) || []) mark(at, sentence(issue));
+  }
+  for (const { index, message } of row.faults ?? []) if (index !== undefined) mark(index, message);
+  return [...notes].map(([at, list]) => ({ at, note: list.join('\n') }));
+}
+
+async function writeNdjson(
+  path: string,
+  rows: AsyncIterable<readonly RejectedRow[]>,
+  { meta }: RejectedOptions,
+): Promise<void> {
+  const kept = keptColumns(meta.headings);
+  const names = [...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS].map((name) => JSON.stringify(name));
+  await writeSafely(path, async (write) => {
+    for await (const batch of rows) {
+      let text = '';
+      for (const rejected of batch) {
+        const cells = arrange(rejected.row, kept, meta.headings.length, rejectedLine(rejected.outcome));
+        const members: string[] = [];
+        // Blank cells are written as null: a key that no line holds would be a missing heading to the job.
+        for (const [at, cell] of cells.entries()) {
+          if (names[at] !== undefined) members.push(`${names[at]}:${cell === '' ? 'null' : jsonText(cell)}`);
+        }
+        text += `{${members.join(',')}}\n`;
+      }
+      await write(text);
+    }
+  });
+}
+
+/** Numbers keep their digits: the text of the cell is the JSON number. */
+function jsonText(cell: Cell): string {
+  if (typeof cell === 'object' && cell.t === 'n') return cell.value;
+  if (typeof cell === 'object' && cell.t === 'b') return String(cell.value);
+  return JSON.stringify(shownText(cell));
+}

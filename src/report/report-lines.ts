@@ -1,0 +1,74 @@
+import type { Issue } from '../model/issue.js';
+import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
+import type { DiffText } from './journal.js';
+import { outcomeWords } from './outcome-words.js';
+
+/** The lines of the CSV reports as cells; contract, section 6. Columns are never renamed or moved. */
+
+export const RESULT_COLUMNS = ['row', 'outcome', 'key', 'id', 'changed_fields', 'codes', 'message'] as const;
+export const FAULT_COLUMNS = ['row', 'column', 'field', 'value', 'code', 'message', 'origin'] as const;
+export const PLAN_COLUMNS = ['row', 'id', 'field', 'old', 'new', 'kind'] as const;
+/** Stand behind the original columns of rejected.*; a re-import ignores them. */
+export const REJECTED_COLUMNS = ['_row', '_outcome', '_codes', '_message'] as const;
+
+const LIST = '; ';
+
+/**
+ * What needs a person: the row's errors. A row that needs one and carries warnings only is explained by them.
+ * Warnings of rows that ended well stand in results.csv alone.
+ */
+export function faultsOf(outcome: Outcome): readonly Issue[] {
+  const errors = outcome.issues.filter((issue) => issue.severity === 'error');
+  return errors.length || GOOD_OUTCOMES.has(outcome.kind) ? errors : outcome.issues;
+}
+
+export function resultLine(outcome: Outcome): string[] {
+  return [
+    String(outcome.ref.row),
+    outcome.kind,
+    outcome.key,
+    outcome.id === undefined ? '' : String(outcome.id),
+    outcome.changed.join(LIST),
+    codes(outcome.issues),
+    outcome.issues.map(sentence).join(LIST),
+  ];
+}
+
+export function faultLines(outcome: Outcome): string[][] {
+  return faultsOf(outcome).map((issue) => [
+    String(outcome.ref.row),
+    issue.column ?? '',
+    issue.field ?? '',
+    issue.value ?? '',
+    issue.code,
+    issue.message,
+    issue.origin,
+  ]);
+}
+
+export function planLines(outcome: Outcome, diff: readonly DiffText[]): string[][] {
+  const row = String(outcome.ref.row);
+  const id = outcome.id === undefined ? '' : String(outcome.id);
+  return diff.map((change) => [row, id, change.field, change.old, change.new, change.kind]);
+}
+
+export function rejectedLine(outcome: Outcome): string[] {
+  const faults = faultsOf(outcome);
+  const message = faults.map(sentence).join(LIST);
+  return [String(outcome.ref.row), outcome.kind, codes(faults), message || outcomeSentence(outcome)];
+}
+
+/** The message with the column before it, unless it names the column itself. */
+export function sentence(issue: Issue): string {
+  return issue.column && !issue.message.includes(issue.column) ? `${issue.column}: ${issue.message}` : issue.message;
+}
+
+/** What to say of a row that carries no issue. */
+export function outcomeSentence(outcome: Outcome): string {
+  const { meaning, next } = outcomeWords(outcome.kind, false);
+  return next ? `${meaning} ${next}` : meaning;
+}
+
+function codes(issues: readonly Issue[]): string {
+  return [...new Set(issues.map((issue) => issue.code))].join(LIST);
+}

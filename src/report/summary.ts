@@ -1,0 +1,145 @@
+import type { IssueCode } from '../model/issue.js';
+import { GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
+import type { SourceFormat } from '../model/source.js';
+
+export type RunKind = 'import' | 'export' | 'reconcile' | 'undo';
+
+/**
+ * `succeeded`: every row ended well. `partial`: finished, some rows need a person. `braked`: a brake stopped it.
+ * `failed`: it could not do its work. `interrupted`: stopped by a signal, `runs resume` continues it.
+ */
+export type RunStatus = 'succeeded' | 'partial' | 'braked' | 'failed' | 'interrupted';
+
+/** The file of the run: what was said or found out about it, and its data rows. */
+export interface SummarySource {
+  readonly path: string;
+  readonly sha256: string;
+  readonly format: SourceFormat;
+  readonly encoding: string | null;
+  readonly delimiter: string | null;
+  readonly sheet: string | null;
+  readonly header_row: number | null;
+  readonly rows: number;
+}
+
+/** One fault and how often it occurred, over all rows; `example` is the first value it was found in. */
+export interface TopFault {
+  readonly code: IssueCode;
+  readonly count: number;
+  readonly column?: string;
+  readonly example?: string;
+}
+
+/** summary.json: scripts read it, so names are never changed, only added to. Times are ISO 8601 in UTC. */
+export interface Summary {
+  readonly run: string;
+  readonly job: string;
+  readonly kind: RunKind;
+  readonly resource: string;
+  readonly company: number;
+  readonly dry_run: boolean;
+  readonly status: RunStatus;
+  /** Why a run was braked, failed or interrupted, in one sentence. */
+  readonly reason?: string;
+  /** Address of the service, without any secret. */
+  readonly service?: string;
+  /** Null where a run reads no file. */
+  readonly source: SummarySource | null;
+  /** One count per outcome, and `total`, which is their sum. */
+  readonly rows: Readonly<OutcomeCounts & { total: number }>;
+  readonly requests: {
+    readonly total: number;
+    readonly reads: number;
+    readonly writes: number;
+    readonly retries: number;
+  };
+  readonly warnings: readonly string[];
+  /** What was found out by looking (encoding, heading row, how records were looked up), one sentence each. */
+  readonly detected?: readonly string[];
+  /** The most frequent faults, at most 10, by code and column. */
+  readonly top_faults: readonly TopFault[];
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly seconds: number;
+  /** File names in the report folder. */
+  readonly reports: readonly string[];
+}
+
+/** Outcomes that put a row's values into the service, or found them there. */
+const IN_PLACE: ReadonlySet<OutcomeKind> = new Set(['created', 'updated', 'unchanged']);
+
+function sum(counts: Readonly<OutcomeCounts>, wanted: (kind: OutcomeKind) => boolean): number {
+  return OUTCOMES.reduce((total, kind) => (wanted(kind) ? total + counts[kind] : total), 0);
+}
+
+/** Rows whose values are in the service now (in a dry run: would be). */
+export function rowsInPlace(counts: Readonly<OutcomeCounts>): number {
+  return sum(counts, (kind) => IN_PLACE.has(kind));
+}
+
+/** Rows somebody has to look at: every outcome that is not a good one. */
+export function rowsForPerson(counts: Readonly<OutcomeCounts>): number {
+  return sum(counts, (kind) => !GOOD_OUTCOMES.has(kind));
+}
+
+export function totalRows(counts: Readonly<OutcomeCounts>): number {
+  return sum(counts, () => true);
+}
+
+/** The run in one sentence, for the top of every report. */
+export function headline(summary: Summary): string {
+  const { rows, dry_run: dry, status } = summary;
+  const inPlace = rowsInPlace(rows);
+  const person = rowsForPerson(rows) - rows.not_attempted;
+  const total = rows.total;
+  if (total === 0)
+    return status === 'failed' ? 'The run failed before any row was read.' : 'The file holds no data rows.';
+
+  const parts: string[] = [];
+  const written = rows.created + rows.updated;
+  if (status in LEAD && written === 0) {
+    parts.push(dry ? 'nothing would be written' : 'nothing was written');
+  } else if (rows.unchanged === total) {
+    parts.push(`${all(total)} ${are(total)} in the service already; nothing ${dry ? 'would be' : 'was'} sent`);
+  } else if (inPlace === total) {
+    parts.push(`${all(total)} ${dry ? 'would go' : are(total)} in`);
+  } else {
+    parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : are(inPlace)} in`);
+  }
+  if (rows.skipped) parts.push(`${count(rows.skipped)} ${was(rows.skipped)} skipped by the job’s own rule`);
+  if (person) parts.push(`${count(person)} ${person === 1 ? 'needs' : 'need'} a person`);
+  if (rows.not_attempted) parts.push(`${count(rows.not_attempted)} ${was(rows.not_attempted)} not reached`);
+  const sentence = `${parts.join('; ')}.`;
+  return status in LEAD ? `${LEAD[status as keyof typeof LEAD]}: ${sentence}` : sentence;
+}
+
+const LEAD = { braked: 'Stopped by a brake', failed: 'The run failed', interrupted: 'The run was interrupted' };
+
+function are(n: number): string {
+  return n === 1 ? 'is' : 'are';
+}
+
+function all(total: number): string {
+  return total === 1 ? 'The only row' : `All ${count(total)} rows`;
+}
+
+function was(n: number): string {
+  return n === 1 ? 'was' : 'were';
+}
+
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** 1204 → `1,204` */
+export function count(n: number): string {
+  return grouped.format(n);
+}
+
+/** `0.4 s`, `48 s`, `3 min 05 s`, `2 h 10 min` */
+export function duration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
+  return `${count(Math.floor(minutes / 60))} h ${String(minutes % 60).padStart(2, '0')} min`;
+}

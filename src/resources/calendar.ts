@@ -1,0 +1,86 @@
+/** Calendar dates as text `yyyy-MM-dd`; no time zones, no instants. */
+
+const MONTHS = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+] as const;
+
+const DAY_MS = 86_400_000;
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+function calendarDate(year: number, month: number, day: number): string | undefined {
+  if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+}
+
+/** Whether the text is a date that exists, in the form `yyyy-MM-dd`. */
+export function isCalendarDate(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  return match !== null && calendarDate(Number(match[1]), Number(match[2]), Number(match[3])) !== undefined;
+}
+
+/** Days from one calendar date to another; both must be `yyyy-MM-dd`. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS);
+}
+
+function monthOf(word: string): number | undefined {
+  const lower = word.toLowerCase();
+  if (lower === 'sept') return 9;
+  const at = MONTHS.findIndex((month) => month === lower || (lower.length === 3 && month.startsWith(lower)));
+  return at < 0 ? undefined : at + 1;
+}
+
+/** `T09:30:00Z`, ` 09:30:00.123+02:00`, `, 9:30 AM` after a date. */
+const TIME = String.raw`(?:(?:T|,?\s+(?:at\s+)?)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:\s*[AaPp]\.?[Mm]\.?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?`;
+const WEEKDAY = String.raw`(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?`;
+
+const YEAR_FIRST = new RegExp(String.raw`^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})${TIME}$`);
+const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
+const DAY_MONTH_YEAR = new RegExp(
+  String.raw`^${WEEKDAY}(\d{1,2})(?:st|nd|rd|th)?[\s-]+([a-z]{3,9})\.?,?[\s-]+(\d{4})${TIME}$`,
+  'i',
+);
+const MONTH_DAY_YEAR = new RegExp(
+  String.raw`^${WEEKDAY}([a-z]{3,9})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})${TIME}$`,
+  'i',
+);
+const NUMERIC = new RegExp(String.raw`^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})${TIME}$`);
+
+/**
+ * A date of a response as `yyyy-MM-dd`. The interface does not show the format (section 2.1), so every form that
+ * can mean only one day is read; a time part is dropped, never converted. Undefined: no date, or day and month
+ * could be exchanged.
+ */
+export function readDate(source: string): string | undefined {
+  const text = source.trim();
+  if (text.length > 60) return undefined;
+  let match = YEAR_FIRST.exec(text);
+  if (match) return calendarDate(Number(match[1]), Number(match[3]), Number(match[4]));
+  match = COMPACT.exec(text);
+  if (match) return calendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
+  match = DAY_MONTH_YEAR.exec(text);
+  if (match) return calendarDate(Number(match[3]), monthOf(match[2] ?? '') ?? 0, Number(match[1]));
+  match = MONTH_DAY_YEAR.exec(text);
+  if (match) return calendarDate(Number(match[3]), monthOf(match[1] ?? '') ?? 0, Number(match[2]));
+  match = NUMERIC.exec(text);
+  if (!match) return undefined;
+  const [a, b, year] = [Number(match[1]), Number(match[3]), Number(match[4])];
+  const dayFirst = calendarDate(year, b, a);
+  const monthFirst = calendarDate(year, a, b);
+  return dayFirst && monthFirst && dayFirst !== monthFirst ? undefined : (dayFirst ?? monthFirst);
+}

@@ -1,0 +1,200 @@
+import { choice, country, date, fieldsOf, id, money, reference, text, yesNo } from './define.js';
+import type { FieldSpec, ResourceSpec } from './spec.js';
+
+/** Contract: interface sections 2.2 (reads), 4.3 (bodies and rules 1–7), 3 (status). */
+
+const read = fieldsOf('2.2');
+const field = fieldsOf('4.3');
+
+const STATUS = ['active', 'archived', 'cancelled', 'draft', 'expired', 'suspended', 'terminated'];
+
+const fields: readonly FieldSpec[] = [
+  read('id', 'Id', id, 'r', { derived: true, note: 'Given by the service; may be the match key.' }),
+  field(
+    'contract_type',
+    'Contract type',
+    choice(['buy_side', 'sell_side'], {
+      buy: 'buy_side',
+      buyer: 'buy_side',
+      purchase: 'buy_side',
+      procurement: 'buy_side',
+      vendor: 'buy_side',
+      supplier: 'buy_side',
+      sell: 'sell_side',
+      seller: 'sell_side',
+      sale: 'sell_side',
+      sales: 'sell_side',
+      customer: 'sell_side',
+    }),
+    'rc',
+    {
+      aliases: ['type'],
+      required: true,
+      keptByService: true,
+      note: 'Cannot be changed after the contract is created.',
+    },
+  ),
+  field('name', 'Name', text(50), 'rcu', { aliases: ['contract_name'], required: true }),
+  field('number', 'Number', text(50), 'rcu', { aliases: ['contract_no', 'contract_number'], required: true }),
+  field('parent_contract', 'Parent contract', reference('contract'), 'rcu', {
+    aliases: ['parent_contract.number'],
+    note: 'By contract number or id.',
+  }),
+  field('customer', 'Customer', reference('customer'), 'rcu', {
+    aliases: ['customer.name'],
+    note: 'Required when the contract type is sell-side.',
+  }),
+  field('supplier', 'Supplier', reference('supplier'), 'rcu', {
+    aliases: ['supplier.name'],
+    note: 'Required when the contract type is buy-side.',
+  }),
+  field('country', 'Country', country, 'rcu', { required: true }),
+  field(
+    'status',
+    'Status',
+    {
+      kind: 'enum',
+      values: STATUS,
+      update: ['active', 'archived'],
+      synonyms: { canceled: 'cancelled', archive: 'archived', inforce: 'active', ended: 'expired' },
+    },
+    'rcu',
+    { required: true, note: 'An update accepts only active and archived.' },
+  ),
+  field('category.name', 'Category', reference('category'), '', {
+    aliases: ['category'],
+    read: 'category',
+    create: 'category.id',
+    update: 'category.id',
+  }),
+  field('category.subcategory', 'Subcategory', text(), 'rcu', {
+    aliases: ['subcategory'],
+    note: 'Needs a category.',
+  }),
+  field('description', 'Description', text(1000), 'rcu'),
+  field('business_unit', 'Business unit', reference('business-unit'), 'rcu', { aliases: ['business_unit.name'] }),
+  read('business_unit.contact_name', 'Business unit: contact', text(), 'r', { derived: true }),
+  read('business_unit.contact_email', 'Business unit: e-mail', text(), 'r', { derived: true }),
+  read('business_unit.contact_phone_number', 'Business unit: phone', text(), 'r', { derived: true }),
+  field('contract_start_date', 'Start date', date, 'rcu', {
+    aliases: ['start_date'],
+    required: true,
+    note: 'Before the end date.',
+  }),
+  field('contract_end_date', 'End date', date, 'rcu', { aliases: ['end_date'], required: true }),
+  field('notice_period', 'Notice period (days)', { kind: 'integer', min: 0 }, 'rcu', {
+    note: 'Days; shorter than the contract.',
+  }),
+  field('service_start_date', 'Service start date', date, 'rcu', {
+    note: 'On or after the start date and before the end date.',
+  }),
+  field(
+    'end_of_term_clause',
+    'End-of-term clause',
+    choice(['auto_expires', 'auto_renewed'], {
+      autoexpire: 'auto_expires',
+      automaticallyexpires: 'auto_expires',
+      autorenew: 'auto_renewed',
+      autorenews: 'auto_renewed',
+      autorenewal: 'auto_renewed',
+      automaticallyrenewed: 'auto_renewed',
+      automaticrenewal: 'auto_renewed',
+      evergreen: 'auto_renewed',
+    }),
+    'rcu',
+  ),
+  field(
+    'end_of_term_action',
+    'End-of-term action',
+    choice(['allow_auto_renew', 'allow_expiration', 'disallow_auto_renew', 'renegotiate'], {
+      allowautorenewal: 'allow_auto_renew',
+      allowexpiry: 'allow_expiration',
+      letexpire: 'allow_expiration',
+      disallowautorenewal: 'disallow_auto_renew',
+      donotrenew: 'disallow_auto_renew',
+      renegotiation: 'renegotiate',
+    }),
+    'rcu',
+  ),
+  field('timeline_notes', 'Timeline notes', text(1000), 'rcu'),
+  field('total_contract_spend_value', 'Total contract spend', money, 'rcu', {
+    aliases: ['total_contract_spend', 'total_value'],
+    required: true,
+  }),
+  field('first_offer_value', 'First offer', money, 'rcu'),
+  field('cost_avoidance_value', 'Cost avoidance', money, 'rcu'),
+  field('contract_risk_value', 'Contract risk', money, 'rcu'),
+  field('mrc', 'Monthly recurring cost', money, 'rcu'),
+  field('nrc', 'Non-recurring cost', money, 'rcu', { note: 'Not more than the total contract spend.' }),
+  field(
+    'expenditure_type.type',
+    'Expenditure type',
+    choice(['blended', 'capex', 'opex'], {
+      mixed: 'blended',
+      capital: 'capex',
+      capitalexpenditure: 'capex',
+      operating: 'opex',
+      operational: 'opex',
+      operatingexpenditure: 'opex',
+      operationalexpenditure: 'opex',
+    }),
+    'rcu',
+    { aliases: ['expenditure_type'], note: 'Blended: capex and opex must add up to the total contract spend.' },
+  ),
+  field('expenditure_type.capex_actual', 'Capex', money, 'rcu', { aliases: ['capex_actual'] }),
+  field('expenditure_type.opex_actual', 'Opex', money, 'rcu', { aliases: ['opex_actual'] }),
+  read('expenditure_type.capex_percent', 'Capex percent', { kind: 'decimal' }, 'r', { derived: true }),
+  read('expenditure_type.opex_percent', 'Opex percent', { kind: 'decimal' }, 'r', { derived: true }),
+  field(
+    'payment_terms',
+    'Payment terms',
+    choice(['custom', 'net_30', 'net_45', 'net_60'], {
+      '30': 'net_30',
+      '30days': 'net_30',
+      net30days: 'net_30',
+      '45': 'net_45',
+      '45days': 'net_45',
+      net45days: 'net_45',
+      '60': 'net_60',
+      '60days': 'net_60',
+      net60days: 'net_60',
+    }),
+    'rcu',
+  ),
+  field(
+    'financing',
+    'Financing',
+    choice(['custom', 'financed', 'leased', 'self_paid'], {
+      finance: 'financed',
+      lease: 'leased',
+      leasing: 'leased',
+      selfpay: 'self_paid',
+      selffinanced: 'self_paid',
+      ownfunds: 'self_paid',
+    }),
+    'rcu',
+  ),
+  field('financial_notes', 'Financial notes', text(1000), 'rcu'),
+  read('alert.is_active', 'Alert: active', yesNo, 'r', { note: 'Reads only; no body carries the alert.' }),
+  read('alert.alert_days_before', 'Alert: days before', { kind: 'integer' }, 'r'),
+  read('alert.type', 'Alert: type', choice(['end_date', 'notice_date']), 'r'),
+  read('alert.email_message', 'Alert: message', text(), 'r'),
+  read('alert.email_list', 'Alert: e-mail addresses', { kind: 'texts' }, 'r'),
+  read('modified_date', 'Modified', text(), 'r', { derived: true }),
+  field('approver', 'Approver', text(50), 'rc', { note: 'Can be set on create only.' }),
+  field('signer', 'Signer', text(50), 'rc', { note: 'Can be set on create only.' }),
+  field('signed_date', 'Signed', text(50), 'rc', { note: 'Text of up to 50 characters; can be set on create only.' }),
+];
+
+export const contract: ResourceSpec = {
+  name: 'contract',
+  readPath: '/contract/',
+  writePath: '/contract',
+  fields,
+  filters: { name: 'name', number: 'contract_no' },
+  template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
+  form: { create: 'form_template' },
+  templateTextMax: { create: 50, update: 50 },
+  guarded: [],
+  idleGroups: [{ prefix: 'alert.', signs: ['alert.is_active', 'alert.email_message', 'alert.email_list'] }],
+};

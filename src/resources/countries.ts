@@ -1,0 +1,139 @@
+import { distance } from 'fastest-levenshtein';
+import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
+import german from 'i18n-iso-countries/langs/de.json' with { type: 'json' };
+import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
+import spanish from 'i18n-iso-countries/langs/es.json' with { type: 'json' };
+import french from 'i18n-iso-countries/langs/fr.json' with { type: 'json' };
+import italian from 'i18n-iso-countries/langs/it.json' with { type: 'json' };
+import dutch from 'i18n-iso-countries/langs/nl.json' with { type: 'json' };
+import portuguese from 'i18n-iso-countries/langs/pt.json' with { type: 'json' };
+import { COUNTRY_ALIASES, SHORT_NAMES, SUGGESTED_FOR } from './country-aliases.js';
+
+/** A country of ISO 3166-1: `id` is the numeric code as a number (36 for Australia's 036). */
+export interface Country {
+  readonly id: number;
+  /** English name. */
+  readonly name: string;
+}
+
+/** The country with this numeric code. */
+export function countryByCode(code: number): Country | undefined {
+  return index().byCode.get(code);
+}
+
+/**
+ * The country a person means: a name in English, German, French, Spanish, Italian, Dutch or Portuguese, alpha-2, alpha-3 or
+ * the numeric code, with or without leading zeros. A name that several countries have is not found.
+ */
+export function findCountry(text: string): Country | undefined {
+  const { byCode, byAlpha, byName } = index();
+  const trimmed = text.normalize('NFKC').trim();
+  if (/^\d{1,3}$/.test(trimmed)) return byCode.get(Number(trimmed));
+  const alpha = byAlpha.get(trimmed.toUpperCase());
+  if (alpha) return alpha;
+  const name = folded(trimmed);
+  return name === '' || SUGGESTED_FOR.has(name) ? undefined : (byName.get(name) ?? undefined);
+}
+
+/** Up to three English names that the text may have meant, nearest first. */
+export function suggestCountry(text: string): string[] {
+  const wanted = folded(text);
+  if (wanted.length < 3) return [];
+  const known = SUGGESTED_FOR.get(wanted);
+  if (known) return known.flatMap((alpha) => index().byAlpha.get(alpha)?.name ?? []);
+  const nearest = new Map<string, number>();
+  for (const [name, country] of index().byName) {
+    if (!country) continue;
+    const far = name.startsWith(wanted) ? 1 : distance(wanted, name);
+    if (far <= Math.max(1, Math.floor(wanted.length / 4)) && far < (nearest.get(country.name) ?? Infinity)) {
+      nearest.set(country.name, far);
+    }
+  }
+  return [...nearest]
+    .sort((a, b) => a[1] - b[1] || a[0].localeCompare(b[0], 'en'))
+    .slice(0, 3)
+    .map(([name]) => name);
+}
+
+interface Index {
+  readonly byCode: ReadonlyMap<number, Country>;
+  readonly byAlpha: ReadonlyMap<string, Country>;
+  /** Folded name → country; null: several countries have the name. */
+  readonly byName: ReadonlyMap<string, Country | null>;
+}
+
+let built: Index | undefined;
+
+/** Built on first use: many runs have no country column. */
+function index(): Index {
+  built ??= build();
+  return built;
+}
+
+function build(): Index {
+  const byCode = new Map<number, Country>();
+  const byAlpha = new Map<string, Country>();
+  for (const [alpha2 = '', alpha3 = '', numeric = ''] of codes) {
+    if (!numeric) continue;
+    const country = {
+      id: Number(numeric),
+      name: SHORT_NAMES[alpha2] ?? namesOf(english.countries, alpha2)[0] ?? alpha2,
+    };
+    byCode.set(country.id, country);
+    byAlpha.set(alpha2, country);
+    byAlpha.set(alpha3, country);
+  }
+  const byName = new Map<string, Country | null>();
+  // A name is settled by the first group that has it: aliases, then English, then all other languages together.
+  addNames(byName, byAlpha, Object.entries(COUNTRY_ALIASES));
+  addNames(byName, byAlpha, namePairs([english.countries]));
+  addNames(
+    byName,
+    byAlpha,
+    namePairs([german, french, spanish, italian, dutch, portuguese].map((one) => one.countries)),
+  );
+  return { byCode, byAlpha, byName };
+}
+
+type Names = Readonly<Record<string, string | string[]>>;
+
+function namesOf(names: Names, alpha: string): readonly string[] {
+  const found = names[alpha];
+  return found === undefined ? [] : typeof found === 'string' ? [found] : found;
+}
+
+function namePairs(languages: readonly Names[]): [string, string][] {
+  return languages.flatMap((names) =>
+    Object.keys(names).flatMap((alpha) => namesOf(names, alpha).map((name): [string, string] => [name, alpha])),
+  );
+}
+
+function addNames(
+  byName: Map<string, Country | null>,
+  byAlpha: ReadonlyMap<string, Country>,
+  pairs: readonly (readonly [string, string])[],
+): void {
+  const group = new Map<string, Country | null>();
+  for (const [name, alpha] of pairs) {
+    const country = byAlpha.get(alpha);
+    const key = folded(name);
+    if (!country || key === '' || byName.has(key)) continue;
+    const before = group.get(key);
+    group.set(key, before === undefined || before?.id === country.id ? country : null);
+  }
+  for (const [key, country] of group) byName.set(key, country);
+}
+
+/** The form in which names are compared: no case, marks, punctuation or article; `&` is "and", `St` is "saint". */
+function folded(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/&/g, ' and ')
+    .replace(/(?<=\p{L})\.(?=\p{L})/gu, '')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .replace(/^the | the$/g, '')
+    .replace(/\bst\b/g, 'saint');
+}

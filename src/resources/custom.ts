@@ -1,0 +1,117 @@
+import { MONEY_MAX, MONEY_MIN } from './define.js';
+import { isObject } from './path.js';
+import { recordId, shown } from './read-value.js';
+import type { CustomField, CustomTemplate, FieldSpec, FieldType, ResourceSpec } from './spec.js';
+
+/** Custom field templates and custom forms: interface sections 2.1 (value rules) and 2.7 (their descriptions). */
+
+const DATA_TYPES = ['date', 'money', 'number', 'text', 'attachment'] as const;
+
+const NUMBER_LIMIT = 999_999_999_999_999;
+
+/** A custom field template as the service sends it; undefined where it has no id. */
+export function parseTemplate(json: unknown): CustomTemplate | undefined {
+  return parse(json, ['name']);
+}
+
+/** A custom form template as the service sends it; undefined where it has no id. */
+export function parseForm(json: unknown): CustomTemplate | undefined {
+  return parse(json, ['name', 'form_title']);
+}
+
+function parse(json: unknown, titles: readonly string[]): CustomTemplate | undefined {
+  if (!isObject(json)) return undefined;
+  const id = recordId(json['id']);
+  if (id === undefined) return undefined;
+  const title = titles.map((key) => json[key]).find((text) => typeof text === 'string' && text !== '');
+  const listed = Array.isArray(json['fields']) ? json['fields'].filter(isObject) : [];
+  return {
+    id,
+    name: shown(title),
+    resource: shown(json['type']),
+    active: json['is_active'] !== false,
+    fields: listed
+      .map((field, at) => ({ field: parseField(field), order: orderOf(field, at) }))
+      .sort((a, b) => a.order - b.order)
+      .flatMap(({ field }) => (field ? [field] : [])),
+  };
+}
+
+function orderOf(field: Readonly<Record<string, unknown>>, at: number): number {
+  return typeof field['order'] === 'number' ? field['order'] : at;
+}
+
+function parseField(json: Readonly<Record<string, unknown>>): CustomField | undefined {
+  const id = recordId(json['id']);
+  if (id === undefined) return undefined;
+  const dataType = DATA_TYPES.find((type) => type === String(json['data_type']).toLowerCase()) ?? 'text';
+  return { id, name: shown(json['name']), dataType, active: json['is_active'] !== false };
+}
+
+/** The type of a custom value; lengths of text are not stated for forms. */
+export function customType(dataType: CustomField['dataType'], text: FieldType = { kind: 'text' }): FieldType {
+  switch (dataType) {
+    case 'money':
+      return { kind: 'decimal', min: MONEY_MIN, max: MONEY_MAX };
+    case 'number':
+      return { kind: 'integer', min: -NUMBER_LIMIT, max: NUMBER_LIMIT };
+    case 'date':
+      return { kind: 'date' };
+    default:
+      return text;
+  }
+}
+
+/** Describes a field of a custom field template as if it were one of the resource's own. */
+export function customFieldSpec(spec: ResourceSpec, template: CustomTemplate, field: CustomField): FieldSpec {
+  const { create, update } = spec.templateTextMax;
+  const text: FieldType = { kind: 'text', max: create, ...(update === create ? {} : { updateMax: update }) };
+  return {
+    name: templateFieldName(template.id, field.id),
+    label: `${template.name}: ${field.name}`,
+    type: customType(field.dataType, text),
+    section: '2.1',
+    read: spec.template.read,
+    ...(field.dataType === 'attachment' ? {} : { create: spec.template.create, update: spec.template.update }),
+  };
+}
+
+/** Describes a column of a custom form; `occurrence` counts the form's rows in one record from 1. */
+export function formFieldSpec(
+  spec: ResourceSpec,
+  form: CustomTemplate,
+  field: CustomField,
+  occurrence: number,
+): FieldSpec {
+  const where = field.dataType === 'attachment' ? undefined : spec.form;
+  return {
+    name: formFieldName(form.id, occurrence, field.name),
+    label: `${form.name}: ${field.name}`,
+    type: customType(field.dataType),
+    section: '2.5',
+    ...(spec.form?.read ? { read: spec.form.read } : {}),
+    ...(where ? { create: where.create } : {}),
+    ...(where?.update ? { update: where.update } : {}),
+  };
+}
+
+export function templateFieldName(template: number, field: number): string {
+  return `template.${template}.${field}`;
+}
+
+export function formFieldName(form: number, occurrence: number, column: string): string {
+  return `form.${form}${occurrence > 1 ? `#${occurrence}` : ''}.${column}`;
+}
+
+/** The parts of a canonical custom field name; undefined for a field of the resource itself. */
+export type CustomName =
+  | { readonly kind: 'template'; readonly template: number; readonly field: number }
+  | { readonly kind: 'form'; readonly form: number; readonly occurrence: number; readonly column: string };
+
+export function parseCustomName(name: string): CustomName | undefined {
+  const template = /^template\.(\d+)\.(\d+)$/.exec(name);
+  if (template) return { kind: 'template', template: Number(template[1]), field: Number(template[2]) };
+  const form = /^form\.(\d+)(?:#(\d+))?\.([\s\S]+)$/.exec(name);
+  if (!form) return undefined;
+  return { kind: 'form', form: Number(form[1]), occurrence: Number(form[2] ?? 1), column: form[3] ?? '' };
+}

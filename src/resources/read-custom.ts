@@ -1,0 +1,138 @@
+import { Decimal } from '../model/decimal.js';
+import type { Value } from '../model/value.js';
+import { normaliseKey } from '../model/value.js';
+import { customType, formFieldName, templateFieldName } from './custom.js';
+import type { Loss } from './loss.js';
+import { isObject } from './path.js';
+import { type Reading, readValue, recordId, shown } from './read-value.js';
+import type { CustomField, CustomTemplate, Lexicon } from './spec.js';
+
+/** What is read is put into these. */
+export interface Sink {
+  readonly fields: Record<string, Value>;
+  readonly losses: Loss[];
+}
+
+/**
+ * Custom field values of a record: `{id, fields: {key: value}}`, interface section 2.1. A key is the field's name or
+ * its id. A template without any value leaves null under its first field, so that an update keeps it assigned.
+ */
+export function readTemplate(raw: unknown, lexicon: Lexicon, sink: Sink): void {
+  for (const item of Array.isArray(raw) ? raw : [raw]) {
+    if (!isObject(item)) continue;
+    const id = recordId(item['id']);
+    if (id === undefined) continue;
+    readTemplateItem(id, entriesOf(item['fields']), lexicon.template(id), lexicon, sink);
+  }
+}
+
+/** An object's own entries; also of a list `[{id | name, value}]`. */
+function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
+  if (isObject(raw)) return Object.entries(raw);
+  if (!Array.isArray(raw)) return [];
+  return raw.filter(isObject).map((item) => [shown(item['id'] ?? item['name']), item['value']] as const);
+}
+
+function readTemplateItem(
+  id: number,
+  entries: readonly (readonly [string, unknown])[],
+  template: CustomTemplate | undefined,
+  lexicon: Lexicon,
+  sink: Sink,
+): void {
+  let held = false;
+  for (const [key, raw] of entries) {
+    if (isNothing(raw)) continue;
+    held = true;
+    const field = template && fieldByKey(template, key);
+    if (!template || !field) {
+      const why = template
+        ? `the custom field template "${template.name}" has no field of this name`
+        : `the custom field template ${id} is not known`;
+      sink.losses.push({ field: `template.${id}.${key}`, text: shown(raw), why });
+      continue;
+    }
+    const name = templateFieldName(id, field.id);
+    const reading = readCustomValue(field, raw, lexicon);
+    if ('why' in reading) sink.losses.push({ field: name, text: shown(raw), why: reading.why });
+    else sink.fields[name] = reading.value;
+  }
+  const first = template?.fields[0];
+  if (!held && first) sink.fields[templateFieldName(id, first.id)] = null;
+}
+
+function fieldByKey(template: CustomTemplate, key: string): CustomField | undefined {
+  const folded = normaliseKey(key).toLowerCase();
+  const exact = template.fields.find((field) => field.name === key);
+  if (exact) return exact;
+  const alike = template.fields.filter((field) => normaliseKey(field.name).toLowerCase() === folded);
+  return alike.length > 0
+    ? alike.length === 1
+      ? alike[0]
+      : undefined
+    : template.fields.find((f) => String(f.id) === key);
+}
+
+/**
+ * Custom form rows of a record: a list of `{id, custom_form_data: {column: value}}`, interface section 2.5.
+ * A row that hangs below another (`parent_row_id`) has no write form: its values are losses.
+ */
+export function readForms(raw: unknown, lexicon: Lexicon, sink: Sink): void {
+  const seen = new Map<number, number>();
+  for (const item of Array.isArray(raw) ? raw : [raw]) {
+    if (!isObject(item)) continue;
+    const id = recordId(item['id']);
+    if (id === undefined) continue;
+    const data = isObject(item['custom_form_data']) ? item['custom_form_data'] : {};
+    const parent = item['parent_row_id'];
+    if (!isNothing(parent) && parent !== 0) {
+      loseChildRow(`form.${id}(below row ${shown(parent)})`, data, sink);
+      continue;
+    }
+    const occurrence = (seen.get(id) ?? 0) + 1;
+    seen.set(id, occurrence);
+    readFormRow(id, occurrence, data, lexicon, sink);
+  }
+}
+
+function loseChildRow(name: string, data: Readonly<Record<string, unknown>>, sink: Sink): void {
+  const why = 'it belongs to a form row below another row, which no request can carry';
+  for (const [column, raw] of Object.entries(data)) {
+    if (!isNothing(raw)) sink.losses.push({ field: `${name}.${column}`, text: shown(raw), why });
+  }
+}
+
+function readFormRow(
+  id: number,
+  occurrence: number,
+  data: Readonly<Record<string, unknown>>,
+  lexicon: Lexicon,
+  sink: Sink,
+): void {
+  const form = lexicon.form(id);
+  let held = false;
+  for (const [column, raw] of Object.entries(data)) {
+    if (isNothing(raw)) continue;
+    held = true;
+    const name = formFieldName(id, occurrence, column);
+    const described = form?.fields.find((field) => field.name === column);
+    const reading = readCustomValue(described, raw, lexicon);
+    if ('why' in reading) sink.losses.push({ field: name, text: shown(raw), why: reading.why });
+    else sink.fields[name] = reading.value;
+  }
+  const first = form?.fields.find((field) => field.dataType !== 'attachment');
+  if (!held && first) sink.fields[formFieldName(id, occurrence, first.name)] = null;
+}
+
+/** By the field's data type; a column that no form describes keeps the form it was sent in. */
+function readCustomValue(field: CustomField | undefined, raw: unknown, lexicon: Lexicon): Reading {
+  if (field?.dataType === 'attachment') return { why: 'it is an attachment, which no request can carry' };
+  if (field) return readValue(customType(field.dataType), raw, lexicon);
+  if (typeof raw === 'string' || typeof raw === 'boolean' || raw instanceof Decimal) return { value: raw };
+  if (typeof raw !== 'number') return { why: 'it is neither a number nor text' };
+  return { value: Number.isSafeInteger(raw) ? raw : Decimal.of(raw) };
+}
+
+function isNothing(raw: unknown): boolean {
+  return raw === undefined || raw === null || raw === '';
+}

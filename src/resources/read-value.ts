@@ -1,0 +1,136 @@
+import { Decimal } from '../model/decimal.js';
+import type { Value } from '../model/value.js';
+import { readDate } from './calendar.js';
+import { countryByCode, findCountry } from './countries.js';
+import { booleanValue, enumValue, matchingWord } from './enum-match.js';
+import { isObject } from './path.js';
+import type { FieldType, Lexicon, ReferenceTarget } from './spec.js';
+
+/** A value in canonical form (null: the record holds none), or why it has none. */
+export type Reading = { readonly value: Value } | { readonly why: string };
+
+const NOTHING: Reading = { value: null };
+
+/** Reads one value of the service's JSON. Never throws; what it cannot read is said in `why`. */
+export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Reading {
+  if (raw === undefined || raw === null || raw === '') return NOTHING;
+  switch (type.kind) {
+    case 'text':
+    case 'email':
+      return readText(raw);
+    case 'texts':
+      return readTexts(raw);
+    case 'integer':
+      return readInteger(raw);
+    case 'decimal':
+      return readDecimal(raw);
+    case 'date': {
+      const date = typeof raw === 'string' ? readDate(raw) : undefined;
+      if (typeof raw === 'string' && raw.trim() === '') return NOTHING;
+      return date ? { value: date } : { why: 'it cannot be read as a date that means one day only' };
+    }
+    case 'boolean': {
+      const flag = typeof raw === 'boolean' ? raw : booleanValue(shown(raw));
+      return flag === undefined ? { why: 'it is neither true nor false' } : { value: flag };
+    }
+    case 'enum': {
+      if (typeof raw === 'string' && type.values.includes(raw)) return { value: raw };
+      const text = shown(raw);
+      const value = enumValue(type, text);
+      return value === undefined ? { why: `it is none of ${type.values.join(', ')}` } : { value };
+    }
+    case 'reference':
+      return readReference(type.to, raw, lexicon);
+    case 'country':
+      return readCountry(raw, lexicon);
+  }
+}
+
+/** Any JSON as short text, for reports; an object by its name where it has one. */
+export function shown(raw: unknown): string {
+  if (raw === undefined || raw === null) return '';
+  if (isObject(raw) && typeof raw['name'] === 'string' && raw['name'] !== '') return raw['name'];
+  if (typeof raw === 'object' && !(raw instanceof Decimal)) return JSON.stringify(raw).slice(0, 200);
+  return String(raw);
+}
+
+function readText(raw: unknown): Reading {
+  if (typeof raw === 'string') return { value: raw };
+  if (typeof raw === 'number' || raw instanceof Decimal) return { value: numberText(raw) };
+  return { why: 'it is not text' };
+}
+
+function readTexts(raw: unknown): Reading {
+  if (!Array.isArray(raw)) return typeof raw === 'string' ? { value: [raw] } : { why: 'it is not a list of text' };
+  const texts = raw.filter((item) => item !== null && item !== '');
+  return texts.every((item): item is string => typeof item === 'string')
+    ? { value: texts }
+    : { why: 'it is not a list of text' };
+}
+
+function numberText(raw: number | Decimal): string {
+  return raw instanceof Decimal ? raw.text : (Decimal.parse(String(raw))?.text ?? String(raw));
+}
+
+function readInteger(raw: unknown): Reading {
+  const decimal = asDecimal(raw);
+  const whole = decimal && decimal.scale === 0 ? Number(decimal.text) : Number.NaN;
+  return Number.isSafeInteger(whole) ? { value: whole } : { why: 'it is not a whole number' };
+}
+
+function readDecimal(raw: unknown): Reading {
+  if (typeof raw === 'string' && raw.trim() === '') return NOTHING;
+  const decimal = asDecimal(raw);
+  return decimal ? { value: decimal } : { why: 'it is not a decimal number' };
+}
+
+/** Numbers, and text such as `12.50` or `1,200.50`; a lone `1,200` could be two numbers and is none. */
+function asDecimal(raw: unknown): Decimal | undefined {
+  if (raw instanceof Decimal) return raw;
+  if (typeof raw === 'number') return Decimal.parse(String(raw));
+  if (typeof raw !== 'string') return undefined;
+  const text = raw.trim();
+  return Decimal.parse(/^-?\d{1,3}(,\d{3})+\.\d+$/.test(text) ? text.replaceAll(',', '') : text);
+}
+
+function readReference(to: ReferenceTarget, raw: unknown, lexicon: Lexicon): Reading {
+  if (isObject(raw) && !(raw instanceof Decimal)) {
+    // Contracts are known by their number.
+    const titles = to === 'contract' ? [raw['number'], raw['name']] : [raw['name'], raw['number'], raw['title']];
+    const name = titles.find((text) => typeof text === 'string' && text !== '');
+    const id = recordId(raw['id']);
+    if (id !== undefined) return { value: typeof name === 'string' ? { id, name } : { id } };
+    return typeof name === 'string' ? byName(to, name, lexicon) : NOTHING;
+  }
+  const id = typeof raw === 'number' ? recordId(raw) : undefined;
+  if (id !== undefined) {
+    const name = lexicon.nameOf(to, id);
+    return { value: name === undefined ? { id } : { id, name } };
+  }
+  if (typeof raw !== 'string') return { why: 'it is not a reference to a record' };
+  return raw.trim() === '' ? NOTHING : byName(to, raw, lexicon);
+}
+
+function byName(to: ReferenceTarget, name: string, lexicon: Lexicon): Reading {
+  const id = lexicon.idOf(to, name);
+  if (id !== undefined) return { value: { id, name } };
+  // Without a usage status the word says so; any other name is a record whose id we do not know.
+  if (to === 'usage-status' && matchingWord(['none'], name)) return NOTHING;
+  return { why: `the id of this ${to.replace('-', ' ')} is not known, and reads show only its name` };
+}
+
+/** A positive whole number, also as text. */
+export function recordId(raw: unknown): number | undefined {
+  const id = typeof raw === 'string' && /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
+}
+
+function readCountry(raw: unknown, lexicon: Lexicon): Reading {
+  const spelling = isObject(raw) ? (raw['name'] ?? raw['id']) : raw;
+  if (spelling === undefined || spelling === null) return NOTHING;
+  const text = shown(spelling).trim();
+  if (text === '') return NOTHING;
+  const learned = lexicon.countryCode(text);
+  const country = learned === undefined ? findCountry(text) : (countryByCode(learned) ?? { id: learned, name: text });
+  return country ? { value: country } : { why: 'it is no country name or code of ISO 3166-1' };
+}

@@ -1,0 +1,119 @@
+import { RunError } from '../model/error.js';
+import { type Fields, isEmpty, type Value } from '../model/value.js';
+import type { Loss } from './loss.js';
+import { isObject, valueAt } from './path.js';
+import { readForms, readTemplate } from './read-custom.js';
+import { readValue, recordId, shown } from './read-value.js';
+import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
+
+export type { Loss } from './loss.js';
+
+/** A record of the service in canonical form (model/value.ts). */
+export interface ReadRecord {
+  readonly id: number;
+  /**
+   * Fields that hold a value. Null stands only under one field of a custom field template or form row that is
+   * assigned and empty.
+   */
+  readonly fields: Fields;
+  readonly losses: readonly Loss[];
+  /** Keys of the read form, dotted inside objects, that hold a value and that the interface does not name. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Reads a record of the service: interface sections 2.2 to 2.5. Throws a RunError where the answer carries no id,
+ * because then it is no record of this interface at all.
+ */
+export function readRecord(spec: ResourceSpec, json: Readonly<Record<string, unknown>>, lexicon: Lexicon): ReadRecord {
+  const id = recordId(json['id']);
+  if (id === undefined) {
+    throw new RunError(
+      'failed',
+      `The service sent a ${spec.name} without an id (id = ${shown(json['id']) || 'nothing'}). ` +
+        'Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
+    );
+  }
+  const fields: Record<string, Value> = {};
+  const losses: Loss[] = [];
+  for (const field of spec.fields) {
+    if (field.read === undefined && field.readElse === undefined) continue;
+    readField(field, json, lexicon, fields, losses);
+  }
+  readTemplate(json[spec.template.read], lexicon, { fields, losses });
+  if (spec.form?.read) readForms(json[spec.form.read], lexicon, { fields, losses });
+  return { id, fields, losses, unknown: unknownKeys(spec, json) };
+}
+
+function readField(
+  field: FieldSpec,
+  json: Readonly<Record<string, unknown>>,
+  lexicon: Lexicon,
+  fields: Record<string, Value>,
+  losses: Loss[],
+): void {
+  for (const path of [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])]) {
+    const raw = valueAt(json, path);
+    if (raw === undefined || raw === null) continue;
+    const reading = readValue(field.type, raw, lexicon);
+    if ('why' in reading) {
+      if (!field.derived) losses.push({ field: field.name, text: shown(raw), why: reading.why });
+      return;
+    }
+    if (isEmpty(reading.value)) continue;
+    fields[field.name] = reading.value;
+    return;
+  }
+}
+
+/** Keys the service keeps for itself, whatever the resource. */
+const KEPT = ['id', 'company', 'created_date', 'modified_date'];
+
+interface Known {
+  readonly top: ReadonlySet<string>;
+  /** Objects that a write rebuilds from their parts: a part the interface does not name would be lost. */
+  readonly parts: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const knownKeys = new WeakMap<ResourceSpec, Known>();
+
+function known(spec: ResourceSpec): Known {
+  let found = knownKeys.get(spec);
+  if (found) return found;
+  const top = new Set([...KEPT, spec.template.read]);
+  if (spec.form?.read) top.add(spec.form.read);
+  const parts = new Map<string, Set<string>>();
+  const whole = new Set<string>();
+  for (const path of spec.fields.flatMap((field) => [field.read ?? '', ...(field.readElse ?? [])])) {
+    const [head = '', part] = path.split('.');
+    top.add(head);
+    if (part === undefined) whole.add(head);
+    else parts.set(head, (parts.get(head) ?? new Set()).add(part));
+  }
+  // A reference is written by its id; what else the service shows about it belongs to the other record.
+  for (const head of whole) parts.delete(head);
+  found = { top, parts };
+  knownKeys.set(spec, found);
+  return found;
+}
+
+function unknownKeys(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): string[] {
+  const { top, parts } = known(spec);
+  const unknown: string[] = [];
+  for (const [key, value] of Object.entries(json)) {
+    if (!holdsSomething(value)) continue;
+    if (!top.has(key)) unknown.push(key);
+    const inner = parts.get(key);
+    if (!inner || !isObject(value)) continue;
+    for (const [part, held] of Object.entries(value)) {
+      if (!inner.has(part) && holdsSomething(held)) unknown.push(`${key}.${part}`);
+    }
+  }
+  return unknown;
+}
+
+function holdsSomething(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return !isObject(value) || Object.keys(value).length > 0;
+}

@@ -1,0 +1,74 @@
+import { fault, type Issue } from '../model/issue.js';
+import { type Fields, isEmpty, valueText } from '../model/value.js';
+import { contractRules } from './contract-rules.js';
+import type { FieldSpec, ResourceSpec } from './spec.js';
+
+/** Whether this operation must carry a value of the field. */
+export function isRequired(field: FieldSpec, operation: 'create' | 'update'): boolean {
+  if (operation === 'create') return field.required === true && field.create !== undefined;
+  return (field.required === true || field.requiredOnUpdate === true) && field.update !== undefined;
+}
+
+/**
+ * Checks a whole record, in canonical form, against the rules that look at more than one value: required fields, values
+ * that belong together, contract rules 1 to 7 (interface section 4.3), and a status that updates do not accept.
+ * For an update, `fields` is the record as it would be afterwards.
+ */
+export function checkRecord(spec: ResourceSpec, fields: Fields, operation: 'create' | 'update'): Issue[] {
+  const issues: Issue[] = [];
+  for (const field of spec.fields) {
+    if (isRequired(field, operation) && isEmpty(fields[field.name])) issues.push(missing(spec, field, operation));
+  }
+  issues.push(...pairs(spec, fields, issues));
+  if (operation === 'update') issues.push(...statusIssues(spec, fields));
+  if (spec.name === 'contract') issues.push(...contractRules(fields));
+  return issues;
+}
+
+function missing(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
+  const always = isRequired(field, 'create') || field.create === undefined;
+  const when = always ? `Every ${spec.name} needs one` : `An ${operation} of an ${spec.name} needs one`;
+  return fault(
+    'required',
+    `${field.label} has no value. ${when}: fill the cell, or give the field a default in the job.`,
+    {
+      field: field.name,
+      value: '',
+    },
+  );
+}
+
+/** What must not stand alone: [the field that is missing, the field that needs it]. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ['contact_person.name', 'contact_person.email'],
+  ['contact_person.email', 'contact_person.name'],
+  ['category.name', 'category.subcategory'],
+];
+
+function pairs(spec: ResourceSpec, fields: Fields, found: readonly Issue[]): Issue[] {
+  return PAIRS.flatMap(([absent, present]) => {
+    if (isEmpty(fields[present]) || !isEmpty(fields[absent])) return [];
+    if (found.some((issue) => issue.field === absent)) return [];
+    const label = (name: string) => spec.fields.find((field) => field.name === name)?.label ?? name;
+    return fault(
+      'pair_incomplete',
+      `${label(present)} is "${valueText(fields[present])}" and ${label(absent)} is blank: the service needs both. ` +
+        `Fill ${absent}, or leave both blank.`,
+      { field: absent, value: '' },
+    );
+  });
+}
+
+function statusIssues(spec: ResourceSpec, fields: Fields): Issue[] {
+  return spec.fields.flatMap((field) => {
+    const value = fields[field.name];
+    if (field.type.kind !== 'enum' || !field.type.update || isEmpty(value)) return [];
+    if (field.type.update.includes(String(value))) return [];
+    return fault(
+      'status_not_writable',
+      `${field.label} is "${valueText(value)}"; an update accepts only ${field.type.update.join(' and ')}. ` +
+        'Say in the job what the value should become, or change it in the service.',
+      { field: field.name, value: valueText(value) },
+    );
+  });
+}

@@ -1,0 +1,182 @@
+import { Decimal } from '../model/decimal.js';
+import { fault, type Issue, type IssueCode } from '../model/issue.js';
+import { isEmpty, isRef, type Value, valueText } from '../model/value.js';
+import { isCalendarDate } from './calendar.js';
+import type { FieldSpec, FieldType } from './spec.js';
+
+/**
+ * Whether a canonical value keeps the rules of its field: interface sections 2.1 to 2.5, 4.3 and 4.4. Empty values pass;
+ * whether one is required is a matter of the record (rules.ts), and so is a status that updates do not accept.
+ * Without `operation` the wider limit counts.
+ */
+export function checkValue(field: FieldSpec, value: Value, operation?: 'create' | 'update'): Issue | undefined {
+  if (isEmpty(value)) return undefined;
+  const report = (code: IssueCode, message: string) =>
+    fault(code, message, { field: field.name, value: valueText(value) });
+  const type = field.type;
+  switch (type.kind) {
+    case 'text':
+      return typeof value === 'string'
+        ? checkText(field, type, value, operation, report)
+        : report('not_in_list', `${field.label} must be text.`);
+    case 'email':
+      return checkEmail(field, type.max, String(value), report);
+    case 'texts':
+      for (const text of Array.isArray(value) ? value : [String(value)]) {
+        const issue = checkCharacters(field, text, report);
+        if (issue) return issue;
+      }
+      return undefined;
+    case 'integer':
+      return checkInteger(field, type, value, report);
+    case 'decimal':
+      return checkDecimal(field, type, value, report);
+    case 'date':
+      return typeof value === 'string' && isCalendarDate(value)
+        ? undefined
+        : report(
+            'not_a_date',
+            `${field.label} is "${valueText(value)}", which is no date of the calendar. Write it as yyyy-MM-dd.`,
+          );
+    case 'boolean':
+      return typeof value === 'boolean'
+        ? undefined
+        : report('not_a_boolean', `${field.label} is "${valueText(value)}". Write yes or no, true or false.`);
+    case 'enum':
+      return typeof value === 'string' && type.values.includes(value)
+        ? undefined
+        : report(
+            'not_in_list',
+            `${field.label} is "${valueText(value)}". It must be one of: ${type.values.join(', ')}.`,
+          );
+    case 'reference':
+      return isRef(value) && Number.isSafeInteger(value.id) && value.id > 0
+        ? undefined
+        : report(
+            'reference_not_found',
+            `${field.label} is "${valueText(value)}", which is no id of a record. Use the name or the id.`,
+          );
+    case 'country':
+      return isRef(value) && Number.isSafeInteger(value.id) && value.id > 0
+        ? undefined
+        : report(
+            'reference_not_found',
+            `${field.label} is "${valueText(value)}", which is no country of ISO 3166-1. Use its name or code.`,
+          );
+  }
+}
+
+type Report = (code: IssueCode, message: string) => Issue;
+
+function checkText(
+  field: FieldSpec,
+  type: Extract<FieldType, { kind: 'text' }>,
+  text: string,
+  operation: 'create' | 'update' | undefined,
+  report: Report,
+): Issue | undefined {
+  const max = operation === 'update' ? (type.updateMax ?? type.max) : type.max;
+  if (type.exact !== undefined) {
+    const length = characters(text);
+    if (length !== type.exact) {
+      return report(
+        'wrong_length',
+        `${field.label} has ${length} characters; the service accepts exactly ${type.exact}.`,
+      );
+    }
+  }
+  return tooLong(field, text, max, report) ?? checkCharacters(field, text, report);
+}
+
+function tooLong(field: FieldSpec, text: string, max: number | undefined, report: Report): Issue | undefined {
+  // A text has at most as many characters as UTF-16 units: the exact count is needed for long texts only.
+  if (max === undefined || text.length <= max) return undefined;
+  const length = characters(text);
+  if (length <= max) return undefined;
+  return report(
+    'too_long',
+    `${field.label} has ${length} characters; the service accepts at most ${max}. Shorten it by ${length - max}.`,
+  );
+}
+
+/** Characters as people count them without combining marks apart: code points. */
+function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** Everything that is no text: controls other than tab and line breaks. */
+const CONTROL = /[^\P{Cc}\t\n\r]/u;
+/** Half a character, or the mark that decoders leave for bytes they could not read. */
+const BROKEN = /[\p{Surrogate}\ufffd]/u;
+
+function checkCharacters(field: FieldSpec, text: string, report: Report): Issue | undefined {
+  if (text.includes('\0')) {
+    return report('nul_character', `${field.label} holds a NUL character. Export the file again as plain text.`);
+  }
+  const control = CONTROL.exec(text)?.[0];
+  if (control !== undefined) {
+    const code = control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return report(
+      'control_character',
+      `${field.label} holds the control character U+${code}. Delete it, or type the text again.`,
+    );
+  }
+  return BROKEN.test(text)
+    ? report(
+        'invalid_encoding',
+        `${field.label} holds characters that were damaged when the file was decoded. State its encoding in the job.`,
+      )
+    : undefined;
+}
+
+/** One address with something on both sides of one @; what exactly is allowed, the service decides. */
+const EMAIL = /^[^\s@<>(),;]+@[^\s@<>(),;.]+(?:\.[^\s@<>(),;.]+)*$/u;
+
+function checkEmail(field: FieldSpec, max: number, text: string, report: Report): Issue | undefined {
+  const issue = tooLong(field, text, max, report) ?? checkCharacters(field, text, report);
+  if (issue) return issue;
+  return EMAIL.test(text)
+    ? undefined
+    : report(
+        'not_an_email',
+        `${field.label} is "${text}", which is no e-mail address. Write one address such as name@example.com.`,
+      );
+}
+
+function checkInteger(
+  field: FieldSpec,
+  type: Extract<FieldType, { kind: 'integer' }>,
+  value: Value,
+  report: Report,
+): Issue | undefined {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+    return report('not_an_integer', `${field.label} is "${valueText(value)}". Write a whole number.`);
+  }
+  const { min, max } = type;
+  if ((min === undefined || value >= min) && (max === undefined || value <= max)) return undefined;
+  return report('out_of_range', `${field.label} is ${value}; ${range(min, max)}.`);
+}
+
+function checkDecimal(
+  field: FieldSpec,
+  type: Extract<FieldType, { kind: 'decimal' }>,
+  value: Value,
+  report: Report,
+): Issue | undefined {
+  const decimal =
+    value instanceof Decimal ? value : typeof value === 'number' ? Decimal.parse(String(value)) : undefined;
+  if (!decimal)
+    return report('not_a_number', `${field.label} is "${valueText(value)}". Write a number such as 1200.50.`);
+  const low = type.min !== undefined && decimal.compare(Decimal.of(type.min)) < 0;
+  const high = type.max !== undefined && decimal.compare(Decimal.of(type.max)) > 0;
+  return low || high
+    ? report('out_of_range', `${field.label} is ${decimal}; ${range(type.min, type.max)}.`)
+    : undefined;
+}
+
+function range(min: number | string | undefined, max: number | string | undefined): string {
+  if (min === undefined) return `the service accepts at most ${max}`;
+  return max === undefined ? `the service accepts ${min} or more` : `the service accepts ${min} to ${max}`;
+}

@@ -1,0 +1,88 @@
+import { EXIT, RunError } from '../model/error.js';
+import { writeReports } from '../report/finish.js';
+import type { RunStatus, Summary } from '../report/summary.js';
+import { type Run, rememberRows } from './run.js';
+
+export interface RunResult {
+  readonly summary: Summary;
+  readonly exitCode: number;
+  readonly reportDir: string;
+}
+
+/** Writes the reports and ends the run. A fault that stopped it is in the summary; the rows it did not get to are `not_attempted`. */
+export async function conclude(run: Run, stopped: Error | undefined): Promise<RunResult> {
+  try {
+    await run.journal.close();
+    await run.before.close();
+    if (stopped instanceof RunError && stopped.kind === 'usage') throw stopped;
+    const status = statusOf(run, stopped);
+    const { source, request } = run;
+    const finished = new Date();
+    run.progress('reporting', run.rows);
+    const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
+    const summary = await writeReports({
+      dir: request.reportDir,
+      journal: run.folder.journal,
+      before: run.folder.before,
+      source,
+      keepHeaderRow: typeof run.job.source.header_row === 'number',
+      ...(status === undefined
+        ? {}
+        : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
+      summary: {
+        run: run.folder.run,
+        job: request.job.name,
+        kind: 'import',
+        resource: run.job.resource,
+        company: request.company,
+        dry_run: request.dryRun,
+        service: request.service,
+        source: { path: request.file, sha256: request.sha256, rows: run.rows, ...sourceFacts(run) },
+        requests: run.requests(),
+        warnings: run.warnings,
+        detected: run.evidence,
+        started_at: request.startedAt,
+        finished_at: finished.toISOString(),
+        seconds: Math.round(finished.getTime() - new Date(request.startedAt).getTime()) / 1000,
+        ...(status === undefined ? {} : { status }),
+        ...(reason === undefined ? {} : { reason }),
+      },
+    });
+    if ((summary.status === 'succeeded' || summary.status === 'partial') && !request.dryRun) await rememberRows(run);
+    return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
+  } finally {
+    for (const close of run.closers.reverse()) await close();
+  }
+}
+
+function sourceFacts(run: Run) {
+  const { format, encoding, delimiter, sheet, header_row } = run.source.meta;
+  return { format, encoding, delimiter, sheet, header_row };
+}
+
+/** How a run ended that did not finish. */
+function statusOf(run: Run, stopped: Error | undefined): 'interrupted' | 'braked' | 'failed' | undefined {
+  if (run.signal.aborted) return 'interrupted';
+  if (!stopped) return undefined;
+  return stopped instanceof RunError && stopped.kind === 'braked' ? 'braked' : 'failed';
+}
+
+function reasonOf(stopped: Error): string {
+  if (!(stopped instanceof RunError)) throw stopped;
+  return [stopped.message, ...stopped.details].join(' ');
+}
+
+function exitCode(status: RunStatus, run: Run): number {
+  switch (status) {
+    case 'succeeded':
+      return EXIT.ok;
+    case 'partial':
+      return EXIT.needsPerson;
+    case 'braked':
+      return EXIT.braked;
+    case 'failed':
+      return EXIT.failed;
+    case 'interrupted':
+      return run.signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
+  }
+}

@@ -1,0 +1,100 @@
+import { RunError } from '../model/error.js';
+import type { ReadAll } from '../pipeline/read-all.js';
+import { resourceSpec } from '../resources/registry.js';
+import type { ResourceSpec } from '../resources/spec.js';
+import { serviceDir } from '../service/address.js';
+import { loadBehaviour } from '../service/behaviour.js';
+import { openKnownIds } from '../service/known-ids.js';
+import { readAll } from '../service/paging.js';
+import type { Json, KnownIds, ProbedBehaviour, Service } from '../service/port.js';
+import { openService } from '../service/service.js';
+import type { RunContext } from './context.js';
+import { type RunLexicon, runLexicon } from './lexicon.js';
+import type { Run } from './run.js';
+import type { Auth } from './settings.js';
+
+/** The service of a run, and what is known of it. */
+export interface Connection {
+  readonly service: Service;
+  readonly spec: ResourceSpec;
+  readonly known: KnownIds;
+  readonly lexicon: RunLexicon;
+  readonly readAll: ReadAll;
+  readonly behaviour: ProbedBehaviour | undefined;
+}
+
+/** Opens the service and says whose data is about to change. Throws a `RunError` where the company is not there or not active. */
+export async function connect(run: Run, context: RunContext): Promise<Connection> {
+  const { settings, request } = run;
+  const service = openService({
+    baseUrl: settings.apiUrl,
+    company: request.company,
+    token: tokenSource(settings.auth),
+    maxInFlight: request.concurrency,
+    timeouts: { requestMs: settings.timeoutMs },
+    patienceMs: settings.patienceMs,
+    signal: context.signal,
+    log: (level, event, fields) => run.log[level](fields, event),
+    ...(settings.maxRps === undefined ? {} : { maxRps: settings.maxRps }),
+  });
+  run.closers.push(() => service.close());
+  run.requests = () => ({ ...service.counts });
+  const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
+  run.closers.push(() => known.close());
+  const all: ReadAll = async (resource, visit, first) => {
+    const pages = readAll(service, resource, {}, first ? { first } : {});
+    for await (const { records } of pages) {
+      if (resource === 'contract' || resource === 'asset') for (const record of records) learnNames(record, known);
+      await visit(records);
+    }
+    return { certified: pages.certified };
+  };
+  await nameCompany(run, service);
+  const behaviour = await loadBehaviour(serviceDir(settings.home, settings.apiUrl, request.company));
+  const spec = resourceSpec(run.job.resource);
+  if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
+    throw new RunError(
+      'usage',
+      'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
+    );
+  }
+  return { service, spec, known, lexicon: runLexicon(known, all), readAll: all, behaviour };
+}
+
+/** Contracts and assets show the customers and business units they belong to, which cannot be listed. */
+export function learnNames(record: Json, known: KnownIds): void {
+  for (const [key, kind] of [
+    ['customer', 'customer'],
+    ['business_unit', 'business-unit'],
+  ] as const) {
+    const value = record[key];
+    if (typeof value !== 'object' || value === null || !('id' in value) || !('name' in value)) continue;
+    if (typeof value.id === 'number' && typeof value.name === 'string' && value.name !== '')
+      known.learn(kind, value.id, value.name);
+  }
+}
+
+async function nameCompany(run: Run, service: Service): Promise<void> {
+  const { company } = run.request;
+  const record = await service.get('company', company);
+  if (!record) {
+    throw new RunError(
+      'failed',
+      `There is no company ${company} at ${run.request.service}, or the token may not see it. Nothing was sent. Check --company, the job's \`company\` and ROWFERRY_COMPANY.`,
+    );
+  }
+  const name = String(record['name'] ?? '');
+  if (record['status'] === 'archived' && !run.request.force) {
+    throw new RunError(
+      'failed',
+      `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, say --force.`,
+    );
+  }
+  run.info(
+    `${run.request.dryRun ? 'Rehearsing for' : 'Importing into'} "${name}" (company ${company}) at ${run.request.service}`,
+  );
+}
+
+function tokenSource(auth: Auth): Parameters<typeof openService>[0]['token'] {
+  return auth.kind === 'token' ? { kind: 'static', token: auth.token } : auth;
+}

@@ -1,0 +1,45 @@
+import { RunError } from '../model/error.js';
+import { brakesOnPlan, trippedByPlan } from '../pipeline/brakes.js';
+import { conclude, type RunResult } from './conclude.js';
+import { connect } from './connect.js';
+import type { RunContext } from './context.js';
+import { matchRows } from './match-rows.js';
+import { planRows } from './plan-rows.js';
+import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
+import { resolveRows, stageRows } from './stage-rows.js';
+import { writeRows } from './write-rows.js';
+
+export type { RunResult } from './conclude.js';
+export type { ImportRequest } from './run.js';
+
+/** Imports a file: contract, sections 5 to 8. Faults of rows are in the reports; faults of the run are thrown or in the summary. */
+export async function importFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
+  return carryOut(await openRun(request, context), context);
+}
+
+/** Continues a run that was interrupted or killed: `run` is its id, the beginning of it, or `last`. */
+export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
+  return carryOut(await reopenRun(run, context), context);
+}
+
+/**
+ * The import from top to bottom. Every step leaves its result in the run's folder, and a run that was killed
+ * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
+ */
+async function carryOut(run: Run, context: RunContext): Promise<RunResult> {
+  let stopped: Error | undefined;
+  try {
+    const staged = await stageRows(run, await connect(run, context));
+    const resolved = await resolveRows(run, staged);
+    const matched = await matchRows(run, resolved);
+    const wholePlan = run.request.dryRun || brakesOnPlan(run.job.brakes);
+    const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
+    const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows());
+    if (tripped.length > 0 && !run.request.force) throw new RunError('braked', tripped.join(' '));
+    for (const sentence of tripped) run.warn(`Brake overridden by --force: ${sentence}`);
+    if (!run.request.dryRun) await writeRows(run, matched);
+  } catch (error) {
+    stopped = error as Error;
+  }
+  return conclude(run, stopped);
+}

@@ -1,0 +1,109 @@
+import iconv from 'iconv-lite';
+import { type ImportJob, importJob } from '../../model/job.js';
+import { didYouMean } from '../nearest.js';
+import { checkDates } from './columns.js';
+import { checkFields } from './fields.js';
+import { asPlain, type Report } from './names.js';
+import { cronProblem, isTimeZone, timeZones } from './schedule.js';
+import { shapeProblems, shown } from './shape.js';
+import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
+
+/** Kinds of job that the contract names beside `import`. */
+const OTHER_KINDS = ['export', 'reconcile'];
+
+/**
+ * Reads and checks a job file's text. All problems are listed, by line; `job` is there where none is an error.
+ * What only the service knows (names of templates and forms, names of records) is checked when a run begins.
+ */
+export function checkJobText(text: string): { job?: ImportJob; problems: JobProblem[] } {
+  const yaml = readJobYaml(text);
+  if (yaml.problems.length > 0) return { problems: byLine(yaml.problems) };
+  const value = yaml.value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const what = value === null || value === undefined ? 'is empty' : 'holds no keys';
+    return { problems: [problemAt(yaml, [], `the job file ${what}; it begins with \`kind: import\``)] };
+  }
+  const kind = asPlain(value)['kind'];
+  if (OTHER_KINDS.includes(String(kind))) {
+    return { problems: [problemAt(yaml, ['kind'], `kind is ${kind}; this version runs import jobs only`)] };
+  }
+
+  const problems: JobProblem[] = [];
+  const report: Report = (path, message, options = {}) => {
+    problems.push({ ...problemAt(yaml, path, message, options.part), severity: options.severity ?? 'error' });
+  };
+  const parsed = importJob.safeParse(value);
+  if (!parsed.success) {
+    for (const { path, part, message } of shapeProblems(parsed.error.issues, value)) report(path, message, { part });
+  }
+  checkSource(asPlain(asPlain(value)['source']), report);
+  checkSchedule(asPlain(asPlain(value)['schedule']), report);
+  if (Object.keys(asPlain(asPlain(value)['columns'])).length === 0 && typeof asPlain(value)['columns'] === 'object') {
+    report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
+  }
+  checkFields(value, yaml, report);
+
+  const sorted = byLine(problems);
+  const failed = !parsed.success || sorted.some((one) => one.severity === 'error');
+  return failed ? { problems: sorted } : { job: parsed.data, problems: sorted };
+}
+
+function checkSource(source: Readonly<Record<string, unknown>>, report: Report): void {
+  const { encoding, format, sheet } = source;
+  checkDates(source['dates'], ['source', 'dates'], report);
+  if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !iconv.encodingExists(encoding)) {
+    report(['source', 'encoding'], `the encoding ${shown(encoding)} is not known${didYouMean(encoding, ENCODINGS)}`, {
+      part: 'value',
+    });
+  }
+  if (sheet !== undefined && (format === 'csv' || format === 'ndjson')) {
+    report(['source', 'sheet'], `\`sheet\` belongs to workbooks; a ${format} file has no sheets`);
+  }
+}
+
+const ENCODINGS = [
+  'auto',
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'windows-1250',
+  'iso-8859-1',
+  'iso-8859-15',
+];
+
+function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Report): void {
+  const { cron, timezone } = schedule;
+  const wrong = typeof cron === 'string' && cron !== '' ? cronProblem(cron) : undefined;
+  if (wrong)
+    report(['schedule', 'cron'], `the cron expression ${shown(cron)} cannot be used: ${wrong}`, { part: 'value' });
+  if (typeof timezone === 'string' && timezone !== '' && !isTimeZone(timezone)) {
+    report(
+      ['schedule', 'timezone'],
+      `the time zone ${shown(timezone)} is not known${didYouMean(timezone, timeZones())}`,
+      {
+        part: 'value',
+      },
+    );
+  }
+}
+
+function problemAt(
+  yaml: JobYaml,
+  path: readonly (string | number)[],
+  message: string,
+  part: 'key' | 'value' = 'key',
+): JobProblem {
+  return { ...yaml.locate(path, part), path: path.join('.'), message, severity: 'error' };
+}
+
+/** Top to bottom; the same remark about the same place once. */
+function byLine(problems: readonly JobProblem[]): JobProblem[] {
+  const seen = new Set<string>();
+  return [...problems]
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .filter((one) => {
+      const text = `${one.line}:${one.column}:${one.message}`;
+      return seen.has(text) ? false : seen.add(text);
+    });
+}

@@ -1,0 +1,96 @@
+import { customFieldName, type ImportJob } from '../../model/job.js';
+import { foldText } from '../../pipeline/headings.js';
+import { findField } from '../../resources/registry.js';
+import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
+import { didYouMean } from '../nearest.js';
+import type { KeyPath } from './yaml.js';
+
+/** Adds a problem; `error` and the key's place unless told otherwise. */
+export type Report = (
+  path: KeyPath,
+  message: string,
+  options?: { readonly part?: 'key' | 'value'; readonly severity?: 'error' | 'warning' },
+) => void;
+
+/** A part of a job file as YAML gave it, nothing checked. */
+export type Plain = Readonly<Record<string, unknown>>;
+
+/** A field that a job names. `key` tells fields apart; `spec` is absent for `id` and for custom fields, whose names only the service knows. */
+export interface NamedField {
+  readonly key: string;
+  readonly spec: FieldSpec | undefined;
+}
+
+/** Looks up fields by the names people write; what is wrong with a name is reported, and the answer is then undefined. */
+export interface FieldNames {
+  /** A field that exists. */
+  known(text: string, path: KeyPath, part: 'key' | 'value'): NamedField | undefined;
+  /** A field that exists and that this job can set. */
+  writable(text: string, path: KeyPath, part: 'key' | 'value'): NamedField | undefined;
+}
+
+export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: Plain, report: Report): FieldNames {
+  const resource = spec.name;
+  const one = withArticle(resource);
+  const known: FieldNames['known'] = (text, path, part) => {
+    const say = (message: string) => {
+      report(path, message, { part });
+      return undefined;
+    };
+    const custom = customFieldName(text);
+    if (custom) {
+      if (custom.kind === 'form' && !spec.form) return say(`\`${text}\`: ${one} has no custom forms`);
+      if (custom.cuts.length > 0) return { key: foldText(text), spec: undefined };
+      const parts = custom.kind === 'form' ? '<form>.<column>' : '<template>.<field>';
+      return say(`\`${text}\` is incomplete; write ${custom.kind}.${parts}`);
+    }
+    if (text.trim().toLowerCase() === 'id') {
+      if (keys.includes('id')) return { key: 'id', spec: undefined };
+      return say('`id` can be mapped only where it is the key (match: { key: id }); the service gives ids itself');
+    }
+    const field = findField(spec, text.trim());
+    if (field) return { key: field.name, spec: field };
+    return say(`${one} has no field \`${text}\`${didYouMean(text, spellings(spec))}`);
+  };
+  return {
+    known,
+    writable: (text, path, part) => {
+      const found = known(text, path, part);
+      if (!found?.spec) return found;
+      const { create, update, derived } = found.spec;
+      if (derived || (create === undefined && update === undefined)) {
+        report(path, `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~`, {
+          part,
+        });
+        return undefined;
+      }
+      // A key field serves to find the record, whatever else may be done with it.
+      if (keys.includes(found.key)) return found;
+      const { existing, missing } = match as Partial<ImportJob['match']>;
+      const only =
+        update === undefined && (missing === 'skip' || missing === 'fail')
+          ? `when ${one} is created, and this job creates none`
+          : create === undefined && (existing === 'skip' || existing === 'fail')
+            ? `on an existing ${resource}, and this job updates none`
+            : undefined;
+      if (only) report(path, `\`${text}\` can be set only ${only}`, { part, severity: 'warning' });
+      return found;
+    },
+  };
+}
+
+export function withArticle(resource: string): string {
+  return `${resource === 'asset' ? 'an' : 'a'} ${resource}`;
+}
+
+function spellings(spec: ResourceSpec): string[] {
+  return spec.fields.flatMap((field) => [field.name, ...(field.aliases ?? [])]);
+}
+
+export function asPlain(value: unknown): Plain {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Plain) : {};
+}
+
+export function isScalarValue(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}

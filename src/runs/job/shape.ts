@@ -1,0 +1,124 @@
+import type { z } from 'zod';
+import { brakes, columnTarget, importJob, sourceOptions } from '../../model/job.js';
+import { didYouMean } from '../nearest.js';
+import type { KeyPath } from './yaml.js';
+
+/** What zod reports about the shape of a job file, in words for the person who wrote it. */
+
+export interface ShapeProblem {
+  readonly path: KeyPath;
+  readonly part: 'key' | 'value';
+  readonly message: string;
+}
+
+type ZodIssue = z.core.$ZodIssue;
+
+/** Keys of the kinds of job that this version reads the name of, so that a misspelling finds them. */
+const LATER_KEYS = ['compare', 'orphans', 'scope'];
+
+/** The keys that may stand at a path. */
+export function knownKeys(path: KeyPath): string[] {
+  const [first, second] = path;
+  if (path.length === 0) return Object.keys(importJob.shape);
+  if (first === 'columns' && second !== undefined) return Object.keys(columnTarget.shape);
+  const parts: Readonly<Record<string, object>> = {
+    source: sourceOptions.shape,
+    brakes: brakes.shape,
+    match: importJob.shape.match.shape,
+    references: importJob.shape.references.unwrap().shape,
+    write: importJob.shape.write.unwrap().shape,
+    schedule: importJob.shape.schedule.unwrap().shape,
+  };
+  return Object.keys(parts[String(first)] ?? {});
+}
+
+export function shapeProblems(issues: readonly ZodIssue[], value: unknown): ShapeProblem[] {
+  return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, value));
+}
+
+function explain(issue: ZodIssue, path: KeyPath, root: unknown): ShapeProblem[] {
+  const found = valueAt(root, path);
+  const name = path.map(String).join('.');
+  const say = (message: string): ShapeProblem[] => [{ path, part: 'value', message }];
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        part: 'key',
+        message:
+          path.length === 0 && LATER_KEYS.includes(key)
+            ? `\`${key}\` belongs to reconcile jobs; this version runs import jobs only`
+            : `unknown key \`${key}\`${didYouMean(key, knownKeys(path)) || `; known here: ${knownKeys(path).join(', ')}`}`,
+      }));
+    case 'invalid_union': {
+      // The branch that takes this kind of value says more than "none of them".
+      const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one)));
+      if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], root));
+      const wanted = issue.errors.flat().map((one) => (one.code === 'invalid_type' ? one.expected : ''));
+      return say(`\`${name}\` must be ${kinds(wanted)}, not ${shown(found)}`);
+    }
+    case 'invalid_value':
+      if (found === undefined) return [missing(path, `; write ${choices(issue.values)}`)];
+      return say(
+        `\`${name}\` is ${shown(found)}; it must be ${issue.values.length > 1 ? 'one of: ' : ''}${choices(issue.values)}${typeof found === 'string' ? didYouMean(found, issue.values.map(String)) : ''}`,
+      );
+    case 'invalid_type':
+      if (found === undefined) return [missing(path, '')];
+      return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${shown(found)}`);
+    case 'too_small':
+      if (issue.origin === 'string') return say(`\`${name}\` is blank; write a value`);
+      if (issue.origin === 'array') return say(`\`${name}\` is an empty list; write at least one entry`);
+      return say(`\`${name}\` is ${shown(found)}; it must be ${issue.minimum} or more`);
+    case 'too_big':
+      return say(`\`${name}\` is ${shown(found)}; it must be ${issue.maximum} or less`);
+    default:
+      return say(`\`${name}\` is ${shown(found)}; it ${issue.message}`);
+  }
+}
+
+/** `put, patch`; signs in quotes, because a comma among commas cannot be seen. */
+function choices(values: readonly unknown[]): string {
+  return values.map((value) => (/^\w/.test(String(value)) ? String(value) : `"${value}"`)).join(', ');
+}
+
+function missing(path: KeyPath, what: string): ShapeProblem {
+  return { path, part: 'key', message: `\`${path.join('.')}\` is missing${what}` };
+}
+
+function isWrongKind(issue: ZodIssue): boolean {
+  return issue.code === 'invalid_type' && issue.path.length === 0;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  null: '~',
+  object: 'a mapping of keys to values',
+  record: 'a mapping of keys to values',
+  array: 'a list',
+};
+
+function kinds(expected: readonly string[]): string {
+  const words = [...new Set(expected.filter(Boolean).map((one) => KINDS[one] ?? one))];
+  return words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : (words[0] ?? 'another value');
+}
+
+/** The value as a fault quotes it, short. */
+export function shown(value: unknown): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  const text = String(value);
+  return `"${text.length > 60 ? `${text.slice(0, 57)}...` : text}"`;
+}
+
+function valueAt(root: unknown, path: KeyPath): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}

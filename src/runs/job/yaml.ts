@@ -1,0 +1,137 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
+
+/** One thing that is wrong with a job file, and where. Lines and columns count from 1. */
+export interface JobProblem {
+  readonly line: number;
+  readonly column: number;
+  /** Dotted path of the key, e.g. `columns.Serial number.field`; '' for the whole file. */
+  readonly path: string;
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+}
+
+export type KeyPath = readonly (string | number)[];
+
+/** A job file as data, with the place of every key and value. */
+export interface JobYaml {
+  /** Undefined where the text is no YAML at all. */
+  readonly value: unknown;
+  /** Faults of the YAML itself. */
+  readonly problems: readonly JobProblem[];
+  /** Where a key (or the value under it) stands; for a path that is not there, its nearest parent. */
+  locate(path: KeyPath, part?: 'key' | 'value'): { readonly line: number; readonly column: number };
+  /** The value's characters as they stand in the file, without quotes; undefined for anything but a scalar. */
+  written(path: KeyPath): { readonly text: string; readonly quoted: boolean } | undefined;
+}
+
+/** Aliases let a few bytes stand for gigabytes; a job file needs a handful at most. */
+const MAX_ALIASES = 50;
+
+/** Reads YAML 1.2 (core schema: `NO` and `Yes` are text). Never throws on what a person can write. */
+export function readJobYaml(text: string): JobYaml {
+  const lines = new LineCounter();
+  const at = (offset: number) => {
+    const place = lines.linePos(Math.min(offset, text.length));
+    return { line: Math.max(1, place.line), column: Math.max(1, place.col) };
+  };
+  const problems: JobProblem[] = [];
+  const problem = (offset: number, message: string) =>
+    problems.push({ ...at(offset), path: '', message, severity: 'error' });
+  let document: Document;
+  try {
+    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: false, logLevel: 'error' });
+  } catch (error) {
+    // Brackets nested by the thousand exhaust the stack of the parser.
+    problem(0, yamlMessage('', String(error)));
+    return { value: undefined, problems, locate: () => at(0), written: () => undefined };
+  }
+  for (const error of [...document.errors, ...document.warnings]) {
+    problem(error.pos[0], yamlMessage(error.code, error.message));
+  }
+  // A heading is text whatever YAML takes it for: `2024:` and `007:` keep their characters.
+  visit(document, {
+    Map(_, map) {
+      const seen = new Map<string, boolean>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) {
+          problem((isNode(key) && key.range?.[0]) || 0, 'a key must be plain text');
+          continue;
+        }
+        const stated = typeof key.value === 'string';
+        if (!stated) key.value = key.source ?? '';
+        // Two equal texts are found by the parser; `1` and `"1"` become equal only here.
+        const earlier = seen.get(String(key.value));
+        if (earlier !== undefined && !(stated && earlier))
+          problem(key.range?.[0] ?? 0, yamlMessage('DUPLICATE_KEY', ''));
+        seen.set(String(key.value), stated);
+      }
+    },
+  });
+
+  const find = (path: KeyPath) => {
+    let node: unknown = document.contents;
+    let place = isNode(node) ? node.range?.[0] : 0;
+    let keyPlace = place;
+    let whole = true;
+    for (const step of path) {
+      if (isAlias(node)) node = node.resolve(document);
+      const next: unknown = isMap(node)
+        ? node.items.find((pair) => isScalar(pair.key) && pair.key.value === String(step))
+        : isSeq(node)
+          ? node.items[Number(step)]
+          : undefined;
+      if (next === undefined) {
+        whole = false;
+        break;
+      }
+      node = isPair(next) ? next.value : next;
+      keyPlace = isPair(next) && isNode(next.key) ? next.key.range?.[0] : isNode(node) ? node.range?.[0] : place;
+      // A key without anything after it has an empty value node, or none.
+      place = isNode(node) && node.range ? node.range[0] : keyPlace;
+    }
+    return { node, keyPlace, place, whole };
+  };
+
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    problem(0, yamlMessage('', String(error)));
+  }
+  return {
+    value,
+    problems,
+    locate: (path, part = 'key') => {
+      const found = find(path);
+      return at((part === 'key' ? found.keyPlace : found.place) ?? 0);
+    },
+    written: (path) => {
+      const { node, whole } = find(path);
+      if (!whole || !isScalar(node)) return undefined;
+      return { text: node.source ?? String(node.value ?? ''), quoted: node.type !== 'PLAIN' };
+    },
+  };
+}
+
+function isNode(value: unknown): value is Node {
+  return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value);
+}
+
+function yamlMessage(code: string, message: string): string {
+  if (code === 'DUPLICATE_KEY') return 'this key stands here twice; keep one of them';
+  if (code === 'TAB_AS_INDENT') return 'a tab is used to indent; use blanks';
+  if (code === 'MULTIPLE_DOCS') return 'a job file holds one job; remove what follows the line `---`';
+  if (/alias count/i.test(message)) return `more than ${MAX_ALIASES} YAML aliases; write the values out`;
+  return `not valid YAML: ${message.replace(/^\w*Error: /, '')}`;
+}

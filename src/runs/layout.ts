@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+
+/** Where a run keeps its things: `<home>/runs/<run id>/`. Reports lie there too, or in the folder asked for. */
+export interface RunFolder {
+  readonly run: string;
+  readonly dir: string;
+  /** What the run was asked to do, so that `runs resume` needs nothing else. */
+  readonly request: string;
+  /** Private copy of the file, under its own extension. */
+  source(extension: string): string;
+  readonly staged: string;
+  readonly resolved: string;
+  readonly plan: string;
+  readonly snapshot: string;
+  readonly journal: string;
+  readonly before: string;
+  /** Held by the process that works on the run: its process id. */
+  readonly lock: string;
+}
+
+export function runFolder(home: string, run: string): RunFolder {
+  const dir = join(home, 'runs', run);
+  const work = join(dir, 'work');
+  return {
+    run,
+    dir,
+    request: join(dir, 'run.json'),
+    source: (extension) => join(work, `source${extension}`),
+    staged: join(work, 'staged.ndjson'),
+    resolved: join(work, 'resolved.ndjson'),
+    plan: join(work, 'plan.ndjson'),
+    snapshot: join(work, 'snapshot.ndjson'),
+    journal: join(dir, 'journal.log'),
+    before: join(work, 'before.ndjson'),
+    lock: join(dir, 'lock'),
+  };
+}
+
+/** Run ids sort by time: `20261121T081502123Z-3f9a`. */
+export function newRunId(now: Date = new Date()): string {
+  return `${now.toISOString().replace(/[-:.]/g, '')}-${randomBytes(2).toString('hex')}`;
+}

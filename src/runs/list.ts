@@ -1,0 +1,166 @@
+import { open, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { RunError } from '../model/error.js';
+import { type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
+import { type RunFolder, runFolder } from './layout.js';
+import { isAlive } from './lock.js';
+
+/** One run of the home folder, as `runs list` shows it. */
+export interface RunEntry {
+  readonly run: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly job: string;
+  readonly file: string;
+  readonly dryRun: boolean;
+  /** `running`: a process works on it. `unfinished`: it ended without reports, `runs resume` continues it. */
+  readonly status: RunStatus | 'running' | 'unfinished';
+  readonly rows?: number;
+  /** Rows whose outcome is not a good one. */
+  readonly needsPerson?: number;
+  /** Where its reports are, or will be. */
+  readonly reportDir: string;
+}
+
+const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]+$/;
+
+/** Run ids of a home folder, newest first. A home that does not exist yet has none. */
+export async function runIds(home: string): Promise<string[]> {
+  const names = await readdir(join(home, 'runs')).catch((): string[] => []);
+  return names
+    .filter((name) => RUN_ID.test(name))
+    .sort()
+    .reverse();
+}
+
+/** All runs of a home folder, newest first. */
+export async function listRuns(home: string): Promise<RunEntry[]> {
+  const entries: RunEntry[] = [];
+  for (const run of await runIds(home)) entries.push(await readRun(home, run));
+  return entries;
+}
+
+/**
+ * The run that is meant: its id, the beginning of exactly one id, or `last`.
+ * @throws RunError `usage` where none or several are.
+ */
+export async function findRun(home: string, wanted: string): Promise<string> {
+  const ids = await runIds(home);
+  const [latest] = ids;
+  if (latest === undefined) {
+    throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
+  }
+  if (wanted === 'last') return latest;
+  const found = ids.filter((id) => id.startsWith(wanted));
+  const [only] = found;
+  if (only !== undefined && (found.length === 1 || only === wanted)) return only;
+  if (found.length > 1)
+    throw new RunError('usage', `\`${wanted}\` is the beginning of ${found.length} runs; give more of it.`, found);
+  throw new RunError('usage', `There is no run \`${wanted}\` in ${home}. \`rowferry runs list\` shows the runs.`, [
+    `the latest is ${latest}`,
+  ]);
+}
+
+/** What is known of one run, also of one that was killed. */
+export async function readRun(home: string, run: string): Promise<RunEntry> {
+  const folder = runFolder(home, run);
+  const asked = asRecord(await readJson(folder.request));
+  const reportDir = text(asked, 'reportDir') || folder.dir;
+  const summary = await readSummary(reportDir);
+  const running = await isHeld(folder);
+  return {
+    run,
+    startedAt: summary?.started_at ?? startOf(run),
+    job: summary?.job ?? jobName(asked),
+    file: summary?.source?.path ?? text(asked, 'file'),
+    dryRun: summary?.dry_run ?? asked['dryRun'] === true,
+    status: running ? 'running' : (summary?.status ?? 'unfinished'),
+    ...(summary && !running ? { rows: summary.rows.total, needsPerson: rowsForPerson(summary.rows) } : {}),
+    reportDir,
+  };
+}
+
+/** The summary of a finished run; undefined where its reports are not complete. */
+export async function readSummary(reportDir: string): Promise<Summary | undefined> {
+  const found = await readJson(join(reportDir, 'summary.json'));
+  // Our own file: it appears complete or not at all.
+  return found === undefined ? undefined : (found as Summary);
+}
+
+/** One line of faults.csv. */
+export interface FaultLine {
+  readonly row: string;
+  readonly column: string;
+  readonly value: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Bytes of faults.csv that are read for the first few faults. */
+const HEAD_BYTES = 256 * 1024;
+
+/** The first faults of a run in row order. */
+export async function firstFaults(reportDir: string, limit: number): Promise<FaultLine[]> {
+  const records: Record<string, string>[] = parse(await headOf(join(reportDir, 'faults.csv')), {
+    bom: true,
+    columns: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    to: limit,
+  });
+  return records.map((record) => ({
+    row: record['row'] ?? '',
+    column: record['column'] ?? '',
+    value: record['value'] ?? '',
+    code: record['code'] ?? '',
+    message: record['message'] ?? '',
+  }));
+}
+
+async function headOf(path: string): Promise<string> {
+  const file = await open(path).catch(() => undefined);
+  if (!file) return '';
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether a living process works on the run. */
+async function isHeld(folder: RunFolder): Promise<boolean> {
+  const held = await readFile(folder.lock, 'utf8').catch(() => '');
+  const pid = Number.parseInt(held, 10);
+  return pid > 0 && isAlive(pid);
+}
+
+/** `20261121T081502123Z-3f9a` → `2026-11-21T08:15:02.123Z` */
+function startOf(run: string): string {
+  return run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z');
+}
+
+function jobName(asked: Readonly<Record<string, unknown>>): string {
+  return typeof asked['job'] === 'string' ? asked['job'] : text(asRecord(asked['job']), 'name');
+}
+
+function text(record: Readonly<Record<string, unknown>>, key: string): string {
+  const value = record[key];
+  return typeof value === 'string' ? value : '';
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+async function readJson(path: string): Promise<unknown> {
+  if (!(await stat(path).catch(() => undefined))) return undefined;
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new RunError('failed', `${path} cannot be read: it is not the JSON that rowferry wrote.`, [], {
+      cause: error,
+    });
+  }
+}

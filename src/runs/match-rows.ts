@@ -1,0 +1,175 @@
+import type { Change } from '../model/change.js';
+import { fault } from '../model/issue.js';
+import { isEmpty, sameValue } from '../model/value.js';
+import { type MatchOptions, matchKeys } from '../pipeline/match.js';
+import { type PlanOptions, planRow } from '../pipeline/plan.js';
+import type { ResolvedRow } from '../pipeline/resolve.js';
+import { readRecord } from '../resources/read.js';
+import type { Json, Snapshot } from '../service/port.js';
+import { openSnapshot } from '../service/snapshot.js';
+import { learnNames } from './connect.js';
+import type { OpenIntent } from './past.js';
+import type { Run } from './run.js';
+import type { Resolved } from './stage-rows.js';
+
+export interface Matched extends Resolved {
+  readonly snapshot: Snapshot;
+  readonly match: MatchOptions;
+  readonly options: PlanOptions;
+}
+
+/** Looks up what exists, the cheapest way, and prepares the plan. */
+export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> {
+  const { service, spec, known, lexicon, readAll, mapping, behaviour } = resolved;
+  await waitForOpenRequests(run);
+  const snapshot = await openSnapshot(run.folder.snapshot);
+  run.closers.push(() => snapshot.close());
+  let templates = false;
+  let forms = false;
+  const match: MatchOptions = {
+    spec,
+    key: mapping.key,
+    service,
+    lexicon,
+    snapshot,
+    readAll,
+    onRecord(record) {
+      templates ||= !isEmpty(record[spec.template.read] as never);
+      forms ||= spec.form?.read !== undefined && !isEmpty(record[spec.form.read] as never);
+      if (spec.name === 'contract' || spec.name === 'asset') learnNames(record, known);
+    },
+    now: Date.now,
+  };
+  run.progress('looking up', run.rows);
+  run.evidence.push(`looking up: ${await matchKeys(resolved.keys, match)}`);
+  // Records that hold custom fields can be written whole only where the ids of these fields are known.
+  await Promise.all([templates && lexicon.loadTemplates(), forms && lexicon.loadForms()]);
+  const options: PlanOptions = {
+    job: run.job,
+    spec,
+    company: run.request.company,
+    lexicon,
+    snapshot,
+    known,
+    specOf: (field) => mapping.specOf(field) ?? spec.fields.find((one) => one.name === field),
+    columnOf: mapping.columnOf,
+    accepted: new Set(behaviour?.putAccepts ?? []),
+    omittedIsKept: run.job.write.method === 'patch' || behaviour?.omitted === 'kept',
+    warnOnce: (_, text) => run.warn(text),
+  };
+  return { ...resolved, snapshot, match, options };
+}
+
+/** A request that a killed process had sent may still be under way: nothing is looked up before it must have ended. */
+async function waitForOpenRequests(run: Run): Promise<void> {
+  const opened = [...run.past.open.values()].filter((intent) => intent.op === 'create').map((intent) => intent.at);
+  if (opened.length === 0) return;
+  const settled = Math.max(...opened) + (run.settings.settleWindowMs.at(-1) ?? 0);
+  const rest = settled - Date.now();
+  if (rest <= 0) return;
+  run.info(`Waiting ${Math.ceil(rest / 1000)} s for requests of the earlier process that may still be under way.`);
+  await pause(rest, run.signal);
+}
+
+/** Waits; ends early when the run is interrupted. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** Decides about one row, in the light of what an earlier process of the run may have sent for it. */
+export async function decide(row: ResolvedRow, run: Run, matched: Matched): Promise<Change> {
+  if (row.after && !matched.depth.has(row.ref.row)) return inCircle(row);
+  const change = await planRow(row, matched.options);
+  const intent = run.past.open.get(row.ref.row);
+  return intent ? adopt(change, intent, matched) : change;
+}
+
+/** An open intent: the record tells whether the request took effect. */
+function adopt(change: Change, intent: OpenIntent, matched: Matched): Change {
+  const { ref, key, issues } = change;
+  const settle = (outcome: 'created' | 'updated' | 'unknown' | 'conflict', more: object = {}): Change => ({
+    ref,
+    key,
+    issues,
+    kind: 'settled',
+    outcome,
+    ...more,
+  });
+  if (intent.op === 'create') {
+    if (change.kind === 'unchanged') return settle('created', { id: change.id });
+    if (change.kind === 'update' || (change.kind === 'settled' && change.outcome === 'at_risk')) {
+      return settle('conflict', {
+        ...(change.id === undefined ? {} : { id: change.id }),
+        issues: [
+          ...issues,
+          fault(
+            'changed_meanwhile',
+            `The row was being created when the run was cut off; a record with its key now exists with other values. Compare record ${change.id} and import the row again.`,
+          ),
+        ],
+      });
+    }
+    if (change.kind === 'create' && !matched.spec.readPath) {
+      return settle('unknown', {
+        issues: [
+          ...issues,
+          fault(
+            'outcome_unknown',
+            'The row was being created when the run was cut off, and a customer cannot be looked up. Look in the service before importing it again.',
+          ),
+        ],
+      });
+    }
+    return change;
+  }
+  if (change.kind === 'unchanged') return settle('updated', { id: change.id });
+  if (change.kind === 'update' && intent.before && change.base.record) {
+    const { spec, lexicon } = matched;
+    const before = readRecord(spec, intent.before, lexicon).fields;
+    const now = readRecord(spec, change.base.record as Json, lexicon).fields;
+    const moved = change.diff.filter(
+      (one) => one.kind !== 'preserved' && !sameValue(before[one.field], now[one.field]),
+    );
+    if (moved.length > 0) {
+      return settle('conflict', {
+        id: change.id,
+        issues: [
+          ...issues,
+          fault(
+            'changed_meanwhile',
+            `The row was being updated when the run was cut off; ${moved.map((one) => one.field).join(', ')} of record ${change.id} now holds neither the old value nor the new one.`,
+          ),
+        ],
+      });
+    }
+  }
+  return change;
+}
+
+function inCircle(row: ResolvedRow): Change {
+  return {
+    ref: row.ref,
+    key: row.key,
+    kind: 'settled',
+    outcome: 'invalid',
+    issues: [
+      ...row.issues,
+      fault(
+        'reference_cycle',
+        `This row refers to row ${row.after?.row}, which refers back to it: neither can be written first. Correct one of the two.`,
+        {
+          field: row.after?.field ?? '',
+        },
+      ),
+    ],
+  };
+}

@@ -1,0 +1,50 @@
+import type { Change, FieldDiff } from '../model/change.js';
+import { RunError } from '../model/error.js';
+import type { Outcome, OutcomeKind } from '../model/outcome.js';
+import { valueText } from '../model/value.js';
+import { trippedByRejections } from '../pipeline/brakes.js';
+import type { DiffText } from '../report/journal.js';
+import type { Run } from './run.js';
+
+/** Notes the outcome of a row in the journal and in the run's tally. */
+export function note(run: Run, outcome: Outcome, diff?: readonly FieldDiff[]): void {
+  run.journal.append([{ t: 'outcome', outcome, ...(diff && diff.length > 0 ? { diff: diff.map(asText) } : {}) }]);
+  run.tally[outcome.kind]++;
+}
+
+/** Notes the outcome of a row that needs no request; in a dry run also what a request would have come to. */
+export function noteSettled(run: Run, change: Change): void {
+  const { ref, key, issues } = change;
+  const kind = outcomeOf(change);
+  const diff = 'diff' in change ? change.diff : undefined;
+  const id = 'id' in change ? change.id : undefined;
+  const changed = change.kind === 'create' ? Object.keys(change.fields) : kind === 'updated' ? changedFields(diff) : [];
+  note(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
+}
+
+function outcomeOf(change: Change): OutcomeKind {
+  switch (change.kind) {
+    case 'create':
+      return 'created';
+    case 'update':
+      return 'updated';
+    case 'unchanged':
+      return 'unchanged';
+    case 'settled':
+      return change.outcome;
+  }
+}
+
+function changedFields(diff: readonly FieldDiff[] | undefined): string[] {
+  return (diff ?? []).filter((one) => one.kind === 'set' || one.kind === 'clear').map((one) => one.field);
+}
+
+/** The brake on refusals, looked at after each outcome. */
+export function checkRejections(run: Run): RunError | undefined {
+  const sentence = run.request.force ? undefined : trippedByRejections(run.job.brakes, run.tally.rejected, run.rows);
+  return sentence === undefined ? undefined : new RunError('braked', sentence);
+}
+
+function asText(diff: FieldDiff): DiffText {
+  return { field: diff.field, old: valueText(diff.old), new: valueText(diff.new), kind: diff.kind };
+}

@@ -1,0 +1,65 @@
+import { access } from 'node:fs/promises';
+import type { OutcomeKind } from '../model/outcome.js';
+import { readLog } from '../report/append-log.js';
+import { readJournal } from '../report/journal.js';
+import { parseJson } from '../service/json.js';
+import type { Json } from '../service/port.js';
+import type { RunFolder } from './layout.js';
+
+/** An intent without an outcome: the request may have taken effect. */
+export interface OpenIntent {
+  readonly op: 'create' | 'update';
+  readonly at: number;
+  /** Updates: the record as it was before. */
+  before?: Json;
+}
+
+/** What the journal tells of earlier processes of a run. */
+export interface Past {
+  readonly begun: boolean;
+  /** Rows that are finished. */
+  readonly outcomes: ReadonlyMap<number, OutcomeKind>;
+  readonly open: ReadonlyMap<number, OpenIntent>;
+  /** Ids of rows that were created or updated, for rows that refer to them. */
+  readonly ids: ReadonlyMap<number, number>;
+}
+
+/** Reads the journal; `not_attempted` finishes nothing. */
+export async function readPast(folder: RunFolder): Promise<Past> {
+  const outcomes = new Map<number, OutcomeKind>();
+  const open = new Map<number, OpenIntent>();
+  const ids = new Map<number, number>();
+  let begun = false;
+  const there = await access(folder.journal).then(
+    () => true,
+    () => false,
+  );
+  if (!there) return { begun, outcomes, open, ids };
+  for await (const { entry } of readJournal(folder.journal)) {
+    begun = true;
+    if (entry.t === 'intent') open.set(entry.row, { op: entry.op, at: entry.at });
+    else if (entry.t === 'ids') for (const [row, id] of entry.ids) ids.set(row, id);
+    else if (entry.t === 'outcome') {
+      const { ref, kind, id } = entry.outcome;
+      if (kind === 'not_attempted') open.delete(ref.row);
+      else {
+        open.delete(ref.row);
+        outcomes.set(ref.row, kind);
+        if (id !== undefined && (kind === 'created' || kind === 'updated')) ids.set(ref.row, id);
+      }
+    }
+  }
+  await addRecords(folder, open);
+  return { begun, outcomes, open, ids };
+}
+
+async function addRecords(folder: RunFolder, open: Map<number, OpenIntent>): Promise<void> {
+  if (![...open.values()].some((intent) => intent.op === 'update')) return;
+  for await (const lines of readLog(folder.before)) {
+    for (const { bytes } of lines) {
+      const entry = parseJson(bytes.toString('utf8')) as { row: number; record: Json };
+      const intent = open.get(entry.row);
+      if (intent) intent.before = entry.record;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { isAbsolute, relative } from 'node:path';
+import { summaryText } from '../report/console.js';
+import { count, duration, type Summary } from '../report/summary.js';
+import type { FaultLine } from './list.js';
+
+/** How runs are shown to people on a terminal; the command line prints what comes out here. */
+
+export type { Summary } from '../report/summary.js';
+export { count, duration };
+
+/** The end of a run: what became of its rows, and where the reports are. */
+export function presentSummary(result: { readonly summary: Summary; readonly reportDir: string }): string {
+  return summaryText(result.summary, nearPath(result.reportDir)).trimEnd();
+}
+
+/** A path as a person would type it here. */
+export function nearPath(path: string, cwd: string = process.cwd()): string {
+  const near = relative(cwd, path);
+  return near === '' || near.startsWith('..') || isAbsolute(near) ? path : near;
+}
+
+/** `row 12  Supplier  "Acme Inc"  reference_not_found: …` */
+export function faultText(fault: FaultLine): string {
+  const where = [`row ${fault.row}`, fault.column, fault.value === '' ? '' : JSON.stringify(fault.value)];
+  return `${where.filter((part) => part !== '').join('  ')}  ${fault.code}: ${fault.message}`;
+}
+
+/** Columns wide enough for their longest text; the last one is not padded. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return [headings, ...rows].map(line).join('\n');
+}

@@ -1,0 +1,23 @@
+import type { OutcomeCounts } from '../model/outcome.js';
+
+/** Where a run stands; handed out at most a few times a second. */
+export interface Progress {
+  readonly run: string;
+  readonly phase: 'reading' | 'looking up' | 'planning' | 'writing' | 'reporting';
+  /** Rows through this phase. */
+  readonly done: number;
+  /** Rows of the file; undefined until they have been counted. */
+  readonly total?: number;
+  readonly outcomes: OutcomeCounts;
+}
+
+/** Lines for people that appear while a run goes on: whose data is about to change, what was detected, waits. */
+export interface Notice {
+  readonly level: 'info' | 'warn';
+  readonly text: string;
+}
+
+export interface RunListener {
+  progress(progress: Progress): void;
+  notice(notice: Notice): void;
+}

@@ -1,0 +1,237 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { openSource } from '../files/open.js';
+import { copyPrivately } from '../files/safe-write.js';
+import { RunError } from '../model/error.js';
+import type { ImportJob } from '../model/job.js';
+import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
+import type { OpenSource, SourceOptions } from '../model/source.js';
+import { type AppendLog, openAppendLog } from '../report/append-log.js';
+import { type Journal, openJournal } from '../report/journal.js';
+import type { RunContext } from './context.js';
+import type { LoadedJob } from './job-file.js';
+import { newRunId, type RunFolder, runFolder } from './layout.js';
+import { findRun } from './list.js';
+import { takeLock } from './lock.js';
+import { type Past, readPast } from './past.js';
+import type { Progress, RunListener } from './progress.js';
+import { type Auth, requireService, type Settings } from './settings.js';
+
+export interface ImportRequest {
+  readonly file: string;
+  readonly job: LoadedJob;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly reportDir?: string;
+  readonly company?: number;
+  readonly concurrency?: number;
+}
+
+/** What a run was asked to do, as `run.json` keeps it: `runs resume` needs nothing else. Paths are absolute. */
+export interface StoredRequest {
+  readonly v: 1;
+  readonly run: string;
+  readonly kind: 'import';
+  readonly file: string;
+  readonly source: string;
+  readonly sha256: string;
+  readonly job: LoadedJob;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly reportDir: string;
+  readonly company: number;
+  readonly concurrency: number;
+  readonly service: string;
+  readonly startedAt: string;
+}
+
+/** Settings of a run that talks to the service. */
+export type ServiceSettings = Settings & { readonly apiUrl: string; readonly auth: Auth };
+
+/** A run at work. */
+export interface Run {
+  readonly folder: RunFolder;
+  readonly request: StoredRequest;
+  readonly job: ImportJob;
+  readonly settings: ServiceSettings;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly listener: RunListener;
+  readonly source: OpenSource;
+  readonly journal: Journal;
+  readonly before: AppendLog;
+  /** What an earlier process of this run has done. */
+  readonly past: Past;
+  readonly tally: OutcomeCounts;
+  readonly warnings: string[];
+  /** Data rows; known after staging. */
+  rows: number;
+  warn(text: string): void;
+  info(text: string): void;
+  progress(phase: Progress['phase'], done: number): void;
+  /** Rows of the last run of this job that finished, for `max_change`. */
+  previousRows(): Promise<number | undefined>;
+  /** Ends what the run holds open: service, snapshot, lock. */
+  readonly closers: (() => Promise<void>)[];
+  requests: () => { total: number; reads: number; writes: number; retries: number };
+  /** What was found out on the way, for the summary. */
+  readonly evidence: string[];
+}
+
+/** Takes a private copy of the file, so that nothing that happens to the original matters, and begins the run. */
+export async function openRun(request: ImportRequest, context: RunContext): Promise<Run> {
+  const settings = { ...context.settings, ...requireService(context.settings) };
+  const folder = runFolder(settings.home, newRunId());
+  const file = resolve(request.file);
+  await mkdir(join(folder.dir, 'work'), { recursive: true });
+  try {
+    const source = folder.source(endingOf(file));
+    const { sha256 } = await copyPrivately(file, source);
+    const stored: StoredRequest = {
+      v: 1,
+      run: folder.run,
+      kind: 'import',
+      file: request.file,
+      source: basename(source),
+      sha256,
+      job: request.job,
+      dryRun: request.dryRun,
+      force: request.force,
+      reportDir: request.reportDir ? resolve(request.reportDir) : folder.dir,
+      company: request.company ?? request.job.job.company ?? settings.company,
+      concurrency: request.concurrency ?? settings.concurrency,
+      service: settings.apiUrl,
+      startedAt: new Date().toISOString(),
+    };
+    await writeFile(folder.request, `${JSON.stringify(stored, null, 2)}\n`);
+    return await begin(stored, folder, settings, context);
+  } catch (error) {
+    // Nothing was begun: a file that cannot be read leaves no run behind.
+    await rm(folder.dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Takes up a run that ended without finishing. */
+export async function reopenRun(wanted: string, context: RunContext): Promise<Run> {
+  const settings = { ...context.settings, ...requireService(context.settings) };
+  const folder = runFolder(settings.home, await findRun(settings.home, wanted));
+  const stored = JSON.parse(await readFile(folder.request, 'utf8')) as StoredRequest;
+  if (stored.v !== 1)
+    throw new RunError(
+      'failed',
+      `The run ${folder.run} was begun by a newer version of rowferry; continue it with that version.`,
+    );
+  if (stored.service !== settings.apiUrl) {
+    throw new RunError(
+      'usage',
+      `The run ${folder.run} was begun against ${stored.service}; the settings name ${settings.apiUrl}. Set ROWFERRY_API_URL to the first to continue it.`,
+    );
+  }
+  return begin(stored, folder, settings, context);
+}
+
+async function begin(
+  request: StoredRequest,
+  folder: RunFolder,
+  settings: ServiceSettings,
+  context: RunContext,
+): Promise<Run> {
+  const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
+  try {
+    const { job } = request.job;
+    const source = await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)).catch((error: unknown) => {
+      throw namedFile(error, join(folder.dir, 'work', request.source), request.file);
+    });
+    const past = await readPast(folder);
+    const journal = await openJournal(folder.journal);
+    journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
+    const before = await openAppendLog(folder.before);
+    const warnings = [...settings.warnings, ...source.meta.warnings, ...request.job.warnings];
+    const tally = noOutcomes();
+    let last = 0;
+    const run: Run = {
+      folder,
+      request,
+      job,
+      settings,
+      signal: context.signal,
+      log: context.log,
+      listener: context.listener,
+      source,
+      journal,
+      before,
+      past,
+      tally,
+      warnings,
+      rows: 0,
+      evidence: [...source.meta.evidence],
+      warn(text) {
+        if (warnings.includes(text)) return;
+        warnings.push(text);
+        context.listener.notice({ level: 'warn', text });
+      },
+      info: (text) => context.listener.notice({ level: 'info', text }),
+      progress(phase, done) {
+        const now = Date.now();
+        if (now - last < 100 && done !== run.rows) return;
+        last = now;
+        context.listener.progress({
+          run: folder.run,
+          phase,
+          done,
+          outcomes: { ...tally },
+          ...(run.rows ? { total: run.rows } : {}),
+        });
+      },
+      previousRows: () => previousRows(settings.home, request),
+      closers: [unlock],
+      requests: () => ({ total: 0, reads: 0, writes: 0, retries: 0 }),
+    };
+    return run;
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+function sourceOptions({ source }: ImportJob): SourceOptions {
+  const { format, header_row, encoding, delimiter, sheet } = source;
+  return { format, header_row, encoding, delimiter, ...(sheet === undefined ? {} : { sheet }) };
+}
+
+/** A private copy has a name of its own; people know the file by theirs. */
+function namedFile(error: unknown, copy: string, file: string): unknown {
+  if (!(error instanceof RunError)) return error;
+  return new RunError(
+    error.kind,
+    error.message.replaceAll(copy, file),
+    error.details.map((line) => line.replaceAll(copy, file)),
+    { cause: error },
+  );
+}
+
+function endingOf(file: string): string {
+  const ending = /\.[a-z0-9]{1,8}(\.gz)?$/i.exec(basename(file))?.[0] ?? '';
+  return ending.toLowerCase();
+}
+
+function lastRunFile(home: string, request: StoredRequest): string {
+  const name = request.job.name.replace(/[^\p{L}\p{N}._-]+/gu, '_');
+  return join(home, 'jobs', `${name}-${request.company}.json`);
+}
+
+async function previousRows(home: string, request: StoredRequest): Promise<number | undefined> {
+  const text = await readFile(lastRunFile(home, request), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const rows = (JSON.parse(text) as { rows?: unknown }).rows;
+  return typeof rows === 'number' ? rows : undefined;
+}
+
+/** Notes how many rows a finished run had. */
+export async function rememberRows(run: Run): Promise<void> {
+  const file = lastRunFile(run.settings.home, run.request);
+  await mkdir(join(run.settings.home, 'jobs'), { recursive: true });
+  await writeFile(file, `${JSON.stringify({ run: run.folder.run, rows: run.rows })}\n`);
+}

@@ -1,0 +1,142 @@
+import { RunError } from '../model/error.js';
+import type { SheetRow } from '../model/row.js';
+import { normaliseKey } from '../model/value.js';
+import type { PlanCounts } from '../pipeline/brakes.js';
+import { decodeRow, encodeRow } from '../pipeline/codec.js';
+import { loadDirectory } from '../pipeline/directory.js';
+import { compileMapping, type Mapping, usesCustomFields } from '../pipeline/map.js';
+import { makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
+import type { StagedRow } from '../pipeline/staged.js';
+import type { Connection } from './connect.js';
+import { decodeResolved, encodeResolved, lines, lineWriter } from './row-files.js';
+import type { Run } from './run.js';
+
+export interface Staged extends Connection {
+  readonly mapping: Mapping;
+  readonly names: NameCollector;
+  /** Contracts: row by number, for contracts that name a parent of the same file. */
+  readonly rowOfNumber: ReadonlyMap<string, number>;
+}
+
+export interface Resolved extends Staged {
+  /** Keys of the rows that may be written. */
+  readonly keys: ReadonlySet<string>;
+  /** Rows that refer to rows of this file stand this much deeper than those. */
+  readonly depth: ReadonlyMap<number, number>;
+  readonly counts: PlanCounts;
+}
+
+/** Rows per look at the beginning of a file, for what must be known before the first row is converted. */
+const SAMPLE = 2_000;
+
+/** file → mapped → validated: every row of the file as values by field, on disk. */
+export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
+  const { job, source } = run;
+  const custom = usesCustomFields(job);
+  await Promise.all([
+    custom.templates && connection.lexicon.loadTemplates(),
+    custom.forms && connection.lexicon.loadForms(),
+  ]);
+  const { templates, forms } = connection.lexicon;
+  const mapping = compileMapping({
+    job,
+    meta: source.meta,
+    spec: connection.spec,
+    catalogue: { templates, forms },
+    sample: await sample(run),
+  });
+  mapping.warnings.forEach(run.warn);
+  run.evidence.push(...mapping.evidence);
+  const names = new NameCollector();
+  const rowOfNumber = new Map<string, number>();
+  const out = await lineWriter(run.folder.staged);
+  run.rows = 0;
+  for await (const batch of source.rows()) {
+    for (const row of batch) {
+      const staged = mapping.mapRow(row, source.meta.sheet ?? undefined);
+      names.add(staged);
+      if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
+      out.write(encodeRow(staged));
+      run.rows++;
+    }
+    await out.drained();
+    run.progress('reading', run.rows);
+    if (run.signal.aborted) throw new RunError('failed', 'interrupted');
+  }
+  await out.close();
+  return { ...connection, mapping, names, rowOfNumber };
+}
+
+/** references resolved: names become ids, duplicates and the order of rows that refer to one another are known. */
+export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
+  const directory = await loadDirectory(staged.names.names, {
+    service: staged.service,
+    known: staged.known,
+    readAll: staged.readAll,
+  });
+  staged.lexicon.useDirectory(directory);
+  const resolve = makeResolver({
+    directory,
+    key: staged.mapping.key,
+    columnOf: staged.mapping.columnOf,
+    ...(run.job.resource === 'contract' ? { rowOfNumber: staged.rowOfNumber } : {}),
+  });
+  const keys = new Set<string>();
+  const after = new Map<number, number>();
+  const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
+  const out = await lineWriter(run.folder.resolved);
+  for await (const line of lines(run.folder.staged)) {
+    const row = resolve(decodeRow(line));
+    counts.rows++;
+    if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
+    else if (row.key !== '') keys.add(row.key);
+    if (row.after) after.set(row.ref.row, row.after.row);
+    out.write(encodeResolved(row));
+    if (counts.rows % 500 === 0) {
+      await out.drained();
+      run.progress('looking up', counts.rows);
+    }
+  }
+  await out.close();
+  return { ...staged, keys, depth: depths(after), counts };
+}
+
+async function sample(run: Run): Promise<readonly SheetRow[]> {
+  const rows: SheetRow[] = [];
+  for await (const batch of run.source.rows()) {
+    rows.push(...batch);
+    if (rows.length >= SAMPLE) break;
+  }
+  return rows;
+}
+
+function noteNumber(row: StagedRow, rowOfNumber: Map<string, number>): void {
+  const number = row.set['number'];
+  if (typeof number !== 'string') return;
+  const key = normaliseKey(number);
+  if (!rowOfNumber.has(key)) rowOfNumber.set(key, row.ref.row);
+}
+
+/** Depth by row: 1 above the row it refers to. Rows in a circle get none; they are found out when they are planned. */
+function depths(after: ReadonlyMap<number, number>): Map<number, number> {
+  const depth = new Map<number, number>();
+  for (const row of after.keys()) {
+    const chain = [row];
+    const seen = new Set(chain);
+    let at = after.get(row);
+    while (at !== undefined && after.has(at) && !depth.has(at) && !seen.has(at)) {
+      chain.push(at);
+      seen.add(at);
+      at = after.get(at);
+    }
+    if (at !== undefined && seen.has(at)) continue;
+    let level = at === undefined ? 0 : (depth.get(at) ?? 0);
+    for (const one of chain.reverse()) depth.set(one, ++level);
+  }
+  return depth;
+}
+
+/** The resolved rows of a run, in file order. */
+export async function* resolvedRows(run: Run): AsyncGenerator<ResolvedRow> {
+  for await (const line of lines(run.folder.resolved)) yield decodeResolved(line);
+}

@@ -1,0 +1,136 @@
+import type { OutcomeKind } from '../model/outcome.js';
+import { localRunner } from '../pipeline/apply.js';
+import { learnIds } from '../pipeline/learn.js';
+import { lookUpKey } from '../pipeline/match.js';
+import type { Create, Part, Update, WriteContext, WriteState } from '../pipeline/writing.js';
+import { Interrupted } from '../pipeline/writing.js';
+import { decide, type Matched, pause } from './match-rows.js';
+import { checkRejections, note, noteSettled } from './outcomes.js';
+import type { Run } from './run.js';
+import { resolvedRows } from './stage-rows.js';
+
+/** Rows in a part. Customers cannot be looked up, so that few of them may be open when a process is killed. */
+const PART_SIZE = 500;
+const PART_SIZE_UNREADABLE = 16;
+/** Parts under way at once: while one finishes, the next is made durable and begins. */
+const PARTS_IN_FLIGHT = 2;
+
+/**
+ * matched & planned → applied: plans a part, makes its intents durable, sends it. Rows that refer to rows of this file
+ * come in later waves.
+ */
+export async function writeRows(run: Run, matched: Matched): Promise<void> {
+  const state: WriteState = { stopped: undefined, verified: undefined };
+  /** Rows by key whose records were created by requests with empty answers. */
+  const nameless = new Map<string, number>();
+  const written = new Map(run.past.ids);
+  const context = writeContext(run, matched, state, written, nameless);
+  const runner = localRunner(context);
+  const waves = 1 + Math.max(0, ...matched.depth.values());
+  for (let wave = 0; wave < waves && !state.stopped; wave++) {
+    if (wave > 0) await learn(run, matched, nameless, written);
+    await writeWave(wave, run, matched, state, runner.run);
+  }
+  if (!run.signal.aborted && state.stopped === undefined) await learn(run, matched, nameless, written);
+  await matched.known.flush();
+  if (state.stopped) throw state.stopped;
+}
+
+async function writeWave(
+  wave: number,
+  run: Run,
+  matched: Matched,
+  state: WriteState,
+  send: (part: Part) => Promise<void>,
+): Promise<void> {
+  const size = matched.spec.readPath ? PART_SIZE : PART_SIZE_UNREADABLE;
+  const underWay = new Set<Promise<void>>();
+  let changes: (Create | Update)[] = [];
+  let number = 0;
+  const dispatch = async () => {
+    if (changes.length === 0) return;
+    const part = { number: number++, changes };
+    changes = [];
+    const sent = send(part)
+      .catch((error: unknown) => {
+        state.stopped ??= error as Error;
+      })
+      .finally(() => underWay.delete(sent));
+    underWay.add(sent);
+    if (underWay.size >= PARTS_IN_FLIGHT) await Promise.race(underWay);
+  };
+  try {
+    for await (const row of resolvedRows(run)) {
+      if (run.signal.aborted || state.stopped) break;
+      if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
+      const change = await decide(row, run, matched);
+      if (change.kind === 'create' || change.kind === 'update') changes.push(change);
+      else noteSettled(run, change);
+      if (changes.length >= size) await dispatch();
+      run.progress('writing', doneRows(run));
+    }
+    if (!run.signal.aborted && !state.stopped) await dispatch();
+  } finally {
+    await Promise.all(underWay);
+  }
+}
+
+function writeContext(
+  run: Run,
+  matched: Matched,
+  state: WriteState,
+  written: Map<number, number>,
+  nameless: Map<string, number>,
+): WriteContext {
+  return {
+    ...matched.options,
+    service: matched.service,
+    sink: {
+      async intend(intents, before) {
+        if (before.length > 0) run.before.append(before);
+        const at = Date.now();
+        run.journal.append(intents.map((intent) => ({ t: 'intent' as const, ...intent, at })));
+        await Promise.all([before.length > 0 && run.before.flush(), run.journal.flush()]);
+      },
+      outcome(outcome, diff) {
+        if (outcome.kind === 'created' && outcome.id === undefined) nameless.set(outcome.key, outcome.ref.row);
+        note(run, outcome, diff);
+        if (outcome.kind === 'rejected') state.stopped ??= checkRejections(run);
+        run.progress('writing', doneRows(run));
+      },
+    },
+    lookUp: (key) => lookUpKey(key, matched.match),
+    written,
+    settleWindow: run.settings.settleWindowMs,
+    concurrency: run.request.concurrency,
+    now: Date.now,
+    async wait(milliseconds) {
+      await pause(milliseconds, run.signal);
+      if (run.signal.aborted) throw new Interrupted();
+    },
+    signal: run.signal,
+    state,
+  };
+}
+
+/** Ids of records created by requests with empty answers are read from the end of the list, 25 in one request. */
+async function learn(
+  run: Run,
+  matched: Matched,
+  nameless: Map<string, number>,
+  written: Map<number, number>,
+): Promise<void> {
+  if (nameless.size === 0) return;
+  const ids: [number, number][] = [];
+  await learnIds(nameless, matched.match, (row, id) => {
+    ids.push([row, id]);
+    written.set(row, id);
+  });
+  run.journal.append([{ t: 'ids', ids }]);
+  nameless.clear();
+}
+
+function doneRows(run: Run): number {
+  const attempted = (Object.keys(run.tally) as OutcomeKind[]).filter((kind) => kind !== 'not_attempted');
+  return run.past.outcomes.size + attempted.reduce((sum, kind) => sum + run.tally[kind], 0);
+}

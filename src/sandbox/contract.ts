@@ -1,0 +1,148 @@
+import { compareAmounts, sumsTo } from './amount.js';
+import { daysBetween } from './calendar.js';
+import { alert, categoryChoice, expenditure } from './compound-kinds.js';
+import { formRows, template } from './custom-values.js';
+import { type Check, country, date, daysCount, type Kind, money, oneOf, reference, text } from './kinds.js';
+import type { Expenditure, Value } from './record.js';
+import * as show from './render.js';
+import { createOnly, field, fields, onCreate, onUpdate, type Resource, spelled, unlisted } from './resource.js';
+
+/** Contracts: interface, sections 2.2 and 4.3. */
+
+const STATUSES = ['active', 'archived', 'cancelled', 'draft', 'expired', 'suspended', 'terminated'];
+
+const contractType = oneOf('buy_side', 'sell_side');
+
+/** Said in an update, where no documented body lists it, it may only repeat what the contract is. */
+const keptType: Kind<string> = (value, name, check) => {
+  const kept = contractType(value, name, check);
+  const current = check.current?.values[0];
+  return kept !== null && current !== undefined && kept !== current
+    ? check.fail(name, 'contract_type cannot be changed by an update.')
+    : kept;
+};
+
+const notItself: Kind<number> = (value, name, check) => {
+  const id = reference('contract')(value, name, check);
+  return id !== null && id === check.current?.id ? check.fail(name, 'A contract cannot be its own parent.') : id;
+};
+
+/** Rules 1 to 7. The interface compares calendar dates and exact amounts. */
+function rules(value: (name: string) => Value, check: Check): void {
+  const type = value('contract_type');
+  if (type === 'sell_side' && value('customer') === null) {
+    check.fail('customer', 'This field is required for sell_side contracts.');
+  }
+  if (type === 'buy_side' && value('supplier') === null) {
+    check.fail('supplier', 'This field is required for buy_side contracts.');
+  }
+  const start = value('contract_start_date') as string | null;
+  const end = value('contract_end_date') as string | null;
+  if (start !== null && end !== null) {
+    if (start >= end) check.fail('contract_start_date', 'contract_start_date must be before contract_end_date.');
+    const notice = value('notice_period') as number | null;
+    if (notice !== null && start < end && notice >= daysBetween(start, end)) {
+      check.fail('notice_period', 'notice_period must be less than the contract duration.');
+    }
+    const service = value('service_start_date') as string | null;
+    if (service !== null && (service < start || service >= end)) {
+      check.fail(
+        'service_start_date',
+        'service_start_date must be equal to or after contract_start_date and before contract_end_date.',
+      );
+    }
+  }
+  const total = value('total_contract_spend_value') as string | null;
+  const nrc = value('nrc') as string | null;
+  if (total !== null && nrc !== null && compareAmounts(nrc, total) > 0) {
+    check.fail('nrc', 'nrc must not exceed total_contract_spend_value.');
+  }
+  const spend = value('expenditure_type') as Expenditure | null;
+  if (spend?.type === 'blended') {
+    const { capex, opex } = spend;
+    const missing = 'This field is required when the type is blended.';
+    if (capex === null) check.fail('expenditure_type.capex_actual', missing);
+    if (opex === null) check.fail('expenditure_type.opex_actual', missing);
+    if (capex !== null && opex !== null && total !== null && !sumsTo(capex, opex, total)) {
+      check.fail('expenditure_type', 'The sum of capex_actual and opex_actual must equal total_contract_spend_value.');
+    }
+  }
+}
+
+export const contract: Resource = {
+  name: 'contract',
+  indexed: ['name', 'number'],
+  rules,
+  fields: [
+    createOnly('contract_type', keptType, { required: true, fixed: true }),
+    field('name', text(50), { required: true }),
+    field('number', text(50), { required: true }),
+    field('parent_contract', notItself),
+    ...fields(money, 'first_offer_value', 'cost_avoidance_value', 'contract_risk_value'),
+    field('customer', reference('customer')),
+    field('supplier', reference('supplier')),
+    field('country', country, { required: true }),
+    {
+      ...spelled('status', onCreate('status', oneOf(...STATUSES)), onUpdate('status', oneOf('active', 'archived'))),
+      required: true,
+    },
+    field('category', categoryChoice(true)),
+    field('description', text(1000)),
+    field('business_unit', reference('business-unit')),
+    field('contract_start_date', date, { required: true }),
+    field('contract_end_date', date, { required: true }),
+    field('notice_period', daysCount),
+    field('service_start_date', date),
+    field('end_of_term_clause', oneOf('auto_expires', 'auto_renewed')),
+    field('end_of_term_action', oneOf('allow_auto_renew', 'allow_expiration', 'disallow_auto_renew', 'renegotiate')),
+    field('timeline_notes', text(1000)),
+    field('total_contract_spend_value', money, { required: true }),
+    ...fields(money, 'mrc', 'nrc'),
+    field('expenditure_type', expenditure),
+    field('payment_terms', oneOf('custom', 'net_30', 'net_45', 'net_60')),
+    field('financing', oneOf('custom', 'financed', 'leased', 'self_paid')),
+    field('financial_notes', text(1000)),
+    unlisted('alert', alert),
+    field('template', template('contract')),
+    createOnly('form_template', formRows('contract')),
+    createOnly('approver', text(50)),
+    createOnly('signer', text(50)),
+    createOnly('signed_date', text(50)),
+  ],
+  read: [
+    show.identity,
+    ...show.members('contract_type', 'name', 'number'),
+    show.contract('parent_contract'),
+    show.party('customer', 'customer'),
+    show.party('supplier', 'supplier'),
+    show.country('country'),
+    ...show.members('status'),
+    show.category,
+    ...show.members('description'),
+    show.entry(
+      'business_unit',
+      'business_unit',
+      'business-unit',
+      ['name', 'name'],
+      ['contact_name', 'contact_name'],
+      ['contact_email', 'contact_email'],
+      ['contact_phone_number', 'contact_phone_number'],
+    ),
+    ...show.dates('contract_start_date', 'contract_end_date', 'service_start_date'),
+    ...show.members('notice_period', 'end_of_term_clause', 'end_of_term_action', 'timeline_notes'),
+    ...show.amounts(
+      'total_contract_spend_value',
+      'first_offer_value',
+      'cost_avoidance_value',
+      'contract_risk_value',
+      'mrc',
+      'nrc',
+    ),
+    show.expenditure,
+    ...show.members('payment_terms', 'financing', 'financial_notes'),
+    show.alert,
+    show.modifiedDate,
+    show.template,
+    ...show.members('approver', 'signer', 'signed_date'),
+  ],
+};

@@ -1,0 +1,157 @@
+/** The look-up data: read-only over HTTP, except that business units, hardware models cannot even be read. */
+export interface Company {
+  readonly id: number;
+  readonly name: string;
+  readonly status: 'active' | 'archived';
+}
+
+export interface User {
+  readonly id: number;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+  readonly role: 'admin' | 'user';
+  readonly status: 'has_site_access' | 'no_site_access' | 'removed';
+}
+
+export interface Category {
+  readonly id: number;
+  readonly category: string;
+  readonly subcategories: readonly string[] | null;
+}
+
+export interface UsageStatus {
+  readonly id: number;
+  readonly company_id: number;
+  readonly name: string;
+  readonly set_as_default: boolean;
+}
+
+export interface AssetOwner {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly phone: string;
+}
+
+export interface BusinessUnit {
+  readonly id: number;
+  readonly name: string;
+  readonly contact_name: string;
+  readonly contact_email: string;
+  readonly contact_phone_number: string;
+}
+
+export interface HardwareModel {
+  readonly id: number;
+  readonly name: string;
+}
+
+export type DataType = 'date' | 'money' | 'number' | 'text' | 'attachment';
+
+export interface CustomField {
+  readonly id: number;
+  readonly name: string;
+  readonly data_type: DataType;
+  readonly is_active: boolean;
+  readonly order: number;
+}
+
+export interface FieldTemplate {
+  readonly id: number;
+  readonly name: string;
+  readonly is_active: boolean;
+  readonly type: 'asset' | 'contract' | 'supplier';
+  readonly fields: readonly CustomField[];
+}
+
+export interface FormTemplate {
+  readonly id: number;
+  readonly name: string;
+  readonly form_title: string;
+  readonly type: 'asset' | 'contract' | 'customer' | 'supplier';
+  readonly form_desc: string;
+  readonly is_active: boolean;
+  readonly is_default: boolean;
+  readonly fields: readonly CustomField[];
+}
+
+/** Interface, section 2.6. */
+export interface License {
+  readonly license_id: number;
+  readonly hashed_id: string;
+  readonly public_license_id: number;
+  readonly license_name: string;
+  readonly type: string;
+  readonly state: 'Active' | 'Inactive' | 'Expired' | 'Renewed';
+  readonly status: 'Assigned' | 'Unassigned' | 'Pending Activation' | 'Transferred';
+  readonly issued_date: string | null;
+  readonly activation_date: string | null;
+  readonly claimed_date: string | null;
+  readonly expiry_date: string | null;
+  readonly is_transferrable: boolean;
+  readonly is_key_universal: boolean;
+  readonly license_key_number: string;
+  readonly notes: string | null;
+  readonly stock_keeping_unit: string;
+  readonly term_type: 'Years' | 'Days' | 'Months';
+  readonly term_value: number;
+  readonly quota: number;
+  readonly issuer: number;
+  readonly assets: readonly number[];
+  readonly template: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+interface Items {
+  company: Company;
+  user: User;
+  category: Category;
+  'usage-status': UsageStatus;
+  'asset-owner': AssetOwner;
+  'custom-field-template': FieldTemplate;
+  'custom-form-template': FormTemplate;
+  license: License;
+  'business-unit': BusinessUnit;
+  'hardware-model': HardwareModel;
+}
+
+export type LookupName = keyof Items;
+
+/** An entry and the company it belongs to; `null` belongs to the whole account. */
+export interface Entry<T> {
+  readonly company: number | null;
+  readonly item: T;
+}
+
+export interface Lookups {
+  get<N extends LookupName>(name: N, id: number, company: number): Items[N] | undefined;
+  /** Entries that a company sees, by id ascending. */
+  list<N extends LookupName>(name: N, company: number): readonly Items[N][];
+  /** Adds or replaces. */
+  put<N extends LookupName>(name: N, company: number | null, item: Items[N]): void;
+}
+
+const idOf = (item: Items[LookupName]): number => ('license_id' in item ? item.license_id : item.id);
+
+export function createLookups(): Lookups {
+  const stores = new Map<LookupName, Map<number, Entry<Items[LookupName]>>>();
+  const seen = (entry: Entry<unknown>, company: number) => entry.company === null || entry.company === company;
+  return {
+    get<N extends LookupName>(name: N, id: number, company: number) {
+      const entry = stores.get(name)?.get(id);
+      return entry && seen(entry, company) ? (entry.item as Items[N]) : undefined;
+    },
+    list<N extends LookupName>(name: N, company: number) {
+      const entries = [...(stores.get(name)?.values() ?? [])].filter((entry) => seen(entry, company));
+      return entries.map((entry) => entry.item as Items[N]).sort((a, b) => idOf(a) - idOf(b));
+    },
+    put(name, company, item) {
+      let store = stores.get(name);
+      if (!store) {
+        store = new Map();
+        stores.set(name, store);
+      }
+      store.set(idOf(item), { company, item });
+    },
+  };
+}

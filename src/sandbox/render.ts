@@ -1,0 +1,230 @@
+import { percentOf } from './amount.js';
+import { showDate, showMoment } from './calendar.js';
+import { countryOf } from './countries.js';
+import type { CustomField, LookupName, Lookups } from './lookups.js';
+import type {
+  Alert,
+  CategoryChoice,
+  ContactPerson,
+  Currency,
+  CustomValues,
+  Expenditure,
+  FormRow,
+  Stored,
+  TemplateValues,
+  Value,
+} from './record.js';
+import type { Switches } from './switches.js';
+
+/** Read forms as JSON text. Amounts are written digit by digit as they are stored. Interface, sections 2.2 to 2.5. */
+
+/** What a read form takes from outside the record. */
+export interface Surroundings {
+  readonly lookups: Lookups;
+  readonly switches: Readonly<Switches>;
+  /** Name of a supplier or customer. */
+  partyName(resource: 'supplier' | 'customer', id: number): string | undefined;
+  contractNumber(id: number): string | undefined;
+}
+
+type Show = (value: Value, around: Surroundings, record: Stored, at: (field: string) => Value) => string;
+
+/** One member of a read form. */
+export interface Renderer {
+  readonly name: string;
+  /** The stored field it shows; without one it is made from the whole record. */
+  readonly from?: string;
+  readonly show: Show;
+}
+
+export const quote = (text: string): string => JSON.stringify(text);
+const orNull = (text: string | null | undefined): string =>
+  text === null || text === undefined ? 'null' : quote(text);
+
+const plain: Show = (value) => (typeof value === 'string' ? quote(value) : value === null ? 'null' : String(value));
+
+/** Text, numbers and booleans as stored. */
+export const members = (...names: string[]): Renderer[] => names.map((name) => ({ name, from: name, show: plain }));
+
+export const renamed = (name: string, from: string): Renderer => ({ name, from, show: plain });
+
+const showAmount: Show = (value) => (value === null ? 'null' : (value as string));
+export const amounts = (...names: string[]): Renderer[] =>
+  names.map((name) => ({ name, from: name, show: showAmount }));
+
+const dateText = (date: string, around: Surroundings): string => quote(showDate(date, around.switches.dates));
+const showDateValue: Show = (value, around) => (value === null ? 'null' : dateText(value as string, around));
+export const dates = (...names: string[]): Renderer[] =>
+  names.map((name) => ({ name, from: name, show: showDateValue }));
+
+export const nothing = (...names: string[]): Renderer[] => names.map((name) => ({ name, show: () => 'null' }));
+
+export const identity: Renderer = { name: 'id', show: (_value, _around, record) => String(record.id) };
+
+export const modifiedDate: Renderer = {
+  name: 'modified_date',
+  show: (_value, around, record) => quote(showMoment(record.modified, around.switches.dates)),
+};
+
+export const country = (name: string): Renderer => ({
+  name,
+  from: name,
+  show: (value, around) => orNull(value === null ? null : countryOf(value as number)?.[around.switches.country]),
+});
+
+/** A party as `{id, name}`. */
+export const party = (name: string, resource: 'supplier' | 'customer'): Renderer => ({
+  name,
+  from: name,
+  show: (value, around) =>
+    value === null ? 'null' : `{"id":${value},"name":${orNull(around.partyName(resource, value as number))}}`,
+});
+
+export const partyName = (name: string, from: string, resource: 'supplier' | 'customer'): Renderer => ({
+  name,
+  from,
+  show: (value, around) => (value === null ? 'null' : orNull(around.partyName(resource, value as number))),
+});
+
+/** A contract as `{id, number}`. */
+export const contract = (name: string): Renderer => ({
+  name,
+  from: name,
+  show: (value, around) =>
+    value === null ? 'null' : `{"id":${value},"number":${orNull(around.contractNumber(value as number))}}`,
+});
+
+/** A look-up entry with the members given, as the interface lists them for this place. */
+export const entry = (name: string, from: string, lookup: LookupName, ...shown: [string, string][]): Renderer => ({
+  name,
+  from,
+  show: (value, around, record) => {
+    if (value === null) return 'null';
+    const item = around.lookups.get(lookup, value as number, record.company) as Record<string, string> | undefined;
+    return `{"id":${value}${shown.map(([as, source]) => `,"${as}":${orNull(item?.[source])}`).join('')}}`;
+  },
+});
+
+/** Only the name of a look-up entry. */
+export const entryName = (name: string, from: string, lookup: 'usage-status' | 'hardware-model'): Renderer => ({
+  name,
+  from,
+  show: (value, around, record) =>
+    value === null ? 'null' : orNull(around.lookups.get(lookup, value as number, record.company)?.name),
+});
+
+export const category: Renderer = {
+  name: 'category',
+  from: 'category',
+  show: (value, around, record) => {
+    if (value === null) return 'null';
+    const choice = value as CategoryChoice;
+    const name = around.lookups.get('category', choice.category, record.company)?.category;
+    return `{"id":${choice.category},"name":${orNull(name)},"subcategory":${orNull(choice.subcategory)}}`;
+  },
+};
+
+export const contactPerson: Renderer = {
+  name: 'contact_person',
+  from: 'contact_person',
+  show: (value) => {
+    if (value === null) return 'null';
+    const { name, email, type } = value as ContactPerson;
+    return `{"name":${orNull(name)},"email":${orNull(email)},"type":${orNull(type)}}`;
+  },
+};
+
+export const currency = (name: string): Renderer => ({
+  name,
+  from: name,
+  show: (value) => {
+    if (value === null) return 'null';
+    const held = value as Currency;
+    return `{"value":${orNull(held.value)},"symbol":${orNull(held.symbol)}}`;
+  },
+});
+
+/** With the shares of the total that the interface shows in reads. */
+export const expenditure: Renderer = {
+  name: 'expenditure_type',
+  from: 'expenditure_type',
+  show: (value, _around, _record, at) => {
+    if (value === null) return 'null';
+    const { type, capex, opex } = value as Expenditure;
+    const total = at('total_contract_spend_value') as string | null;
+    const share = (part: string | null) =>
+      part === null || total === null ? 'null' : (percentOf(part, total) ?? 'null');
+    return `{"type":${orNull(type)},"capex_actual":${capex},"opex_actual":${opex},"capex_percent":${share(capex)},"opex_percent":${share(opex)}}`;
+  },
+};
+
+export const alert: Renderer = {
+  name: 'alert',
+  from: 'alert',
+  show: (value) => {
+    if (value === null) return 'null';
+    const held = value as Alert;
+    return `{"is_active":${held.isActive},"alert_days_before":${held.daysBefore},"type":${orNull(held.type)},"email_message":${orNull(held.message)},"email_list":${JSON.stringify(held.emails)}}`;
+  },
+};
+
+function customMembers(values: CustomValues, known: readonly CustomField[], around: Surroundings): string {
+  const shown: string[] = [];
+  for (const [id, value] of values) {
+    const of = known.find((candidate) => candidate.id === id);
+    if (!of) continue;
+    let text = 'null';
+    if (value !== null) {
+      if (of.data_type === 'date') text = dateText(value as string, around);
+      else text = of.data_type === 'text' ? quote(value as string) : String(value);
+    }
+    shown.push(`${quote(of.name)}:${text}`);
+  }
+  return `{${shown.join(',')}}`;
+}
+
+/** `{id, fields: {<field name>: value}}`; of several templates the first, as the interface shows one. */
+export const template: Renderer = {
+  name: 'template',
+  from: 'template',
+  show: (value, around, record) => {
+    const held = (value as readonly TemplateValues[] | null)?.[0];
+    if (!held) return 'null';
+    const known = around.lookups.get('custom-field-template', held.template, record.company)?.fields ?? [];
+    return `{"id":${held.template},"fields":${customMembers(held.values, known, around)}}`;
+  },
+};
+
+/** Rows of custom forms; every further row of a form carries `parent_row_id` and `seq_no`. */
+export const customForm: Renderer = {
+  name: 'custom_form',
+  from: 'form_template',
+  show: (value, around, record) => {
+    const rows = ((value ?? []) as readonly FormRow[]).map((row) => {
+      const known = around.lookups.get('custom-form-template', row.form, record.company)?.fields ?? [];
+      const place = row.parent === null ? '' : `,"parent_row_id":${row.parent},"seq_no":${row.sequence}`;
+      return `{"id":${row.form},"custom_form_data":${customMembers(row.values, known, around)}${place}}`;
+    });
+    return `[${rows.join(',')}]`;
+  },
+};
+
+/** Makes the function that writes a read form; `only` keeps some of its members. */
+export function readForm(
+  renderers: readonly Renderer[],
+  positions: ReadonlyMap<string, number>,
+): (record: Stored, around: Surroundings) => string {
+  const steps = renderers.map(({ name, from, show }, index) => ({
+    label: `${index === 0 ? '{' : ','}${quote(name)}:`,
+    position: from === undefined ? -1 : positions.get(from)!,
+    show,
+  }));
+  return (record, around) => {
+    const at = (field: string): Value => record.values[positions.get(field)!] ?? null;
+    let text = '';
+    for (const { label, position, show } of steps) {
+      text += label + show(position < 0 ? null : (record.values[position] ?? null), around, record, at);
+    }
+    return `${text}}`;
+  };
+}

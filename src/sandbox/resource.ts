@@ -1,0 +1,119 @@
+import type { Check, Kind, WritableName } from './kinds.js';
+import type { Value } from './record.js';
+import type { Renderer } from './render.js';
+
+/** One spelling of a field in write bodies, and the bodies that may hold it. */
+export interface Spelling {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly create: boolean;
+  /** Listed in the documented update body. */
+  readonly update: boolean;
+}
+
+export interface Field {
+  /** The field's name in the store. */
+  readonly name: string;
+  readonly spellings: readonly Spelling[];
+  readonly required: boolean;
+  /** What a PUT leaves when the body omits the field. */
+  readonly fallback: Value;
+  /** No update changes it, and none clears it. */
+  readonly fixed: boolean;
+}
+
+interface FieldOptions {
+  readonly required?: boolean;
+  readonly fallback?: Value;
+  readonly fixed?: boolean;
+}
+
+const fieldOf = (name: string, spellings: readonly Spelling[], options: FieldOptions): Field => ({
+  name,
+  spellings,
+  required: options.required ?? false,
+  fallback: options.fallback ?? null,
+  fixed: options.fixed ?? false,
+});
+
+/** A field that create and update spell alike. */
+export function field(name: string, kind: Kind, options: FieldOptions = {}): Field {
+  return fieldOf(name, [{ name, kind, create: true, update: true }], options);
+}
+
+/** Fields of one kind. */
+export function fields(kind: Kind, ...names: string[]): Field[] {
+  return names.map((name) => field(name, kind));
+}
+
+/** A field that only the create body lists. */
+export function createOnly(name: string, kind: Kind, options: FieldOptions = {}): Field {
+  return fieldOf(name, [{ name, kind, create: true, update: false }], options);
+}
+
+/** A field with several spellings, or a kind of its own for each. */
+export function spelled(name: string, ...spellings: readonly Spelling[]): Field {
+  return fieldOf(name, spellings, {});
+}
+
+/** A field that no documented body lists. */
+export function unlisted(name: string, kind: Kind): Field {
+  return fieldOf(name, [{ name, kind, create: false, update: false }], {});
+}
+
+export const onCreate = (name: string, kind: Kind): Spelling => ({ name, kind, create: true, update: false });
+export const onUpdate = (name: string, kind: Kind): Spelling => ({ name, kind, create: false, update: true });
+export const onBoth = (name: string, kind: Kind): Spelling => ({ name, kind, create: true, update: true });
+
+/** A writable resource as the interface describes it. */
+export interface Resource {
+  readonly name: WritableName;
+  readonly fields: readonly Field[];
+  /** Names of text fields with an index. */
+  readonly indexed: readonly string[];
+  /** A text field whose value is unique over the whole account. */
+  readonly unique?: string;
+  /** Rules across fields; faults go to `check.fail`. */
+  rules?(value: (field: string) => Value, check: Check): void;
+  /** The read form: members in the interface's order. */
+  readonly read: readonly Renderer[];
+}
+
+/** A resource made ready: where each field is stored, and what each body may hold. */
+export interface Compiled {
+  readonly resource: Resource;
+  readonly positions: ReadonlyMap<string, number>;
+  readonly create: ReadonlyMap<string, Target>;
+  readonly update: ReadonlyMap<string, Target>;
+  /** Every spelling, for a service whose PUT takes undocumented fields. */
+  readonly any: ReadonlyMap<string, Target>;
+  /** Every spelling, with the freedom of a create, for records put in without HTTP. */
+  readonly insert: ReadonlyMap<string, Target>;
+  readonly blank: readonly Value[];
+}
+
+export interface Target {
+  readonly position: number;
+  readonly kind: Kind;
+}
+
+export function compile(resource: Resource): Compiled {
+  const positions = new Map<string, number>();
+  const bodies = {
+    create: new Map<string, Target>(),
+    update: new Map<string, Target>(),
+    any: new Map<string, Target>(),
+    insert: new Map<string, Target>(),
+  };
+  for (const [position, entry] of resource.fields.entries()) {
+    positions.set(entry.name, position);
+    for (const spelling of entry.spellings) {
+      const target = { position, kind: spelling.kind };
+      if (spelling.create) bodies.create.set(spelling.name, target);
+      if (spelling.update) bodies.update.set(spelling.name, target);
+      if (spelling.update || !bodies.any.has(spelling.name)) bodies.any.set(spelling.name, target);
+      if (spelling.create || !bodies.insert.has(spelling.name)) bodies.insert.set(spelling.name, target);
+    }
+  }
+  return { resource, positions, ...bodies, blank: resource.fields.map((entry) => entry.fallback) };
+}

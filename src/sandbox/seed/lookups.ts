@@ -1,0 +1,190 @@
+import type {
+  AssetOwner,
+  BusinessUnit,
+  Category,
+  Company,
+  CustomField,
+  DataType,
+  FieldTemplate,
+  FormTemplate,
+  HardwareModel,
+  UsageStatus,
+  User,
+} from '../lookups.js';
+
+/** The look-up data of the demo account. */
+
+export const COMPANIES: readonly Company[] = [
+  { id: 1, name: 'Northwind Operations', status: 'active' },
+  { id: 2, name: 'Northwind Archive', status: 'archived' },
+];
+
+export const USERS: readonly User[] = [
+  {
+    id: 1,
+    first_name: 'Ada',
+    last_name: 'Park',
+    email: 'ada.park@northwind.example',
+    role: 'admin',
+    status: 'has_site_access',
+  },
+  {
+    id: 2,
+    first_name: 'Zoë',
+    last_name: 'Müller',
+    email: 'zoe.mueller@northwind.example',
+    role: 'user',
+    status: 'no_site_access',
+  },
+  {
+    id: 3,
+    first_name: '明',
+    last_name: '山田',
+    email: 'akira.yamada@northwind.example',
+    role: 'user',
+    status: 'removed',
+  },
+];
+
+const category = (id: number, name: string, subcategories: string[] | null): Category => ({
+  id,
+  category: name,
+  subcategories,
+});
+
+export const CATEGORIES: readonly Category[] = [
+  category(1, 'Laptop', ['Business', 'Engineering', 'Rugged']),
+  category(2, 'Desktop', ['Office', 'Workstation']),
+  category(3, 'Server', ['Rack', 'Blade', 'Tower']),
+  category(4, 'Network', ['Switch', 'Router', 'Firewall', 'Access Point']),
+  category(5, 'Monitor', ['Standard', 'Wide']),
+  category(6, 'Phone', ['Smartphone', 'Desk Phone']),
+  category(7, 'Printer', ['Laser', 'Label']),
+  category(8, 'Software', ['Subscription', 'Perpetual']),
+  category(9, 'Services', ['Consulting', 'Maintenance', 'Telecom']),
+  category(10, 'Facilities', null),
+];
+
+const owner = (id: number, name: string, mailbox: string): AssetOwner => ({
+  id,
+  name,
+  email: `${mailbox}@northwind.example`,
+  phone: `+1 555 01${String(id).padStart(2, '0')}`,
+});
+
+/** 9 and 10 share their name. */
+export const OWNERS: readonly AssetOwner[] = [
+  owner(1, 'Ada Park', 'ada.park'),
+  owner(2, 'Ben Osei', 'ben.osei'),
+  owner(3, 'Chloé Martin', 'chloe.martin'),
+  owner(4, 'Dmitri Volkov', 'dmitri.volkov'),
+  owner(5, 'Elena Rossi', 'elena.rossi'),
+  owner(6, 'Farid Haddad', 'farid.haddad'),
+  owner(7, 'Grace Kim', 'grace.kim'),
+  owner(8, 'Hugo Jensen', 'hugo.jensen'),
+  owner(9, 'Sam Lee', 'sam.lee'),
+  owner(10, 'Sam Lee', 'sam.lee2'),
+];
+
+const status = (id: number, name: string): UsageStatus => ({ id, company_id: 1, name, set_as_default: id === 1 });
+
+/** "In repair" has no word in the asset update body. */
+export const USAGE_STATUSES: readonly UsageStatus[] = [
+  status(1, 'Production'),
+  status(2, 'Non production'),
+  status(3, 'None'),
+  status(4, 'Other'),
+  status(5, 'In repair'),
+];
+
+const unit = (id: number, name: string, contact: string, mailbox: string): BusinessUnit => ({
+  id,
+  name,
+  contact_name: contact,
+  contact_email: `${mailbox}@northwind.example`,
+  contact_phone_number: `+1 555 02${String(id).padStart(2, '0')}`,
+});
+
+export const BUSINESS_UNITS: readonly BusinessUnit[] = [
+  unit(1, 'IT Operations', 'Ada Park', 'ada.park'),
+  unit(2, 'Finance', 'Elena Rossi', 'elena.rossi'),
+  unit(3, 'Field Services', 'Ben Osei', 'ben.osei'),
+  unit(4, 'Research', 'Chloé Martin', 'chloe.martin'),
+];
+
+export const HARDWARE_MODELS: readonly HardwareModel[] = [
+  { id: 1, name: 'Latitude 5450' },
+  { id: 2, name: 'ThinkPad T14' },
+  { id: 3, name: 'PowerEdge R660' },
+  { id: 4, name: 'Catalyst 9300' },
+];
+
+const customFields = (firstId: number, ...named: [string, DataType][]): CustomField[] =>
+  named.map(([name, type], index) => ({
+    id: firstId + index,
+    name,
+    data_type: type,
+    is_active: true,
+    order: index + 1,
+  }));
+
+const template = (
+  id: number,
+  name: string,
+  type: FieldTemplate['type'],
+  fields: CustomField[],
+  active = true,
+): FieldTemplate => ({ id, name, is_active: active, type, fields });
+
+export const FIELD_TEMPLATES: readonly FieldTemplate[] = [
+  template(
+    1,
+    'Finance',
+    'asset',
+    customFields(1, ['Cost Centre', 'text'], ['Budget', 'money'], ['Approved On', 'date'], ['Headcount', 'number']),
+  ),
+  template(
+    2,
+    'Procurement',
+    'contract',
+    customFields(11, ['PO Number', 'text'], ['Savings', 'money'], ['Reviewed On', 'date'], ['Sites', 'number']),
+  ),
+  template(3, 'Compliance', 'supplier', customFields(21, ['Risk Class', 'text'], ['Audit Date', 'date'])),
+  template(4, 'Security', 'asset', customFields(31, ['Classification', 'text'], ['Encrypted', 'text'])),
+  template(5, 'Legacy', 'asset', customFields(41, ['Old Code', 'text']), false),
+];
+
+const form = (
+  id: number,
+  name: string,
+  type: FormTemplate['type'],
+  description: string,
+  fields: CustomField[],
+): FormTemplate => ({
+  id,
+  name,
+  form_title: name,
+  type,
+  form_desc: description,
+  is_active: true,
+  is_default: false,
+  fields,
+});
+
+export const FORM_TEMPLATES: readonly FormTemplate[] = [
+  form(
+    1,
+    'Data centre',
+    'asset',
+    'Where a machine stands and what it draws',
+    customFields(101, ['Rack', 'text'], ['Unit', 'number'], ['Power Draw', 'number'], ['Installed', 'date']),
+  ),
+  form(
+    2,
+    'Renewal checklist',
+    'contract',
+    'What is due before a renewal',
+    customFields(111, ['Owner', 'text'], ['Budget', 'money'], ['Due', 'date']),
+  ),
+  form(3, 'Onboarding', 'customer', 'How a customer came to us', customFields(121, ['Segment', 'text'])),
+];

@@ -1,0 +1,54 @@
+import type { DateStyle } from './calendar.js';
+
+/** Behaviours that the interface leaves open. Each can be switched while the sandbox runs. */
+export interface Switches {
+  /** How text filters of lists match. `ignored`: the list comes back unfiltered. */
+  filters: 'exact' | 'contains' | 'ignore_case' | 'ignored';
+  /** What `?unique_field=` does to a create whose value is already there. */
+  uniqueField: 'rejects' | 'upserts' | 'ignored';
+  /** What a PUT does to fields that its body leaves out. */
+  omittedOnPut: 'nulled' | 'kept';
+  /** What a PUT does with fields that the documented update body does not list. */
+  undocumentedOnPut: 'ignored' | 'accepted' | 'rejected';
+  errorFormat: 'fields' | 'detail' | 'errors' | 'message' | 'text' | 'html';
+  patch: 'on' | 'off';
+  /** `serial_number=list` with a body: answered; answered for all serial numbers; or taken as the serial number "list". */
+  probe: 'answers' | 'ignored' | 'plain';
+  dates: DateStyle;
+  country: 'name' | 'alpha2' | 'alpha3';
+  pastEnd: 'not_found' | 'empty';
+  /** Milliseconds until lists and filters see a write; reads by id see it at once. */
+  lag: number;
+  /** `default`: 201 for a create, 200 for an update. */
+  writeStatus: 'default' | 200 | 201 | 204;
+  /** Whether a single record comes as a list of one. */
+  wraps: boolean;
+  /** Whether stored text loses its outer blanks. */
+  trimsText: 'on' | 'off';
+  /** Text is silently cut to this many characters; 0 keeps it whole. */
+  cutsText: number;
+  /** What a 429 of the hidden limit (`maxRps`) says about waiting. */
+  retryAfter: 'seconds' | 'date' | 'none';
+  /** Paths with the other slash form: served, redirected, or unknown. */
+  slashes: 'both' | 'redirect' | 'not_found';
+}
+
+export const DEFAULT_SWITCHES: Readonly<Switches> = {
+  filters: 'exact',
+  uniqueField: 'rejects',
+  omittedOnPut: 'nulled',
+  undocumentedOnPut: 'ignored',
+  errorFormat: 'fields',
+  patch: 'on',
+  probe: 'answers',
+  dates: 'iso',
+  country: 'name',
+  pastEnd: 'not_found',
+  lag: 0,
+  writeStatus: 'default',
+  wraps: false,
+  trimsText: 'off',
+  cutsText: 0,
+  retryAfter: 'seconds',
+  slashes: 'both',
+};

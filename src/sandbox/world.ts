@@ -1,0 +1,171 @@
+import { ASSET_VIEWS, asset } from './asset.js';
+import { contract } from './contract.js';
+import type { WritableName } from './kinds.js';
+import { createLookups, type Lookups } from './lookups.js';
+import { customer, supplier } from './party.js';
+import type { Stored } from './record.js';
+import { readForm, type Surroundings } from './render.js';
+import { type Compiled, compile } from './resource.js';
+import type { Switches } from './switches.js';
+import { createTable, type Table } from './table.js';
+
+export const COMPILED: Readonly<Record<WritableName, Compiled>> = {
+  asset: compile(asset),
+  contract: compile(contract),
+  supplier: compile(supplier),
+  customer: compile(customer),
+};
+
+const NAMES = Object.keys(COMPILED) as WritableName[];
+
+/** Characters of read forms kept per resource before all are dropped: bounds memory, not correctness. */
+const CACHE_LIMIT = 48_000_000;
+
+/** Everything the sandbox holds, and the two ways to look at it: as it is, and as lists see it (`lag`). */
+export interface World {
+  readonly lookups: Lookups;
+  readonly switches: Readonly<Switches>;
+  table(resource: WritableName): Table;
+  /** The table as lists and filters see it: behind by `switches.lag` milliseconds. */
+  listed(resource: WritableName): Table;
+  nextId(resource: WritableName): number;
+  nextFormRow(): number;
+  put(resource: WritableName, record: Stored): void;
+  remove(resource: WritableName, id: number): void;
+  /** The read form as JSON text. */
+  show(resource: WritableName, record: Stored): string;
+  /** What `req=warranty` or `req=support` keeps of an asset. */
+  showAssetView(view: 'warranty' | 'support', record: Stored): string;
+  value(resource: WritableName, record: Stored, field: string): Stored['values'][number];
+  setSwitches(changes: Partial<Switches>): void;
+  /** To be called after a look-up entry changed. */
+  forgetReadForms(): void;
+  now(): number;
+}
+
+interface Pending {
+  readonly due: number;
+  readonly resource: WritableName;
+  readonly apply: (table: Table) => void;
+}
+
+export function createWorld(initial: Switches, now: () => number): World {
+  const lookups = createLookups();
+  const switches: Switches = { ...initial };
+  const each = <T>(make: (name: WritableName) => T) =>
+    Object.fromEntries(NAMES.map((name) => [name, make(name)])) as Record<WritableName, T>;
+  const newTable = (name: WritableName) => {
+    const { positions, resource } = COMPILED[name];
+    return createTable(resource.indexed.map((field) => positions.get(field)!));
+  };
+  const tables = each(newTable);
+  const lastIds = each(() => 0);
+  const caches = each(() => ({ texts: new Map<Stored, string>(), size: 0 }));
+  const forms = each((name) => readForm(COMPILED[name].resource.read, COMPILED[name].positions));
+  let formRow = 0;
+  let lagging: Record<WritableName, Table> | undefined;
+  let pending: Pending[] = [];
+
+  const nameAt = {
+    supplier: COMPILED.supplier.positions.get('name')!,
+    customer: COMPILED.customer.positions.get('name')!,
+  };
+  const numberAt = COMPILED.contract.positions.get('number')!;
+  const around: Surroundings = {
+    lookups,
+    switches,
+    partyName: (resource, id) => tables[resource].get(id)?.values[nameAt[resource]] as string | undefined,
+    contractNumber: (id) => tables.contract.get(id)?.values[numberAt] as string | undefined,
+  };
+  const assetRead = (kept: readonly string[]) =>
+    readForm(
+      COMPILED.asset.resource.read.filter((one) => kept.includes(one.name)),
+      COMPILED.asset.positions,
+    );
+  const assetViews = { warranty: assetRead(ASSET_VIEWS.warranty), support: assetRead(ASSET_VIEWS.support) };
+
+  const forget = (resource: WritableName): void => {
+    caches[resource] = { texts: new Map(), size: 0 };
+  };
+
+  /** Read forms show names of other records: a rename makes those that may show it stale. */
+  const forgetReferring = (resource: WritableName, before: Stored | undefined, after: Stored | undefined): void => {
+    if (!before || resource === 'asset') return;
+    const position = resource === 'contract' ? numberAt : nameAt[resource];
+    if (before.values[position] === after?.values[position]) return;
+    forget('asset');
+    forget('contract');
+  };
+
+  const change = (resource: WritableName, apply: (table: Table) => void): void => {
+    apply(tables[resource]);
+    if (lagging) pending.push({ due: now() + switches.lag, resource, apply });
+  };
+
+  const catchUp = (views: Record<WritableName, Table>): void => {
+    const moment = now();
+    let done = 0;
+    for (; done < pending.length && pending[done]!.due <= moment; done++) {
+      pending[done]!.apply(views[pending[done]!.resource]);
+    }
+    if (done > 0) pending = pending.slice(done);
+  };
+
+  return {
+    lookups,
+    switches,
+    now,
+    table: (resource) => tables[resource],
+    listed(resource) {
+      if (!lagging) return tables[resource];
+      catchUp(lagging);
+      return lagging[resource];
+    },
+    nextId: (resource) => ++lastIds[resource],
+    nextFormRow: () => ++formRow,
+    put(resource, record) {
+      const before = tables[resource].get(record.id);
+      if (before) {
+        const cache = caches[resource];
+        cache.size -= cache.texts.get(before)?.length ?? 0;
+        cache.texts.delete(before);
+      }
+      lastIds[resource] = Math.max(lastIds[resource], record.id);
+      change(resource, (table) => table.put(record));
+      forgetReferring(resource, before, record);
+    },
+    remove(resource, id) {
+      const before = tables[resource].get(id);
+      change(resource, (table) => table.remove(id));
+      forgetReferring(resource, before, undefined);
+      forget(resource);
+    },
+    show(resource, record) {
+      let cache = caches[resource];
+      const cached = cache.texts.get(record);
+      if (cached !== undefined) return cached;
+      const text = forms[resource](record, around);
+      if (cache.size + text.length > CACHE_LIMIT) {
+        forget(resource);
+        cache = caches[resource];
+      }
+      cache.texts.set(record, text);
+      cache.size += text.length;
+      return text;
+    },
+    showAssetView: (view, record) => assetViews[view](record, around),
+    value: (resource, record, field) => record.values[COMPILED[resource].positions.get(field)!] ?? null,
+    setSwitches(changes) {
+      Object.assign(switches, changes);
+      for (const name of NAMES) forget(name);
+      if (switches.lag > 0) lagging ??= each((name) => tables[name].clone());
+      else {
+        lagging = undefined;
+        pending = [];
+      }
+    },
+    forgetReadForms() {
+      for (const name of NAMES) forget(name);
+    },
+  };
+}

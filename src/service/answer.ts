@@ -1,0 +1,71 @@
+import type { Json, Page } from './port.js';
+
+/** What the bodies of clear answers hold. Shapes that make no sense are a `string` that says why. */
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('isLosslessNumber' in value);
+}
+
+/** `{count, results}` (interface, section 8), or a bare list, which is then all there is. */
+export function readPage(json: unknown, page: number): Page | string {
+  if (Array.isArray(json)) {
+    if (!json.every(isRecord)) return 'the list holds something that is not a record';
+    return { count: json.length, results: page === 1 ? json : [] };
+  }
+  if (!isRecord(json)) return 'the answer is not a list';
+  const { count, results } = json;
+  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0) {
+    return `"count" is ${short(count)}, not a number of records`;
+  }
+  if (!Array.isArray(results)) return '"results" is not a list';
+  if (!results.every(isRecord)) return '"results" holds something that is not a record';
+  return { count, results };
+}
+
+/** The record asked for; undefined where an enveloped answer does not hold it. */
+export function readRecord(json: unknown, id: number): Json | undefined | string {
+  const list = Array.isArray(json)
+    ? json
+    : isRecord(json) && Array.isArray(json['results'])
+      ? json['results']
+      : undefined;
+  if (list) return list.find((item): item is Json => isRecord(item) && idOf(item) === id);
+  if (!isRecord(json)) return 'the answer is not a record';
+  const record = idOf(json) === undefined && isRecord(json['data']) ? json['data'] : json;
+  const found = idOf(record);
+  if (found !== undefined && found !== id) return `the answer is the record with id ${found}`;
+  return record;
+}
+
+/** Id and record from the answer to a write; their place is not documented, so every usual one is looked at. */
+export function readWritten(json: unknown, resource: string): { readonly id?: number; readonly record?: Json } {
+  const bare = asId(json);
+  if (bare !== undefined) return { id: bare };
+  const outer = Array.isArray(json) && json.length === 1 ? json[0] : json;
+  if (!isRecord(outer)) return {};
+  const nested = [outer[resource], outer['data'], outer['result'], outer['record'], outer['results']]
+    .flat()
+    .find(isRecord);
+  for (const record of [outer, nested]) {
+    const id = record === undefined ? undefined : idOf(record);
+    if (record !== undefined && id !== undefined) return { id, record };
+  }
+  const named = asId(outer[`${resource}_id`]) ?? asId(outer['pk']) ?? asId(outer['data']) ?? asId(outer[resource]);
+  const record = nested ?? outer;
+  return { ...(named === undefined ? {} : { id: named }), ...(Object.keys(record).length > 0 ? { record } : {}) };
+}
+
+/** A record's own id; licenses call it `license_id` (interface, section 2.6). */
+export function idOf(record: Json): number | undefined {
+  return asId(record['id']) ?? asId(record['license_id']);
+}
+
+function asId(value: unknown): number | undefined {
+  const id = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'absent';
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}

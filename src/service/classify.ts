@@ -1,0 +1,103 @@
+import type { Exchange } from './http.js';
+import { parseJson } from './json.js';
+
+/**
+ * The one place that decides what an exchange came to, and so whether a request may go out again.
+ *
+ *   read:   answered → ok | missing (404); anything that may pass → again; 401 → refresh; else stop
+ *   write:  2xx → done, or open where the answer makes no sense; 4xx → refused; 429 and never sent → again;
+ *           401 → refresh; 403, 407 and redirects → stop; everything else → open: it is never sent again here
+ */
+export type Verdict =
+  | { readonly kind: 'ok'; readonly json: unknown }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'refresh' }
+  | {
+      readonly kind: 'again';
+      readonly reason: string;
+      /** `down`: nobody there or overloaded; `throttled`: 429; `garbled`: an answer that is not JSON. */
+      readonly why: 'down' | 'throttled' | 'garbled';
+    }
+  | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string }
+  | { readonly kind: 'stop'; readonly why: 'forbidden' | 'redirect' | 'refused' | 'too_large' };
+
+export function classify(request: 'read' | 'write', exchange: Exchange): Verdict {
+  if (exchange.kind === 'fault') {
+    if (!exchange.sent) return { kind: 'again', why: 'down', reason: exchange.reason };
+    if (request === 'write') return { kind: 'open', answered: false, reason: exchange.reason };
+    if (exchange.cause === 'too_large') return { kind: 'stop', why: 'too_large' };
+    return { kind: 'again', why: exchange.cause === 'not_text' ? 'garbled' : 'down', reason: exchange.reason };
+  }
+  const { status } = exchange;
+  if (status >= 200 && status < 300) return request === 'read' ? readBody(exchange) : writtenBody(exchange);
+  if (status === 401) return { kind: 'refresh' };
+  if (status === 429) return { kind: 'again', why: 'throttled', reason: 'the service asks for a slower pace (429)' };
+  if (status === 403 || status === 407) return { kind: 'stop', why: 'forbidden' };
+  if (status >= 300 && status < 400) return { kind: 'stop', why: 'redirect' };
+  if (request === 'write') {
+    // 408 may come from a gateway that had passed the request on.
+    if (status === 408 || status === 425 || status >= 500 || status < 200) {
+      return { kind: 'open', answered: true, reason: `the service answered with status ${status}` };
+    }
+    return { kind: 'refused', status };
+  }
+  if (status === 404) return { kind: 'missing' };
+  if (status === 408 || status === 425 || status >= 500 || status < 200) {
+    return { kind: 'again', why: 'down', reason: `the service answered with status ${status}` };
+  }
+  return { kind: 'stop', why: 'refused' };
+}
+
+/** Whether the answer means "too much at once": what pacing slows down for. */
+export function overload(exchange: Exchange): 'throttled' | 'overloaded' | 'fine' | 'unclear' {
+  if (exchange.kind === 'fault') {
+    return exchange.cause === 'timeout' ? 'overloaded' : 'unclear';
+  }
+  if (exchange.status === 429) return 'throttled';
+  if (exchange.status === 503 || exchange.status === 504 || exchange.status === 408) return 'overloaded';
+  return exchange.status < 500 ? 'fine' : 'unclear';
+}
+
+type Answer = Exchange & { kind: 'answer' };
+
+function readBody(answer: Answer): Verdict {
+  const json = tryJson(answer);
+  if (json !== undefined) return { kind: 'ok', json };
+  return { kind: 'again', why: 'garbled', reason: notJson(answer) };
+}
+
+function writtenBody(answer: Answer): Verdict {
+  if (answer.text.trim() === '') return { kind: 'ok', json: undefined };
+  const json = tryJson(answer);
+  if (json === undefined) return { kind: 'open', answered: false, reason: notJson(answer) };
+  if (answer.status === 207 || carriesFault(json)) {
+    const reason = `the service answered with status ${answer.status}, but the answer speaks of an error`;
+    return { kind: 'open', answered: true, reason };
+  }
+  return { kind: 'ok', json };
+}
+
+/** A 2xx whose body is an error envelope is no clear success: a gateway or the service hid a fault in it. */
+function carriesFault(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null || Array.isArray(json) || 'id' in json) return false;
+  const { error, errors, success } = json as Record<string, unknown>;
+  const some = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+  return some(error) || some(errors) || success === false;
+}
+
+function tryJson(answer: Answer): unknown {
+  try {
+    return parseJson(answer.text);
+  } catch {
+    return undefined;
+  }
+}
+
+function notJson(answer: Answer): string {
+  if (answer.contentType.includes('html') || /^\s*<(!doctype|html)/i.test(answer.text)) {
+    return `the answer (status ${answer.status}) is a web page, not JSON; a login page or a proxy may stand in between`;
+  }
+  return `the answer (status ${answer.status}) is not complete JSON`;
+}

@@ -1,0 +1,37 @@
+/** Time as the service client sees it; tests pass their own. All durations are milliseconds. */
+export interface Clock {
+  /** Monotonic: unmoved by changes of the system's clock. */
+  now(): number;
+  /** Milliseconds since 1970; only for dates that others wrote. */
+  wall(): number;
+  /** Runs something later; the answer takes it back. */
+  after(ms: number, run: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits; false where the signal was given first. */
+export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve(false);
+      return;
+    }
+    const stop = (): void => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.after(Math.max(0, ms), () => {
+      signal?.removeEventListener('abort', stop);
+      resolve(true);
+    });
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,279 @@
+import {
+  appendFileSync,
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { normaliseKey } from '../model/value.js';
+import type { ResourceName } from '../resources/spec.js';
+import { type Clock, systemClock, wait } from './clock.js';
+import { parseJson, stringifyBody } from './json.js';
+import type { Json, KnownIds, KnownKind } from './port.js';
+
+/**
+ * What runs learn about records that cannot be listed or are not shown in full, in `known.ndjson`:
+ * `["n",kind,id,name]` a name, `["w",resource,id,{fields}]` what we wrote last. The last line about a thing counts.
+ *
+ * Several processes may append: each batch is one write to a file opened for appending, and begins with a line break, so
+ * that a line another process left torn spoils nothing but itself. The file is written anew without superseded lines at
+ * opening, when nobody else has it open: an opener first leaves its mark (`open-<pid>-…`), then waits while `compacting`
+ * exists; a compactor first creates `compacting`, then looks for marks. One of the two always sees the other.
+ */
+
+const COMPACT_FROM_LINES = 1_000;
+const BATCH_CHARACTERS = 64 * 1024;
+const LOCK_WAIT_MS = 10_000;
+
+interface Name {
+  name: string;
+  ids: number[];
+}
+
+interface Book {
+  readonly byName: Map<KnownKind, Map<string, Name>>;
+  readonly byId: Map<KnownKind, Map<number, string>>;
+  /** JSON text by `resource/id`: far smaller than the objects. */
+  readonly written: Map<string, string>;
+}
+
+/** Throws where the folder cannot be written. */
+export async function openKnownIds(dir: string, clock: Clock = systemClock): Promise<KnownIds> {
+  await mkdir(dir, { recursive: true });
+  const path = join(dir, 'known.ndjson');
+  const mark = join(dir, `open-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
+  appendFileSync(mark, '');
+  await compactingOver(dir, clock);
+
+  const book: Book = { byName: new Map(), byId: new Map(), written: new Map() };
+  const lines = load(path, book);
+  const live = book.written.size + spellings(book);
+  if (lines > COMPACT_FROM_LINES && lines > 2 * live) await compact(dir, path, mark, book);
+
+  let file = openSync(path, 'a');
+  let pending: string[] = [];
+  let size = 0;
+
+  /** One write; to the new file where another process has replaced it meanwhile. */
+  function append(): void {
+    if (pending.length === 0) return;
+    if (inode(path) !== fstatSync(file).ino) {
+      closeSync(file);
+      file = openSync(path, 'a');
+    }
+    writeSync(file, `\n${pending.join('\n')}\n`);
+    pending = [];
+    size = 0;
+  }
+
+  function put(line: string): void {
+    pending.push(line);
+    size += line.length;
+    if (size >= BATCH_CHARACTERS) append();
+  }
+
+  return {
+    ids: (kind, name) => book.byName.get(kind)?.get(normaliseKey(name))?.ids ?? [],
+    nameOf: (kind, id) => book.byId.get(kind)?.get(id),
+    learn(kind, id, name) {
+      if (learn(book, kind, id, name)) put(JSON.stringify(['n', kind, id, name]));
+    },
+    *names(kind) {
+      for (const { name, ids } of book.byName.get(kind)?.values() ?? []) if (ids.length > 0) yield name;
+    },
+    lastWritten(resource, id) {
+      const text = book.written.get(`${resource}/${id}`);
+      return text === undefined ? undefined : (parseJson(text) as Json);
+    },
+    remember(resource, id, fields) {
+      const text = stringifyBody(fields);
+      if (book.written.get(`${resource}/${id}`) === text) return;
+      book.written.set(`${resource}/${id}`, text);
+      put(`["w",${JSON.stringify(resource)},${id},${text}]`);
+    },
+    async flush() {
+      append();
+      fdatasyncSync(file);
+    },
+    async close() {
+      append();
+      fdatasyncSync(file);
+      closeSync(file);
+      await rm(mark, { force: true });
+    },
+  };
+}
+
+/** False where nothing is new. A renamed record loses its old name; a country has as many spellings as were seen. */
+function learn(book: Book, kind: KnownKind, id: number, name: string): boolean {
+  const key = normaliseKey(name);
+  if (key === '' || !Number.isSafeInteger(id)) return false;
+  const names = within(book.byName, kind, () => new Map<string, Name>());
+  const ids = within(book.byId, kind, () => new Map<number, string>());
+  const entry = within(names, key, () => ({ name, ids: [] }));
+  const before = ids.get(id);
+  if (entry.ids.includes(id) && (before === name || kind === 'country')) return false;
+  if (before !== undefined && kind !== 'country') {
+    const old = names.get(normaliseKey(before));
+    if (old && old !== entry) old.ids = old.ids.filter((other) => other !== id);
+  }
+  if (!entry.ids.includes(id)) entry.ids = [...entry.ids, id].sort((a, b) => a - b);
+  entry.name = name;
+  ids.set(id, name);
+  return true;
+}
+
+/** Names that count, over all kinds. */
+function spellings(book: Book): number {
+  let count = 0;
+  for (const names of book.byName.values()) for (const { ids } of names.values()) count += ids.length;
+  return count;
+}
+
+function within<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** Lines read; what is torn or damaged is passed over. */
+function load(path: string, book: Book): number {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    throw error;
+  }
+  let lines = 0;
+  for (let from = 0; from < text.length; ) {
+    const found = text.indexOf('\n', from);
+    const end = found < 0 ? text.length : found;
+    const line = text.slice(from, end);
+    from = end + 1;
+    if (line === '') continue;
+    lines++;
+    try {
+      readLine(line, book);
+    } catch {
+      // Torn by a crash: what it said is learned again.
+    }
+  }
+  return lines;
+}
+
+function readLine(line: string, book: Book): void {
+  const entry = parseJson(line);
+  if (!Array.isArray(entry) || typeof entry[2] !== 'number') return;
+  const [tag, what, id, value] = entry as [unknown, unknown, number, unknown];
+  if (tag === 'n' && typeof value === 'string') learn(book, what as KnownKind, id, value);
+  if (tag === 'w' && typeof value === 'object' && value !== null) {
+    book.written.set(`${what as ResourceName}/${id}`, stringifyBody(value));
+  }
+}
+
+async function compact(dir: string, path: string, mark: string, book: Book): Promise<void> {
+  const lock = join(dir, 'compacting');
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const held = await open(lock, 'wx');
+    await held.writeFile(String(process.pid));
+    await held.close();
+  } catch {
+    return;
+  }
+  try {
+    if ((await others(dir, mark)).length > 0) return;
+    const file = await open(temporary, 'w');
+    try {
+      for (const text of bookLines(book)) await file.appendFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+    await rm(lock, { force: true });
+  }
+}
+
+/** The whole book in pieces of a thousand lines. */
+function* bookLines(book: Book): Generator<string> {
+  let lines: string[] = [];
+  function* full(limit: number): Generator<string> {
+    if (lines.length < limit) return;
+    yield `${lines.join('\n')}\n`;
+    lines = [];
+  }
+  for (const [kind, names] of book.byName) {
+    for (const { name, ids } of names.values()) for (const id of ids) lines.push(JSON.stringify(['n', kind, id, name]));
+    yield* full(1_000);
+  }
+  for (const [key, text] of book.written) {
+    const cut = key.lastIndexOf('/');
+    lines.push(`["w",${JSON.stringify(key.slice(0, cut))},${key.slice(cut + 1)},${text}]`);
+    yield* full(1_000);
+  }
+  yield* full(1);
+}
+
+/** Marks of other processes that live; those of dead ones are removed. */
+async function others(dir: string, mine: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await readdir(dir)) {
+    const pid = /^open-(\d+)-/.exec(name)?.[1];
+    const path = join(dir, name);
+    if (pid === undefined || path === mine) continue;
+    if (alive(Number(pid))) found.push(path);
+    else await rm(path, { force: true });
+  }
+  return found;
+}
+
+/** A compaction takes well under a second; a lock that stays belongs to a process that died. */
+async function compactingOver(dir: string, clock: Clock): Promise<void> {
+  const lock = join(dir, 'compacting');
+  const until = clock.now() + LOCK_WAIT_MS;
+  for (let holder = readPid(lock); holder !== undefined; holder = readPid(lock)) {
+    if (!alive(holder) || clock.now() > until) {
+      await rm(lock, { force: true });
+      return;
+    }
+    await wait(clock, 20);
+  }
+}
+
+/** Undefined where there is no lock; a lock that is not written yet counts as our own, that is, as alive. */
+function readPid(lock: string): number | undefined {
+  try {
+    return Number(readFileSync(lock, 'utf8')) || process.pid;
+  } catch {
+    return undefined;
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function inode(path: string): number | undefined {
+  try {
+    return statSync(path).ino;
+  } catch {
+    return undefined;
+  }
+}

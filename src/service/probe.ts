@@ -1,0 +1,119 @@
+import { normaliseKey } from '../model/value.js';
+import type { Page, Readable } from './port.js';
+import type { Call, Settled } from './requests.js';
+
+type Send = (call: Call) => Promise<Settled>;
+type ReadPage = (resource: Readable, page: number) => Promise<Page>;
+
+/** Answers that mean the service cannot take the question this way. */
+const UNABLE = new Set([400, 405, 406, 411, 413, 414, 415, 422, 501]);
+
+interface Control {
+  /** A serial number that exists; undefined where the first page shows none. */
+  readonly serial?: string;
+  /** All assets of the company. */
+  readonly count: number;
+}
+
+/**
+ * `GET /asset/?serial_number=list` with a body `{list: […]}` (interface, section 4.4): which of these serial numbers exist.
+ *
+ * A service or proxy may drop the body of a GET. Then the answer is every asset, or none (a filter for the serial number
+ * "list"). So a serial number that is known to exist travels along, and the answer counts only where it comes back and
+ * nothing comes back that was not asked for.
+ */
+export function serialProbe(send: Send, page: ReadPage, company: number) {
+  let control: Promise<Control> | undefined;
+
+  async function findControl(): Promise<Control> {
+    const { count, results } = await page('asset', 1);
+    for (const record of results) {
+      const serial = record['serial_number'];
+      if (typeof serial === 'string' && serial.trim() !== '') return { serial, count };
+    }
+    return { count };
+  }
+
+  /** All serial numbers the service names, or undefined where the answer cannot be one to this question. */
+  async function ask(list: readonly string[]): Promise<Set<string> | undefined> {
+    const asked = new Set(list.map(folded));
+    const body = JSON.stringify({ list });
+    const found = new Set<string>();
+    let read = 0;
+    for (let number = 1; ; number++) {
+      const path = `/asset/?${new URLSearchParams({ company: String(company), serial_number: 'list', page: String(number) })}`;
+      const settled = await send({
+        kind: 'read',
+        method: 'GET',
+        path,
+        body,
+        company,
+        tolerated: UNABLE,
+        shape: readSerials,
+      });
+      if (settled.kind === 'missing') return number > 1 ? found : undefined;
+      if (settled.kind !== 'ok') return undefined;
+      const { serials, count } = settled.value as Serials;
+      const before = found.size;
+      for (const serial of serials) {
+        if (!asked.has(folded(serial))) return undefined;
+        found.add(normaliseKey(serial));
+      }
+      read += serials.length;
+      if (serials.length === 0 || read >= count) return read >= count ? found : undefined;
+      // Serial numbers may repeat across records; a whole page of repetitions means that pages are not told apart.
+      if (found.size === before) return undefined;
+    }
+  }
+
+  return async function probeSerials(serials: readonly string[]): Promise<ReadonlySet<string> | 'ignored'> {
+    if (serials.length === 0) return new Set();
+    for (let attempt = 0; attempt < 2; attempt++) {
+      control ??= findControl();
+      let known: Control;
+      try {
+        known = await control;
+      } catch (error) {
+        control = undefined;
+        throw error;
+      }
+      if (known.count === 0) return new Set();
+      if (known.serial === undefined) break;
+      const found = await ask([...new Set([...serials, known.serial])]);
+      if (found === undefined) return 'ignored';
+      if (found.has(normaliseKey(known.serial))) {
+        return new Set(serials.filter((serial) => found.has(normaliseKey(serial))));
+      }
+      // The control itself may have been changed or removed meanwhile: once more with another one.
+      control = undefined;
+    }
+    return 'ignored';
+  };
+}
+
+/** Services that ignore case still looked at the body. */
+function folded(serial: string): string {
+  return normaliseKey(serial).toLowerCase();
+}
+
+interface Serials {
+  readonly serials: readonly string[];
+  readonly count: number;
+}
+
+/** A page, or a bare list, of texts or of `{serial_number}`. */
+function readSerials(json: unknown): Serials | string {
+  const envelope = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
+  const list = Array.isArray(json) ? json : (envelope['results'] ?? envelope['list']);
+  if (!Array.isArray(list)) return 'the answer is not a list of serial numbers';
+  const serials: string[] = [];
+  for (const item of list) {
+    const serial =
+      typeof item === 'object' && item !== null ? (item as Record<string, unknown>)['serial_number'] : item;
+    if (typeof serial === 'string') serials.push(serial);
+    else if (typeof serial === 'number') serials.push(String(serial));
+    else if (serial !== null) return 'the answer is not a list of serial numbers';
+    else serials.push('');
+  }
+  return { serials, count: typeof envelope['count'] === 'number' ? envelope['count'] : serials.length };
+}

@@ -1,0 +1,71 @@
+/**
+ * A rate of requests per second that is learned from 429 answers, in place of the limit no document states.
+ *
+ *   unlimited → (first 429) limited → after each 429 down to 80% of what was really served → back up to it within a
+ *   hundred successes, then on beyond it, slowly first, faster the longer nothing is refused (the cubic curve of TCP,
+ *   in successes instead of seconds)
+ *
+ * One refusal so costs at least a hundred successes before the next one. Where many requests are in flight, word of a
+ * refusal comes late, and the way back is longer.
+ */
+export interface LearnedRate {
+  /** Requests per second; Infinity until the first 429. */
+  readonly perSecond: number;
+  succeeded(now: number): void;
+  /** At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. */
+  throttled(now: number, roundTripMs: number): void;
+}
+
+const DOWN = 0.8;
+const BACK_AFTER = 100;
+const BACK_AFTER_ROUND_TRIPS = 5;
+const SLOWEST = 0.2;
+/** What was served is measured over at least this time, and this many answers. */
+const WINDOW_MS = 1_000;
+const WINDOW_ANSWERS = 25;
+
+export function learnRate(): LearnedRate {
+  let rate = Number.POSITIVE_INFINITY;
+  let lastGood = Number.POSITIVE_INFINITY;
+  let backAfter = BACK_AFTER;
+  let successes = 0;
+  let windowStart = 0;
+  let counted = 0;
+  /** Successes per second in the last full window. */
+  let served = 0;
+
+  function roll(now: number): void {
+    const ms = now - windowStart;
+    if (ms < WINDOW_MS || (counted < WINDOW_ANSWERS && ms < 10 * WINDOW_MS)) return;
+    served = (counted * 1000) / ms;
+    counted = 0;
+    windowStart = now;
+  }
+
+  /** The pace that was really held lately. */
+  function pace(now: number): number {
+    return Math.max(served, (counted * 1000) / Math.max(WINDOW_MS, now - windowStart));
+  }
+
+  return {
+    get perSecond() {
+      return rate;
+    },
+    succeeded(now) {
+      roll(now);
+      counted++;
+      if (rate === Number.POSITIVE_INFINITY) return;
+      successes++;
+      const curve = 1 + (1 - DOWN) * ((successes - backAfter) / backAfter) ** 3;
+      // Never far above what is really sent: a limit that drops later must be found again from near it.
+      rate = Math.max(rate, Math.min(lastGood * curve, 2 * Math.max(pace(now), rate / 2) + 1));
+    },
+    throttled(now, roundTripMs) {
+      roll(now);
+      lastGood = Math.max(SLOWEST, Math.min(rate, pace(now)));
+      rate = Math.max(SLOWEST, Math.min(rate, lastGood) * DOWN);
+      backAfter = Math.max(BACK_AFTER, (BACK_AFTER_ROUND_TRIPS * lastGood * roundTripMs) / 1000);
+      successes = 0;
+    },
+  };
+}

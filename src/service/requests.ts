@@ -1,0 +1,239 @@
+import { RunError } from '../model/error.js';
+import type { Address } from './address.js';
+import { classify, overload, type Verdict } from './classify.js';
+import { type Clock, wait } from './clock.js';
+import { messageLine, readMessages, scrub } from './errors.js';
+import type { Exchange, Http } from './http.js';
+import { type Pacer, retryAfter } from './pacing.js';
+import type { RequestCounts, ServiceMessage } from './port.js';
+import type { Token, TokenKeeper } from './token.js';
+
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;
+
+export interface Call {
+  readonly kind: 'read' | 'write';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  /** Below /api/v2, with the query. */
+  readonly path: string;
+  readonly body?: string;
+  readonly company: number;
+  /** Statuses that end a read with `refused` instead of stopping the run. */
+  readonly tolerated?: ReadonlySet<number>;
+  /** Reads: turns the JSON into the value; a `string` says why the answer makes no sense, and is treated as garbled. */
+  readonly shape?: (json: unknown) => unknown;
+}
+
+export type Settled =
+  | { readonly kind: 'ok'; readonly value: unknown }
+  | { readonly kind: 'missing'; readonly words: string }
+  | { readonly kind: 'refused'; readonly status: number; readonly messages: readonly ServiceMessage[] }
+  | { readonly kind: 'unsent'; readonly reason: string }
+  | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string };
+
+export interface Sender {
+  send(call: Call): Promise<Settled>;
+}
+
+export interface SenderParts {
+  readonly http: Http;
+  readonly address: Address;
+  readonly tokens: TokenKeeper;
+  readonly pacer: Pacer;
+  readonly clock: Clock;
+  readonly counts: RequestCounts;
+  /** How long a service that is down, or throttles, is waited for: from a request's first such answer. */
+  readonly patienceMs: number;
+  readonly userAgent: string;
+  readonly log: Log;
+  readonly signal?: AbortSignal;
+}
+
+/** Answers that are not JSON rarely pass by waiting: a login page or a wrong address does not go away. */
+const MAX_GARBLED = 6;
+
+/**
+ * Sends one request until it has come to something.
+ *
+ *   wait for the token → pass the gate → exchange → classify →
+ *     ok, missing, refused, open: settled · refresh: once more with a new token, a second 401 stops the run
+ *     again: back off (or wait out Retry-After) and repeat, until patience is over:
+ *       then a write is `unsent`, a read stops the run · stop: RunError
+ *
+ * Repetition is decided by the verdict alone: a write gets `again` only where the service cannot have executed it.
+ * Throws RunError('failed'): unreachable for too long (reads), token refused, access denied, redirect, answer too large.
+ */
+export function openSender(parts: SenderParts): Sender {
+  const { http, address, tokens, pacer, clock, counts, log } = parts;
+  const fixed = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', parts.userAgent];
+
+  async function send(call: Call): Promise<Settled> {
+    const path = `${address.root}${call.path}`;
+    let firstTrouble: number | undefined;
+    let refusals = 0;
+    let garbled = 0;
+    for (let attempt = 0; ; attempt++) {
+      const gate = pacer.enter(attempt > 0);
+      if (gate !== true && !(await gate)) return stopped(call);
+      const enteredAt = clock.now();
+      let token: Token;
+      let exchange: Exchange;
+      try {
+        const current = tokens.current();
+        token = current instanceof Promise ? await current : current;
+      } catch (error) {
+        pacer.leave('unclear', enteredAt);
+        throw error;
+      }
+      if (parts.signal?.aborted) {
+        pacer.leave('unclear', enteredAt);
+        return stopped(call);
+      }
+      counts.total++;
+      if (call.kind === 'read') counts.reads++;
+      else counts.writes++;
+      if (attempt > 0) counts.retries++;
+      const sentAt = clock.now();
+      const headers = [...fixed, 'authorization', token.header];
+      if (call.body !== undefined) headers.push('content-type', 'application/json');
+      exchange = await http.exchange({
+        method: call.method,
+        path,
+        headers,
+        ...(call.body === undefined ? {} : { body: call.body }),
+      });
+      const verdict = judge(call, exchange);
+      const held =
+        exchange.kind === 'answer' && (exchange.status === 429 || exchange.status === 503)
+          ? retryAfter(exchange.retryAfter, exchange.date, clock)
+          : undefined;
+      if (held !== undefined) pacer.hold(held);
+      pacer.leave(overload(exchange), sentAt);
+
+      switch (verdict.kind) {
+        case 'ok':
+          return { kind: 'ok', value: verdict.json };
+        case 'missing':
+          return { kind: 'missing', words: wordsOf(exchange) };
+        case 'refused':
+          return { kind: 'refused', status: verdict.status, messages: messagesOf(exchange) };
+        case 'open':
+          log('warn', 'service.open', { method: call.method, path, reason: clean(verdict.reason) });
+          return { kind: 'open', answered: verdict.answered, reason: clean(verdict.reason) };
+        case 'stop':
+          throw stopError(call, path, verdict.why, exchange);
+        case 'refresh':
+          refusals++;
+          if (refusals > 1) throw tokenRefused(call, path, exchange);
+          log('info', 'service.token_refused', { method: call.method, path });
+          tokens.refused(token);
+          continue;
+        case 'again': {
+          refusals = 0;
+          const now = clock.now();
+          firstTrouble ??= sentAt;
+          if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, path, verdict.reason);
+          if (now - firstTrouble >= parts.patienceMs) return givenUp(call, path, verdict.reason, now - firstTrouble);
+          const untilOver = firstTrouble + parts.patienceMs - now;
+          const delay = held ?? Math.min(pacer.backoff(attempt + 1), untilOver);
+          log('warn', 'service.retry', {
+            method: call.method,
+            path,
+            attempt: attempt + 1,
+            reason: clean(verdict.reason),
+            wait_ms: Math.round(delay),
+          });
+          // A stated pause is kept by the gate, for everybody.
+          if (held === undefined && !(await wait(clock, delay, parts.signal))) return stopped(call);
+        }
+      }
+    }
+  }
+
+  function judge(call: Call, exchange: Exchange): Verdict {
+    const verdict = classify(call.kind, exchange);
+    if (verdict.kind === 'stop' && exchange.kind === 'answer' && call.tolerated?.has(exchange.status)) {
+      return { kind: 'refused', status: exchange.status };
+    }
+    if (verdict.kind !== 'ok' || !call.shape) return verdict;
+    const value = call.shape(verdict.json);
+    return typeof value === 'string' ? { kind: 'again', why: 'garbled', reason: value } : { kind: 'ok', json: value };
+  }
+
+  function messagesOf(exchange: Exchange): readonly ServiceMessage[] {
+    return exchange.kind === 'answer' ? readMessages(exchange.status, exchange.text, tokens.secrets) : [];
+  }
+
+  function wordsOf(exchange: Exchange): string {
+    return exchange.kind === 'answer' && exchange.text.trim()
+      ? `The service says: ${messageLine(messagesOf(exchange))} `
+      : '';
+  }
+
+  function clean(text: string): string {
+    return scrub(text, tokens.secrets);
+  }
+
+  function stopped(call: Call): Settled {
+    const reason = 'the run was stopped before the request was sent';
+    if (call.kind === 'write') return { kind: 'unsent', reason };
+    throw new RunError('failed', `Stopped: ${reason}.`);
+  }
+
+  function givenUp(call: Call, path: string, reason: string, ms: number): Settled {
+    const waited = ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
+    if (call.kind === 'write') return { kind: 'unsent', reason: `${clean(reason)}; waited ${waited}` };
+    throw new RunError(
+      'failed',
+      `service unreachable: ${call.method} ${address.origin}${path} did not succeed within ${waited}: ${clean(reason)}. ` +
+        'Check the address in ROWFERRY_API_URL and that the service is up, then resume the run.',
+    );
+  }
+
+  function garbledError(call: Call, path: string, reason: string): RunError {
+    return new RunError(
+      'failed',
+      `${call.method} ${address.origin}${path} was answered ${MAX_GARBLED} times with something that makes no sense: ${clean(reason)}. ` +
+        'Check that ROWFERRY_API_URL is the address of the service itself.',
+    );
+  }
+
+  function tokenRefused(call: Call, path: string, exchange: Exchange): RunError {
+    return new RunError(
+      'failed',
+      `The token was refused (401) for ${call.method} ${path}, also after it was fetched again. ${wordsOf(exchange)}` +
+        'Check ROWFERRY_API_TOKEN, ROWFERRY_API_TOKEN_FILE or the OAuth settings.',
+    );
+  }
+
+  function stopError(call: Call, path: string, why: (Verdict & { kind: 'stop' })['why'], exchange: Exchange): RunError {
+    const status = exchange.status ?? 0;
+    const request = `${call.method} ${path} for company ${call.company}`;
+    switch (why) {
+      case 'forbidden': {
+        const advice = 'Check that the token belongs to a user who may do this for this company.';
+        return new RunError('failed', `Access was denied (${status}) to ${request}. ${wordsOf(exchange)}${advice}`);
+      }
+      case 'redirect': {
+        const location = exchange.kind === 'answer' ? exchange.location : undefined;
+        const target = location ? `to ${clean(location).slice(0, 300)}` : 'without saying where to';
+        const lost = call.kind === 'write' ? ' Following it would lose the body or send it to another place.' : '';
+        return new RunError(
+          'failed',
+          `${request} was redirected (${status}) ${target}; redirects are never followed.${lost} ` +
+            'Set ROWFERRY_API_URL to the address the service really has (https, right host, no path it does not need).',
+        );
+      }
+      case 'too_large': {
+        const reason = exchange.kind === 'fault' ? exchange.reason : '';
+        return new RunError(
+          'failed',
+          `${request}: ${reason}. A page holds 25 records; this is no answer of the service.`,
+        );
+      }
+      case 'refused':
+        return new RunError('failed', `The service refused ${request} (status ${status}). ${wordsOf(exchange)}`.trim());
+    }
+  }
+
+  return { send };
+}

@@ -1,0 +1,166 @@
+import { RunError } from '../model/error.js';
+import type { ResourceName } from '../resources/spec.js';
+import { namesCompany, readAddress, readPath, writePath } from './address.js';
+import { readPage, readRecord, readWritten } from './answer.js';
+import { type Clock, systemClock } from './clock.js';
+import { openHttp } from './http.js';
+import { stringifyBody } from './json.js';
+import { openPacer } from './pacing.js';
+import type { Json, Page, Readable, RequestCounts, Service, WriteAnswer } from './port.js';
+import { serialProbe } from './probe.js';
+import { type Log, openSender, type Settled } from './requests.js';
+import { openToken, type TokenSource } from './token.js';
+
+export interface ServiceOptions {
+  /** `{base_url}`, without /api/v2. */
+  readonly baseUrl: string;
+  readonly company: number;
+  readonly token: TokenSource;
+  readonly maxInFlight: number;
+  /** A fixed ceiling of requests per second. */
+  readonly maxRps?: number;
+  /** Default: 10 s to connect, 60 s for a whole request. */
+  readonly timeouts?: { readonly connectMs?: number; readonly requestMs?: number };
+  /** How long a service that is down is waited for; default 15 min. */
+  readonly patienceMs?: number;
+  /** Default 32 MB. */
+  readonly maxAnswerBytes?: number;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly log?: Log;
+  /** Ends every wait and refuses new requests; what is in flight is finished, its answer is needed. */
+  readonly signal?: AbortSignal;
+  readonly userAgent?: string;
+}
+
+/**
+ * The service over HTTP. See `Service` for what the operations promise; a `RunError` out of `create` or `update` means
+ * that nothing was written. After the signal, reads throw and writes are `unsent`.
+ */
+export function openService(options: ServiceOptions): Service {
+  const address = readAddress(options.baseUrl);
+  const { company, signal } = options;
+  const clock = options.clock ?? systemClock;
+  const connectMs = options.timeouts?.connectMs ?? 10_000;
+  const requestMs = options.timeouts?.requestMs ?? 60_000;
+  const patienceMs = options.patienceMs ?? 15 * 60_000;
+  const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
+  const http = openHttp({
+    origin: address.origin,
+    connections: Math.max(1, options.maxInFlight),
+    connectMs,
+    requestMs,
+    maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
+    clock,
+  });
+  const stop = signal ? { signal } : {};
+  const pacer = openPacer({
+    maxInFlight: options.maxInFlight,
+    clock,
+    random: options.random ?? Math.random,
+    ...stop,
+    ...(options.maxRps === undefined ? {} : { maxRps: options.maxRps }),
+  });
+  const tokens = openToken(options.token, { connectMs, requestMs, patienceMs }, clock, signal);
+  const { send } = openSender({
+    http,
+    address,
+    tokens,
+    pacer,
+    clock,
+    counts,
+    patienceMs,
+    userAgent: options.userAgent ?? 'rowferry',
+    log: options.log ?? (() => undefined),
+    ...stop,
+  });
+
+  async function page(resource: Readable, number: number, query: Readonly<Record<string, string>> = {}): Promise<Page> {
+    checkQuery(query);
+    const params = new URLSearchParams(namesCompany(resource) ? { company: String(company) } : {});
+    for (const [name, value] of Object.entries(query)) params.append(name, value);
+    params.append('page', String(number));
+    const path = `${readPath(resource)}?${params}`;
+    const settled = await send({ kind: 'read', method: 'GET', path, company, shape: (json) => readPage(json, number) });
+    if (settled.kind === 'missing') {
+      if (number > 1) return { count: 0, results: [] };
+      throw notThere(`${address.root}${path}`, company, settled.words);
+    }
+    return settledValue<Page>(settled);
+  }
+
+  async function get(resource: Readable, id: number): Promise<Json | undefined> {
+    const path = `${readPath(resource, id)}${namesCompany(resource) ? `?company=${company}` : ''}`;
+    // Undefined is no JSON value: a list without the record is wrapped, so that the shape can say so.
+    const shape = (json: unknown): unknown => {
+      const record = readRecord(json, id);
+      return typeof record === 'string' ? record : { record };
+    };
+    const settled = await send({ kind: 'read', method: 'GET', path, company, shape });
+    return settled.kind === 'missing' ? undefined : settledValue<{ record?: Json }>(settled).record;
+  }
+
+  async function write(
+    method: 'POST' | 'PUT' | 'PATCH',
+    path: string,
+    resource: ResourceName,
+    body: Json,
+  ): Promise<WriteAnswer> {
+    const settled = await send({ kind: 'write', method, path, company, body: bodyText(body) });
+    switch (settled.kind) {
+      case 'ok':
+        return { kind: 'done', ...readWritten(settled.value, resource) };
+      case 'missing':
+        return { kind: 'refused', status: 404, messages: [{ text: settled.words }] };
+      default:
+        return settled;
+    }
+  }
+
+  /** Every body names its company (interface, section 1); put in front as text, a copy of the body would cost more. */
+  function bodyText(body: Json): string {
+    const text = stringifyBody(body);
+    if ('company' in body) return text;
+    return text === '{}' ? `{"company":${company}}` : `{"company":${company},${text.slice(1)}`;
+  }
+
+  return {
+    counts,
+    get inFlightLimit() {
+      return pacer.limit;
+    },
+    page,
+    get,
+    probeSerials: serialProbe(send, page, company),
+    create(resource, body, query = {}) {
+      const params = new URLSearchParams(query).toString();
+      return write('POST', `${writePath(resource)}${params ? `?${params}` : ''}`, resource, body);
+    },
+    update: (resource, id, body, method = 'PUT') => write(method, writePath(resource, id), resource, body),
+    close: () => http.close(),
+  };
+}
+
+/** Faults of the calling code, not of the run. */
+function checkQuery(query: Readonly<Record<string, string>>): void {
+  if (query['serial_number']?.trim() === 'list') {
+    throw new Error('serial_number=list is not a filter, it asks for serial numbers only (interface, section 4.4)');
+  }
+  for (const name of ['page', 'company']) {
+    if (name in query) throw new Error(`"${name}" is set by the service client itself`);
+  }
+}
+
+/** Reads end in a value or throw: nothing else is left here. */
+function settledValue<T>(settled: Settled): T {
+  if (settled.kind === 'ok') return settled.value as T;
+  throw new RunError('failed', `The service could not be read (${settled.kind}).`);
+}
+
+function notThere(path: string, company: number, words: string): RunError {
+  return new RunError(
+    'failed',
+    `There is nothing at GET ${path} for company ${company} (404). ${words}` +
+      'Check that ROWFERRY_API_URL is the base address without /api/v2, and the company id.',
+  );
+}

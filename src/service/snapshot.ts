@@ -1,0 +1,133 @@
+import { open } from 'node:fs/promises';
+import { parseJson, stringifyBody } from './json.js';
+import type { Json, Snapshot } from './port.js';
+
+const FLUSH_CHARACTERS = 256 * 1024;
+const READ_BYTES = 1024 * 1024;
+
+/**
+ * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stand only where each record is
+ * and its key, about 200 bytes a record. A later line replaces an earlier one; a torn last line is cut off at opening.
+ * The key '' is no key: nothing is found under it.
+ */
+export async function openSnapshot(path: string): Promise<Snapshot> {
+  const file = await open(path, 'a+');
+  const slots = new Map<number, number>();
+  const offsets: number[] = [];
+  const lengths: number[] = [];
+  const keys: string[] = [];
+  const byKey = new Map<string, number | number[]>();
+  let written = 0;
+  let end = 0;
+  let pending: string[] = [];
+  let pendingSize = 0;
+  let writing: Promise<void> = Promise.resolve();
+
+  function place(id: number, key: string, offset: number, length: number): void {
+    const known = slots.get(id);
+    const slot = known ?? offsets.length;
+    if (known === undefined) slots.set(id, slot);
+    else if (keys[slot] !== key) unlink(keys[slot] ?? '', id);
+    if (known === undefined || keys[slot] !== key) link(key, id);
+    offsets[slot] = offset;
+    lengths[slot] = length;
+    keys[slot] = key;
+  }
+
+  function link(key: string, id: number): void {
+    if (key === '') return;
+    const ids = byKey.get(key);
+    if (ids === undefined) byKey.set(key, id);
+    else byKey.set(key, [ids, id].flat());
+  }
+
+  function unlink(key: string, id: number): void {
+    const ids = [byKey.get(key) ?? []].flat().filter((other) => other !== id);
+    if (ids.length === 0) byKey.delete(key);
+    else byKey.set(key, ids.length === 1 ? (ids[0] as number) : ids);
+  }
+
+  /** One write at a time, in order. */
+  function flush(): Promise<void> {
+    writing = writing.then(async () => {
+      if (pending.length === 0) return;
+      const text = Buffer.from(pending.join(''), 'utf8');
+      pending = [];
+      pendingSize = 0;
+      await file.appendFile(text);
+      written += text.length;
+    });
+    return writing;
+  }
+
+  async function load(): Promise<void> {
+    const size = (await file.stat()).size;
+    let rest = Buffer.alloc(0);
+    let at = 0;
+    while (at + rest.length < size) {
+      const chunk = Buffer.alloc(Math.min(READ_BYTES, size - at - rest.length));
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, at + rest.length);
+      if (bytesRead === 0) break;
+      const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+      let from = 0;
+      for (let line = bytes.indexOf(10); line >= 0; line = bytes.indexOf(10, from)) {
+        readHead(bytes.subarray(from, line), at + from);
+        from = line + 1;
+      }
+      at += from;
+      rest = bytes.subarray(from);
+    }
+    if (at < size) await file.truncate(at);
+    written = at;
+    end = at;
+  }
+
+  function readHead(line: Buffer, offset: number): void {
+    const tab = line.indexOf(9);
+    if (tab < 0) return;
+    try {
+      const [id, , key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
+      if (typeof id === 'number' && typeof key === 'string') place(id, key, offset, line.length);
+    } catch {
+      // A damaged line is no record: it will be read from the service again.
+    }
+  }
+
+  await load();
+  const nothing = Promise.resolve();
+
+  return {
+    add(id, record, key, readAt) {
+      const line = `${id},${readAt},${JSON.stringify(key)}\t${stringifyBody(record)}\n`;
+      const length = Buffer.byteLength(line);
+      place(id, key, end, length - 1);
+      end += length;
+      pending.push(line);
+      pendingSize += line.length;
+      return pendingSize < FLUSH_CHARACTERS ? nothing : flush();
+    },
+    ids(key) {
+      return [byKey.get(key) ?? []].flat().sort((a, b) => a - b);
+    },
+    async get(id) {
+      const slot = slots.get(id);
+      if (slot === undefined) return undefined;
+      const offset = offsets[slot] as number;
+      const length = lengths[slot] as number;
+      if (offset + length > written) await flush();
+      const bytes = Buffer.alloc(length);
+      const { bytesRead } = await file.read(bytes, 0, length, offset);
+      const tab = bytes.indexOf(9);
+      if (bytesRead < length || tab < 0) throw new Error(`the snapshot ${path} was changed by somebody else`);
+      const [, readAt] = JSON.parse(`[${bytes.toString('utf8', 0, tab)}]`) as [number, number, string];
+      return { record: parseJson(bytes.toString('utf8', tab + 1)) as Json, readAt };
+    },
+    get size() {
+      return slots.size;
+    },
+    async close() {
+      await flush();
+      await file.close();
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import { readFile } from 'node:fs/promises';
+import { RunError } from '../model/error.js';
+import { type Clock, wait } from './clock.js';
+import { messageLine, readMessages } from './errors.js';
+import { type Exchange, openHttp } from './http.js';
+import { parseJson } from './json.js';
+
+/** Where the bearer token comes from. Contract, section 2; interface, section 5. */
+export type TokenSource =
+  | { readonly kind: 'static'; readonly token: string }
+  /** The file is read again when the service refuses the token. */
+  | { readonly kind: 'file'; readonly path: string }
+  /** OAuth 2.0 client credentials (RFC 6749, section 4.4). */
+  | {
+      readonly kind: 'oauth';
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly scope?: string;
+    };
+
+export interface Token {
+  /** The value of the Authorization header. */
+  readonly header: string;
+}
+
+/**
+ * The token that all requests share.
+ *
+ *   none → fetching → held → (refused by the service, or about to expire) → fetching → held …
+ *
+ * While one fetch is under way everybody waits for it; nobody fetches a second time.
+ */
+export interface TokenKeeper {
+  /** At once where a token is held; a promise while one is being fetched. RunError('failed') where none can be had. */
+  current(): Token | Promise<Token>;
+  /** Tells that the service refused this token; the next `current()` fetches another, unless somebody already did. */
+  refused(token: Token): void;
+  /** Everything that must not appear in any text. */
+  readonly secrets: readonly string[];
+}
+
+export interface TokenTimes {
+  readonly connectMs: number;
+  readonly requestMs: number;
+  readonly patienceMs: number;
+}
+
+interface Fetched {
+  readonly token: string;
+  /** Milliseconds of life from now, where the giver said so. */
+  readonly lifeMs?: number;
+}
+
+export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, signal?: AbortSignal): TokenKeeper {
+  const secrets = new Set<string>();
+  if (source.kind === 'oauth') secrets.add(source.clientSecret);
+  let held: Token | undefined;
+  let renewAt = Number.POSITIVE_INFINITY;
+  let fetching: Promise<Token> | undefined;
+
+  async function fetchToken(): Promise<Token> {
+    const fetched = await readSource(source, times, clock, secrets, signal);
+    const token = fetched.token.trim().replace(/^bearer\s+/i, '');
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new RunError('usage', unusable(source, token));
+    secrets.add(token);
+    renewAt = fetched.lifeMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + fetched.lifeMs * 0.9;
+    held = { header: `Bearer ${token}` };
+    return held;
+  }
+
+  return {
+    current() {
+      if (held && clock.now() < renewAt) return held;
+      fetching ??= fetchToken().finally(() => {
+        fetching = undefined;
+      });
+      return fetching;
+    },
+    refused(token) {
+      if (token === held) held = undefined;
+    },
+    get secrets() {
+      return [...secrets];
+    },
+  };
+}
+
+async function readSource(
+  source: TokenSource,
+  times: TokenTimes,
+  clock: Clock,
+  secrets: ReadonlySet<string>,
+  signal?: AbortSignal,
+): Promise<Fetched> {
+  switch (source.kind) {
+    case 'static':
+      return { token: source.token };
+    case 'file':
+      try {
+        return { token: await readFile(source.path, 'utf8') };
+      } catch (cause) {
+        const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown fault';
+        const message = `The token file "${source.path}" cannot be read (${why}). Check ROWFERRY_API_TOKEN_FILE and the file's permissions.`;
+        throw new RunError('failed', message, [], { cause });
+      }
+    case 'oauth':
+      return askForToken(source, times, clock, [...secrets], signal);
+  }
+}
+
+function unusable(source: TokenSource, token: string): string {
+  const where =
+    source.kind === 'file'
+      ? `The token file "${source.path}"`
+      : source.kind === 'static'
+        ? 'ROWFERRY_API_TOKEN'
+        : 'The answer of the token service';
+  return token === ''
+    ? `${where} holds no token.`
+    : `${where} holds a token with blanks, line breaks or other characters that cannot stand in a header. It must be the bare token.`;
+}
+
+type OauthSource = TokenSource & { kind: 'oauth' };
+
+/** Client id and secret go to the token address and nowhere else. An unreachable token service is waited for. */
+async function askForToken(
+  source: OauthSource,
+  times: TokenTimes,
+  clock: Clock,
+  secrets: readonly string[],
+  signal?: AbortSignal,
+): Promise<Fetched> {
+  const url = URL.canParse(source.tokenUrl) ? new URL(source.tokenUrl) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new RunError('usage', 'ROWFERRY_OAUTH_TOKEN_URL is not a plain http or https address.');
+  }
+  const http = openHttp({ origin: url.origin, connections: 1, ...times, maxAnswerBytes: 1024 * 1024 });
+  const until = clock.now() + times.patienceMs;
+  let style: 'header' | 'body' = 'header';
+  try {
+    for (let attempt = 0; ; attempt++) {
+      const exchange = await http.exchange(tokenRequest(source, `${url.pathname}${url.search}`, style));
+      const answered = exchange.kind === 'answer' && exchange.status < 500 && exchange.status !== 429;
+      if (answered && exchange.status === 200) return readToken(source, exchange.text);
+      if (answered && (exchange.status === 400 || exchange.status === 401) && style === 'header') {
+        // Services must accept the header form, yet some know only the fields of the body.
+        style = 'body';
+        continue;
+      }
+      if (answered || clock.now() >= until) throw new RunError('failed', tokenFault(source, exchange, secrets));
+      const delay = Math.min(30_000, 500 * 2 ** attempt, Math.max(50, until - clock.now()));
+      if (!(await wait(clock, delay, signal))) throw new RunError('failed', 'Stopped while waiting for a token.');
+    }
+  } finally {
+    await http.close();
+  }
+}
+
+function tokenRequest(source: OauthSource, path: string, style: 'header' | 'body') {
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (source.scope) form.set('scope', source.scope);
+  const headers = ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'];
+  if (style === 'header') {
+    const pair = `${encodeURIComponent(source.clientId)}:${encodeURIComponent(source.clientSecret)}`;
+    headers.push('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
+  } else {
+    form.set('client_id', source.clientId);
+    form.set('client_secret', source.clientSecret);
+  }
+  return { method: 'POST', path, headers, body: form.toString() } as const;
+}
+
+function readToken(source: OauthSource, text: string): Fetched {
+  let json: unknown;
+  try {
+    json = parseJson(text);
+  } catch {
+    json = undefined;
+  }
+  const answer = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
+  if (typeof answer['access_token'] !== 'string') {
+    throw new RunError('failed', `The token service at ${place(source)} answered without an access_token.`);
+  }
+  const seconds = Number(answer['expires_in']);
+  return { token: answer['access_token'], ...(seconds > 0 ? { lifeMs: seconds * 1000 } : {}) };
+}
+
+function tokenFault(source: OauthSource, exchange: Exchange, secrets: readonly string[]): string {
+  if (exchange.kind === 'fault') return `The token service at ${place(source)} cannot be reached: ${exchange.reason}.`;
+  const words = messageLine(readMessages(exchange.status, exchange.text, secrets));
+  return (
+    `The token service at ${place(source)} gave no token (status ${exchange.status}): ${words} ` +
+    'Check ROWFERRY_OAUTH_CLIENT_ID, ROWFERRY_OAUTH_CLIENT_SECRET and ROWFERRY_OAUTH_SCOPE.'
+  );
+}
+
+function place(source: OauthSource): string {
+  const url = new URL(source.tokenUrl);
+  return `${url.origin}${url.pathname}`;
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+
+async function sources(): Promise<string[]> {
+  const names = await readdir('src', { recursive: true });
+  return names.filter((name) => name.endsWith('.ts')).map((name) => join('src', name));
+}
+
+describe('architecture', () => {
+  it('has no import against its direction and no circle', async () => {
+    const { stdout } = await run('npx', ['depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src'], {
+      maxBuffer: 64 << 20,
+    }).catch((error: { stdout: string }) => error);
+    const { summary } = JSON.parse(stdout) as { summary: { violations: { rule: { name: string }; from: string; to: string }[]; totalCruised: number } };
+    expect(summary.totalCruised).toBeGreaterThan(50);
+    expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
+  }, 60_000);
+
+  it('finds a forbidden import where there is one', async () => {
+    const rules = await readFile('.dependency-cruiser.cjs', 'utf8');
+    for (const folder of ['model', 'resources', 'files', 'report', 'service', 'pipeline', 'runs', 'cli', 'sandbox']) {
+      expect(rules).toContain(`only('${folder}'`);
+    }
+    // The model has room for zod alone: the same rule, turned on a folder that imports more, must complain.
+    const { stdout } = await run(
+      'npx',
+      ['depcruise', '--no-config', '--ts-config', 'tsconfig.json', '--ts-pre-compilation-deps', '--output-type', 'json', 'src/pipeline/plan.ts'],
+      { maxBuffer: 64 << 20 },
+    );
+    const { modules } = JSON.parse(stdout) as { modules: { source: string; dependencies: { resolved: string }[] }[] };
+    const plan = modules.find((module) => module.source === 'src/pipeline/plan.ts');
+    expect(plan?.dependencies.map((one) => one.resolved)).toContain('src/pipeline/merge.ts');
+  }, 60_000);
+
+  it('writes to the console from the command line only', async () => {
+    const offenders: string[] = [];
+    for (const file of await sources()) {
+      if (file.startsWith(join('src', 'cli'))) continue;
+      if (/\bconsole\.|process\.std(out|err)\b/.test(await readFile(file, 'utf8'))) offenders.push(file);
+    }
+    expect(offenders).toEqual([]);
+  });
+
+  it('sends writing requests from one place only', async () => {
+    const senders: string[] = [];
+    for (const file of await sources()) {
+      if (/\bservice\.(create|update)\(/.test(await readFile(file, 'utf8'))) senders.push(file);
+    }
+    // The probe writes its own scratch records, with consent, and never a row of a file.
+    expect(senders.filter((file) => !/runs\/probe/.test(file)).sort()).toEqual([
+      join('src', 'pipeline', 'apply-create.ts'),
+      join('src', 'pipeline', 'apply-update.ts'),
+    ]);
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noOutcomes } from '../../src/model/outcome.js';
+import { cli } from './fake-io.js';
+
+const DONE = '20261121T081502123Z-3f9a';
+const KILLED = '20261121T081600000Z-00aa';
+const RUNNING = '20261122T081600000Z-00bb';
+const ELSEWHERE = '20261120T081600000Z-00cc';
+
+let cwd: string;
+const runDir = (run: string) => join(cwd, '.rowferry', 'runs', run);
+
+function summary(run: string) {
+  return {
+    run,
+    job: 'assets',
+    kind: 'import',
+    resource: 'asset',
+    company: 1,
+    dry_run: run === ELSEWHERE,
+    status: 'partial',
+    source: {
+      path: join(cwd, 'assets.csv'),
+      sha256: 'ab',
+      format: 'csv',
+      encoding: 'utf-8',
+      delimiter: ',',
+      sheet: null,
+      header_row: 1,
+      rows: 1204,
+    },
+    rows: { ...noOutcomes(), created: 1200, invalid: 3, unknown: 1, total: 1204 },
+    requests: { total: 1300, reads: 100, writes: 1200, retries: 2 },
+    warnings: [],
+    top_faults: [{ code: 'reference_not_found', count: 3, column: 'Supplier', example: 'Acme Inc' }],
+    started_at: '2026-11-21T08:15:02.123Z',
+    finished_at: '2026-11-21T08:16:02.123Z',
+    seconds: 60,
+    reports: ['results.csv', 'faults.csv', 'report.html'],
+  };
+}
+
+const request = (extra: object) =>
+  JSON.stringify({
+    v: 1,
+    kind: 'import',
+    file: join(cwd, 'assets.csv'),
+    job: { name: 'assets' },
+    dryRun: false,
+    ...extra,
+  });
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'rowferry-runs-'));
+  for (const run of [DONE, KILLED, RUNNING, ELSEWHERE]) await mkdir(runDir(run), { recursive: true });
+  await mkdir(join(cwd, 'reports'));
+  await mkdir(join(cwd, '.rowferry', 'runs', 'not-a-run'));
+  await writeFile(join(runDir(DONE), 'run.json'), request({ reportDir: runDir(DONE) }));
+  await writeFile(join(runDir(DONE), 'summary.json'), JSON.stringify(summary(DONE)));
+  await writeFile(
+    join(runDir(DONE), 'faults.csv'),
+    'row,column,field,value,code,message,origin\r\n12,Supplier,attached_supplier,"Acme ""Inc""",reference_not_found,"No supplier has this name, do this",local\r\n',
+  );
+  await writeFile(join(runDir(KILLED), 'run.json'), request({ reportDir: runDir(KILLED) }));
+  await writeFile(join(runDir(KILLED), 'lock'), '999999999');
+  await writeFile(join(runDir(RUNNING), 'run.json'), request({ reportDir: runDir(RUNNING) }));
+  await writeFile(join(runDir(RUNNING), 'lock'), String(process.pid));
+  await writeFile(join(runDir(ELSEWHERE), 'run.json'), request({ reportDir: join(cwd, 'reports'), dryRun: true }));
+  await writeFile(join(cwd, 'reports', 'summary.json'), JSON.stringify(summary(ELSEWHERE)));
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+const run = (...argv: string[]) => cli(['runs', ...argv], { cwd });
+
+describe('runs list', () => {
+  it('is a table of all runs, newest first; bare `runs` is the same', async () => {
+    const { code, out } = await run('list');
+    expect(code).toBe(0);
+    const lines = out.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^RUN +WHEN +JOB +FILE +STATUS +ROWS +NEEDS A PERSON$/);
+    expect(lines.slice(1).map((line) => line.split(' ')[0])).toEqual([RUNNING, KILLED, DONE, ELSEWHERE]);
+    expect(lines[1]).toContain('running');
+    expect(lines[2]).toContain('unfinished');
+    expect(lines[3]).toMatch(/assets +\S*assets\.csv +partial +1,204 +4$/);
+    expect(lines[4]).toContain('partial (dry run)');
+    expect((await run()).out).toBe(out);
+  });
+
+  it('is one object with --json', async () => {
+    const { out } = await run('list', '--json');
+    const { runs }: { runs: unknown[] } = JSON.parse(out);
+    expect(runs).toHaveLength(4);
+    expect(runs[2]).toMatchObject({ run: DONE, status: 'partial', rows: 1204, needsPerson: 4, job: 'assets' });
+  });
+
+  it('says where it looked if there are none', async () => {
+    const { code, out } = await run('list', '--home', join(cwd, 'nowhere'));
+    expect(code).toBe(0);
+    expect(out).toContain('No runs in');
+    expect(out).toContain('nowhere');
+  });
+});
+
+describe('runs show', () => {
+  it('shows the summary, the reports and the first faults', async () => {
+    const { code, out } = await run('show', DONE);
+    expect(code).toBe(0);
+    expect(out).toContain('1,20');
+    expect(out).toContain('report.html');
+    expect(out).toContain(
+      'row 12  Supplier  "Acme \\"Inc\\""  reference_not_found: No supplier has this name, do this',
+    );
+  });
+
+  it('finds a run by the beginning of its id, and `last`', async () => {
+    expect(JSON.parse((await run('show', '20261121T0815', '--json')).out)).toEqual(summary(DONE));
+    expect((await run('show', 'last')).out).toContain('It is running');
+    expect((await run('show', KILLED)).out).toContain(`rowferry runs resume ${KILLED}`);
+  });
+
+  it('finds the reports of a run that went to another folder', async () => {
+    expect(JSON.parse((await run('show', ELSEWHERE, '--json')).out)).toEqual(summary(ELSEWHERE));
+  });
+
+  it('asks for more where several runs begin so, and names what there is where none does', async () => {
+    const several = await run('show', '20261121');
+    expect(several.code).toBe(2);
+    expect(several.err).toContain(DONE);
+    expect(several.err).toContain(KILLED);
+    const none = await run('show', '2025');
+    expect(none.code).toBe(2);
+    expect(none.err).toContain('runs list');
+  });
+});
+
+it('runs resume needs the service, and says so before anything else', async () => {
+  const { code, err } = await run('resume', 'last');
+  expect(code).toBe(2);
+  expect(err).toContain('ROWFERRY_API_URL');
+});

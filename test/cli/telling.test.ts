@@ -1,0 +1,182 @@
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { printable } from '../../src/cli/io.js';
+import { openLog } from '../../src/cli/log.js';
+import { duration, pace, progressLine } from '../../src/cli/progress-line.js';
+import { redactor } from '../../src/cli/redact.js';
+import { openScreen } from '../../src/cli/screen.js';
+import { noOutcomes } from '../../src/model/outcome.js';
+import type { Progress } from '../../src/runs/progress.js';
+import { capture } from './fake-io.js';
+
+const ESC = String.fromCharCode(27);
+
+function screenOn(terminal: boolean) {
+  const stderr = capture(terminal);
+  const io = { env: {}, cwd: '/', stdin: new PassThrough(), stdout: capture().stream, stderr: stderr.stream };
+  return { screen: openScreen(io), text: stderr.text };
+}
+
+const at = (progress: Partial<Progress>): Progress => ({
+  run: 'r',
+  phase: 'writing',
+  done: 0,
+  total: 1000,
+  outcomes: noOutcomes(),
+  ...progress,
+});
+
+describe('the redactor', () => {
+  it('replaces a secret as it is, inside JSON and inside a URL', () => {
+    const clean = redactor(['pass"word/1']);
+    const text = `${JSON.stringify({ a: 'x pass"word/1 y' })} ?t=${encodeURIComponent('pass"word/1')} pass"word/1`;
+    expect(clean(text)).toBe('{"a":"x [secret] y"} ?t=[secret] [secret]');
+  });
+
+  it('leaves nothing of a secret that contains another one', () => {
+    expect(redactor(['abcdefgh', 'abcdefgh-ijkl'])('abcdefgh-ijkl abcdefgh')).toBe('[secret] [secret]');
+  });
+
+  it('never leaves a secret in any text', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 8 }), fc.array(fc.string()), (secret, around) => {
+        // The mark itself may be the secret.
+        fc.pre(!'[secret][secret]'.includes(secret) && !secret.includes('['));
+        const clean = redactor([secret])(around.join(secret));
+        expect(around.join('').includes(secret) || !clean.includes(secret)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('logs', () => {
+  const SECRET = 'planted-token-4711';
+
+  it('are JSON lines in a pipe, without secrets', () => {
+    const { screen, text } = screenOn(false);
+    const log = openLog({ level: 'info', terminal: false, screen, secrets: [SECRET] });
+    log.info({ header: `Bearer ${SECRET}` }, `asked with ${SECRET}`);
+    log.debug('too quiet');
+    log.warn(new Error(`refused ${SECRET}`));
+    const lines = text().trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ level: 30, header: 'Bearer [secret]', msg: 'asked with [secret]' });
+    expect(text()).not.toContain(SECRET);
+  });
+
+  it('know secrets that are learned later', () => {
+    const { screen, text } = screenOn(false);
+    const secrets: string[] = [];
+    const log = openLog({ level: 'info', terminal: false, screen, secrets });
+    secrets.push(SECRET);
+    log.info(SECRET);
+    expect(text()).toContain('[secret]');
+  });
+
+  it('are readable lines on a terminal, and cannot steer it', () => {
+    const { screen, text } = screenOn(true);
+    const log = openLog({ level: 'info', terminal: true, screen, secrets: [SECRET] });
+    log.info({ from: `${ESC}[2Jservice` }, `hello ${SECRET} ${ESC}]0;title\u0007`);
+    expect(text()).toContain('INFO');
+    expect(text()).toContain('hello [secret]');
+    expect(text()).not.toContain('"level"');
+    expect(text()).not.toContain(ESC);
+  });
+
+  it('below warn are held back while the progress line is shown, unless debug is asked for', () => {
+    for (const [level, shown] of [
+      ['info', false],
+      ['debug', true],
+    ] as const) {
+      const { screen, text } = screenOn(true);
+      const log = openLog({ level, terminal: true, screen, secrets: [] });
+      log.info('before');
+      screen.progress(at({ done: 10 }));
+      log.info('meanwhile');
+      log.warn('look here');
+      screen.stop();
+      expect(text()).toContain('before');
+      expect(text().includes('meanwhile')).toBe(shown);
+      expect(text()).toContain('look here');
+    }
+  });
+});
+
+describe('the screen', () => {
+  it('shows a moving line on a terminal and takes it away', () => {
+    const { screen, text } = screenOn(true);
+    screen.progress(at({ done: 250, outcomes: { ...noOutcomes(), created: 200, invalid: 50 } }));
+    screen.write('a notice\n');
+    screen.stop();
+    expect(text()).toContain('250/1,000 rows');
+    expect(text()).toContain('created 200, invalid 50');
+    expect(text()).toContain('a notice\n');
+    // The cursor is shown again at the end.
+    expect(text().endsWith(`${ESC}[0J`)).toBe(true);
+    expect(text().lastIndexOf(`${ESC}[?25h`)).toBeGreaterThan(text().lastIndexOf(`${ESC}[?25l`));
+    expect(screen.busy).toBe(false);
+  });
+
+  it('shows no progress in a pipe', () => {
+    const { screen, text } = screenOn(false);
+    screen.progress(at({ done: 250 }));
+    screen.write('a notice\n');
+    screen.stop();
+    expect(text()).toBe('a notice\n');
+  });
+});
+
+describe('the progress line', () => {
+  it('states rows, rate, time left and outcomes', () => {
+    const speed = pace();
+    speed.note(at({ done: 0 }), 0);
+    speed.note(at({ done: 100 }), 1000);
+    const progress = at({ done: 200, outcomes: { ...noOutcomes(), created: 150, at_risk: 2 } });
+    speed.note(progress, 2000);
+    expect(progressLine(progress, speed, 200)).toBe(
+      'writing    ████░░░░░░░░░░░░░░░░ 200/1,000 rows · 100 rows/s · 0:08 left · created 150, at risk 2',
+    );
+  });
+
+  it('follows the last seconds, and starts anew with each phase', () => {
+    const speed = pace();
+    for (let second = 0; second <= 60; second++) speed.note(at({ done: second * 10, total: 10_000 }), second * 1000);
+    for (let second = 61; second <= 75; second++) {
+      speed.note(at({ done: 600 + (second - 60) * 100, total: 10_000 }), second * 1000);
+    }
+    expect(speed.rate()).toBeCloseTo(100, 0);
+    speed.note(at({ phase: 'reporting', done: 0 }), 76_000);
+    expect(speed.rate()).toBeUndefined();
+    expect(speed.left()).toBeUndefined();
+  });
+
+  it('does without a total, and fits its width', () => {
+    const progress: Progress = { run: 'r', phase: 'reading', done: 12_345, outcomes: noOutcomes() };
+    const speed = pace();
+    speed.note(progress, 0);
+    expect(progressLine(progress, speed, 80)).toBe('reading    12,345 rows');
+    expect(progressLine(progress, speed, 16)).toHaveLength(16);
+  });
+
+  it.each([
+    [0, '0:00'],
+    [8.2, '0:09'],
+    [750, '12:30'],
+    [11_100, '3:05:00'],
+  ])('%d seconds are %s', (seconds, text) => {
+    expect(duration(seconds)).toBe(text);
+  });
+});
+
+it('printable text holds no control character but tab and line feed', () => {
+  expect(printable(`a\tb\nc${ESC}[31m\r\u0000\u009b`)).toBe('a\tb\nc␛[31m␍␀\ufffd');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      for (const char of printable(text)) {
+        const code = char.codePointAt(0)!;
+        expect(code === 9 || code === 10 || (code >= 32 && (code < 127 || code > 159))).toBe(true);
+      }
+    }),
+  );
+});

@@ -1,0 +1,185 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cli } from './fake-io.js';
+
+const TOKEN = 'planted-token-4711';
+const service = { ROWFERRY_API_URL: 'http://127.0.0.1:9', ROWFERRY_API_TOKEN: TOKEN };
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'rowferry-usage-'));
+  await mkdir(join(cwd, 'jobs'));
+  await writeFile(
+    join(cwd, 'jobs', 'assets.yaml'),
+    'kind: import\nresource: asset\nmatch: { key: serial_number }\ncolumns:\n  Name: name\n  Serial: serial_number\n',
+  );
+  await writeFile(join(cwd, 'assets-2026.csv'), 'Name,Serial\nA,1\n');
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+const run = (argv: string[], env: Record<string, string> = {}) => cli(argv, { cwd, env });
+
+describe('help', () => {
+  it('comes with exit code 2 on stderr where no command is named', async () => {
+    const { code, out, err } = await run([]);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err).toContain('Usage: rowferry');
+  });
+
+  it.each([['help'], ['--help'], ['-h']])('comes with exit code 0 on stdout for %s', async (word) => {
+    const { code, out, err } = await run([word]);
+    expect(code).toBe(0);
+    expect(out).toContain('Exit codes: 0');
+    expect(err).toBe('');
+  });
+
+  const commands = [
+    'import',
+    'check',
+    'runs',
+    'sandbox',
+    'doctor',
+    'demo',
+    'export',
+    'reconcile',
+    'map',
+    'template',
+    'worker',
+    'enqueue',
+  ];
+  it.each(commands)('explains %s', async (command) => {
+    const { code, out } = await run([command, '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain(`Usage: rowferry ${command}`);
+    expect((await run(['help', command])).out).toBe(out);
+  });
+
+  it('prints the version', async () => {
+    const { code, out } = await run(['--version']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('wrong usage', () => {
+  it('names the command that was probably meant', async () => {
+    const { code, err } = await run(['imprt', 'x.csv']);
+    expect(code).toBe(2);
+    expect(err).toContain("unknown command 'imprt'");
+    expect(err).toContain('Did you mean import?');
+  });
+
+  it('names the option that was probably meant', async () => {
+    const { code, err } = await run(['import', 'x.csv', '--jb', 'assets']);
+    expect(code).toBe(2);
+    expect(err).toContain("unknown option '--jb'");
+    expect(err).toContain('Did you mean --job?');
+  });
+
+  it('says what --job is for where it is missing', async () => {
+    const { code, err } = await run(['import', 'x.csv']);
+    expect(code).toBe(2);
+    expect(err).toContain('--job is missing');
+  });
+
+  it('says which argument is missing and how to learn more', async () => {
+    const { code, err } = await run(['runs', 'resume']);
+    expect(code).toBe(2);
+    expect(err).toContain("missing required argument 'run'");
+    expect(err).toContain('rowferry runs resume --help');
+  });
+
+  it('names the variables that are missing, where to set them, and the sandbox', async () => {
+    const { code, err } = await run(['import', 'assets-2026.csv', '--job', 'assets']);
+    expect(code).toBe(2);
+    expect(err).toContain('ROWFERRY_API_URL');
+    expect(err).toContain('ROWFERRY_API_TOKEN');
+    expect(err).toContain('.env');
+    expect(err).toContain('rowferry sandbox');
+  });
+
+  it('lists every wrong setting, and never a secret', async () => {
+    const env = { ...service, ROWFERRY_CONCURENCY: '3', ROWFERRY_MAX_RPS: 'many' };
+    const { code, err, out } = await run(['import', 'assets-2026.csv', '--job', 'assets'], env);
+    expect(code).toBe(2);
+    expect(err).toContain('ROWFERRY_CONCURENCY');
+    expect(err).toContain('ROWFERRY_CONCURRENCY');
+    expect(err).toContain('ROWFERRY_MAX_RPS');
+    expect(err + out).not.toContain(TOKEN);
+  });
+
+  it('refuses a flag with a wrong value by its own name', async () => {
+    const { code, err } = await run(['import', 'assets-2026.csv', '--job', 'assets', '--company', 'one'], service);
+    expect(code).toBe(2);
+    expect(err).toContain('--company');
+  });
+
+  it('names the nearest job', async () => {
+    const { code, err } = await run(['import', 'assets-2026.csv', '--job', 'asets'], service);
+    expect(code).toBe(2);
+    expect(err).toContain('`assets`');
+  });
+
+  it('ends with exit code 1 and similar names where the file does not exist', async () => {
+    const { code, err } = await run(['import', 'assets-2062.csv', '--job', 'assets'], service);
+    expect(code).toBe(1);
+    expect(err).toContain('There is no file assets-2062.csv');
+    expect(err).toContain('  assets-2026.csv');
+    const folder = await run(['import', 'nowhere/a.csv', '--job', 'assets'], service);
+    expect(folder.code).toBe(1);
+    expect(folder.err).toContain('does not exist');
+  });
+
+  it('never shows a stack trace', async () => {
+    for (const argv of [
+      ['import'],
+      ['import', 'x', '--job', 'assets'],
+      ['runs', 'show', 'last'],
+      ['check', 'nope.yaml'],
+    ]) {
+      const { err } = await run(argv, service);
+      expect(err).not.toMatch(/^\s+at /m);
+      expect(err).not.toContain('unexpected');
+    }
+  });
+});
+
+describe('--json', () => {
+  const failing = [
+    [2, ['import', 'assets-2026.csv', '--json']],
+    [2, ['import', 'assets-2026.csv', '--job', 'assets', '--json', '--nonsense']],
+    [1, ['import', 'nowhere.csv', '--job', 'assets', '--json']],
+    [2, ['runs', 'show', 'last', '--json']],
+    [2, ['export', 'asset', '-o', 'x.csv', '--json']],
+  ] as const;
+  it.each(failing)('prints one object with exit code %i also where there is no summary: %j', async (expected, argv) => {
+    const { code, out, err } = await run([...argv], service);
+    expect(code).toBe(expected);
+    const object: unknown = JSON.parse(out);
+    expect(object).toMatchObject({ status: 'failed', exit_code: expected, error: expect.stringMatching(/\w/) });
+    expect(out.trimEnd()).not.toContain('\n');
+    expect(err).toContain('error: ');
+  });
+});
+
+describe('commands of later versions', () => {
+  const later = [
+    ['export', 'asset', '-o', 'x.xlsx'],
+    ['reconcile', 'x.xlsx', '--job', 'assets'],
+    ['map', 'x.xlsx', '--resource', 'asset'],
+    ['template', 'asset', '-o', 'x.xlsx'],
+    ['worker'],
+    ['enqueue', 'import', '--job', 'assets'],
+    ['runs', 'retry', 'last'],
+    ['runs', 'undo', 'last'],
+    ['runs', 'approve', 'last', '--by', 'Ada'],
+  ];
+  it.each(later)('%s says so with exit code 2', async (...argv) => {
+    const { code, err } = await run(argv);
+    expect(code).toBe(2);
+    expect(err).toContain('is not in this version yet');
+  });
+});

@@ -1,0 +1,285 @@
+import { describe, expect, test } from 'vitest';
+import { Decimal } from '../../src/model/decimal.js';
+import { importJob } from '../../src/model/job.js';
+import { makeConverter } from '../../src/pipeline/convert.js';
+import { usesCustomFields } from '../../src/pipeline/map.js';
+import { findField, resourceSpec } from '../../src/resources/registry.js';
+import { issuesOf, mappingOf, row } from './mapping.js';
+
+const parse = (columns: Record<string, string>, more = {}) =>
+  importJob.parse({ kind: 'import', resource: 'asset', match: { key: 'name' }, columns, ...more });
+
+describe('headings', () => {
+  test.each([
+    ['Serial number', 'Serial number'],
+    ['Serial number', '  SERIAL\u00a0 number '],
+    ['Serial number', 'Serial\nnumber'],
+    ['Ｓｅｒｉａｌ number', 'serial NUMBER'],
+    ['Stra\u00dfe', 'STRASSE'],
+    ['Café', 'Cafe\u0301'],
+    ['Name', '\ufeffName'],
+  ])('%j finds %j', (inJob, inFile) => {
+    const mapping = mappingOf({ columns: { [inJob]: 'name' } }, ['other', inFile]);
+    expect(mapping.mapRow(row(['x', 'here'])).set).toEqual({ name: 'here' });
+    expect(mapping.columnOf('name')).toBe(inFile);
+  });
+
+  test('a heading named __proto__ is a heading like any other', () => {
+    const columns = JSON.parse('{"__proto__": "name", "constructor": "asset_tag"}') as Record<string, string>;
+    const mapping = mappingOf({ columns, match: { key: 'asset_tag' } }, ['constructor', '__proto__']);
+    expect(Object.keys(mapping.mapRow(row(['tag', 'n'])).set)).toContain('asset_tag');
+  });
+
+  test('unmapped headings are one warning; those mapped to ~, blank ones and our own are none', () => {
+    const headings = ['Name', 'Colour', 'Notes', '', '_row', '_message', 'Shape'];
+    const { warnings } = mappingOf({ columns: { Name: 'name', Notes: null } }, headings);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('"Colour", "Shape"');
+    expect(warnings[0]).not.toMatch(/Notes|_row/);
+    expect(mappingOf({ columns: { Name: 'name' } }, ['Name']).warnings).toEqual([]);
+  });
+
+  test('headings that collide are harmless where they are not mapped', () => {
+    const mapping = mappingOf({ columns: { Name: 'name' } }, ['Note', 'Name', 'note ']);
+    expect(mapping.mapRow(row(['a', 'b', 'c'])).set).toEqual({ name: 'b' });
+  });
+});
+
+describe('the mapping', () => {
+  const mapping = mappingOf(
+    {
+      columns: {
+        Cost: 'original_cost',
+        Name: 'name',
+        CC: 'template.finance.COST CENTRE',
+        Rack: 'form.Data centre.Rack',
+        'Rack 2': 'form.20#2.Rack',
+      },
+      match: { key: 'name' },
+      constants: { lifecycle_stage: 'Deployed' },
+      defaults: { warranty_type: 'OEM', original_cost: 10 },
+    },
+    ['Name', 'CC', 'Cost', 'Rack', 'Rack 2'],
+  );
+
+  test('columns stand in the order of the file, with their descriptions', () => {
+    expect(mapping.columns.map(({ heading, field }) => [heading, field])).toEqual([
+      ['Name', 'name'],
+      ['CC', 'template.3.31'],
+      ['Cost', 'original_cost'],
+      ['Rack', 'form.20.Rack'],
+      ['Rack 2', 'form.20#2.Rack'],
+    ]);
+    expect(mapping.specOf('template.3.31')?.type).toMatchObject({ kind: 'text', max: 150 });
+    expect(mapping.specOf('lifecycle_stage')?.name).toBe('lifecycle_stage');
+    expect(mapping.specOf('serial_number')).toBeUndefined();
+    expect(mapping.key).toEqual(['name']);
+    expect([...mapping.fields].sort()).toEqual(
+      [
+        'name',
+        'template.3.31',
+        'original_cost',
+        'form.20.Rack',
+        'form.20#2.Rack',
+        'lifecycle_stage',
+        'warranty_type',
+      ].sort(),
+    );
+  });
+
+  test('a row becomes values by field', () => {
+    expect(mapping.mapRow(row(['n', 'c1', '$5', 'R1', 'R2']), 'Sheet1')).toEqual({
+      ref: { sheet: 'Sheet1', row: 2 },
+      set: {
+        name: 'n',
+        'template.3.31': 'c1',
+        original_cost: Decimal.of(5),
+        'form.20.Rack': 'R1',
+        'form.20#2.Rack': 'R2',
+        lifecycle_stage: 'Deployed',
+        warranty_type: 'oem',
+      },
+      issues: [],
+    });
+    expect(mapping.mapRow(row(['n'])).ref).toEqual({ row: 2 });
+    expect(mapping.mapRow(row(['n'])).set).toMatchObject({ original_cost: Decimal.of(10) });
+  });
+
+  test('evidence of the decimal sign is passed on', () => {
+    const sample = [{ row: 3, cells: ['n', '1.234,5'] }];
+    const { evidence } = mappingOf({ columns: { N: 'name', C: 'original_cost' } }, ['N', 'C'], { sample });
+    expect(evidence.join()).toContain('"1.234,5" (row 3, C)');
+    const stated = mappingOf({ columns: { N: 'name', C: 'original_cost' }, source: { decimal: '.' } }, ['N', 'C'], {
+      sample,
+    });
+    expect(stated.evidence).toEqual([]);
+  });
+
+  test('a date column with two readings is a warning that names the format other rows show', () => {
+    const columns = { N: 'name', D: 'warranty_end_date' };
+    const warn = (dates: string[], more = {}) =>
+      mappingOf({ columns, ...more }, ['N', 'D'], {
+        sample: dates.map((date, at) => ({ row: at + 2, cells: ['n', date] })),
+      }).warnings;
+    expect(warn(['2/4/2012 0:00:00', '3/3/2012', '5/19/2006']).join()).toMatch(
+      /"D": in 1 of the first 3 rows.*"2\/4\/2012 0:00:00" \(row 2\).*"5\/19\/2006" \(row 4\), are written `M\/d\/yyyy`/,
+    );
+    expect(warn(['2/4/2012', '19/5/2006', '5/19/2006']).join()).toContain('several formats');
+    expect(warn(['2/4/2012']).join()).toContain('State the format');
+    expect(warn(['19/5/2006', '2012-02-04'])).toEqual([]);
+    expect(warn(['2/4/2012'], { source: { dates: ['d/M/yyyy'] } })).toEqual([]);
+  });
+
+  test('custom fields are looked up only where the job names some', () => {
+    expect(usesCustomFields(parse({ A: 'name' }))).toEqual({ templates: false, forms: false });
+    expect(usesCustomFields(parse({ A: 'template.x.y' }))).toEqual({ templates: true, forms: false });
+    expect(usesCustomFields(parse({ A: 'name' }, { constants: { 'form.x.y': 1 } }))).toEqual({
+      templates: false,
+      forms: true,
+    });
+    expect(usesCustomFields(parse({ A: 'name' }, { defaults: { 'template.1.2': 1 } })).templates).toBe(true);
+  });
+});
+
+describe('blank cells', () => {
+  const blankOf = (target: object, more = {}) => {
+    const mapping = mappingOf({ columns: { N: 'name', C: { field: 'asset_tag', ...target } }, ...more }, ['N', 'C']);
+    const { set, issues } = mapping.mapRow(row(['n', ' \u00a0 ']));
+    return issues.length > 0
+      ? issues.map(({ code, column }) => `${code} ${column}`).join()
+      : 'asset_tag' in set
+        ? set['asset_tag']
+        : 'kept';
+  };
+
+  test.each<[object, object, unknown]>([
+    [{}, {}, 'kept'],
+    [{ blank: 'clear' }, {}, null],
+    [{}, { blank: 'clear' }, null],
+    [{ blank: 'keep' }, { blank: 'clear' }, 'kept'],
+    [{ default: 'D' }, { blank: 'clear', defaults: { asset_tag: 'J' } }, 'D'],
+    [{}, { blank: 'clear', defaults: { asset_tag: 'J' } }, 'J'],
+    [{ required: true, default: 'D' }, {}, 'required C'],
+    [{ values: { '': 'none given' } }, {}, 'none given'],
+  ])('%j %j → %j', (target, more, expected) => {
+    expect(blankOf(target, more)).toEqual(expected);
+  });
+
+  test('a cell the job translates to nothing is blank', () => {
+    const columns = {
+      N: 'name',
+      C: { field: 'asset_tag', blank: 'clear' as const, values: { 'N/A': null, ' old ': 'new' } },
+    };
+    const mapping = mappingOf({ columns }, ['N', 'C']);
+    expect(mapping.mapRow(row(['n', 'n/a'])).set).toEqual({ name: 'n', asset_tag: null });
+    expect(mapping.mapRow(row(['n', 'OLD'])).set).toEqual({ name: 'n', asset_tag: 'new' });
+    expect(mapping.mapRow(row(['n', 'other'])).set).toEqual({ name: 'n', asset_tag: 'other' });
+  });
+
+  test('a key that is wholly blank is a fault, in whatever way blank cells are treated', () => {
+    for (const blank of ['keep', 'clear'] as const) {
+      const one = mappingOf({ columns: { S: 'serial_number', N: 'name' }, match: { key: 'serial_number' }, blank }, [
+        'S',
+        'N',
+      ]);
+      expect(issuesOf(one, ['', 'n'])).toMatchObject([
+        { code: 'required', column: 'S', field: 'serial_number', value: '' },
+      ]);
+      const two = mappingOf(
+        { columns: { S: 'serial_number', N: 'name' }, match: { key: ['serial_number', 'name'] }, blank },
+        ['S', 'N'],
+      );
+      expect(issuesOf(two, ['', 'n'])).toEqual([]);
+      expect(issuesOf(two, ['', ''])).toMatchObject([{ code: 'required', column: 'S' }]);
+      expect(issuesOf(two, ['', ''])[0]?.message).toContain('"S" and "N"');
+    }
+  });
+
+  test('a required key that is blank is one fault, an unreadable one keeps its own', () => {
+    const columns = { S: { field: 'serial_number', required: true }, N: 'name' };
+    const mapping = mappingOf({ columns, match: { key: 'serial_number' } }, ['S', 'N']);
+    expect(issuesOf(mapping, ['', 'n']).map(({ code }) => code)).toEqual(['required']);
+    expect(issuesOf(mapping, ['1.23456E+17', 'n']).map(({ code }) => code)).toEqual(['number_precision_lost']);
+  });
+
+  test('a constant may be part of the key', () => {
+    const mapping = mappingOf(
+      {
+        columns: { S: 'serial_number' },
+        constants: { manufacturer: 'X' },
+        match: { key: ['manufacturer', 'serial_number'] },
+      },
+      ['S'],
+    );
+    expect(issuesOf(mapping, [''])).toEqual([]);
+  });
+
+  test('the key id is read as a positive whole number', () => {
+    const mapping = mappingOf({ columns: { ID: 'id', N: 'name' }, match: { key: 'id' } }, ['ID', 'N']);
+    expect(mapping.mapRow(row(['17', 'n'])).set).toEqual({ id: 17, name: 'n' });
+    expect(issuesOf(mapping, ['0', 'n']).map(({ code }) => code)).toEqual(['out_of_range']);
+    expect(issuesOf(mapping, ['x', 'n']).map(({ code }) => code)).toEqual(['not_a_number']);
+    expect(issuesOf(mapping, ['', 'n']).map(({ code }) => code)).toEqual(['required']);
+  });
+});
+
+describe('faults of a row', () => {
+  const columns = { N: 'name', C: 'original_cost', D: 'warranty_end_date', CC: 'template.Finance.Cost Centre' };
+  const mapping = mappingOf({ columns }, ['N', 'C', 'D', 'CC', 'Free']);
+
+  test('all are reported, each with heading, field, value and what to do', () => {
+    const issues = issuesOf(mapping, ['x'.repeat(60), ' much ', '01/02/2024', 'c'.repeat(151), '']);
+    expect(issues.map(({ code, column, field }) => [code, column, field])).toEqual([
+      ['too_long', 'N', 'name'],
+      ['not_a_number', 'C', 'original_cost'],
+      ['ambiguous_date', 'D', 'warranty_end_date'],
+      ['too_long', 'CC', 'template.Finance.Cost Centre'],
+    ]);
+    expect(issues.every(({ severity, origin }) => severity === 'error' && origin === 'local')).toBe(true);
+    expect(issues[1]).toMatchObject({ value: 'much', message: expect.stringContaining('"much" cannot be read') });
+  });
+
+  test('error cells and formulas without a result are faults where they are mapped', () => {
+    const error = { t: 'e', value: '#REF!' } as const;
+    expect(issuesOf(mapping, ['n', error, { t: 'f', formula: 'A1*2' }, '', error])).toMatchObject([
+      { code: 'excel_error', column: 'C', value: '#REF!' },
+      { code: 'excel_error', column: 'D', value: '=A1*2' },
+    ]);
+  });
+
+  test('an error cell may be translated by the job', () => {
+    const translated = mappingOf({ columns: { N: 'name', T: { field: 'asset_tag', values: { '#N/A': null } } } }, [
+      'N',
+      'T',
+    ]);
+    expect(translated.mapRow(row(['n', { t: 'e', value: '#N/A' }]))).toMatchObject({ set: { name: 'n' }, issues: [] });
+  });
+
+  test('faults the reader found in a cell stand for the cell, the others are still read', () => {
+    const nul = { code: 'nul_character', message: 'The cell holds a NUL.', index: 1 } as const;
+    expect(issuesOf(mapping, ['n', '\0', 'soon'], [nul])).toMatchObject([
+      { code: 'nul_character', column: 'C', message: 'The cell holds a NUL.' },
+      { code: 'not_a_date', column: 'D' },
+    ]);
+  });
+
+  test('a fault the reader found in the key is not a blank key as well', () => {
+    const nul = { code: 'nul_character', message: 'The cell holds a NUL.', index: 0 } as const;
+    expect(issuesOf(mapping, ['\0'], [nul]).map(({ code, field }) => [code, field])).toEqual([
+      ['nul_character', 'name'],
+    ]);
+  });
+
+  test('of a ragged row only that is reported: its cells may stand under wrong headings', () => {
+    const ragged = { code: 'ragged_row', message: 'The row has 3 cells, the heading 5.' } as const;
+    const staged = mapping.mapRow(row(['n', 'much', 'soon'], [ragged]));
+    expect(staged.issues).toMatchObject([{ code: 'ragged_row' }]);
+    expect(staged.set).toMatchObject({ name: 'n' });
+  });
+});
+
+test('lists of texts are split at commas, semicolons and blanks', () => {
+  const spec = { ...findField(resourceSpec('asset'), 'name')!, type: { kind: 'texts' } as const };
+  const convert = makeConverter(spec, { decimal: { sign: '.', why: '' }, format: 'csv' });
+  expect(convert('a@x.org; b@x.org,c@x.org  d@x.org')).toEqual(['a@x.org', 'b@x.org', 'c@x.org', 'd@x.org']);
+});

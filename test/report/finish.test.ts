@@ -1,0 +1,295 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSource } from '../../src/files/open.js';
+import { fault, warning } from '../../src/model/issue.js';
+import type { Outcome } from '../../src/model/outcome.js';
+import { openAppendLog } from '../../src/report/append-log.js';
+import { type ReportInput, type SummaryHead, writeReports } from '../../src/report/finish.js';
+import { type Entry, openJournal } from '../../src/report/journal.js';
+import { outcome, readCsv, tooLong } from './sample.js';
+
+let dir: string;
+let out: string;
+let journal: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'reports-'));
+  out = join(dir, 'out', 'deep');
+  journal = join(dir, 'journal');
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+function head(rows: number, more: Partial<SummaryHead> = {}): SummaryHead {
+  return {
+    run: '20260331T140501Z-7f3a',
+    job: 'assets',
+    kind: 'import',
+    resource: 'asset',
+    company: 1,
+    dry_run: false,
+    source: {
+      path: 'in.csv',
+      sha256: 'ab',
+      format: 'csv',
+      encoding: 'utf-8',
+      delimiter: ',',
+      sheet: null,
+      header_row: 1,
+      rows,
+    },
+    requests: { total: 5, reads: 3, writes: 2, retries: 0 },
+    warnings: [],
+    started_at: '2026-03-31T14:05:01.000Z',
+    finished_at: '2026-03-31T14:05:03.500Z',
+    seconds: 2.5,
+    ...more,
+  };
+}
+
+async function record(...entries: (Entry | Outcome)[]): Promise<void> {
+  const opened = await openJournal(journal);
+  opened.append(entries.map((entry) => ('t' in entry ? entry : { t: 'outcome', outcome: entry })));
+  await opened.close();
+}
+
+async function csv(text: string, name = 'in.csv') {
+  await writeFile(join(dir, name), text);
+  return openSource(join(dir, name));
+}
+
+const FILE = 'Serial,Item Name,Cost\r\nA1,"Pump, big",1\r\nA2,x,2\r\nA3,y,3\r\nA4,z,4\r\n';
+
+async function write(more: Partial<ReportInput> = {}) {
+  return writeReports({ dir: out, journal, source: await csv(FILE), summary: head(4), ...more });
+}
+
+describe('writeReports', () => {
+  test('puts rows into input order, whatever order they were done in, and accounts for every one', async () => {
+    await record(
+      { t: 'run', v: 1, run: 'r' },
+      outcome(5, 'rejected', {
+        issues: [{ code: 'service_rejected', severity: 'error', message: 'serial: taken', origin: 'service' }],
+      }),
+      { t: 'intent', row: 3, op: 'update', key: 'A2', id: 7, hash: 'h', at: 1 },
+      {
+        t: 'outcome',
+        outcome: outcome(3, 'updated', { key: 'A2', id: 7, changed: ['name', 'original_cost'] }),
+        diff: [
+          { field: 'name', old: '=old', new: 'x', kind: 'set' },
+          { field: 'area', old: 'N', new: '', kind: 'clear' },
+        ],
+      },
+      outcome(4, 'invalid', {
+        key: 'A3',
+        issues: [tooLong('y'), fault('required', 'Fill it in.', { column: 'Cost' })],
+      }),
+      outcome(2, 'created', {
+        key: 'A1',
+        id: 6,
+        issues: [warning('value_normalised', 'Stored as PUMP.', { field: 'name' })],
+      }),
+    );
+    const summary = await write();
+
+    expect(await readCsv(join(out, 'results.csv'))).toEqual([
+      ['row', 'outcome', 'key', 'id', 'changed_fields', 'codes', 'message'],
+      ['2', 'created', 'A1', '6', '', 'value_normalised', 'Stored as PUMP.'],
+      ['3', 'updated', 'A2', '7', 'name; original_cost', '', ''],
+      [
+        '4',
+        'invalid',
+        'A3',
+        '',
+        '',
+        'too_long; required',
+        'Item Name: The service accepts 50 characters. Shorten the text.; Cost: Fill it in.',
+      ],
+      ['5', 'rejected', 'K-5', '', '', 'service_rejected', 'serial: taken'],
+    ]);
+    expect(await readCsv(join(out, 'faults.csv'))).toEqual([
+      ['row', 'column', 'field', 'value', 'code', 'message', 'origin'],
+      ['4', 'Item Name', 'name', 'y', 'too_long', 'The service accepts 50 characters. Shorten the text.', 'local'],
+      ['4', 'Cost', '', '', 'required', 'Fill it in.', 'local'],
+      ['5', '', '', '', 'service_rejected', 'serial: taken', 'service'],
+    ]);
+    expect(await readCsv(join(out, 'plan.csv'))).toEqual([
+      ['row', 'id', 'field', 'old', 'new', 'kind'],
+      ['3', '7', 'name', "'=old", 'x', 'set'],
+      ['3', '7', 'area', 'N', '', 'clear'],
+    ]);
+    expect(summary.status).toBe('partial');
+    expect(summary.rows).toMatchObject({ created: 1, updated: 1, invalid: 1, rejected: 1, total: 4 });
+    expect(summary.top_faults).toContainEqual({ code: 'too_long', count: 1, column: 'Item Name', example: 'y' });
+    expect(summary.reports).toEqual([
+      'results.csv',
+      'rejected.csv',
+      'faults.csv',
+      'plan.csv',
+      'report.html',
+      'summary.json',
+    ]);
+    expect(JSON.parse(await readFile(join(out, 'summary.json'), 'utf8'))).toEqual(summary);
+    expect((await readdir(out)).sort()).toEqual([...summary.reports].sort());
+  });
+
+  test('lines end in CRLF and there is no byte order mark', async () => {
+    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
+    await write();
+    const text = await readFile(join(out, 'results.csv'), 'latin1');
+    expect(text.startsWith('row,')).toBe(true);
+    expect(text.split('\r\n').length).toBe(6);
+    expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+  });
+
+  test('any text survives the CSV reports, and none of it can run as a formula', async () => {
+    const hostile = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('=1+1', ' @SUM(A1)', '"q"', 'a\r\nb', '\n', ',', "'=x", '\t=1', '-2', '+44 20 7946'),
+    );
+    await fc.assert(
+      fc.asyncProperty(hostile, hostile, async (key, message) => {
+        await rm(journal, { force: true });
+        const issue = fault('required', message, { column: key, value: message });
+        await record(
+          outcome(2, 'invalid', { key, issues: [issue] }),
+          ...[3, 4, 5].map((row) => outcome(row, 'unchanged')),
+        );
+        await write();
+        const raw = (await readCsv(join(out, 'faults.csv')))[1] ?? [];
+        expect(raw[0]).toBe('2');
+        const source = await openSource(join(out, 'faults.csv'));
+        for await (const [row] of source.rows()) {
+          expect(row?.cells.slice(1, 6)).toEqual([key, '', message, 'required', message]);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('a good run has no rejected file, and one that is left from before is removed', async () => {
+    await record(outcome(2, 'invalid'), ...[3, 4, 5].map((row) => outcome(row, 'created')));
+    await write();
+    expect(await readdir(out)).toContain('rejected.csv');
+    await rm(journal);
+    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'unchanged')));
+    await writeFile(join(out, 'mine.txt'), 'stays');
+    const summary = await write();
+    expect(summary.status).toBe('succeeded');
+    expect((await readdir(out)).sort()).toEqual(
+      ['faults.csv', 'mine.txt', 'plan.csv', 'report.html', 'results.csv', 'summary.json'].sort(),
+    );
+  });
+
+  test('a second outcome of a row is an error, and no summary is left to be believed', async () => {
+    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
+    await write();
+    await record(outcome(3, 'failed'));
+    await expect(write()).rejects.toThrow(/two outcomes for row 3: created and failed/);
+    expect(await readdir(out)).not.toContain('summary.json');
+  });
+
+  test('not_attempted gives way to the real outcome of the resumed run', async () => {
+    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'not_attempted')));
+    await record({ t: 'intent', row: 2, op: 'create', key: 'A1', hash: '', at: 1 });
+    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
+    expect((await write()).rows).toMatchObject({ created: 4, not_attempted: 0, total: 4 });
+  });
+
+  test('a row without an outcome is an error in a run that finished', async () => {
+    await record(...[2, 3, 4].map((row) => outcome(row, 'created')));
+    await expect(write()).rejects.toThrow(/4 rows were read and 3 have an outcome/);
+    await record({ t: 'intent', row: 5, op: 'create', key: 'A4', hash: '', at: 1 });
+    await expect(write()).rejects.toThrow(/row 5 was sent and has no outcome/);
+  });
+
+  test('a run that stopped says so of every row it did not finish', async () => {
+    await record(outcome(2, 'created'), { t: 'intent', row: 4, op: 'update', key: 'A3', id: 9, hash: '', at: 1 });
+    const stopped = 'The run was interrupted by SIGTERM.';
+    const summary = await write({ stopped, summary: head(4, { status: 'interrupted', reason: stopped }) });
+    expect(summary.rows).toMatchObject({ created: 1, unknown: 1, not_attempted: 2, total: 4 });
+    const [, ...lines] = await readCsv(join(out, 'results.csv'));
+    expect(lines.map((line) => [line[0], line[1], line[2], line[3], line[5]])).toEqual([
+      ['2', 'created', 'K-2', '', ''],
+      ['3', 'not_attempted', '', '', 'run_stopped'],
+      ['4', 'unknown', 'A3', '9', 'outcome_unknown'],
+      ['5', 'not_attempted', '', '', 'run_stopped'],
+    ]);
+    expect((await readCsv(join(out, 'rejected.csv'))).map((line) => line[0])).toEqual(['Serial', 'A2', 'A3', 'A4']);
+  });
+
+  test('outcomes of rows the file does not have are noticed', async () => {
+    await record(...[2, 3, 4].map((row) => outcome(row, 'created')), outcome(50, 'invalid'));
+    await expect(write()).rejects.toThrow(/not the one of this run/);
+  });
+
+  test('records from before the updates come with the reports', async () => {
+    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'updated')));
+    const before = join(dir, 'before.log');
+    const log = await openAppendLog(before);
+    log.append([
+      { row: 5, id: 1, record: { name: 'x' } },
+      { row: 2, id: 2, record: {} },
+    ]);
+    await log.close();
+    const summary = await write({ before });
+    expect(summary.reports).toContain('before.ndjson');
+    const rows = (await readFile(join(out, 'before.ndjson'), 'utf8')).trim().split('\n');
+    expect(rows.map((line) => (JSON.parse(line) as { row: number }).row)).toEqual([2, 5]);
+  });
+
+  test('the most frequent faults: at most ten, by code and column, counted over all rows', async () => {
+    const rows = Array.from({ length: 300 }, (_, at) => at + 2);
+    const source = await csv(`H\r\n${rows.map((row) => `v${row}\r\n`).join('')}`, 'many.csv');
+    await record(
+      ...rows.map((row) =>
+        outcome(row, 'invalid', { issues: [tooLong(`v${row}`, `C${row % 12}`), fault('required', 'x')] }),
+      ),
+    );
+    const summary = await write({ source, summary: head(300) });
+    expect(summary.top_faults.length).toBe(10);
+    expect(summary.top_faults[0]).toEqual({ code: 'required', count: 300 });
+    expect(summary.top_faults[1]).toEqual({ code: 'too_long', count: 25, column: 'C2', example: 'v2' });
+  });
+
+  test('100,000 rows in shuffled order: right order, small memory', async () => {
+    const total = 100_000;
+    const opened = await openJournal(journal);
+    for (let block = 0; block < total; block += 1000) {
+      const entries: Entry[] = [];
+      // Within a window of 1,000 rows outcomes come in an order of their own: 37 and 1,000 have no common divisor.
+      for (let at = 0; at < 1000; at++) {
+        const row = block + ((at * 37) % 1000) + 2;
+        const kind = row % 10 === 0 ? 'invalid' : 'created';
+        entries.push({
+          t: 'outcome',
+          outcome: outcome(row, kind, { id: row, issues: kind === 'invalid' ? [tooLong('v')] : [] }),
+        });
+      }
+      opened.append(entries);
+      await opened.flush();
+    }
+    await opened.close();
+    let text = 'Serial,Item Name\n';
+    for (let row = 2; row < total + 2; row++) text += `S${row},n\n`;
+    const source = await csv(text);
+    globalThis.gc?.();
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const timer = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 5);
+    const summary = await writeReports({ dir: out, journal, source, summary: head(total) });
+    clearInterval(timer);
+    expect(summary.rows).toMatchObject({ created: 90_000, invalid: 10_000, total });
+    const results = await readCsv(join(out, 'results.csv'));
+    expect(results.length).toBe(total + 1);
+    expect(results.slice(1).every((line, at) => line[0] === String(at + 2))).toBe(true);
+    const rejected = await readCsv(join(out, 'rejected.csv'));
+    expect(rejected.slice(1).map((line) => line[0])).toEqual(
+      Array.from({ length: 10_000 }, (_, at) => `S${(at + 1) * 10}`),
+    );
+    expect((peak - before) / 2 ** 20).toBeLessThan(150);
+  });
+});

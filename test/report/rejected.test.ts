@@ -1,0 +1,167 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import iconv from 'iconv-lite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSource } from '../../src/files/open.js';
+import { fault } from '../../src/model/issue.js';
+import type { SheetRow } from '../../src/model/row.js';
+import type { OpenSource, SourceMeta } from '../../src/model/source.js';
+import { marksOf, plainer, type RejectedOptions, type RejectedRow, writeRejected } from '../../src/report/rejected.js';
+import { outcome, parseCsv, tooLong } from './sample.js';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rejected-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function source(bytes: string | Buffer, name = 'in.csv'): Promise<OpenSource> {
+  await writeFile(join(dir, name), bytes);
+  return openSource(join(dir, name));
+}
+
+async function all(from: OpenSource): Promise<SheetRow[]> {
+  const rows: SheetRow[] = [];
+  for await (const batch of from.rows()) rows.push(...batch);
+  return rows;
+}
+
+/** Every row of the source is written as invalid, with the given message. */
+async function reject(from: OpenSource, message = 'Shorten it.', more: Partial<RejectedOptions> = {}) {
+  const path = join(dir, `rejected.${from.meta.format}`);
+  const rejected: RejectedRow[] = (await all(from)).map((row) => ({
+    row,
+    outcome: outcome(row.row, 'invalid', { issues: [fault('too_long', message, { column: 'Name' })] }),
+  }));
+  async function* rows() {
+    yield rejected;
+  }
+  const warning = await writeRejected(path, rows, { meta: from.meta, ...more });
+  return { path, bytes: await readFile(path), warning };
+}
+
+describe('rejected.csv', () => {
+  test('original columns with original text, duplicate and blank headings too, then ours', async () => {
+    const from = await source('Name,,Name,Cost\r\n"a ""b"", c",x, y ,01.50\r\n');
+    const { bytes } = await reject(from);
+    expect(parseCsv(bytes.toString('utf8'))).toEqual([
+      ['Name', '', 'Name', 'Cost', '_row', '_outcome', '_codes', '_message'],
+      ['a "b", c', 'x', ' y ', '01.50', '2', 'invalid', 'too_long', 'Name: Shorten it.'],
+    ]);
+  });
+
+  test('read again it has the same cells, and our columns of the earlier round are replaced', async () => {
+    const from = await source('Name;Kosten\n=1+1;1,5\n"two\nlines";2\n');
+    const first = await reject(from);
+    const again = await openSource(first.path);
+    expect(again.meta.delimiter).toBe(';');
+    expect((await all(again)).map((row) => row.cells.slice(0, 2))).toEqual([
+      ['=1+1', '1,5'],
+      ['two\nlines', '2'],
+    ]);
+    const second = await reject(again);
+    expect(second.bytes).toEqual(first.bytes);
+  });
+
+  test('line end, delimiter and encoding of the input; a message is put into letters the encoding has', async () => {
+    const text = 'Name;Größe\nZoë – „neu“;1\n';
+    const from = await source(iconv.encode(text, 'windows-1252'));
+    expect(from.meta.encoding).toBe('windows-1252');
+    const { bytes, warning } = await reject(from, 'Łódź → “x” ≤ 5 日');
+    expect(warning).toBeUndefined();
+    expect(iconv.decode(bytes, 'windows-1252')).toBe(
+      'Name;Größe;_row;_outcome;_codes;_message\nZoë – „neu“;1;2;invalid;too_long;Name: Lódz -> “x” <= 5 ?\n',
+    );
+  });
+
+  test('a cell that the encoding cannot hold makes the file UTF-8 rather than lose the cell', async () => {
+    const from = await source('Name\nx\n');
+    const meta: SourceMeta = { ...from.meta, encoding: 'windows-1252' };
+    const path = join(dir, 'out.csv');
+    async function* rows() {
+      yield [{ row: { row: 2, cells: ['日本'] }, outcome: outcome(2, 'failed') }];
+    }
+    const warning = await writeRejected(path, rows, { meta });
+    expect(warning).toContain('written as UTF-8');
+    expect(await readFile(path, 'utf8')).toMatch(/^\ufeffName,.*\n日本,2,failed,/);
+  });
+
+  test('byte order marks come back', async () => {
+    const from = await source('Name\nx\n');
+    const marked = await reject({ ...from, meta: { ...from.meta, bom: true } });
+    expect(marked.bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+    expect((await reject({ ...from, meta: { ...from.meta, bom: false } })).bytes[0]).toBe('N'.charCodeAt(0));
+    const wide = await source(iconv.encode('Name,B\r\nZoë,1\r\n', 'utf-16le', { addBOM: true }), 'wide.csv');
+    const again = await reject(wide);
+    expect(again.bytes.subarray(0, 2)).toEqual(Buffer.from([0xff, 0xfe]));
+    expect((await all(await openSource(again.path)))[0]?.cells[0]).toBe('Zoë');
+  });
+
+  test('surplus cells stay behind our columns, so the row is still ragged when it comes back unedited', async () => {
+    const from = await source('Name,B\nx,1\ny,2\n');
+    const path = join(dir, 'out.csv');
+    async function* rows() {
+      yield [{ row: { row: 2, cells: ['Pump', 'big', 'red', '7'] }, outcome: outcome(2, 'invalid') }];
+    }
+    await writeRejected(path, rows, { meta: from.meta });
+    const line = parseCsv(await readFile(path, 'utf8'))[1] ?? [];
+    expect([...line.slice(0, 2), ...line.slice(6)]).toEqual(['Pump', 'big', 'red', '7']);
+    const [row] = await all(await openSource(path));
+    expect(row?.faults?.map(({ code }) => code)).toEqual(['ragged_row']);
+  });
+
+  test('a heading the job names by row number stands in that row again', async () => {
+    const from = await source('Inventory 2026\n\nName,B\nx,1\ny,2\n');
+    expect(from.meta.header_row).toBe(3);
+    const { path } = await reject(from, 'm', { keepHeaderRow: true });
+    const again = await openSource(path, { header_row: 3 });
+    expect(again.meta.headings.slice(0, 2)).toEqual(['Name', 'B']);
+    expect((await all(again)).length).toBe(2);
+    expect((await openSource((await reject(from)).path)).meta.header_row).toBe(1);
+  });
+});
+
+describe('rejected.ndjson', () => {
+  test('values keep their JSON kind and every digit; keys that no row fills are kept', async () => {
+    const from = await source('{"name":"x","cost":12345678901234.50,"ok":true,"a.b":null}\n', 'in.ndjson');
+    const { bytes, path } = await reject(from);
+    expect(bytes.toString()).toMatch(/^\{"name":"x","cost":12345678901234\.50?,"ok":true,"a\.b":null,"_row":"1",/);
+    expect((await openSource(path)).meta.headings).toEqual([
+      ...from.meta.headings,
+      '_row',
+      '_outcome',
+      '_codes',
+      '_message',
+    ]);
+  });
+});
+
+describe('marks', () => {
+  test('by heading, else by the columns of the field, else by the reader; one note a cell', () => {
+    const row: SheetRow = {
+      row: 2,
+      cells: ['a', 'b', 'c'],
+      faults: [{ code: 'nul_character', message: 'NUL.', index: 2 }],
+    };
+    const issues = [
+      tooLong('a', 'Name'),
+      fault('not_in_list', 'Not in the list.', { column: 'Name' }),
+      fault('service_rejected', 'too dear', { field: 'original_cost' }),
+      fault('ragged_row', 'ragged'),
+    ];
+    const marks = marksOf({ row, outcome: outcome(2, 'invalid', { issues }) }, ['Name', 'Cost', 'C'], (field) =>
+      field === 'original_cost' ? [1] : [],
+    );
+    expect(marks).toEqual([
+      { at: 0, note: 'The service accepts 50 characters. Shorten the text.\nNot in the list.' },
+      { at: 1, note: 'too dear' },
+      { at: 2, note: 'NUL.' },
+    ]);
+  });
+
+  test('text that fits stays as it is', () => {
+    expect(plainer('“€ – ÿ', 'windows-1252')).toBe('“€ – ÿ');
+    expect(plainer('ñ → 日', 'iso-8859-2')).toBe('n -> ?');
+  });
+});

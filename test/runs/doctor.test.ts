@@ -1,0 +1,219 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkUp, checkUpCode } from '../../src/runs/doctor.js';
+import { checkNode, checkQueue } from '../../src/runs/doctor/here.js';
+import { checkClock } from '../../src/runs/doctor/service.js';
+import { runProbe } from '../../src/runs/probe.js';
+import { resolveSettings } from '../../src/runs/settings.js';
+import { RunError } from '../../src/model/error.js';
+import { loadBehaviour } from '../../src/service/behaviour.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+
+const TOKEN = 'planted-token-4711';
+
+let cwd: string;
+let sandbox: Sandbox | undefined;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'rowferry-doctor-'));
+});
+afterEach(async () => {
+  await sandbox?.close();
+  sandbox = undefined;
+  await rm(cwd, { recursive: true, force: true });
+});
+
+async function settingsOn(options: SandboxOptions = {}, env: Record<string, string> = {}) {
+  sandbox = await startSandbox({ token: TOKEN, seed: 'demo', ...options });
+  return resolveSettings({ ROWFERRY_API_URL: sandbox.url, ROWFERRY_API_TOKEN: TOKEN, ...env }, {}, cwd);
+}
+
+const look = async (settings: Parameters<typeof checkUp>[0], env: Record<string, string> = {}) => {
+  const checks = await checkUp(settings, { cwd, env });
+  return { checks, code: checkUpCode(checks), named: (name: string) => checks.find((check) => check.name === name) };
+};
+
+describe('doctor', () => {
+  it('finds all well against a service that is', async () => {
+    await mkdir(join(cwd, 'jobs'));
+    await writeFile(
+      join(cwd, 'jobs', 'a.yaml'),
+      'kind: import\nresource: asset\nmatch: { key: name }\ncolumns: { Name: name }\n',
+    );
+    const { checks, code, named } = await look(await settingsOn());
+    expect(checks.filter((check) => check.state !== 'ok')).toEqual([]);
+    expect(code).toBe(0);
+    expect(named('company')?.found).toBe('1 "Northwind Operations"');
+    expect(named('look-ups')?.found).toMatch(/\d+ supplier/);
+    expect(named('clock')?.found).toBe('agrees with the service');
+    // Nothing is left behind by looking.
+    expect(await readdir(cwd)).toEqual(['jobs']);
+  });
+
+  it('never shows the token', async () => {
+    const env = { ROWFERRY_API_TOKEN: TOKEN, ROWFERRY_API_URL: 'https://x.example' };
+    const { checks, named } = await look(await settingsOn(), env);
+    expect(JSON.stringify(checks)).not.toContain(TOKEN);
+    expect(named('settings')?.found).toContain('ROWFERRY_API_TOKEN=(set)');
+  });
+
+  it('tells a refused token from a service that is away', async () => {
+    const settings = await settingsOn();
+    const refused = await look({ ...settings, auth: { kind: 'token', token: 'another-token' } });
+    expect(refused.code).toBe(1);
+    expect(refused.named('service')?.state).toBe('ok');
+    expect(refused.named('token')?.state).toBe('bad');
+    expect(refused.named('company')).toBeUndefined();
+
+    await sandbox?.close();
+    sandbox = undefined;
+    const away = await look(settings);
+    expect(away.code).toBe(1);
+    expect(away.named('service')).toMatchObject({ state: 'bad', advice: expect.stringContaining('ROWFERRY_API_URL') });
+    expect(away.named('token')).toBeUndefined();
+  });
+
+  it('names a company that is archived, and what there is where it does not exist', async () => {
+    const settings = await settingsOn();
+    const archived = await look({ ...settings, company: 2 });
+    expect(archived.code).toBe(1);
+    expect(archived.named('company')?.found).toContain('is archived, not active');
+    const missing = await look({ ...settings, company: 99 });
+    expect(missing.named('company')?.found).toContain('there are: 1 "Northwind Operations"');
+  });
+
+  it('lists the faults of job files', async () => {
+    await mkdir(join(cwd, 'jobs'));
+    await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: import\nresource: asset\ncolums: {}\n');
+    const { named, code } = await look(await settingsOn());
+    expect(code).toBe(1);
+    expect(named('job files')).toMatchObject({ state: 'bad', found: expect.stringMatching(/^jobs\/bad\.yaml:3:1 /m) });
+  });
+
+  it('says that the data folder cannot be written', async () => {
+    await writeFile(join(cwd, 'file'), '');
+    const settings = await settingsOn({}, { ROWFERRY_HOME: join(cwd, 'file', 'home') });
+    const { named, code } = await look(settings);
+    expect(code).toBe(1);
+    expect(named('data folder')).toMatchObject({ state: 'bad', advice: expect.stringContaining('ROWFERRY_HOME') });
+  });
+
+  it('ends with 2 where settings are wrong or missing, and still looks at the rest', async () => {
+    const wrong = await look(new RunError('usage', 'A setting is wrong.', ['ROWFERRY_X is no variable of rowferry']));
+    expect(wrong.code).toBe(2);
+    expect(wrong.named('settings')?.found).toContain('ROWFERRY_X');
+    expect(wrong.named('Node')?.state).toBe('ok');
+    const missing = await look(resolveSettings({}, {}, cwd));
+    expect(missing.code).toBe(2);
+    expect(missing.named('settings')?.found).toContain('ROWFERRY_API_URL is not set');
+    expect(missing.named('data folder')?.state).toBe('ok');
+  });
+
+  it('judges versions, clocks and queue addresses', () => {
+    expect(checkNode('20.19.0').state).toBe('ok');
+    expect(checkNode('24.1.0').state).toBe('ok');
+    expect(checkNode('20.18.3').state).toBe('bad');
+    expect(checkNode('18.20.0').state).toBe('bad');
+    const noon = Date.UTC(2026, 0, 1, 12);
+    expect(checkClock('Thu, 01 Jan 2026 11:55:00 GMT', noon)).toMatchObject({ state: 'warn', found: 'is 300 s ahead of the service' });
+    expect(checkClock('Thu, 01 Jan 2026 12:00:30 GMT', noon).state).toBe('ok');
+    expect(checkClock('yesterday', noon).state).toBe('warn');
+    const queue = checkQueue(resolveSettings({ ROWFERRY_QUEUE_URL: 'rediss://user:pa55word@redis.example:6380/2' }, {}, cwd));
+    expect(queue.found).toContain('rediss at redis.example:6380');
+    expect(queue.found).not.toContain('pa55word');
+  });
+});
+
+describe('the probe', () => {
+  const probe = async (options: SandboxOptions = {}, lagMs = 5000) => {
+    const settings = await settingsOn(options);
+    const result = await runProbe(settings, { lagMs });
+    const text = (about: string) => result.findings.find((finding) => finding.about === about)?.text;
+    return { settings, result, behaviour: result.behaviour, text };
+  };
+
+  it('finds out how the sandbox behaves as it comes, keeps it, and says what stays', async () => {
+    const { behaviour, result, text } = await probe();
+    expect(behaviour).toMatchObject({ putAccepts: [], omitted: 'nulled', patch: true, uniqueField: 'rejects' });
+    expect(behaviour.filters).toEqual({
+      'asset.serial_number': 'exact',
+      'asset.name': 'exact',
+      'asset.asset_tag': 'exact',
+      'asset.manufacturer_name': 'exact',
+      'contract.contract_no': 'exact',
+      'contract.name': 'exact',
+    });
+    expect(await loadBehaviour(result.keptIn)).toEqual(behaviour);
+    expect(text('PUT with area')).toContain('emptied');
+    expect(text('answers')).toBe('a create answers the record');
+    expect(result.leftBehind).toHaveLength(2);
+    const assets = sandbox!.records('asset');
+    expect(assets.filter((asset) => String(asset['name']).startsWith('rowferry probe'))).toHaveLength(1);
+    expect(result.leftBehind[0]).toContain(String(assets.at(-1)?.['name']));
+    expect(String(assets.at(-1)?.['asset_notes'])).toContain('rowferry doctor --probe');
+    expect(sandbox!.records('contract').at(-1)).toMatchObject({ status: 'archived' });
+    expect(await readFile(join(result.keptIn, 'behaviour.json'), 'utf8')).not.toContain(TOKEN);
+  });
+
+  it('finds fields that a PUT takes although the interface does not list them', async () => {
+    const { behaviour } = await probe({ switches: { undocumentedOnPut: 'accepted' } });
+    expect([...behaviour.putAccepts].sort()).toEqual(
+      ['approver', 'area', 'business_entity_type', 'signed_date', 'signer', 'state_province'].sort(),
+    );
+  });
+
+  it('finds that such fields are refused, and tries them one by one', async () => {
+    const { behaviour, text } = await probe({ switches: { undocumentedOnPut: 'rejected' } });
+    expect(behaviour.putAccepts).toEqual([]);
+    expect(text('PUT with area')).toContain('is refused');
+  });
+
+  it('finds that a PUT keeps what it leaves out', async () => {
+    const { behaviour, text } = await probe({ switches: { omittedOnPut: 'kept' } });
+    expect(behaviour.omitted).toBe('kept');
+    expect(behaviour.putAccepts).toContain('area');
+    expect(text('PUT with area')).toContain('keeps its old value');
+  });
+
+  it.each([
+    ['contains', 'contains'],
+    ['ignore_case', 'ignores_case'],
+    ['ignored', 'ignored'],
+  ] as const)('finds that filters are %s', async (filters, expected) => {
+    const { behaviour } = await probe({ switches: { filters } });
+    expect(behaviour.filters?.['asset.serial_number']).toBe(expected);
+    expect(behaviour.filters?.['contract.contract_no']).toBe(expected);
+  });
+
+  it.each(['upserts', 'ignored'] as const)('finds that unique_field is %s', async (uniqueField) => {
+    const { behaviour, result } = await probe({ switches: { uniqueField } });
+    expect(behaviour.uniqueField).toBe(uniqueField);
+    expect(result.leftBehind).toHaveLength(uniqueField === 'ignored' ? 3 : 2);
+  });
+
+  it('finds that PATCH does not work', async () => {
+    const { behaviour } = await probe({ switches: { patch: 'off' } });
+    expect(behaviour.patch).toBe(false);
+  });
+
+  it('waits for look-ups that lag, and does without answers', async () => {
+    const { behaviour, text } = await probe({ responses: 'bare', switches: { lag: 1200, filters: 'ignored' } });
+    expect(text('answers')).toContain('answers nothing');
+    expect(text('look-ups')).toMatch(/after about \d s/);
+    expect(behaviour.omitted).toBe('nulled');
+  });
+
+  it('leaves nothing behind where the service refuses the scratch asset', async () => {
+    const settings = await settingsOn({ faults: ['POST /asset status=422'] });
+    await expect(runProbe(settings, { lagMs: 100 })).rejects.toThrow(/scratch asset was not accepted/);
+    expect(sandbox!.commits()).toEqual([]);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('keeps what the asset taught where the contract cannot be tried', async () => {
+    const { behaviour, text } = await probe({ faults: ['POST /contract status=422'] });
+    expect(behaviour.omitted).toBe('nulled');
+    expect(text('contract')).toContain('could not be tried');
+  });
+});

@@ -1,0 +1,483 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunError } from '../../src/model/error.js';
+import { brakes, columnTarget, customFieldName, importJob, sourceOptions } from '../../src/model/job.js';
+import { checkJobFile, checkJobText, inlineJob, loadJob, problemLine } from '../../src/runs/job-file.js';
+
+/** `line:column message` of every problem; warnings say so. */
+function problemsOf(text: string): string[] {
+  return checkJobText(text).problems.map((problem) => problemLine('j', problem).slice(2));
+}
+
+const GOOD = `kind: import
+resource: asset
+match: { key: serial_number }
+columns:
+  Item: name
+  Serial: serial_number
+`;
+
+/** Each job has the good one's four top-level keys unless it is about them; the fault stands where the number says. */
+const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = [
+  ['no YAML', 'kind: import\ncolumns: [a, b\n', '3:1 not valid YAML'],
+  ['a tab as indent', 'columns:\n\tA: name\n', '2:1 a tab is used to indent'],
+  ['a key twice', 'kind: import\nkind: import\n', '2:1 this key stands here twice'],
+  [
+    'a heading twice, once as a number',
+    'kind: import\ncolumns:\n  1: name\n  "1": city\n',
+    '4:3 this key stands here twice',
+  ],
+  ['two documents', `${GOOD}---\nkind: import\n`, '7:1 a job file holds one job'],
+  ['a tag', 'kind: !!js/function x\n', '1:7 not valid YAML: Unresolved tag'],
+  ['an unset alias', 'kind: *x\n', '1:1 not valid YAML: Unresolved alias'],
+  ['an empty file', '# nothing\n', '1:1 the job file is empty'],
+  ['a list', '- a\n', '1:1 the job file holds no keys'],
+  ['kind export', 'kind: export\nresource: asset\n', '1:1 kind is export; this version runs import jobs only'],
+  ['kind reconcile', 'resource: asset\nkind: reconcile\n', '2:1 kind is reconcile'],
+  ['unknown kind', GOOD.replace('import', 'imprt'), '1:7 `kind` is "imprt"; it must be import'],
+  ['no kind', GOOD.replace('kind: import\n', ''), '1:1 `kind` is missing; write import'],
+  [
+    'unknown resource',
+    GOOD.replace('asset', 'assets'),
+    '2:11 `resource` is "assets"; it must be one of: asset, contract',
+    'did you mean `asset`?',
+  ],
+  ['no match', 'kind: import\nresource: asset\ncolumns: { S: serial_number, N: name }\n', '1:1 `match` is missing'],
+  [
+    'no columns',
+    'kind: import\nresource: asset\nmatch: { key: name }\n',
+    '1:1 `columns` is missing',
+    'not mapped to any column',
+  ],
+  ['empty columns', `${GOOD.slice(0, GOOD.indexOf('columns'))}columns: {}\n`, '4:1 no column is mapped'],
+  ['an unknown key', `${GOOD}colums: {}\n`, '7:1 unknown key `colums`, did you mean `columns`?'],
+  ['a key of reconcile jobs', `${GOOD}orphans: { action: report }\n`, '7:1 `orphans` belongs to reconcile jobs'],
+  [
+    'an unknown nested key',
+    `${GOOD}source:\n  delimeter: ";"\n`,
+    '8:3 unknown key `delimeter`, did you mean `delimiter`?',
+  ],
+  [
+    'an unknown key of a column',
+    `${GOOD}  City: { field: city, requird: true }\n`,
+    '7:24 unknown key `requird`, did you mean `required`?',
+  ],
+  ['the wrong type', `${GOOD}repeat: "yes"\n`, '7:9 `repeat` must be true or false, not "yes"'],
+  [
+    'a number as field',
+    `${GOOD}  City: 5\n`,
+    '7:9 `columns.City` must be ~, text or a mapping of keys to values, not "5"',
+  ],
+  [
+    'a list as value',
+    `${GOOD}  City: { field: city, values: { a: [b] } }\n`,
+    '7:37 `columns.City.values.a` must be text, a number',
+  ],
+  ['a column without field', `${GOOD}  City: { required: true }\n`, '7:3 `columns.City.field` is missing'],
+  [
+    'a wrong choice',
+    `${GOOD}write: { method: post }\n`,
+    '7:18 `write.method` is "post"; it must be one of: put, patch',
+  ],
+  ['a company of zero', `${GOOD}company: 0\n`, '7:10 `company` is "0"; it must be 1 or more'],
+  [
+    'a wrong brake',
+    `${GOOD}brakes: { max_invalid: 20x, min_rows: -1 }\n`,
+    '7:24 `brakes.max_invalid` is "20x"; it must be a count',
+    '7:39 `brakes.min_rows` is "-1"',
+  ],
+  [
+    'an unknown brake',
+    `${GOOD}brakes: { max_invaild: 20% }\n`,
+    '7:11 unknown key `max_invaild`, did you mean `max_invalid`?',
+  ],
+  [
+    'an unknown field',
+    `${GOOD}  Cost: orignal_cost\n`,
+    '7:9 an asset has no field `orignal_cost`, did you mean `original_cost`?',
+  ],
+  ['an unknown field in full form', `${GOOD}  Cost:\n    field: orignal_cost\n`, '8:12 an asset has no field'],
+  ['a field that is read only', `${GOOD}  Region: region\n`, '7:11 `region` can only be read'],
+  ['a field of another resource', `${GOOD}  EIN: ein\n`, '7:8 an asset has no field `ein`'],
+  [
+    'a field mapped twice',
+    `${GOOD}  Other: serial_number\n`,
+    '7:10 `serial_number` is mapped twice: the column `Serial` sets it already',
+  ],
+  ['a field mapped twice by an alias', `${GOOD}  A: bldg_name\n  B: bldng_name\n`, '8:6 `bldng_name` is mapped twice'],
+  [
+    'a custom field mapped twice',
+    `${GOOD}  A: template.Finance.Budget\n  B: template.finance.budget\n`,
+    '8:6 `template.finance.budget` is mapped twice',
+  ],
+  ['id without being the key', `${GOOD}  Id: id\n`, '7:7 `id` can be mapped only where it is the key'],
+  [
+    'half a template field',
+    `${GOOD}  A: template.Finance\n`,
+    '7:6 `template.Finance` is incomplete; write template.<template>.<field>',
+  ],
+  [
+    'half a form column',
+    `${GOOD}  A: form.Data centre.\n`,
+    '7:6 `form.Data centre.` is incomplete; write form.<form>.<column>',
+  ],
+  [
+    'a form of a supplier',
+    'kind: import\nresource: supplier\nmatch: { key: name }\ncolumns: { N: name, F: form.A.B }\n',
+    '4:24 `form.A.B`: a supplier has no custom forms',
+  ],
+  ['headings that collide', `${GOOD}  " item ": city\n`, '7:3 the headings `Item` and ` item ` are the same'],
+  ['headings that collide in Unicode form', `${GOOD}  Ｉtem: city\n`, '7:3 the headings `Item` and `Ｉtem`'],
+  ['a blank heading', `${GOOD}  " ": city\n`, '7:3 a heading is blank'],
+  ['a heading of ours', `${GOOD}  _row: city\n`, '7:3 `_row` begins with _'],
+  [
+    'a heading that objects treat as their own',
+    `${GOOD}  __proto__: city\n`,
+    '7:3 a column of this name cannot be mapped',
+  ],
+  [
+    'an unknown key field',
+    GOOD.replace('key: serial_number', 'key: serialnumer'),
+    '3:15 an asset has no field `serialnumer`',
+  ],
+  [
+    'a key that is not mapped',
+    GOOD.replace('key: serial_number', 'key: [name, asset_tag]'),
+    '3:22 the key `asset_tag` is not mapped to any column',
+  ],
+  [
+    'a key twice in the list',
+    GOOD.replace('key: serial_number', 'key: [name, name]'),
+    '3:22 `name` stands in the key twice',
+  ],
+  [
+    'a key beside id',
+    `${GOOD.replace('key: serial_number', 'key: [id, name]')}  Id: id\n`,
+    '3:16 `id` alone identifies a record',
+  ],
+  [
+    'a key that is never shown',
+    `${GOOD.replace('key: serial_number', 'key: inventory_no')}  I: inventory_no\n`,
+    '3:10 `inventory_no` cannot be a key',
+  ],
+  [
+    'a constant key',
+    GOOD.replace('  Serial: serial_number', 'constants: { serial_number: "1" }'),
+    '3:10 the key is a constant',
+  ],
+  ['an empty key', GOOD.replace('key: serial_number', 'key: []'), '3:15 `match.key` is an empty list'],
+  [
+    'unique_field of a contract',
+    'kind: import\nresource: supplier\nmatch: { key: name, unique_field: name }\ncolumns: { N: name }\n',
+    '3:21 `unique_field` exists for assets only, not for a supplier',
+  ],
+  [
+    'unique_field not mapped',
+    GOOD.replace('key: serial_number', 'key: serial_number, unique_field: name').replace('Item: name', 'Item: city'),
+    '3:44 `unique_field` is `name`, which is not mapped',
+  ],
+  [
+    'a constant without field',
+    `${GOOD}constants: { citty: Oslo }\n`,
+    '7:14 an asset has no field `citty`, did you mean `city`?',
+  ],
+  [
+    'a constant outside a list',
+    `${GOOD}constants: { warranty_type: oemm }\n`,
+    '7:29 constants: `warranty_type` is "oemm"; it must be one of: none, oem',
+  ],
+  [
+    'a constant that is no number',
+    `${GOOD}constants: { original_cost: much }\n`,
+    '7:29 constants: `original_cost` is "much"; it must be a number',
+  ],
+  [
+    'a constant out of range',
+    `${GOOD}constants: { original_cost: -1 }\n`,
+    '7:29 constants: `original_cost` cannot be used',
+  ],
+  ['a constant too long', `${GOOD}constants: { city: ${'x'.repeat(51)} }\n`, '7:20 constants: `city` cannot be used'],
+  [
+    'a constant date that is none',
+    `${GOOD}constants: { service_start_date: 2025-02-29 }\n`,
+    '7:34 constants: `service_start_date` is "2025-02-29"; it must be a date',
+  ],
+  [
+    'a constant country',
+    `${GOOD}constants: { country: Elbonia }\n`,
+    '7:23 constants: `country` is "Elbonia"; it must be a country',
+  ],
+  [
+    'a code that YAML reads as a number',
+    `${GOOD}defaults: { asset_tag: 00123 }\n`,
+    '7:24 defaults: `asset_tag` is written 00123, which YAML reads as 123; put it in quotes: "00123"',
+  ],
+  [
+    'an amount that YAML cannot hold',
+    `${GOOD}constants: { original_cost: 99999999999999.999 }\n`,
+    'put it in quotes: "99999999999999.999"',
+  ],
+  [
+    'a default of a column outside a list',
+    `${GOOD}  W: { field: warranty_type, default: oemm }\n`,
+    '7:39 the default is "oemm"; it must be one of',
+  ],
+  [
+    'a meaning outside a list',
+    `${GOOD}  W: { field: warranty_type, values: { Gold: goldd } }\n`,
+    '7:46 the value for `Gold` is "goldd"; it must be one of',
+  ],
+  [
+    'the same cell text twice',
+    `${GOOD}  C: { field: city, values: { A: x, a: y } }\n`,
+    '7:37 `A` and `a` are the same cell text',
+  ],
+  [
+    'a date format without month',
+    `${GOOD}source: { dates: [dd/mm/yyyy] }\n`,
+    '7:19 the date format "dd/mm/yyyy" cannot be used: it lacks the month',
+  ],
+  [
+    'a date format of a column',
+    `${GOOD}  D: { field: service_start_date, dates: [yyyy-MM-dd, DD.MM.YYYY] }\n`,
+    '7:55 the date format "DD.MM.YYYY" cannot be used',
+  ],
+  [
+    'an unknown encoding',
+    `${GOOD}source: { encoding: windws-1252 }\n`,
+    '7:21 the encoding "windws-1252" is not known, did you mean `windows-1252`?',
+  ],
+  ['a sheet of a CSV file', `${GOOD}source: { format: csv, sheet: 2 }\n`, '7:24 `sheet` belongs to workbooks'],
+  [
+    'four cron fields',
+    `${GOOD}schedule: { cron: "0 2 * *", file: a.csv }\n`,
+    '7:19 the cron expression "0 2 * *" cannot be used: it has 4 fields',
+  ],
+  ['minute 61', `${GOOD}schedule: { cron: "61 2 * * *", file: a.csv }\n`, 'the minute is "61"; write 0 to 59'],
+  [
+    'a cron range that runs backwards',
+    `${GOOD}schedule: { cron: "0 2 * * fri-mon", file: a.csv }\n`,
+    'the weekday is "fri-mon"; the range runs backwards',
+  ],
+  [
+    'an unknown time zone',
+    `${GOOD}schedule: { cron: "0 2 * * *", timezone: Europe/Berln, file: a.csv }\n`,
+    'did you mean `Europe/Berlin`?',
+  ],
+  ['a schedule without file', `${GOOD}schedule: { cron: "0 2 * * *" }\n`, '7:1 `schedule.file` is missing'],
+];
+
+describe('checkJobText', () => {
+  it('accepts the smallest job and fills in what it leaves out', () => {
+    const { job, problems } = checkJobText(GOOD);
+    expect(problems).toEqual([]);
+    expect(job).toMatchObject({
+      match: { key: ['serial_number'], existing: 'update', missing: 'create' },
+      blank: 'keep',
+      write: { method: 'put', at_risk: 'block' },
+      brakes: { min_rows: 1 },
+      source: { format: 'auto', header_row: 'auto' },
+    });
+  });
+
+  it.each(FAULTS)('refuses %s', (_, yaml, ...expected) => {
+    const { job, problems } = checkJobText(yaml);
+    const lines = problems.map((problem) => problemLine('j', problem).slice(2));
+    expect(job).toBeUndefined();
+    for (const words of expected) {
+      // A message that begins with a place must stand there; the rest may stand anywhere in a line.
+      const found = lines.some((line) => (/^\d/.test(words) ? line.startsWith(words) : line.includes(words)));
+      expect(found, `${words}\n${lines.join('\n')}`).toBe(true);
+    }
+  });
+
+  it('lists every fault of a file, top to bottom', () => {
+    const lines = problemsOf(
+      'kind: import\nresource: asset\nmatch: { key: tag, exsisting: skip }\ncolumns:\n  A: nme\n  B: { field: city, blank: never }\nbrakes: 5\n',
+    );
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['3:15', '3:20', '4:1', '5:6', '6:28', '7:9']);
+  });
+
+  it('warns of what stops nothing', () => {
+    const warned = (yaml: string) => {
+      const { job, problems } = checkJobText(yaml);
+      expect(job, JSON.stringify(problems)).toBeDefined();
+      return problems.map(({ severity, message }) => `${severity} ${message}`).join('\n');
+    };
+    expect(warned(GOOD.replace('  Item: name\n', ''))).toContain('warning a new asset needs `name`');
+    expect(
+      warned(
+        GOOD.replace('  Item: name\n', 'defaults: { asset_name: X }\n').replace(/(defaults.*\n)( {2}.*\n)/, '$2$1'),
+      ),
+    ).toBe('');
+    expect(warned(`${GOOD}  C: city\nconstants: { city: Oslo }\n`)).toContain('the constant stands in every row');
+    expect(warned(`${GOOD.replace('key: serial_number', 'key: serial_number, missing: skip')}  A: area\n`)).toContain(
+      '`area` can be set only when an asset is created, and this job creates none',
+    );
+    expect(warned(`${GOOD}  C: { field: city, dates: [yyyy-MM-dd], decimal: "," }\n`).split('\n')).toHaveLength(2);
+  });
+
+  it('reads headings as text, whatever YAML takes them for', () => {
+    const { job } = checkJobText(`${GOOD}  2024: city\n  007: room\n  true: floor\n  null: unit\n`);
+    expect(Object.keys(job?.columns ?? {})).toEqual(expect.arrayContaining(['2024', '007', 'true', 'null']));
+  });
+
+  it('knows id as a key, composite keys and custom fields', () => {
+    expect(
+      problemsOf('kind: import\nresource: contract\nmatch: { key: id, missing: fail }\ncolumns: { Id: id, T: name }\n'),
+    ).toEqual([]);
+    expect(
+      problemsOf(
+        `${GOOD.replace('key: serial_number', 'key: [name, serial]')}  A: form.Data centre.Rack\n  B: template.2.11\n`,
+      ),
+    ).toEqual([]);
+    expect(
+      problemsOf(`${GOOD}  A: template.Nr. 5.No. of ports\nconstants: { template.Finance.Budget: 12.50 }\n`),
+    ).toEqual([]);
+  });
+
+  it('accepts the cron forms of the field', () => {
+    for (const cron of [
+      '*/15 * * * *',
+      '0 2 * * 1-5',
+      '0 0 2 * * *',
+      '0 22 1,15 jan-jun/2 ?',
+      '0 0 l * *',
+      '5 4 * * sun',
+      '0 0 * * 5#2',
+    ]) {
+      expect(problemsOf(`${GOOD}schedule: { cron: "${cron}", file: a.csv }\n`), cron).toEqual([]);
+    }
+  });
+
+  it('refuses YAML bombs quickly', () => {
+    const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
+    for (let i = 0; i < 12; i++) {
+      const [one, next] = [String.fromCharCode(97 + i), String.fromCharCode(98 + i)];
+      bomb.push(`${next}: &${next} [${Array.from({ length: 9 }, () => `*${one}`).join(', ')}]`);
+    }
+    const started = performance.now();
+    expect(problemsOf(bomb.join('\n')).join()).toContain('YAML aliases');
+    expect(problemsOf('['.repeat(200_000)).length).toBeGreaterThan(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('customFieldName', () => {
+  it('gives every way to cut a name that holds dots', () => {
+    expect(customFieldName('template.Finance.Cost Centre')).toEqual({
+      kind: 'template',
+      cuts: [{ owner: 'Finance', part: 'Cost Centre' }],
+    });
+    expect(customFieldName('Form.A.B.C')?.cuts).toEqual([
+      { owner: 'A', part: 'B.C' },
+      { owner: 'A.B', part: 'C' },
+    ]);
+    expect(customFieldName('template.Finance')).toEqual({ kind: 'template', cuts: [] });
+    expect(customFieldName('template')).toBeUndefined();
+    expect(customFieldName('templates.a.b')).toBeUndefined();
+  });
+});
+
+describe('job files on disk', () => {
+  let dir: string;
+  let jobsDir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), 'rowferry-jobs-'));
+    jobsDir = path.join(dir, 'jobs');
+    await mkdir(jobsDir);
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  const failure = async (name: string): Promise<RunError> => {
+    const error: unknown = await loadJob(name, { jobsDir }).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error instanceof RunError) return error;
+    throw new Error(`loaded, or failed otherwise: ${error}`);
+  };
+
+  it('are found by name and by path', async () => {
+    await writeFile(path.join(jobsDir, 'stock.yaml'), GOOD);
+    await writeFile(path.join(jobsDir, 'other.yml'), `\uFEFF${GOOD}`);
+    const byName = await loadJob('stock', { jobsDir });
+    expect(byName).toMatchObject({ name: 'stock', path: path.join(jobsDir, 'stock.yaml'), text: GOOD, warnings: [] });
+    expect(byName.sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect((await loadJob('other', { jobsDir })).sha256).toBe(byName.sha256);
+    expect((await loadJob('stock.yaml', { jobsDir })).name).toBe('stock');
+    expect((await loadJob(path.join(jobsDir, 'stock.yaml'), { jobsDir: dir })).name).toBe('stock');
+  });
+
+  it('that are not there: the nearest name', async () => {
+    await writeFile(path.join(jobsDir, 'assets.yaml'), GOOD);
+    expect((await failure('asets')).message).toContain('did you mean `assets`?');
+    expect((await failure(path.join(jobsDir, 'asets.yaml'))).message).toContain('did you mean `assets.yaml`?');
+    expect((await failure('../assets')).message).toContain('no job file');
+    await rm(path.join(jobsDir, 'assets.yaml'));
+    expect((await failure('assets')).message).toContain('holds no job files');
+  });
+
+  it('that cannot be read as text are named', async () => {
+    await mkdir(path.join(jobsDir, 'folder.yaml'));
+    await writeFile(path.join(jobsDir, 'latin.yaml'), Buffer.from([0x6b, 0xe9, 0x0a]));
+    await writeFile(path.join(jobsDir, 'huge.yaml'), '#'.repeat(1024 * 1024 + 1));
+    expect((await failure('folder')).message).toContain('is not a file');
+    expect((await failure('latin')).message).toContain('not UTF-8');
+    expect((await failure('huge')).message).toContain('bytes long');
+  });
+
+  it('with faults are refused with every one, as file:line:column', async () => {
+    const file = path.join(jobsDir, 'bad.yaml');
+    await writeFile(file, `${GOOD}  City: citty\ncolums: {}\n`);
+    const error = await failure('bad');
+    expect(error.kind).toBe('usage');
+    expect(error.message).toContain('2 faults');
+    expect(error.details).toEqual([
+      `${file}:7:9 an asset has no field \`citty\`, did you mean \`city\`?`,
+      `${file}:8:1 unknown key \`colums\`, did you mean \`columns\`?`,
+    ]);
+    expect((await checkJobFile('bad', { jobsDir })).problems).toHaveLength(2);
+  });
+
+  it('may come as data', () => {
+    const job = { kind: 'import', resource: 'asset', match: { key: 'name' }, columns: { N: 'name' } };
+    expect(inlineJob(job)).toMatchObject({ name: 'inline', path: '', job: { resource: 'asset' } });
+    expect(() => inlineJob({ ...job, columns: { N: 'nam' } })).toThrow(RunError);
+    expect(() => inlineJob(undefined)).toThrow(RunError);
+  });
+});
+
+describe('the job files that come with rowferry', () => {
+  it('load without a remark, and so do their optional lines', async () => {
+    const files = (await readdir('jobs')).filter((file) => file.endsWith('.yaml'));
+    expect(files.length).toBeGreaterThanOrEqual(4);
+    for (const file of files) {
+      const text = await readFile(path.join('jobs', file), 'utf8');
+      expect((await loadJob(file.replace('.yaml', ''), { jobsDir: 'jobs' })).warnings, file).toEqual([]);
+      const optional = text.replace(/^( *)# (?=(?:sheet|schedule|repeat): )/gm, '$1');
+      expect(problemsOf(optional), file).toEqual([]);
+    }
+  });
+
+  it('show every key at least once', async () => {
+    const text = (
+      await Promise.all((await readdir('jobs')).map((file) => readFile(path.join('jobs', file), 'utf8')))
+    ).join('\n');
+    const shape = importJob.shape;
+    const keys = [
+      ...[shape, sourceOptions.shape, columnTarget.shape, brakes.shape, shape.match.shape],
+      ...[shape.references.unwrap().shape, shape.write.unwrap().shape, shape.schedule.unwrap().shape],
+    ].flatMap((part) => Object.keys(part));
+    const absent = keys.filter(
+      (key) =>
+        key !== 'max_orphans' &&
+        !new RegExp(`(^|[\\s{,])${key}: `, 'm').test(text) &&
+        !text.includes(`\n${key}:`) &&
+        !text.includes(` ${key}:\n`),
+    );
+    expect(absent).toEqual([]);
+  });
+});

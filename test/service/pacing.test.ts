@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { wait } from '../../src/service/clock.js';
+import { openPacer, type Pacer, retryAfter } from '../../src/service/pacing.js';
+import { seeded, simClock } from './sim-clock.js';
+
+test.each([
+  ['0', 1_000],
+  ['-5', 1_000],
+  ['3', 3_000],
+  ['2.5', 2_500],
+  ['99999999', 900_000],
+  ['Wed, 01 May 2024 00:00:07 GMT', 7_000],
+  ['Tue, 30 Apr 2024 00:00:00 GMT', 1_000],
+  ['Fri, 01 May 2054 00:00:00 GMT', 900_000],
+])('Retry-After %s is a pause of %i ms', (value, ms) => {
+  expect(retryAfter(value, undefined, simClock())).toBe(ms);
+});
+
+test('a Retry-After date is measured against the clock of the service', () => {
+  const date = 'Wed, 01 May 2024 01:00:00 GMT';
+  expect(retryAfter('Wed, 01 May 2024 01:00:09 GMT', date, simClock())).toBe(9_000);
+});
+
+test('a Retry-After that cannot be read is none', () => {
+  expect(retryAfter('soon', undefined, simClock())).toBeUndefined();
+  expect(retryAfter(undefined, undefined, simClock())).toBeUndefined();
+});
+
+interface Served {
+  readonly at: number;
+  readonly throttled: boolean;
+}
+
+/** Sends for ever: `senders` at a time, each answer after `latencyMs`, refused where the service's own rate is used up. */
+function drive(
+  clock: ReturnType<typeof simClock>,
+  pacer: Pacer,
+  senders: number,
+  latencyMs: number,
+  limitAt: (now: number) => number,
+): Served[] {
+  const served: Served[] = [];
+  let tokens = 5;
+  let filledAt = 0;
+  const allows = (): boolean => {
+    const now = clock.now();
+    const perSecond = limitAt(now);
+    tokens = Math.min(Math.max(1, perSecond / 10), tokens + ((now - filledAt) / 1000) * perSecond);
+    filledAt = now;
+    if (tokens < 1) return false;
+    tokens--;
+    return true;
+  };
+  const sender = async (): Promise<void> => {
+    for (let repetition = 0; ; ) {
+      const gate = pacer.enter(repetition > 0);
+      if (gate !== true && !(await gate)) return;
+      const enteredAt = clock.now();
+      await wait(clock, latencyMs / 2);
+      const allowed = allows();
+      served.push({ at: clock.now(), throttled: !allowed });
+      await wait(clock, latencyMs / 2);
+      pacer.leave(allowed ? 'fine' : 'throttled', enteredAt);
+      if (allowed) repetition = 0;
+      else await wait(clock, pacer.backoff(++repetition));
+    }
+  };
+  for (let i = 0; i < senders; i++) void sender();
+  return served;
+}
+
+test.each([20, 200, 1_000])(
+  'a hidden limit that moves 50 → 5 → 50 a second is found again, at %i ms',
+  async (latencyMs) => {
+    const clock = simClock();
+    const stop = new AbortController();
+    const pacer = openPacer({ maxInFlight: 128, clock, random: seeded(1), signal: stop.signal });
+    const limitAt = (now: number): number => (now < 120_000 ? 50 : now < 300_000 ? 5 : 50);
+    const served = drive(clock, pacer, 64, latencyMs, limitAt);
+    await clock.run(480_000);
+    stop.abort();
+    for (const [from, to, limit] of [
+      [60_000, 120_000, 50],
+      [180_000, 300_000, 5],
+      [400_000, 480_000, 50],
+    ] as const) {
+      const part = served.filter(({ at }) => at >= from && at < to);
+      const good = part.filter(({ throttled }) => !throttled).length;
+      const throttled = (part.length - good) / part.length;
+      console.info(latencyMs, limit, (good / (((to - from) / 1000) * limit)).toFixed(3), throttled.toFixed(4));
+      expect(good / (((to - from) / 1000) * limit)).toBeGreaterThan(0.85);
+      expect(throttled).toBeLessThan(0.02);
+    }
+  },
+);
+
+test('without a limit of the service the requests in flight grow to the most allowed', async () => {
+  const clock = simClock();
+  const stop = new AbortController();
+  const pacer = openPacer({ maxInFlight: 256, clock, random: seeded(1), signal: stop.signal });
+  expect(pacer.limit).toBe(8);
+  drive(clock, pacer, 300, 20, () => 1e9);
+  await clock.run(400);
+  expect(pacer.limit).toBe(256);
+  stop.abort();
+});
+
+test('overload lowers the limit once per round trip, and answers raise it by about one per round trip', () => {
+  const clock = simClock();
+  const pacer = openPacer({ maxInFlight: 100, clock, random: seeded(1) });
+  const at = (ms: number): Promise<void> => clock.run(ms);
+  return (async () => {
+    await at(10);
+    for (let i = 0; i < 8; i++) expect(pacer.enter(false)).toBe(true);
+    expect(pacer.enter(false)).toBeInstanceOf(Promise);
+    await at(20);
+    for (let i = 0; i < 8; i++) pacer.leave('overloaded', 10);
+    expect(pacer.limit).toBe(5);
+    await at(30);
+    while (pacer.enter(false) === true);
+    for (let i = 0; i < 5; i++) pacer.leave('fine', 30);
+    expect(pacer.limit).toBe(6);
+  })();
+});
+
+test('a fixed ceiling of requests per second is kept in every second', async () => {
+  const clock = simClock();
+  const stop = new AbortController();
+  const pacer = openPacer({ maxInFlight: 64, maxRps: 40, clock, random: seeded(2), signal: stop.signal });
+  const served = drive(clock, pacer, 64, 30, () => 1e9);
+  await clock.run(20_000);
+  stop.abort();
+  for (let from = 0; from < 19_000; from += 137) {
+    const inSecond = served.filter(({ at }) => at >= from && at < from + 1_000).length;
+    expect(inSecond).toBeLessThanOrEqual(41);
+  }
+  expect(served.length).toBeGreaterThan(0.97 * 40 * 20);
+});
+
+test('nobody passes before a stated pause is over, and a repetition passes first', async () => {
+  const clock = simClock();
+  const pacer = openPacer({ maxInFlight: 1, clock, random: seeded(3) });
+  const order: string[] = [];
+  pacer.hold(5_000);
+  void Promise.resolve(pacer.enter(false)).then(() => order.push(`fresh ${clock.now()}`));
+  void Promise.resolve(pacer.enter(true)).then(() => order.push(`again ${clock.now()}`));
+  await clock.run(4_999);
+  expect(order).toEqual([]);
+  await clock.run(5_010);
+  pacer.leave('fine', 5_000);
+  await clock.run(5_020);
+  expect(order).toEqual(['again 5000', 'fresh 5010']);
+});
+
+test('backoff grows up to its cap, is random, and a burst of repetitions is spread over time', async () => {
+  const clock = simClock();
+  const low = openPacer({ maxInFlight: 1, clock, random: () => 0 });
+  const high = openPacer({ maxInFlight: 1, clock, random: () => 0.999999 });
+  expect(Math.round(high.backoff(1))).toBe(500);
+  expect(Math.round(high.backoff(2))).toBe(1_000);
+  expect(Math.round(high.backoff(40))).toBe(30_000);
+  const waits = Array.from({ length: 60 }, () => low.backoff(1));
+  expect(waits.slice(0, 10)).toEqual(Array(10).fill(0));
+  expect(waits.at(-1)).toBe(10_000);
+});
+
+test('the stop signal ends every wait at the gate', async () => {
+  const stop = new AbortController();
+  const pacer = openPacer({ maxInFlight: 1, clock: simClock(), random: seeded(4), signal: stop.signal });
+  expect(pacer.enter(false)).toBe(true);
+  const waiting = [pacer.enter(false), pacer.enter(true)];
+  stop.abort();
+  expect(await Promise.all(waiting)).toEqual([false, false]);
+  expect(await pacer.enter(false)).toBe(false);
+});

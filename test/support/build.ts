@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const cache = join(root, 'node_modules', '.cache', 'rowferry-test');
+
+let built: Promise<string> | undefined;
+
+/**
+ * Path of the compiled command, for tests that start real processes: `spawn(process.execPath, [await cliPath(), …])`.
+ * The sources are compiled once for each state they are in, whichever suite asks first; types are checked elsewhere.
+ */
+export function cliPath(): Promise<string> {
+  built ??= build();
+  return built;
+}
+
+async function build(): Promise<string> {
+  const sources = (await filesBelow(join(root, 'src'))).sort();
+  const contents = await Promise.all(sources.map((path) => readFile(path)));
+  const hash = createHash('sha256').update(ts.version);
+  for (const [i, path] of sources.entries()) hash.update(`${path}\0`).update(contents[i]!).update('\0');
+  const target = join(cache, hash.digest('hex').slice(0, 16));
+  const main = join(target, 'dist', 'cli', 'main.js');
+  if (await exists(main)) return main;
+
+  await mkdir(cache, { recursive: true });
+  const fresh = await mkdtemp(join(cache, 'new-'));
+  for (const [i, path] of sources.entries()) {
+    const to = join(fresh, 'dist', path.slice(join(root, 'src').length));
+    await mkdir(dirname(to), { recursive: true });
+    if (path.endsWith('.ts')) await writeFile(to.replace(/\.ts$/, '.js'), compile(path, contents[i]!.toString('utf8')));
+    else await cp(path, to);
+  }
+  await cp(join(root, 'package.json'), join(fresh, 'package.json'));
+  for (const folder of ['jobs', 'fixtures', 'schemas']) {
+    if (await exists(join(root, folder))) await symlink(join(root, folder), join(fresh, folder), 'dir');
+  }
+  try {
+    await rename(fresh, target);
+  } catch (error) {
+    // Another suite was first; its build is the same.
+    await rm(fresh, { recursive: true, force: true });
+    if (!(await exists(main))) throw error;
+  }
+  await removeOldBuilds(target);
+  return main;
+}
+
+function compile(path: string, source: string): string {
+  return ts.transpileModule(source, {
+    fileName: path,
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+    },
+  }).outputText;
+}
+
+/** Builds of states that are gone; those of the last hour may be in use by a suite that runs beside this one. */
+async function removeOldBuilds(keep: string): Promise<void> {
+  for (const name of await readdir(cache)) {
+    const path = join(cache, name);
+    const info = await stat(path).catch(() => undefined);
+    if (path !== keep && info && Date.now() - info.mtimeMs > 3_600_000) {
+      await rm(path, { recursive: true, force: true });
+    }
+  }
+}
+
+async function filesBelow(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

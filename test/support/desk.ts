@@ -1,0 +1,121 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import pino from 'pino';
+import { importFile, type RunResult, resumeRun } from '../../src/runs/import.js';
+import { inlineJob, loadJob } from '../../src/runs/job-file.js';
+import { resolveSettings } from '../../src/runs/settings.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+
+/** A place to work at: a sandbox service, a home folder, and the import as the command line calls it. */
+export interface Desk {
+  readonly sandbox: Sandbox;
+  readonly dir: string;
+  readonly home: string;
+  /** Writes a file into the desk's folder. */
+  file(name: string, content: string | Buffer): Promise<string>;
+  import(file: string, job: object | string, options?: ImportOptions): Promise<Imported>;
+  resume(options?: ImportOptions): Promise<Imported>;
+  close(): Promise<void>;
+}
+
+export interface ImportOptions {
+  readonly dryRun?: boolean;
+  readonly force?: boolean;
+  readonly env?: Record<string, string>;
+  readonly signal?: AbortSignal;
+  readonly company?: number;
+}
+
+export interface Imported extends RunResult {
+  readonly results: readonly Record<string, string>[];
+  readonly faults: readonly Record<string, string>[];
+  readonly plan: readonly Record<string, string>[];
+  /** `row outcome` for each row. */
+  readonly outcomes: readonly string[];
+  readonly notices: readonly string[];
+  /** Writing requests the sandbox carried out during this import. */
+  readonly commits: number;
+}
+
+/** Answers to writes are empty unless a test says otherwise: their shape is not documented. */
+export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
+  const sandbox = await startSandbox({ responses: 'bare', seed: 'empty', token: 'test-token', ...options });
+  const dir = await mkdtemp(join(tmpdir(), 'rowferry-'));
+  const home = join(dir, 'home');
+
+  async function collect(
+    work: (context: Parameters<typeof importFile>[1]) => Promise<RunResult>,
+    options: ImportOptions,
+  ): Promise<Imported> {
+    const notices: string[] = [];
+    const before = sandbox.commits.length;
+    const settings = resolveSettings(
+      {
+        ROWFERRY_API_URL: sandbox.url,
+        ROWFERRY_API_TOKEN: 'test-token',
+        ROWFERRY_HOME: home,
+        ROWFERRY_SETTLE_WINDOW: '0.05,0.1,0.2',
+        ROWFERRY_TIMEOUT: '2',
+        ROWFERRY_PATIENCE: '0.05',
+        ...options.env,
+      },
+      {},
+      dir,
+    );
+    const result = await work({
+      settings,
+      log: pino({ level: 'silent' }),
+      signal: options.signal ?? new AbortController().signal,
+      listener: { progress: () => undefined, notice: ({ text }) => notices.push(text) },
+    });
+    const results = await table(join(result.reportDir, 'results.csv'));
+    return {
+      ...result,
+      results,
+      faults: await table(join(result.reportDir, 'faults.csv')),
+      plan: await table(join(result.reportDir, 'plan.csv')),
+      outcomes: results.map((row) => `${row['row']} ${row['outcome']}`),
+      notices,
+      commits: sandbox.commits.length - before,
+    };
+  }
+
+  return {
+    sandbox,
+    dir,
+    home,
+    async file(name, content) {
+      const path = join(dir, name);
+      await writeFile(path, content);
+      return path;
+    },
+    async import(file, job, options = {}) {
+      const loaded = typeof job === 'string' ? await loadJob(job, { jobsDir: 'jobs' }) : inlineJob(job);
+      const { dryRun = false, force = false, company } = options;
+      const request = { file, job: loaded, dryRun, force, ...(company === undefined ? {} : { company }) };
+      return collect((context) => importFile(request, context), options);
+    },
+    resume: (options = {}) => collect((context) => resumeRun('last', context), options),
+    async close() {
+      await sandbox.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A CSV report as records; a missing file has none. */
+export async function table(path: string): Promise<Record<string, string>[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return parse(text, { columns: true, bom: true }) as Record<string, string>[];
+}
+
+/** Rows of cells as a CSV text. */
+export function csv(rows: readonly (readonly (string | number)[])[]): string {
+  return rows
+    .map((cells) =>
+      cells.map((cell) => (/[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(','),
+    )
+    .join('\r\n');
+}
