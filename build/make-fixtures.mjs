@@ -1,8 +1,10 @@
 /**
  * Writes fixtures/: spreadsheets for the job files in jobs/, each beside what a run against the demo sandbox comes to.
- * The same bytes on every run. By hand: node build/make-fixtures.mjs
+ * The same bytes on every run. By hand: node build/make-fixtures.mjs [FOLDER]
  */
 import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import iconv from 'iconv-lite';
 import { ASSET_HEADINGS, demoAssets } from './fixtures/assets.mjs';
 import { ASSETS_BAD } from './fixtures/assets-bad.mjs';
@@ -11,12 +13,12 @@ import { CUSTOMER_HEADINGS, CUSTOMERS, SUPPLIER_HEADINGS, SUPPLIERS } from './fi
 import { csv, expected, table } from './fixtures/text.mjs';
 import { workbook } from './fixtures/workbook.mjs';
 
-const folder = new URL('../fixtures/', import.meta.url);
+const folder = process.argv[2] ?? fileURLToPath(new URL('../fixtures/', import.meta.url));
 
 async function write(file, bytes, job, rows, options) {
-  await writeFile(new URL(file, folder), bytes);
+  await writeFile(join(folder, file), bytes);
   const name = `${file.replace(/\.\w+$/, '')}.expected.json`;
-  await writeFile(new URL(name, folder), expected(job, file, rows, options));
+  await writeFile(join(folder, name), expected(job, file, rows, options));
 }
 
 await mkdir(folder, { recursive: true });

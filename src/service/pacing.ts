@@ -109,12 +109,18 @@ export function openPacer(options: PacerOptions): Pacer {
     }
   }
 
+  /** Where a learned rate is the bottleneck: the requests in flight that keep it busy, with room to grow. */
+  function busy(): number {
+    return rate.perSecond === Number.POSITIVE_INFINITY ? 0 : 1 + (1.5 * rate.perSecond * roundTrip) / 1000;
+  }
+
   function refillBudget(now: number): void {
     budget = Math.min(RETRY_BUDGET, budget + ((now - budgetAt) / 1000) * RETRIES_PER_SECOND);
     budgetAt = now;
   }
 
   return {
+    get rate() { return rate.perSecond; },
     get limit() {
       return Math.floor(limit);
     },
@@ -134,14 +140,12 @@ export function openPacer(options: PacerOptions): Pacer {
         roundTrip = roundTrip === 0 ? now - enteredAt : roundTrip * 0.9 + (now - enteredAt) * 0.1;
         rate.succeeded(now);
         budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
-        if (full) limit = Math.min(max, limit + (everOverloaded ? 1 / limit : 0.5));
+        if (full) limit = Math.min(max, limit + (everOverloaded && limit >= busy() ? 1 / limit : 0.5));
       } else if (load !== 'unclear' && enteredAt > decreasedAt) {
         everOverloaded = true;
         decreasedAt = now;
         if (load === 'throttled') rate.throttled(now, roundTrip);
-        // Where the rate is what is limited, the requests in flight need not fall below what the rate keeps busy.
-        const busy = load === 'throttled' ? Math.min(max, (rate.perSecond * roundTrip) / 1000) : 0;
-        limit = Math.max(1, Math.min(limit, busy), limit * DECREASE);
+        limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);
       }
       drain();
     },

@@ -18,11 +18,14 @@ export interface LearnedRate {
 
 const DOWN = 0.8;
 const BACK_AFTER = 100;
-const BACK_AFTER_ROUND_TRIPS = 5;
+/** The first guess rests on little; it is corrected soon. */
+const FIRST_BACK_AFTER = 20;
+const BACK_AFTER_ROUND_TRIPS = 3;
 const SLOWEST = 0.2;
 /** What was served is measured over at least this time, and this many answers. */
 const WINDOW_MS = 1_000;
 const WINDOW_ANSWERS = 25;
+const LATEST = 16;
 
 export function learnRate(): LearnedRate {
   let rate = Number.POSITIVE_INFINITY;
@@ -33,6 +36,8 @@ export function learnRate(): LearnedRate {
   let counted = 0;
   /** Successes per second in the last full window. */
   let served = 0;
+  const latest: number[] = [];
+  let at = 0;
 
   function roll(now: number): void {
     const ms = now - windowStart;
@@ -40,6 +45,12 @@ export function learnRate(): LearnedRate {
     served = (counted * 1000) / ms;
     counted = 0;
     windowStart = now;
+  }
+
+  /** Successes per second over the last few, which tells soonest where a limit has dropped to. */
+  function recent(now: number): number {
+    const oldest = latest[at];
+    return oldest === undefined ? 0 : (LATEST * 1000) / Math.max(1, now - oldest);
   }
 
   /** The pace that was really held lately. */
@@ -54,6 +65,8 @@ export function learnRate(): LearnedRate {
     succeeded(now) {
       roll(now);
       counted++;
+      latest[at] = now;
+      at = (at + 1) % LATEST;
       if (rate === Number.POSITIVE_INFINITY) return;
       successes++;
       const curve = 1 + (1 - DOWN) * ((successes - backAfter) / backAfter) ** 3;
@@ -62,9 +75,13 @@ export function learnRate(): LearnedRate {
     },
     throttled(now, roundTripMs) {
       roll(now);
+      const first = rate === Number.POSITIVE_INFINITY;
       lastGood = Math.max(SLOWEST, Math.min(rate, pace(now)));
-      rate = Math.max(SLOWEST, Math.min(rate, lastGood) * DOWN);
-      backAfter = Math.max(BACK_AFTER, (BACK_AFTER_ROUND_TRIPS * lastGood * roundTripMs) / 1000);
+      // While a limit drops, refusals of requests sent earlier keep coming in: not below what is being served.
+      const floor = first ? 0 : Math.min(rate * 0.95, recent(now) * DOWN);
+      rate = Math.max(SLOWEST, lastGood * DOWN, floor);
+      const late = (BACK_AFTER_ROUND_TRIPS * lastGood * roundTripMs) / 1000;
+      backAfter = first ? FIRST_BACK_AFTER : Math.max(BACK_AFTER, late);
       successes = 0;
     },
   };

@@ -1,11 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import ExcelJS from 'exceljs';
 import iconv from 'iconv-lite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
+import { writeWorkbook } from '../../src/files/xlsx-write.js';
 import { fault } from '../../src/model/issue.js';
-import type { SheetRow } from '../../src/model/row.js';
+import type { Cell, SheetRow } from '../../src/model/row.js';
 import type { OpenSource, SourceMeta } from '../../src/model/source.js';
 import { marksOf, plainer, type RejectedOptions, type RejectedRow, writeRejected } from '../../src/report/rejected.js';
 import { outcome, parseCsv, tooLong } from './sample.js';
@@ -119,6 +121,48 @@ describe('rejected.csv', () => {
     expect(again.meta.headings.slice(0, 2)).toEqual(['Name', 'B']);
     expect((await all(again)).length).toBe(2);
     expect((await openSource((await reject(from)).path)).meta.header_row).toBe(1);
+  });
+});
+
+describe('rejected.xlsx', () => {
+  const cells: Cell[] = [
+    '=Pump',
+    { t: 'n', value: '1200.5', shown: '1,200.50', format: '#,##0.00' },
+    { t: 'd', value: '2026-03-31', shown: '2026-03-31', format: 'yyyy-mm-dd' },
+    { t: 'b', value: true },
+    { t: 'e', value: '#REF!' },
+    '00042',
+  ];
+  const headings = ['Name', 'Cost', 'Bought', 'Ok', 'Ref', 'Code'];
+
+  async function workbook(): Promise<OpenSource> {
+    const rows = [{ cells }, { cells: ['fine'] }];
+    await writeWorkbook(join(dir, 'in.xlsx'), { sheet: 'Inventory', headings, rows });
+    return openSource(join(dir, 'in.xlsx'));
+  }
+
+  test('cells keep their kind, the sheet its name; our columns follow and are replaced the next time', async () => {
+    const { path } = await reject(await workbook());
+    const again = await openSource(path, { sheet: 'Inventory' });
+    expect(again.meta.headings).toEqual([...headings, '_row', '_outcome', '_codes', '_message']);
+    const [first] = await all(again);
+    expect(first?.cells).toMatchObject([...cells, '2', 'invalid', 'too_long', 'Name: Shorten it.']);
+    const third = await openSource((await reject(again)).path);
+    expect(third.meta.headings).toEqual(again.meta.headings);
+    expect((await all(third))[0]?.cells.slice(0, 6)).toEqual(first?.cells.slice(0, 6));
+  });
+
+  test('the cells at fault are filled and carry the message as a note, the others do not', async () => {
+    const { path } = await reject(await workbook(), 'Too long by 12.');
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.readFile(path);
+    const sheet = book.worksheets[0];
+    const cell = sheet?.getCell('A2');
+    expect(cell?.fill).toMatchObject({ type: 'pattern', pattern: 'solid' });
+    expect(JSON.stringify(cell?.note)).toContain('Too long by 12.');
+    expect(sheet?.getCell('B2').note).toBeUndefined();
+    expect(sheet?.getCell('B2').fill).toBeUndefined();
+    expect(sheet?.getCell('G2').value).toBe('2');
   });
 });
 

@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkUp, checkUpCode } from '../../src/runs/doctor.js';
+import { RunError } from '../../src/model/error.js';
 import { checkNode, checkQueue } from '../../src/runs/doctor/here.js';
 import { checkClock } from '../../src/runs/doctor/service.js';
+import { checkUp, checkUpCode } from '../../src/runs/doctor.js';
 import { runProbe } from '../../src/runs/probe.js';
 import { resolveSettings } from '../../src/runs/settings.js';
-import { RunError } from '../../src/model/error.js';
-import { loadBehaviour } from '../../src/service/behaviour.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { loadBehaviour } from '../../src/service/behaviour.js';
 
 const TOKEN = 'planted-token-4711';
 
@@ -116,10 +116,15 @@ describe('doctor', () => {
     expect(checkNode('20.18.3').state).toBe('bad');
     expect(checkNode('18.20.0').state).toBe('bad');
     const noon = Date.UTC(2026, 0, 1, 12);
-    expect(checkClock('Thu, 01 Jan 2026 11:55:00 GMT', noon)).toMatchObject({ state: 'warn', found: 'is 300 s ahead of the service' });
+    expect(checkClock('Thu, 01 Jan 2026 11:55:00 GMT', noon)).toMatchObject({
+      state: 'warn',
+      found: 'is 300 s ahead of the service',
+    });
     expect(checkClock('Thu, 01 Jan 2026 12:00:30 GMT', noon).state).toBe('ok');
     expect(checkClock('yesterday', noon).state).toBe('warn');
-    const queue = checkQueue(resolveSettings({ ROWFERRY_QUEUE_URL: 'rediss://user:pa55word@redis.example:6380/2' }, {}, cwd));
+    const queue = checkQueue(
+      resolveSettings({ ROWFERRY_QUEUE_URL: 'rediss://user:pa55word@redis.example:6380/2' }, {}, cwd),
+    );
     expect(queue.found).toContain('rediss at redis.example:6380');
     expect(queue.found).not.toContain('pa55word');
   });
@@ -207,7 +212,7 @@ describe('the probe', () => {
   it('leaves nothing behind where the service refuses the scratch asset', async () => {
     const settings = await settingsOn({ faults: ['POST /asset status=422'] });
     await expect(runProbe(settings, { lagMs: 100 })).rejects.toThrow(/scratch asset was not accepted/);
-    expect(sandbox!.commits()).toEqual([]);
+    expect(sandbox!.commits).toEqual([]);
     expect(await readdir(cwd)).toEqual([]);
   });
 

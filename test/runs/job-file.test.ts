@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
 import { brakes, columnTarget, customFieldName, importJob, sourceOptions } from '../../src/model/job.js';
@@ -362,6 +363,59 @@ describe('checkJobText', () => {
     expect(problemsOf(bomb.join('\n')).join()).toContain('YAML aliases');
     expect(problemsOf('['.repeat(200_000)).length).toBeGreaterThan(0);
     expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('whatever a person writes', () => {
+  const isInOrder = (text: string) => {
+    const { job, problems } = checkJobText(text);
+    const lines = text.split('\n').length;
+    for (const [i, problem] of problems.entries()) {
+      expect(problem.line).toBeGreaterThanOrEqual(problems[i - 1]?.line ?? 1);
+      expect(problem.line).toBeLessThanOrEqual(lines);
+      expect(problem.column).toBeGreaterThanOrEqual(1);
+    }
+    expect(job === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
+  };
+
+  it('is answered with a job or with problems that have a place, never with a crash', () => {
+    fc.assert(fc.property(fc.string({ maxLength: 80 }), isInOrder), { numRuns: 300 });
+    fc.assert(
+      fc.property(
+        fc.object({ key: fc.constantFrom(...Object.keys(importJob.shape), 'field', 'name', '__proto__') }),
+        (value) => isInOrder(JSON.stringify(value, null, 1)),
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('also where a good job was changed in one place', async () => {
+    const text = await readFile('jobs/contracts.yaml', 'utf8');
+    const bit = fc.constantFrom(
+      '',
+      ' ',
+      '\n',
+      ':',
+      '"',
+      '{',
+      ']',
+      '- ',
+      '&a ',
+      '*a',
+      '!x ',
+      '#',
+      '~',
+      '\t',
+      '0',
+      'é',
+      '\u0000',
+    );
+    fc.assert(
+      fc.property(fc.nat(text.length), fc.nat(12), bit, (at, gone, put) =>
+        isInOrder(text.slice(0, at) + put + text.slice(at + gone)),
+      ),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -1,0 +1,316 @@
+import { gzipSync } from 'node:zlib';
+import iconv from 'iconv-lite';
+import { describe, expect, test } from 'vitest';
+import { openSource } from '../../src/files/open.js';
+import { allRows, read, refusal, scratch } from './fixtures.js';
+
+const { file } = await scratch();
+let count = 0;
+const csv = (content: Buffer | string, name = `t${++count}.csv`) => file(name, content);
+const cellsOf = (rows: readonly { cells: readonly unknown[] }[]) => rows.map((row) => row.cells);
+const codesOf = (row: { faults?: readonly { code: string }[] } | undefined) => row?.faults?.map((f) => f.code) ?? [];
+
+describe('rows', () => {
+  test('a plain file: headings, cells and row numbers', async () => {
+    const { meta, rows } = await read(await csv('Name,Qty\nDrill,1\nSaw,2\n'));
+    expect(meta).toMatchObject({
+      format: 'csv',
+      gzip: false,
+      encoding: 'utf-8',
+      delimiter: ',',
+      newline: '\n',
+      header_row: 1,
+      headings: ['Name', 'Qty'],
+      sheet: null,
+    });
+    expect(rows).toEqual([
+      { row: 2, cells: ['Drill', '1'] },
+      { row: 3, cells: ['Saw', '2'] },
+    ]);
+  });
+
+  test('a quoted line break starts no row; a blank row keeps its number and is no data row', async () => {
+    const { rows } = await read(await csv('a,b\r\n"x\r\ny",1\r\n\r\n,  \r\nz,2'));
+    expect(rows).toEqual([
+      { row: 2, cells: ['x\r\ny', '1'] },
+      { row: 5, cells: ['z', '2'] },
+    ]);
+  });
+
+  test('rows can be read again from the start, in batches of 500', async () => {
+    const lines = Array.from({ length: 1_203 }, (_, i) => `n${i},${i}`);
+    const source = await openSource(await csv(`a,b\n${lines.join('\n')}`));
+    const sizes: number[] = [];
+    for await (const batch of source.rows()) sizes.push(batch.length);
+    expect(sizes).toEqual([500, 500, 203]);
+    expect((await allRows(source)).at(-1)).toEqual({ row: 1_204, cells: ['n1202', '1202'] });
+  });
+
+  test('a reader that stops early leaves nothing open', async () => {
+    const source = await openSource(await csv(`a,b\n${'x,y\n'.repeat(200_000)}`));
+    for (let i = 0; i < 50; i++) for await (const batch of source.rows()) if (batch.length > 0) break;
+    expect((await allRows(source)).length).toBe(200_000);
+  });
+
+  test('headings such as __proto__ and constructor are headings like others; equal ones both stay', async () => {
+    const { meta, rows } = await read(await csv('__proto__,constructor,a,a\n1,2,3,4\n'));
+    expect(meta.headings).toEqual(['__proto__', 'constructor', 'a', 'a']);
+    expect(cellsOf(rows)).toEqual([['1', '2', '3', '4']]);
+  });
+
+  test('an escaped formula is read as it was, once', async () => {
+    const { meta, rows } = await read(await csv(`'=h,b,c\n'=1+1,''=2,'plain\n-5,'-5,'@x\n`));
+    expect(meta.headings[0]).toBe('=h');
+    expect(cellsOf(rows)).toEqual([
+      ['=1+1', "'=2", "'plain"],
+      ['-5', "'-5", '@x'],
+    ]);
+  });
+});
+
+describe('detection', () => {
+  test.each([
+    [',', 'comma'],
+    [';', 'semicolon'],
+    ['\t', 'tab'],
+    ['|', 'pipe'],
+  ])('the delimiter %j', async (delimiter, name) => {
+    const rows = [
+      ['Name', 'Address', 'Cost'],
+      ['Müller, Söhne', 'Weg 1; 2. Stock', '1,50'],
+      ['A|B', 'x, y', '2,00'],
+    ];
+    const text = rows.map((row) => row.map((cell) => `"${cell}"`).join(delimiter)).join('\n');
+    const { meta, rows: data } = await read(await csv(text));
+    expect(meta.delimiter).toBe(delimiter);
+    expect(meta.evidence.join(' ')).toContain(`The delimiter is ${name}`);
+    expect(cellsOf(data)).toEqual(rows.slice(1));
+  });
+
+  test('a decimal comma does not make a semicolon file a comma file', async () => {
+    const lines = Array.from({ length: 30 }, (_, i) => `Item ${i};${i},50`);
+    const { meta } = await read(await csv(`Name;Cost\n${lines.join('\n')}`));
+    expect(meta.delimiter).toBe(';');
+    expect(meta.headings).toEqual(['Name', 'Cost']);
+  });
+
+  test('one column', async () => {
+    const { meta, rows } = await read(await csv('Name\nDrill\nSaw'));
+    expect(meta.headings).toEqual(['Name']);
+    expect(rows.length).toBe(2);
+    expect(meta.evidence.join(' ')).toContain('one column');
+  });
+
+  test.each([
+    ['\n', 'LF'],
+    ['\r\n', 'CRLF'],
+    ['\r', 'CR'],
+  ])('line ends %j', async (newline, name) => {
+    const { meta, rows } = await read(await csv(['a,b', '1,2', '"3\n",4', ''].join(newline)));
+    expect(meta.newline).toBe(newline);
+    expect(meta.evidence.join(' ')).toContain(`end with ${name}`);
+    expect(cellsOf(rows)).toEqual([
+      ['1', '2'],
+      ['3\n', '4'],
+    ]);
+  });
+
+  test('mixed line ends are read and said', async () => {
+    const { meta, rows } = await read(await csv('a,b\r\n1,2\n3,4\n5,6\r7,8\n'));
+    expect(cellsOf(rows)).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+      ['5', '6'],
+      ['7', '8'],
+    ]);
+    expect(rows.map((row) => row.row)).toEqual([2, 3, 4, 5]);
+    expect(meta.newline).toBe('\n');
+    expect(meta.warnings.join(' ')).toContain('mixed: LF 3 times, CRLF 1 times, CR 1 times');
+  });
+
+  const accents = 'Größe,Preis €\nZürich,“12”\nMünchen,Š\nÆrø,–\n';
+  test.each([
+    ['UTF-8', Buffer.from(accents), 'utf-8', false],
+    ['UTF-8 with mark', Buffer.from(`\ufeff${accents}`), 'utf-8', true],
+    ['UTF-16LE with mark', iconv.encode(accents, 'utf-16le', { addBOM: true }), 'utf-16le', true],
+    ['UTF-16BE with mark', iconv.encode(accents, 'utf-16be', { addBOM: true }), 'utf-16be', true],
+    ['UTF-16LE', iconv.encode(accents, 'utf-16le', { addBOM: false }), 'utf-16le', false],
+    ['UTF-16BE', iconv.encode(accents, 'utf-16be', { addBOM: false }), 'utf-16be', false],
+    ['windows-1252', iconv.encode(accents, 'windows-1252'), 'windows-1252', false],
+  ])('the encoding %s, also gzipped', async (_, bytes, encoding, bom) => {
+    for (const content of [bytes, gzipSync(bytes)]) {
+      const { meta, rows } = await read(await csv(content));
+      expect(meta).toMatchObject({ encoding, bom, gzip: content !== bytes, headings: ['Größe', 'Preis €'] });
+      expect(cellsOf(rows)).toEqual([
+        ['Zürich', '“12”'],
+        ['München', 'Š'],
+        ['Ærø', '–'],
+      ]);
+    }
+  });
+
+  test('one windows-1252 byte after megabytes of ASCII decides', async () => {
+    const text = `a,b\n${'plain,text\n'.repeat(120_000)}caf\xe9,x\n`;
+    const { meta, rows } = await read(await csv(Buffer.from(text, 'latin1')));
+    expect(meta.encoding).toBe('windows-1252');
+    expect(rows.at(-1)!.cells).toEqual(['café', 'x']);
+  });
+
+  test('a stated encoding, delimiter and heading row are used', async () => {
+    const bytes = iconv.encode('title\n\nИмя;Дата\nИван;1', 'windows-1251');
+    const { meta, rows } = await read(await csv(bytes), { encoding: 'windows-1251', delimiter: ';', header_row: 3 });
+    expect(meta).toMatchObject({ encoding: 'windows-1251', delimiter: ';', header_row: 3, headings: ['Имя', 'Дата'] });
+    expect(rows).toEqual([{ row: 4, cells: ['Иван', '1'] }]);
+  });
+
+  test('title rows above the heading are skipped and said', async () => {
+    const { meta, rows } = await read(
+      await csv(
+        'Asset list of the Berlin office,,,\nas of 2024-01-31,,,\n,,,\nName,Serial,Cost,Owner\nA,1,2,x\nB,3,4,y\n',
+      ),
+    );
+    expect(meta.header_row).toBe(4);
+    expect(meta.headings).toEqual(['Name', 'Serial', 'Cost', 'Owner']);
+    expect(meta.warnings.join(' ')).toContain('2 rows above the heading were skipped, from row 1');
+    expect(rows.map((row) => row.row)).toEqual([5, 6]);
+  });
+
+  test('a title that is shorter than the table in cells does not make it ragged', async () => {
+    const { meta, rows } = await read(await csv('Assets\nName,Serial,Cost\nA,1,2\nB,3,4\n'));
+    expect(meta.header_row).toBe(2);
+    expect(rows.every((row) => row.faults === undefined)).toBe(true);
+  });
+
+  test('a heading with a blank first cell, and sparse data below a full heading', async () => {
+    const blank = await read(await csv(',Name,Cost\n1,A,2\n2,B,3\n'));
+    expect(blank.meta.headings).toEqual(['', 'Name', 'Cost']);
+    expect(blank.meta.warnings.join(' ')).toContain('without a heading are not imported: A');
+    const sparse = await read(await csv('Name,Serial,Cost,Owner\nA,,,\nB,,,\n'));
+    expect(sparse.meta.header_row).toBe(1);
+  });
+
+  test('trailing delimiters in every row are no columns', async () => {
+    const { meta, rows } = await read(await csv('a,b,,\n1,2,,\n3,4,,\n'));
+    expect(meta.headings).toEqual(['a', 'b']);
+    expect(rows.every((row) => row.faults === undefined)).toBe(true);
+  });
+});
+
+describe('rows with faults', () => {
+  test('too few and too many cells: that row, with the numbers; trailing blank cells are harmless', async () => {
+    const { rows } = await read(await csv('a,b,c\n1,2,3\n1,2\n1,2,3,4\n1,2,3,,\n1,2,3\n'));
+    expect(rows.map(codesOf)).toEqual([[], ['ragged_row'], ['ragged_row'], [], []]);
+    expect(rows[1]).toMatchObject({ row: 3, cells: ['1', '2', ''] });
+    expect(rows[1]!.faults![0]!.message).toContain('has 2 cells, fewer than the 3');
+    expect(rows[2]!.faults![0]!.message).toContain('has 4 cells, more than the 3');
+    expect(rows[2]!.faults![0]!.message).toContain('"4"');
+    expect(rows.every((row) => row.cells.length === 3)).toBe(true);
+  });
+
+  test('a quotation mark inside an unquoted cell is a character', async () => {
+    const { rows } = await read(await csv('a,b\n5" pipe,say "hi"\n'));
+    expect(rows).toEqual([{ row: 2, cells: ['5" pipe', 'say "hi"'] }]);
+  });
+
+  test('blanks after a closing quote are dropped', async () => {
+    const { rows } = await read(await csv('a,b\n"x" ,"y"  \n'));
+    expect(cellsOf(rows)).toEqual([['x', 'y']]);
+  });
+
+  test('text after a closing quote, or blanks before an opening one, are faults of that row alone', async () => {
+    const { rows } = await read(await csv('a,b,c\n1,2,3\n"x"y,2,3\n4,5,6\n7, "8",9\n10,11,12\n'));
+    expect(rows.map(codesOf)).toEqual([[], ['stray_quote'], [], ['stray_quote'], []]);
+    expect(rows.map((row) => row.row)).toEqual([2, 3, 4, 5, 6]);
+    expect(rows[1]!.faults![0]).toMatchObject({ index: 0 });
+    expect(rows[4]!.cells).toEqual(['10', '11', '12']);
+  });
+
+  test('undoubled quotes around a line break: the reading with the right number of cells ends the row', async () => {
+    const { rows } = await read(await csv('a,b,c\n1,"Big "Bob" Smith\nline 2",3\n4,5,6\n'));
+    expect(rows.map((row) => [row.row, codesOf(row)])).toEqual([
+      [2, ['stray_quote']],
+      [3, []],
+    ]);
+    expect(rows[0]!.cells).toEqual(['1', 'Big "Bob" Smith\nline 2', '3']);
+  });
+
+  test('NUL, undecodable bytes and giant cells are faults of their cell', async () => {
+    const { rows } = await read(
+      await csv(
+        Buffer.concat([
+          Buffer.from(`name,b\n${'Zoë,ok\n'.repeat(30)}x\0y,1\nJos`),
+          Buffer.from([0xe9]),
+          Buffer.from(`,2\n${'x'.repeat(32_768)},3\n${'y'.repeat(32_767)},4\nbad\ufffdchar,5\n`),
+        ]),
+      ),
+    );
+    const last = rows.slice(30);
+    expect(last.map(codesOf)).toEqual([
+      ['nul_character'],
+      ['invalid_encoding'],
+      ['cell_too_long'],
+      [],
+      ['invalid_encoding'],
+    ]);
+    expect(last[1]!.cells[0]).toBe('Jos\\xE9');
+    expect(last[1]!.faults![0]).toMatchObject({ index: 0 });
+    expect(rows.flatMap((row) => row.cells).some((cell) => String(cell).includes('\ufffd'))).toBe(false);
+  });
+
+  test('bytes that windows-1252 leaves undefined are faults', async () => {
+    const { rows } = await read(await csv(Buffer.from('a,b\ncaf\xe9,1\nx\x81,2\n', 'latin1')));
+    expect(rows.map(codesOf)).toEqual([[], ['invalid_encoding']]);
+  });
+});
+
+describe('files refused whole', () => {
+  test('an open quote at the end names the row where it opened', async () => {
+    const error = await refusal(openSource(await csv('a,b\n1,2\n3,"four\nand more\nrows,5\n')));
+    expect(error.kind).toBe('failed');
+    expect(error.message).toContain('row 3');
+    expect(error.message).toContain('refused whole, nothing was sent');
+  });
+
+  test('an open quote deep in the file is found at opening, before any row', async () => {
+    const error = await refusal(openSource(await csv(`a,b\n${'1,2\n'.repeat(400_000)}3,"cut`)));
+    expect(error.message).toContain('row 400002');
+  });
+
+  test('a record without end stops at the limit', async () => {
+    const error = await refusal(
+      openSource(await csv(`a,b\n1,"${'x,y\n'.repeat(30_000)}`), {}, { recordBytes: 50_000 }),
+    );
+    expect(error.message).toContain('row 2');
+  });
+
+  test('more than 1,000 columns; a million columns are refused quickly', async () => {
+    expect((await refusal(openSource(await csv(`${'a,'.repeat(1_000)}b\n`)))).message).toContain('1,000 columns');
+    const fine = await openSource(await csv(`${'a,'.repeat(999)}b\n`));
+    expect(fine.meta.headings.length).toBe(1_000);
+    const started = performance.now();
+    await refusal(openSource(await csv(`${'abc,'.repeat(1_000_000)}b\n`)));
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test('a hostile number of stray quotes stays cheap', async () => {
+    const started = performance.now();
+    const { rows } = await read(await csv(`a,b\n${'"a"b\n'.repeat(100_000)}`));
+    expect(rows.length).toBe(100_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('options that contradict the file', () => {
+  test.each([
+    [{ sheet: 'Inventory' }, 'has no sheets'],
+    [{ encoding: 'klingon-8' }, '"klingon-8" is no known encoding'],
+    [{ delimiter: ';;' }, '";;" cannot separate cells'],
+    [{ header_row: 9 }, 'ends before that row'],
+    [{ header_row: 3 }, 'that row is blank'],
+    [{ format: 'xlsx' as const }, 'the file is text'],
+  ])('%j', async (options, words) => {
+    const error = await refusal(openSource(await csv('a,b\n1,2\n\n3,4\n'), options));
+    expect(error.kind).toBe('usage');
+    expect(error.message).toContain(words);
+  });
+});

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cliPath } from './build.js';
+
+/** A `rowferry` process of its own. */
+export interface Started {
+  readonly child: ChildProcess;
+  out(): string;
+  err(): string;
+  /** Resolves once the text so far passes; rejects if the process ends first. */
+  until(passes: (out: string, err: string) => boolean): Promise<void>;
+  /** Exit code, or the name of the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts the compiled command with a clean environment: nothing of the machine's own settings reaches it. */
+export async function start(
+  argv: readonly string[],
+  options: { cwd: string; env?: Readonly<Record<string, string>> },
+): Promise<Started> {
+  const child = spawn(process.execPath, [await cliPath(), ...argv], {
+    cwd: options.cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  const watchers = new Set<() => void>();
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString('utf8');
+    for (const watch of watchers) watch();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString('utf8');
+    for (const watch of watchers) watch();
+  });
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
+  return {
+    child,
+    out: () => out,
+    err: () => err,
+    ended,
+    until: (passes) =>
+      new Promise((resolve, reject) => {
+        const watch = () => {
+          if (!passes(out, err)) return;
+          watchers.delete(watch);
+          resolve();
+        };
+        watchers.add(watch);
+        watch();
+        void ended.then((code) => reject(new Error(`ended with ${code} before that: ${out}\n${err}`)));
+      }),
+  };
+}
+
+/** Starts it and waits for its end. */
+export async function run(
+  argv: readonly string[],
+  options: { cwd: string; env?: Readonly<Record<string, string>> },
+): Promise<{ code: number | NodeJS.Signals | null; out: string; err: string }> {
+  const started = await start(argv, options);
+  const code = await started.ended;
+  return { code, out: started.out(), err: started.err() };
+}
