@@ -51,7 +51,7 @@ export interface ScanOptions {
 
 /** How far reading B may run before it is given up, and how often that may happen: a hostile file costs no more. */
 const STRAY_REACH = 64 * 1024;
-const STRAY_ATTEMPTS = 1_000;
+const STRAY_ATTEMPTS = 200;
 
 export interface RecordScanner {
   readonly record: ScannedRecord;

@@ -65,9 +65,15 @@ function keptColumns(headings: readonly string[]): number[] {
   return [...headings.keys()].filter((at) => !OURS.has((headings[at] ?? '').trim().toLowerCase()));
 }
 
-/** A row's cells in output order, the four columns of ours being text. */
-function arrange(row: SheetRow, kept: readonly number[], width: number, ours: readonly string[]): Cell[] {
+/** A row's cells in output order, with the four columns of ours. */
+function arrange(row: SheetRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
   return [...kept.map((at) => row.cells[at] ?? ''), ...ours, ...row.cells.slice(width)];
+}
+
+/** Our four columns where cells have types: the row is a number. */
+function typedLine(outcome: Outcome): Cell[] {
+  const [row = '', ...texts] = rejectedLine(outcome);
+  return [{ t: 'n', value: row, shown: row }, ...texts];
 }
 
 class NotEncodable extends Error {}
@@ -166,7 +172,7 @@ async function writeXlsx(
           const index = kept.indexOf(at);
           return index < 0 ? [] : [{ index, note }];
         });
-        yield { cells: arrange(rejected.row, kept, width, rejectedLine(rejected.outcome)), marks };
+        yield { cells: arrange(rejected.row, kept, width, typedLine(rejected.outcome)), marks };
       }
     }
   }
@@ -209,7 +215,7 @@ async function writeNdjson(
     for await (const batch of rows) {
       let text = '';
       for (const rejected of batch) {
-        const cells = arrange(rejected.row, kept, meta.headings.length, rejectedLine(rejected.outcome));
+        const cells = arrange(rejected.row, kept, meta.headings.length, typedLine(rejected.outcome));
         const members: string[] = [];
         // Blank cells are written as null: a key that no line holds would be a missing heading to the job.
         for (const [at, cell] of cells.entries()) {

@@ -4,7 +4,7 @@ import { conclude, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { matchRows } from './match-rows.js';
-import { planRows } from './plan-rows.js';
+import { noteRest, planRows } from './plan-rows.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
 import { resolveRows, stageRows } from './stage-rows.js';
 import { writeRows } from './write-rows.js';
@@ -35,7 +35,10 @@ async function carryOut(run: Run, context: RunContext): Promise<RunResult> {
     const wholePlan = run.request.dryRun || brakesOnPlan(run.job.brakes);
     const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
     const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows());
-    if (tripped.length > 0 && !run.request.force) throw new RunError('braked', tripped.join(' '));
+    if (tripped.length > 0 && !run.request.force) {
+      if (!run.request.dryRun) await noteRest(run, matched);
+      throw new RunError('braked', tripped.join(' '));
+    }
     for (const sentence of tripped) run.warn(`Brake overridden by --force: ${sentence}`);
     if (!run.request.dryRun) await writeRows(run, matched);
   } catch (error) {

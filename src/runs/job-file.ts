@@ -57,14 +57,15 @@ export function problemLine(file: string, problem: JobProblem): string {
 
 function loaded(text: string, file: string, name: string): LoadedJob {
   const { job, problems } = checkJobText(text);
+  const shown = asShown(file);
   const lines = (severity: JobProblem['severity']) =>
-    problems.filter((one) => one.severity === severity).map((one) => problemLine(file, one));
+    problems.filter((one) => one.severity === severity).map((one) => problemLine(shown, one));
   if (!job) {
     const faults = lines('error');
     const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
     throw new RunError(
       'usage',
-      `${file ? `The job file ${file}` : 'The inline job'} has ${count}. Nothing was sent; correct what is listed and run again.`,
+      `${file ? `The job file ${shown}` : 'The inline job'} has ${count}. Nothing was sent; correct what is listed and run again.`,
       faults,
     );
   }
@@ -81,8 +82,9 @@ async function findJobFile(nameOrPath: string, jobsDir: string): Promise<string>
       : [path.join(jobsDir, `${nameOrPath}.yaml`), path.join(jobsDir, `${nameOrPath}.yml`)];
   if (isFileName && !isPath) candidates.push(path.join(jobsDir, nameOrPath));
   for (const candidate of candidates) if (await exists(candidate)) return candidate;
-  const folder = isPath ? path.dirname(nameOrPath) : jobsDir;
-  const there = await jobNames(folder, isPath);
+  const searched = isPath ? path.dirname(nameOrPath) : jobsDir;
+  const there = await jobNames(searched, isPath);
+  const folder = asShown(searched);
   const wanted = isPath ? path.basename(nameOrPath) : nameOrPath;
   const near = didYouMean(wanted, there);
   const listed = there.length > 0 ? ` There are: ${there.slice(0, 20).join(', ')}.` : ` ${folder} holds no job files.`;
@@ -90,6 +92,12 @@ async function findJobFile(nameOrPath: string, jobsDir: string): Promise<string>
     'usage',
     `There is no job ${isPath ? 'file ' : ''}\`${nameOrPath}\`${isPath ? '' : ` in ${folder}`}${near || '.'}${listed}`,
   );
+}
+
+/** Below the working folder as people write it there, otherwise whole. */
+function asShown(file: string): string {
+  const near = file === '' ? '' : path.relative(process.cwd(), file);
+  return near === '' || near.startsWith('..') ? file : near;
 }
 
 async function exists(file: string): Promise<boolean> {
@@ -108,18 +116,24 @@ async function jobNames(folder: string, withEnding: boolean): Promise<string[]> 
 async function readJobFile(file: string): Promise<string> {
   try {
     const info = await stat(file);
-    if (!info.isFile()) throw new RunError('usage', `${file} is not a file; give the path of a job file (.yaml).`);
+    if (!info.isFile())
+      throw new RunError('usage', `${asShown(file)} is not a file; give the path of a job file (.yaml).`);
     if (info.size > MAX_BYTES) {
-      throw new RunError('usage', `${file} is ${info.size} bytes long; a job file may have ${MAX_BYTES} at most.`);
+      throw new RunError(
+        'usage',
+        `${asShown(file)} is ${info.size} bytes long; a job file may have ${MAX_BYTES} at most.`,
+      );
     }
     // A BOM is dropped by the decoder; anything that is not UTF-8 is refused rather than guessed.
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (error) {
     if (error instanceof RunError) throw error;
     if (error instanceof TypeError) {
-      throw new RunError('usage', `${file} is not UTF-8 text; save the job file as UTF-8.`, [], { cause: error });
+      throw new RunError('usage', `${asShown(file)} is not UTF-8 text; save the job file as UTF-8.`, [], {
+        cause: error,
+      });
     }
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new RunError('usage', `${file} cannot be read (${reason}).`, [], { cause: error });
+    throw new RunError('usage', `${asShown(file)} cannot be read (${reason}).`, [], { cause: error });
   }
 }

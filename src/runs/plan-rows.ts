@@ -21,10 +21,19 @@ export async function planRows(run: Run, matched: Matched): Promise<PlanCounts> 
   return counts;
 }
 
+/** Notes the rows of a braked run that end without a request; the others are not attempted. */
+export async function noteRest(run: Run, matched: Matched): Promise<void> {
+  for await (const row of resolvedRows(run)) {
+    if (run.past.outcomes.has(row.ref.row)) continue;
+    const change = await decide(row, run, matched);
+    if (change.kind !== 'create' && change.kind !== 'update') noteSettled(run, change);
+  }
+}
+
 function count(change: Change, counts: PlanCounts): void {
   if (change.kind === 'create') counts.creates++;
   else if (change.kind === 'update') {
     counts.updates++;
     if (changesOf(change.diff).some((one) => one.kind === 'clear')) counts.cleared++;
-  } else if (change.kind === 'settled' && change.outcome !== 'skipped') counts.invalid++;
+  } else if (change.kind === 'settled' && change.outcome === 'invalid') counts.invalid++;
 }

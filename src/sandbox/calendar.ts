@@ -37,11 +37,11 @@ export type DateStyle = 'iso' | 'datetime' | 'long' | 'd/m';
 
 /** A date as responses show it; the interface leaves the format open (section 2.1). */
 export function showDate(date: string, style: DateStyle): string {
+  if (style === 'iso') return date;
   const [year, month, day] = date.split('-') as [string, string, string];
   if (style === 'datetime') return `${date}T00:00:00Z`;
   if (style === 'long') return `${MONTHS[Number(month) - 1]} ${Number(day)}, ${year}`;
-  if (style === 'd/m') return `${day}/${month}/${year}`;
-  return date;
+  return `${day}/${month}/${year}`;
 }
 
 /** A moment (milliseconds) as responses show it: in full, except in the styles that show dates for people. */

@@ -196,7 +196,6 @@ function door(world: World) {
     remove: (resource: WritableName, id: number) => world.remove(resource, id),
     putLookup<N extends LookupName>(name: N, company: number | null, item: Parameters<Lookups['put']>[2]) {
       world.lookups.put(name, company, item as never);
-      world.forgetReadForms();
     },
   };
 }

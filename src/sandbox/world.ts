@@ -18,9 +18,6 @@ export const COMPILED: Readonly<Record<WritableName, Compiled>> = {
 
 const NAMES = Object.keys(COMPILED) as WritableName[];
 
-/** Characters of read forms kept per resource before all are dropped: bounds memory, not correctness. */
-const CACHE_LIMIT = 48_000_000;
-
 /** Everything the sandbox holds, and the two ways to look at it: as it is, and as lists see it (`lag`). */
 export interface World {
   readonly lookups: Lookups;
@@ -38,8 +35,6 @@ export interface World {
   showAssetView(view: 'warranty' | 'support', record: Stored): string;
   value(resource: WritableName, record: Stored, field: string): Stored['values'][number];
   setSwitches(changes: Partial<Switches>): void;
-  /** To be called after a look-up entry changed. */
-  forgetReadForms(): void;
   now(): number;
 }
 
@@ -60,7 +55,6 @@ export function createWorld(initial: Switches, now: () => number): World {
   };
   const tables = each(newTable);
   const lastIds = each(() => 0);
-  const caches = each(() => ({ texts: new Map<Stored, string>(), size: 0 }));
   const forms = each((name) => readForm(COMPILED[name].resource.read, COMPILED[name].positions));
   let formRow = 0;
   let lagging: Record<WritableName, Table> | undefined;
@@ -83,19 +77,6 @@ export function createWorld(initial: Switches, now: () => number): World {
       COMPILED.asset.positions,
     );
   const assetViews = { warranty: assetRead(ASSET_VIEWS.warranty), support: assetRead(ASSET_VIEWS.support) };
-
-  const forget = (resource: WritableName): void => {
-    caches[resource] = { texts: new Map(), size: 0 };
-  };
-
-  /** Read forms show names of other records: a rename makes those that may show it stale. */
-  const forgetReferring = (resource: WritableName, before: Stored | undefined, after: Stored | undefined): void => {
-    if (!before || resource === 'asset') return;
-    const position = resource === 'contract' ? numberAt : nameAt[resource];
-    if (before.values[position] === after?.values[position]) return;
-    forget('asset');
-    forget('contract');
-  };
 
   const change = (resource: WritableName, apply: (table: Table) => void): void => {
     apply(tables[resource]);
@@ -124,48 +105,21 @@ export function createWorld(initial: Switches, now: () => number): World {
     nextId: (resource) => ++lastIds[resource],
     nextFormRow: () => ++formRow,
     put(resource, record) {
-      const before = tables[resource].get(record.id);
-      if (before) {
-        const cache = caches[resource];
-        cache.size -= cache.texts.get(before)?.length ?? 0;
-        cache.texts.delete(before);
-      }
       lastIds[resource] = Math.max(lastIds[resource], record.id);
       change(resource, (table) => table.put(record));
-      forgetReferring(resource, before, record);
     },
-    remove(resource, id) {
-      const before = tables[resource].get(id);
-      change(resource, (table) => table.remove(id));
-      forgetReferring(resource, before, undefined);
-      forget(resource);
-    },
-    show(resource, record) {
-      let cache = caches[resource];
-      const cached = cache.texts.get(record);
-      if (cached !== undefined) return cached;
-      const text = forms[resource](record, around);
-      if (cache.size + text.length > CACHE_LIMIT) {
-        forget(resource);
-        cache = caches[resource];
-      }
-      cache.texts.set(record, text);
-      cache.size += text.length;
-      return text;
-    },
+    remove: (resource, id) => change(resource, (table) => table.remove(id)),
+    // Made anew each time (8 µs): kept texts cost more in memory and collection than they save.
+    show: (resource, record) => forms[resource](record, around),
     showAssetView: (view, record) => assetViews[view](record, around),
     value: (resource, record, field) => record.values[COMPILED[resource].positions.get(field)!] ?? null,
     setSwitches(changes) {
       Object.assign(switches, changes);
-      for (const name of NAMES) forget(name);
       if (switches.lag > 0) lagging ??= each((name) => tables[name].clone());
       else {
         lagging = undefined;
         pending = [];
       }
-    },
-    forgetReadForms() {
-      for (const name of NAMES) forget(name);
     },
   };
 }

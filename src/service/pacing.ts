@@ -43,6 +43,8 @@ const RETRIES_PER_SECOND = 5;
 const RETRIES_PER_SUCCESS = 0.2;
 /** Timers are coarse; a request that is late by this much may be made up for. */
 const SLACK_MS = 10;
+/** Not where requests are far apart: a service that counts strictly would refuse an early one. */
+const SLOW_INTERVAL_MS = 50;
 
 export function openPacer(options: PacerOptions): Pacer {
   const { clock, signal } = options;
@@ -78,9 +80,11 @@ export function openPacer(options: PacerOptions): Pacer {
   function takeSlot(now: number): number {
     const perSecond = Math.min(options.maxRps ?? Number.POSITIVE_INFINITY, rate.perSecond);
     if (perSecond === Number.POSITIVE_INFINITY) return 0;
+    const interval = 1000 / perSecond;
+    const slack = interval > SLOW_INTERVAL_MS ? 0 : SLACK_MS;
     const early = nextSlot - now;
-    if (early > SLACK_MS / 2) return early;
-    nextSlot = Math.max(nextSlot, now - SLACK_MS) + 1000 / perSecond;
+    if (early > slack / 2) return early;
+    nextSlot = Math.max(nextSlot, now - slack) + interval;
     return 0;
   }
 
@@ -144,7 +148,10 @@ export function openPacer(options: PacerOptions): Pacer {
       } else if (load !== 'unclear' && enteredAt > decreasedAt) {
         everOverloaded = true;
         decreasedAt = now;
-        if (load === 'throttled') rate.throttled(now, roundTrip);
+        if (load === 'throttled') {
+          rate.throttled(now, roundTrip);
+          nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
+        }
         limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);
       }
       drain();

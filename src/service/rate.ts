@@ -18,8 +18,8 @@ export interface LearnedRate {
 
 const DOWN = 0.8;
 const BACK_AFTER = 100;
-/** The first guess rests on little; it is corrected soon. */
-const FIRST_BACK_AFTER = 20;
+/** The first guess rests on little, and so does one that was wrong at once; both are corrected soon. */
+const UNSURE_BACK_AFTER = 30;
 const BACK_AFTER_ROUND_TRIPS = 3;
 const SLOWEST = 0.2;
 /** What was served is measured over at least this time, and this many answers. */
@@ -81,7 +81,8 @@ export function learnRate(): LearnedRate {
       const floor = first ? 0 : Math.min(rate * 0.95, recent(now) * DOWN);
       rate = Math.max(SLOWEST, lastGood * DOWN, floor);
       const late = (BACK_AFTER_ROUND_TRIPS * lastGood * roundTripMs) / 1000;
-      backAfter = first ? FIRST_BACK_AFTER : Math.max(BACK_AFTER, late);
+      const unsure = first || successes < backAfter / 4;
+      backAfter = unsure ? UNSURE_BACK_AFTER : Math.max(BACK_AFTER, late);
       successes = 0;
     },
   };

@@ -470,6 +470,9 @@ describe('job files on disk', () => {
     expect((await failure('asets')).message).toContain('did you mean `assets`?');
     expect((await failure(path.join(jobsDir, 'asets.yaml'))).message).toContain('did you mean `assets.yaml`?');
     expect((await failure('../assets')).message).toContain('no job file');
+    await expect(loadJob('asets', { jobsDir: path.resolve('jobs') })).rejects.toThrow(
+      'in jobs, did you mean `assets`?',
+    );
     await rm(path.join(jobsDir, 'assets.yaml'));
     expect((await failure('assets')).message).toContain('holds no job files');
   });

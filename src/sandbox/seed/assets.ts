@@ -134,6 +134,7 @@ function assetText(id: number, place: number, kind: Kind): string {
     city: site.city,
     country: site.country,
     zip_code: site.zip,
+    bldg_name: isServer ? 'Data centre 1' : null,
     floor: String(id % 9),
     room: `R${100 + (id % 60)}`,
     warranty_status: year >= 2023 ? 'within_warranty' : 'out_of_warranty',

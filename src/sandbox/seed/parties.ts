@@ -11,11 +11,11 @@ interface Place {
 const PLACES: readonly Place[] = [
   { city: 'Seattle', state: 'Washington', country: 840, zip: '98101', street: '1200 Pike Street' },
   { city: 'München', state: 'Bayern', country: 276, zip: '80331', street: 'Sendlinger Straße 12' },
-  { city: 'Lyon', country: 250, zip: '69002', street: '8 rue de la République' },
+  { city: 'Kraków', country: 616, zip: '30-001', street: 'ulica Długa 7' },
   { city: '東京', country: 392, zip: '100-0005', street: '丸の内1-4-1' },
   { city: 'São Paulo', state: 'SP', country: 76, zip: '01310-100', street: 'Avenida Paulista 900' },
   { city: 'Toronto', state: 'Ontario', country: 124, zip: 'M5H 2N2', street: '181 Bay Street' },
-  { city: 'Kraków', country: 616, zip: '30-001', street: 'ulica Długa 7' },
+  { city: 'Lyon', country: 250, zip: '69002', street: '8 rue de la République' },
   { city: 'London', country: 826, zip: 'EC2V 7HR', street: '25 Gresham Street' },
 ];
 
