@@ -47,7 +47,7 @@ export function pace(): Pace {
 export function progressLine(progress: Progress, speed: Pace, columns: number): string {
   const counted = number(progress.done);
   const rows = progress.total === undefined ? `${counted} rows` : `${counted}/${number(progress.total)} rows`;
-  const bar = progress.total === undefined ? '' : `${gauge(progress.done, progress.total)} `;
+  const bar = progress.total === undefined ? '' : `${gauge(progress.done, progress.total, columns < 120 ? 10 : 20)} `;
   const rate = speed.rate();
   const left = speed.left();
   const parts = [
@@ -62,11 +62,9 @@ export function progressLine(progress: Progress, speed: Pace, columns: number): 
   return line.length > columns ? `${line.slice(0, Math.max(1, columns - 1))}…` : line;
 }
 
-const CELLS = 20;
-
-function gauge(done: number, total: number): string {
-  const full = total === 0 ? CELLS : Math.min(CELLS, Math.floor((done / total) * CELLS));
-  return '█'.repeat(full) + '░'.repeat(CELLS - full);
+function gauge(done: number, total: number, cells: number): string {
+  const full = total === 0 ? cells : Math.min(cells, Math.floor((done / total) * cells));
+  return '█'.repeat(full) + '░'.repeat(cells - full);
 }
 
 /** `0:09`, `12:30`, `3:05:00`. */

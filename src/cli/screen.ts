@@ -22,7 +22,17 @@ export function openScreen(io: Io): Screen {
   let latest: Progress | undefined;
   let bars: cliProgress.MultiBar | undefined;
   let bar: cliProgress.SingleBar | undefined;
+  const stop = () => {
+    // Lines that wait for a redraw are printed by it.
+    bars?.update();
+    bars?.stop();
+    bars = undefined;
+    bar = undefined;
+    process.off('exit', stop);
+  };
   const start = () => {
+    // However the process ends, the terminal gets its cursor back.
+    process.once('exit', stop);
     bars = new cliProgress.MultiBar({
       stream: stderr as NodeJS.WriteStream,
       fps: 8,
@@ -53,12 +63,6 @@ export function openScreen(io: Io): Screen {
     get busy() {
       return bars !== undefined;
     },
-    stop() {
-      // Lines that wait for a redraw are printed by it.
-      bars?.update();
-      bars?.stop();
-      bars = undefined;
-      bar = undefined;
-    },
+    stop,
   };
 }

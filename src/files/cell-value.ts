@@ -3,14 +3,15 @@ import type { Cell } from '../model/row.js';
 import { dateOfSerial, isoText } from './serial-date.js';
 import type { CellFormat } from './xlsx-workbook.js';
 
-const PLAIN_INTEGER = /^-?(?:[1-9]\d{0,14}|0)$/;
+/** Numbers that are already in the form wanted, as long as they have at most 15 digits. */
+const PLAIN = /^(?:[1-9]\d*|0)(?:\.\d*[1-9])?$/;
 
 /**
  * A stored number in plain decimal notation with 15 significant digits, as many as spreadsheet programs keep; the
  * noise of binary fractions (4.1000000000000005) goes. Undefined for text that is no finite number.
  */
 export function numberText(raw: string): string | undefined {
-  if (PLAIN_INTEGER.test(raw)) return raw === '-0' ? '0' : raw;
+  if (raw.length <= 15 && PLAIN.test(raw)) return raw;
   if (raw === '' || !/^[+-]?[\d.]/.test(raw)) return undefined;
   const value = Number(raw);
   return Number.isFinite(value) ? Decimal.parse(value.toPrecision(15))?.text : undefined;

@@ -5,7 +5,15 @@ import { createNumberReader, isoCell } from './cell-value.js';
 import type { SourceLimits } from './limits.js';
 import type { SharedStrings } from './shared-strings.js';
 import type { CellFormat } from './xlsx-workbook.js';
-import { createXmlScanner, unescapeSheetText, type XmlScanner, xmlAttributes, xmlText } from './xml-scan.js';
+import {
+  type AttributeRange,
+  createXmlScanner,
+  nextAttribute,
+  unescapeSheetText,
+  type XmlScanner,
+  xmlAttributes,
+  xmlText,
+} from './xml-scan.js';
 
 /*
  * Longer than most files of this project: the states of one cell (value, formula, inline text) share the variables
@@ -46,6 +54,8 @@ const C = 0x63;
 const V = 0x76;
 const F = 0x66;
 const T = 0x74;
+const R = 0x72;
+const S = 0x73;
 
 /** What the text of the cell now scanned is for. */
 enum Take {
@@ -80,6 +90,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
   let hasValue = false;
   let formula: string | undefined;
   let phonetic = 0;
+  const range: AttributeRange = { nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0 };
 
   let hidden = 0;
   const firstHidden: number[] = [];
@@ -88,11 +99,18 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
   const mergedRanges: string[] = [];
 
   function startRow(bytes: Buffer, from: number, to: number, empty: boolean): void {
-    const attributes = xmlAttributes(bytes, from, to);
-    const stated = attributes.get('r');
-    row = stated === undefined ? lastRow + 1 : Number(stated);
-    if (!Number.isInteger(row) || row < 1 || row > LAST_ROW) {
-      throw new RunError('failed', `${what}: a row is numbered "${stated}", which no row can be. Save the file again.`);
+    row = lastRow + 1;
+    let hides = false;
+    for (let at = nextAttribute(bytes, from, to, range); at >= 0; at = nextAttribute(bytes, at, to, range)) {
+      const length = range.nameTo - range.nameFrom;
+      if (length === 1 && bytes[range.nameFrom] === R) row = integerOf(bytes, range.valueFrom, range.valueTo);
+      else if (length === 6 && bytes[range.nameFrom] === 0x68) {
+        const first = bytes[range.valueFrom];
+        hides = bytes.toString('latin1', range.nameFrom, range.nameTo) === 'hidden' && (first === 0x31 || first === T);
+      }
+    }
+    if (!(row >= 1 && row <= LAST_ROW)) {
+      throw new RunError('failed', `${what}: a row after row ${lastRow} has no valid number. Save the file again.`);
     }
     if (row <= lastRow) {
       throw new RunError(
@@ -102,7 +120,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
       );
     }
     lastRow = row;
-    if (/^(?:1|true)$/.test(attributes.get('hidden') ?? '')) {
+    if (hides) {
       hidden++;
       if (firstHidden.length < KEPT_HIDDEN) firstHidden.push(row);
     }
@@ -122,26 +140,19 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
     stringIndex = -1;
     hasValue = false;
     formula = undefined;
-    let i = from;
-    while (i < to) {
-      while (i < to && bytes[i]! <= 0x20) i++;
-      const nameFrom = i;
-      while (i < to && bytes[i] !== 0x3d) i++;
-      const name = bytes[nameFrom]!;
-      const single = i - nameFrom === 1 || bytes[nameFrom + 1]! <= 0x20;
-      i++;
-      while (i < to && bytes[i] !== 0x22 && bytes[i] !== 0x27) i++;
-      const quote = bytes[i++];
-      const valueFrom = i;
-      while (i < to && bytes[i] !== quote) i++;
-      if (single) {
-        if (name === 0x72) {
-          const stated = columnOf(bytes, valueFrom, i);
-          if (stated >= 0) column = stated;
-        } else if (name === 0x73) style = integerOf(bytes, valueFrom, i);
-        else if (name === T) type = bytes.toString('latin1', valueFrom, i);
+    for (let at = nextAttribute(bytes, from, to, range); at >= 0; at = nextAttribute(bytes, at, to, range)) {
+      if (range.nameTo - range.nameFrom !== 1) continue;
+      const name = bytes[range.nameFrom]!;
+      if (name === R) {
+        const stated = columnOf(bytes, range.valueFrom, range.valueTo);
+        if (stated >= 0) column = stated;
+      } else if (name === S) style = integerOf(bytes, range.valueFrom, range.valueTo);
+      else if (name === T) {
+        type =
+          range.valueTo - range.valueFrom === 1 && bytes[range.valueFrom] === S
+            ? 's'
+            : bytes.toString('latin1', range.valueFrom, range.valueTo);
       }
-      i++;
     }
   }
 
@@ -233,11 +244,12 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
         }
         return;
       }
+      if (nameTo - nameFrom !== 3 && nameTo - nameFrom !== 9) return;
       switch (bytes.toString('latin1', nameFrom, nameTo)) {
         case 'row':
           startRow(bytes, nameTo, to, empty);
           if (empty) finishRow();
-          return;
+          return scan.skim;
         case 'rPh':
           if (!empty) phonetic++;
           return;
@@ -278,7 +290,8 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
           const digit = bytes[i]! - 0x30;
           if (digit >= 0 && digit <= 9) stringIndex = Math.max(0, stringIndex) * 10 + digit;
         }
-      } else text += xmlText(bytes, from, to, raw);
+      } else if (type === '' && text === '') text = bytes.toString('latin1', from, to);
+      else text += xmlText(bytes, from, to, raw);
     },
   });
 

@@ -8,8 +8,11 @@ import { sizeText } from './limits.js';
  * expanded or fetched. Names are local names: `x:row` is `row`.
  */
 export interface XmlHandler {
-  /** Ranges of the local name and of the attributes; `empty` for `<c/>`, for which `close` is not called. */
-  open(bytes: Buffer, nameFrom: number, nameTo: number, attributesTo: number, empty: boolean): void;
+  /**
+   * Ranges of the local name and of the attributes; `empty` for `<c/>`, for which `close` is not called. `true` skips
+   * what the element holds, unread, to its end tag; such an element must not hold others of its own name.
+   */
+  open(bytes: Buffer, nameFrom: number, nameTo: number, attributesTo: number, empty: boolean): boolean | undefined;
   close(bytes: Buffer, nameFrom: number, nameTo: number): void;
   /** `raw`: a CDATA section, in which `&` is an ordinary character. */
   text(bytes: Buffer, from: number, to: number, raw: boolean): void;
@@ -34,12 +37,20 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
   let depth = 0;
   let rooted = false;
   let started = false;
+  /** The beginning of the end tag that ends what is skipped. */
+  let skipTo: string | undefined;
 
   /** Scans what is complete and returns the position of what is not. */
   function scan(bytes: Buffer): number {
     const end = bytes.length;
     let at = 0;
     for (;;) {
+      if (skipTo !== undefined) {
+        const found = bytes.indexOf(skipTo, at, 'latin1');
+        if (found < 0) return Math.max(at, end - skipTo.length);
+        at = found;
+        skipTo = undefined;
+      }
       let i = at;
       while (i < end && bytes[i] !== LT) i++;
       if (i + 1 >= end) return at;
@@ -75,7 +86,8 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
           const empty = bytes[j - 1] === SLASH;
           if (!empty) depth++;
           rooted = true;
-          handler.open(bytes, nameFrom, nameTo, empty ? j - 1 : j, empty);
+          const skip = handler.open(bytes, nameFrom, nameTo, empty ? j - 1 : j, empty);
+          if (skip === true && !empty) skipTo = `</${bytes.toString('latin1', i + 1, nameTo)}`;
         }
         after = j + 1;
       }
@@ -170,12 +182,40 @@ export function unescapeSheetText(text: string): string {
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
+/** Where an attribute stands in a tag; overwritten by each call of `nextAttribute`. */
+export interface AttributeRange {
+  nameFrom: number;
+  nameTo: number;
+  valueFrom: number;
+  valueTo: number;
+}
+
+/** Finds the attribute at or after `at`; returns the position after it, or -1 where none is left before `to`. */
+export function nextAttribute(bytes: Buffer, at: number, to: number, range: AttributeRange): number {
+  let i = at;
+  while (i < to && bytes[i]! <= 0x20) i++;
+  range.nameFrom = i;
+  for (; i < to; i++) {
+    const byte = bytes[i]!;
+    if (byte === 0x3d || byte <= 0x20) break;
+    if (byte === COLON) range.nameFrom = i + 1;
+  }
+  range.nameTo = i;
+  while (i < to && bytes[i] !== 0x22 && bytes[i] !== 0x27) i++;
+  const quote = bytes[i];
+  range.valueFrom = ++i;
+  while (i < to && bytes[i] !== quote) i++;
+  range.valueTo = i;
+  return i < to ? i + 1 : -1;
+}
+
 /** Attributes of a tag by local name, for tags that are few. `from` is the end of the tag's name. */
 export function xmlAttributes(bytes: Buffer, from: number, to: number): Map<string, string> {
   const attributes = new Map<string, string>();
-  for (const match of bytes.toString('latin1', from, to).matchAll(/([^\s=:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
-    const value = Buffer.from(match[2] ?? match[3] ?? '', 'latin1');
-    attributes.set(match[1]!, xmlText(value, 0, value.length));
+  const range: AttributeRange = { nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0 };
+  for (let at = nextAttribute(bytes, from, to, range); at >= 0; at = nextAttribute(bytes, at, to, range)) {
+    const name = bytes.toString('latin1', range.nameFrom, range.nameTo);
+    attributes.set(name, xmlText(bytes, range.valueFrom, range.valueTo));
   }
   return attributes;
 }

@@ -72,7 +72,11 @@ export function compileColumns(input: MappingInput): ColumnPlan {
     });
   const constants = lookUp(Object.keys(job.constants), (name) => `constants.${name}`);
   const defaults = lookUp(Object.keys(job.defaults), (name) => `defaults.${name}`);
-  for (const [name, { field }] of constants) claim(setBy, field, `constants.${name}`, problems);
+  for (const [name, { field }] of constants) {
+    // A constant stands in every row, also over a mapped column; the check of the job file remarks on it.
+    if (setBy.get(field)?.startsWith('constants.')) claim(setBy, field, `constants.${name}`, problems);
+    else setBy.set(field, `constants.${name}`);
+  }
   oneTemplate([...placed, ...constants.map(([, target]) => target), ...defaults.map(([, target]) => target)], problems);
 
   const fixed: Fixed[] = [];

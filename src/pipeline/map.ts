@@ -47,11 +47,12 @@ export function compileMapping(input: MappingInput): Mapping {
       plan.problems,
     );
   }
-  const { columns, fixed, key } = plan;
+  const { fixed, key } = plan;
+  // A constant stands in every row: what a cell of the same field says is of no account.
+  const columns = plan.columns.filter(({ field }) => !fixed.some((one) => one.field === field));
   const byField = new Map(columns.map((column) => [column.field, column]));
   const specs = new Map([...columns, ...fixed].map(({ field, spec }) => [field, spec]));
   const keyColumns = columns.filter((column) => key.includes(column.field));
-  const keyIsFixed = fixed.some(({ field }) => key.includes(field));
 
   function mapRow(row: SheetRow, sheet?: string): StagedRow {
     const ref: RowRef = sheet === undefined ? { row: row.row } : { sheet, row: row.row };
@@ -67,7 +68,7 @@ export function compileMapping(input: MappingInput): Mapping {
       if (value !== undefined) set[column.field] = value;
     }
     for (const { field, value } of fixed) set[field] = value;
-    if (!keyIsFixed && certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
+    if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
     return { ref, set, issues };
   }
 

@@ -54,7 +54,9 @@ details p{margin:4px 0 8px}
 ul.plain{margin:6px 0 0;padding-left:20px}ul.plain li{margin:4px 0}
 footer{color:var(--soft);font-size:13px;padding:20px 2px 8px;line-height:1.7;overflow-wrap:anywhere}
 @media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.w-count{width:auto}td{overflow-wrap:break-word}}
+@page{margin:14mm}
 @media print{:root{color-scheme:light;--paper:#fff;--line:#bbb}body{font-size:11px}main{max-width:none;padding:0}
-section{border:0;border-top:1px solid #bbb;border-radius:0;padding:12px 0;margin:10px 0 0}.next{box-shadow:none}h1{font-size:22px}
+section{border:0;border-top:1px solid #bbb;border-radius:0;padding:12px 0;margin:10px 0 0}.next{box-shadow:none}h1{font-size:20px}h2{font-size:14px}
+table,tbody th,.pill{font-size:10.5px}th,.facts dt,footer{font-size:9.5px}.value,code{font-size:9.5px}td,tbody th{padding-top:4px;padding-bottom:4px}.facts{gap:3px 20px}
 .bar,.dot,.value,.pill,.chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}tr,.chart{break-inside:avoid}thead{display:table-header-group}h2{break-after:avoid}}
 `;

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { RunError } from '../model/error.js';
 import { checkJobFile, problemLine } from './job-file.js';
@@ -19,7 +19,7 @@ export async function checkJobs(
   named: readonly string[],
   options: { jobsDir: string; cwd: string },
 ): Promise<CheckedJob[]> {
-  const jobs = named.length > 0 ? named : await jobsIn(options.jobsDir);
+  const jobs = named.length > 0 ? (await Promise.all(named.map(filesOf))).flat() : await jobsIn(options.jobsDir);
   if (jobs.length === 0) {
     throw new RunError(
       'usage',
@@ -27,6 +27,12 @@ export async function checkJobs(
     );
   }
   return Promise.all(jobs.map((job) => checkOne(job, options)));
+}
+
+/** The files of a folder; anything else is left to be found by its name. */
+async function filesOf(job: string): Promise<string[]> {
+  const info = await stat(job).catch(() => undefined);
+  return info?.isDirectory() ? jobsIn(job) : [job];
 }
 
 async function checkOne(job: string, options: { jobsDir: string; cwd: string }): Promise<CheckedJob> {

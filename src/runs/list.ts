@@ -1,6 +1,7 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
+import { unescapeFormula } from '../files/formula.js';
 import { RunError } from '../model/error.js';
 import { type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
 import { type RunFolder, runFolder } from './layout.js';
@@ -111,10 +112,10 @@ export async function firstFaults(reportDir: string, limit: number): Promise<Fau
   });
   return records.map((record) => ({
     row: record['row'] ?? '',
-    column: record['column'] ?? '',
-    value: record['value'] ?? '',
+    column: unescapeFormula(record['column'] ?? ''),
+    value: unescapeFormula(record['value'] ?? ''),
     code: record['code'] ?? '',
-    message: record['message'] ?? '',
+    message: unescapeFormula(record['message'] ?? ''),
   }));
 }
 

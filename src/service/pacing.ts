@@ -124,7 +124,6 @@ export function openPacer(options: PacerOptions): Pacer {
   }
 
   return {
-    get rate() { return rate.perSecond; },
     get limit() {
       return Math.floor(limit);
     },
@@ -138,13 +137,14 @@ export function openPacer(options: PacerOptions): Pacer {
     },
     leave(load, enteredAt) {
       const now = clock.now();
-      const full = inFlight >= Math.floor(limit);
+      // A limit that is not made use of proves nothing.
+      const used = inFlight * 2 >= limit;
       inFlight--;
       if (load === 'fine') {
         roundTrip = roundTrip === 0 ? now - enteredAt : roundTrip * 0.9 + (now - enteredAt) * 0.1;
         rate.succeeded(now);
         budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
-        if (full) limit = Math.min(max, limit + (everOverloaded && limit >= busy() ? 1 / limit : 0.5));
+        if (used) limit = Math.min(max, limit + (everOverloaded && limit >= busy() ? 1 / limit : 0.5));
       } else if (load !== 'unclear' && enteredAt > decreasedAt) {
         everOverloaded = true;
         decreasedAt = now;

@@ -27,9 +27,11 @@ it('says that good files are fine', async () => {
 
 it('checks the whole folder where none is named', async () => {
   await writeFile(join(cwd, 'jobs', 'other.yml'), GOOD);
-  const { code, out } = await cli(['check'], { cwd });
-  expect(code).toBe(0);
-  expect(out).toBe('2 job files are fine\n');
+  for (const argv of [['check'], ['check', join(cwd, 'jobs')]]) {
+    const { code, out } = await cli(argv, { cwd });
+    expect(code).toBe(0);
+    expect(out).toBe('2 job files are fine\n');
+  }
 });
 
 it('lists every problem as file:line:column', async () => {

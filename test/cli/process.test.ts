@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,22 +101,22 @@ describe('signals', () => {
     '%s ends the run in good order with exit code %i, and resume writes no row twice',
     async (signal, expected) => {
       const env = await service({ latencyMs: 20 });
-      const argv = ['import', await sheet(120), '--job', 'job.yaml', '--json', '--concurrency', '2'];
+      const argv = ['import', await sheet(80), '--job', 'job.yaml', '--json', '--concurrency', '2'];
       started = await start(argv, { cwd, env });
       await commits(5);
       started.child.kill(signal);
       expect(await started.ended).toBe(expected);
       const summary: { run: string; status: string; rows: Record<string, number> } = JSON.parse(started.out());
       expect(summary.status).toBe('interrupted');
-      expect(summary.rows['total']).toBe(120);
-      expect(summary.rows['created']).toBeLessThan(120);
+      expect(summary.rows['total']).toBe(80);
+      expect(summary.rows['created']).toBeLessThan(80);
       expect(started.err()).toContain(`rowferry runs resume ${summary.run}`);
 
       const resumed = await run(['runs', 'resume', summary.run.slice(0, -1), '--json'], { cwd, env });
       expect(resumed.code).toBe(0);
-      expect(JSON.parse(resumed.out)).toMatchObject({ run: summary.run, status: 'succeeded', rows: { created: 120 } });
-      expect(new Set(serials()).size).toBe(120);
-      expect(serials()).toHaveLength(120);
+      expect(JSON.parse(resumed.out)).toMatchObject({ run: summary.run, status: 'succeeded', rows: { created: 80 } });
+      expect(new Set(serials()).size).toBe(80);
+      expect(serials()).toHaveLength(80);
     },
   );
 
@@ -149,19 +149,6 @@ describe('sandbox', () => {
       expect(await answer.json()).toMatchObject({ count: 0, results: [] });
       started.child.kill(signal);
       expect(await started.ended).toBe(0);
-    }
-  });
-
-  it('refuses what it does not understand', async () => {
-    for (const [argv, named] of [
-      [['--fault', 'POST /asset nth=one status=503'], 'nth'],
-      [['--port', 'many'], '--port'],
-      [['--seed', 'large'], '--seed'],
-      [['--responses', 'none'], '--responses'],
-    ] as const) {
-      const { code, err } = await run(['sandbox', ...argv], { cwd });
-      expect(code).toBe(2);
-      expect(err).toContain(named);
     }
   });
 
@@ -206,13 +193,16 @@ describe('doctor', () => {
 });
 
 it('demo imports the demo spreadsheet, and ends well although rows need a person', async () => {
+  // A folder of that name that somebody else made is left alone.
+  await mkdir(join(cwd, '.rowferry', 'demo'), { recursive: true });
+  await writeFile(join(cwd, '.rowferry', 'demo', 'mine.txt'), 'mine');
   const { code, out } = await run(['demo'], { cwd });
   expect(code).toBe(0);
   expect(out).toContain('report.html');
   expect(out).toContain('What to try next');
   const report = /Open (\S+report\.html)/.exec(out)?.[1];
   expect((await stat(join(cwd, report ?? 'none'))).size).toBeGreaterThan(1000);
-  expect((await run(['demo'], { cwd })).code).toBe(0);
+  expect(await readFile(join(cwd, '.rowferry', 'demo', 'mine.txt'), 'utf8')).toBe('mine');
 });
 
 it('a reader that closes the pipe early is no fault', async () => {

@@ -62,7 +62,7 @@ beforeAll(async () => {
   await writeFile(join(runDir(DONE), 'summary.json'), JSON.stringify(summary(DONE)));
   await writeFile(
     join(runDir(DONE), 'faults.csv'),
-    'row,column,field,value,code,message,origin\r\n12,Supplier,attached_supplier,"Acme ""Inc""",reference_not_found,"No supplier has this name, do this",local\r\n',
+    'row,column,field,value,code,message,origin\r\n12,Supplier,attached_supplier,"\'=Acme ""Inc""",reference_not_found,"No supplier has this name, do this",local\r\n',
   );
   await writeFile(join(runDir(KILLED), 'run.json'), request({ reportDir: runDir(KILLED) }));
   await writeFile(join(runDir(KILLED), 'lock'), '999999999');
@@ -111,7 +111,7 @@ describe('runs show', () => {
     expect(out).toContain('1,20');
     expect(out).toContain('report.html');
     expect(out).toContain(
-      'row 12  Supplier  "Acme \\"Inc\\""  reference_not_found: No supplier has this name, do this',
+      'row 12  Supplier  "=Acme \\"Inc\\""  reference_not_found: No supplier has this name, do this',
     );
   });
 

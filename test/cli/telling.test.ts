@@ -118,6 +118,16 @@ describe('the screen', () => {
     expect(screen.busy).toBe(false);
   });
 
+  it('gives the cursor back however the process ends', () => {
+    const { screen, text } = screenOn(true);
+    const before = process.listeners('exit');
+    screen.progress(at({ done: 1 }));
+    const [added] = process.listeners('exit').filter((listener) => !before.includes(listener));
+    added?.(0);
+    expect(text().lastIndexOf(`${ESC}[?25h`)).toBeGreaterThan(text().lastIndexOf(`${ESC}[?25l`));
+    expect(process.listeners('exit')).toEqual(before);
+  });
+
   it('shows no progress in a pipe', () => {
     const { screen, text } = screenOn(false);
     screen.progress(at({ done: 250 }));
@@ -157,6 +167,7 @@ describe('the progress line', () => {
     speed.note(progress, 0);
     expect(progressLine(progress, speed, 80)).toBe('reading    12,345 rows');
     expect(progressLine(progress, speed, 16)).toHaveLength(16);
+    expect(progressLine(at({ done: 500 }), pace(), 100)).toBe('writing    █████░░░░░ 500/1,000 rows');
   });
 
   it.each([
@@ -173,10 +184,10 @@ it('printable text holds no control character but tab and line feed', () => {
   expect(printable(`a\tb\nc${ESC}[31m\r\u0000\u009b`)).toBe('a\tb\nc␛[31m␍␀\ufffd');
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      for (const char of printable(text)) {
+      return [...printable(text)].every((char) => {
         const code = char.codePointAt(0)!;
-        expect(code === 9 || code === 10 || (code >= 32 && (code < 127 || code > 159))).toBe(true);
-      }
+        return code === 9 || code === 10 || (code >= 32 && (code < 127 || code > 159));
+      });
     }),
   );
 });

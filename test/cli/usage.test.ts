@@ -133,6 +133,19 @@ describe('wrong usage', () => {
     expect(folder.err).toContain('does not exist');
   });
 
+  it('refuses a sandbox it does not understand', async () => {
+    for (const [argv, named] of [
+      [['--fault', 'POST /asset nth=one status=503'], 'nth'],
+      [['--port', 'many'], '--port'],
+      [['--seed', 'large'], '--seed'],
+      [['--responses', 'none'], '--responses'],
+    ] as const) {
+      const { code, err } = await run(['sandbox', ...argv]);
+      expect(code).toBe(2);
+      expect(err).toContain(named);
+    }
+  });
+
   it('never shows a stack trace', async () => {
     for (const argv of [
       ['import'],

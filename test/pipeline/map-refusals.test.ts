@@ -42,12 +42,6 @@ describe('a job that does not fit the file or the service is refused', () => {
     ],
     ['alias twice', { columns: { Cost: 'category', 'Item Name': 'category.name' } }, HEADINGS, /set by columns\.Cost/],
     [
-      'column and constant',
-      { columns: { Cost: 'name' }, constants: { name: 'x' } },
-      HEADINGS,
-      /constants\.name: the field is set by columns\.Cost/,
-    ],
-    [
       'default of a constant',
       { columns: { Cost: 'name' }, constants: { floor: 'x' }, defaults: { floor: 'y' } },
       HEADINGS,

@@ -202,7 +202,7 @@ describe('blank cells', () => {
     expect(issuesOf(mapping, ['1.23456E+17', 'n']).map(({ code }) => code)).toEqual(['number_precision_lost']);
   });
 
-  test('a constant may be part of the key', () => {
+  test('a constant may be part of the key, and does not make up for a blank rest', () => {
     const mapping = mappingOf(
       {
         columns: { S: 'serial_number' },
@@ -211,7 +211,16 @@ describe('blank cells', () => {
       },
       ['S'],
     );
-    expect(issuesOf(mapping, [''])).toEqual([]);
+    expect(issuesOf(mapping, ['s'])).toEqual([]);
+    expect(issuesOf(mapping, ['']).map(({ code }) => code)).toEqual(['required']);
+  });
+
+  test('a constant stands over a mapped column', () => {
+    const mapping = mappingOf(
+      { columns: { S: 'serial_number', T: 'warranty_type' }, constants: { warranty_type: 'oem' } },
+      ['S', 'T'],
+    );
+    expect(mapping.mapRow(row(['s', 'no such type']))).toMatchObject({ set: { warranty_type: 'oem' }, issues: [] });
   });
 
   test('the key id is read as a positive whole number', () => {

@@ -9,7 +9,8 @@ import { writeWorkbook } from '../../src/files/xlsx-write.js';
 import { fault } from '../../src/model/issue.js';
 import type { Cell, SheetRow } from '../../src/model/row.js';
 import type { OpenSource, SourceMeta } from '../../src/model/source.js';
-import { marksOf, plainer, type RejectedOptions, type RejectedRow, writeRejected } from '../../src/report/rejected.js';
+import { plainer } from '../../src/report/plainer.js';
+import { marksOf, type RejectedOptions, type RejectedRow, writeRejected } from '../../src/report/rejected.js';
 import { outcome, parseCsv, tooLong } from './sample.js';
 
 let dir: string;

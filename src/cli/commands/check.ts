@@ -6,7 +6,10 @@ import { readSettings, settingOptions } from '../setup.js';
 export function checkCommand(cli: Cli): Command {
   const command = new Command('check')
     .description('validate job files; every problem is listed with its line')
-    .argument('[job...]', 'job files, or names of jobs in the jobs folder; without any: all of that folder')
+    .argument(
+      '[job...]',
+      'job files, folders of them, or names of jobs in the jobs folder; without any: all of that folder',
+    )
     .addHelpText(
       'after',
       `

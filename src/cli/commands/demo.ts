@@ -15,6 +15,9 @@ export function demoCommand(cli: Cli): Command {
     });
 }
 
+/** Slow enough that the progress line can be watched. */
+const LATENCY_MS = 30;
+
 async function demo(cli: Cli): Promise<number> {
   const [{ startSandbox }, { resolveSettings }, { loadJob }, { importFile }, { nearPath }] = await Promise.all([
     import('../../sandbox/index.js'),
@@ -24,8 +27,9 @@ async function demo(cli: Cli): Promise<number> {
     import('../../runs/present.js'),
   ]);
   const file = join(packageRoot, 'fixtures', 'assets-demo.xlsx');
+  const jobFile = join(packageRoot, 'jobs', 'assets.yaml');
   const home = await freshHome(cli.io.cwd);
-  const sandbox = await startSandbox({ seed: 'demo' });
+  const sandbox = await startSandbox({ seed: 'demo', latencyMs: LATENCY_MS });
   try {
     // Settings of its own: nothing of the user's environment or .env file reaches the demo, and the reverse.
     const settings = resolveSettings(
@@ -33,17 +37,28 @@ async function demo(cli: Cli): Promise<number> {
         ROWFERRY_API_URL: sandbox.url,
         ROWFERRY_API_TOKEN: sandbox.token,
         ROWFERRY_HOME: home,
+        ROWFERRY_CONCURRENCY: '4',
         ROWFERRY_JOBS_DIR: join(packageRoot, 'jobs'),
       },
       {},
       home,
     );
-    tell(cli.io, `Importing ${nearPath(file)} with jobs/assets.yaml into a sandbox at ${sandbox.url}.\n`);
-    const job = await loadJob('assets', { jobsDir: settings.jobsDir });
+    tell(cli.io, `Importing ${nearPath(file)} with ${nearPath(jobFile)} into a sandbox at ${sandbox.url}.\n`);
+    const job = await loadJob(jobFile, { jobsDir: settings.jobsDir });
     const { code, result } = await carryOut(cli, settings, { json: false }, (context) =>
       importFile({ file, job, dryRun: false, force: false }, context),
     );
-    if (result) print(cli.io, nextSteps(nearPath(result.reportDir), nearPath(file), nearPath(home)));
+    if (result) {
+      print(
+        cli.io,
+        nextSteps({
+          reports: nearPath(result.reportDir),
+          file: nearPath(file),
+          job: nearPath(jobFile),
+          home: nearPath(home),
+        }),
+      );
+    }
     // Rows that need a person are what the demo is there to show.
     return code === EXIT.needsPerson ? EXIT.ok : code;
   } finally {
@@ -70,7 +85,8 @@ async function freshHome(cwd: string): Promise<string> {
   return home;
 }
 
-function nextSteps(reports: string, file: string, home: string): string {
+function nextSteps(paths: { reports: string; file: string; job: string; home: string }): string {
+  const { reports, file, job, home } = paths;
   return `
 What to try next
   1. Open ${reports}/report.html in a browser: the run on one page.
@@ -78,9 +94,9 @@ What to try next
        npx rowferry sandbox --port 4010 --token demo-token
      and in another one:
        export ROWFERRY_API_URL=http://127.0.0.1:4010 ROWFERRY_API_TOKEN=demo-token
-       npx rowferry import ${file} --job assets
+       npx rowferry import ${file} --job ${job}
      Run the import a second time: every good row is "unchanged", and nothing is sent.
   3. Correct the red cells of ${reports}/rejected.xlsx and import just these rows:
-       npx rowferry import ${reports}/rejected.xlsx --job assets
+       npx rowferry import ${reports}/rejected.xlsx --job ${job}
   4. See this run again:  npx rowferry runs show last --home ${home}`;
 }

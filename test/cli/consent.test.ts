@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openCli, runCli } from '../../src/cli/program.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { capture } from './fake-io.js';
+
+let cwd: string;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'rowferry-consent-'));
+  sandbox = await startSandbox({ seed: 'demo' });
+});
+afterEach(async () => {
+  await sandbox.close();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+/** `doctor --probe` on a terminal where a person types `answer`. */
+async function probe(answer: string) {
+  const [stdout, stderr] = [capture(), capture(true)];
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  stdin.end(`${answer}\n`);
+  const env = { ROWFERRY_API_URL: sandbox.url, ROWFERRY_API_TOKEN: sandbox.token };
+  const code = await runCli(
+    ['doctor', '--probe'],
+    openCli({ env, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream }),
+  );
+  return { code, out: stdout.text(), err: stderr.text() };
+}
+
+it.each(['', 'n', 'no', 'yeah'])('the probe writes nothing where a person answers "%s"', async (answer) => {
+  const { code, err } = await probe(answer);
+  expect(err).toContain('Go on? [y/N]');
+  expect(err).toContain('these records stay');
+  expect(err).toContain('Nothing was written.');
+  expect(code).toBe(0);
+  expect(sandbox.commits).toEqual([]);
+});
+
+it.each(['y', 'Yes'])('the probe runs where a person answers "%s"', async (answer) => {
+  const { code, out } = await probe(answer);
+  expect(code).toBe(0);
+  expect(out).toMatch(/PATCH +changes the fields that are sent and keeps the others/);
+  expect(sandbox.commits.length).toBeGreaterThan(3);
+});
