@@ -60,7 +60,7 @@ export async function openCsv(file: CsvFile, options: SourceOptions, limits: Sou
   warnings.push(...dialect.warnings);
 
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
-  const rows = await firstRows(file.path, text(), dialect.delimiter, fixed ?? 1, limits);
+  const rows = await firstRows(file.path, text(), dialect.delimiter, fixed ?? 0, limits);
   const heading = fixed === undefined ? findHeading(rows) : statedHeading(file.path, fixed, rows);
   if (!heading) throw new RunError('failed', `${file.path}: the file holds no rows. Nothing was sent.`);
   evidence.push(heading.evidence);
@@ -122,7 +122,7 @@ function assertText(path: string, bytes: Buffer): void {
   }
 }
 
-/** The first non-blank rows from row `from` on, enough to find the heading. */
+/** The first non-blank rows from row `from` on, enough to find the heading; row `from` itself also if it is blank. */
 async function firstRows(
   path: string,
   chunks: AsyncIterable<Buffer>,

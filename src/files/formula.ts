@@ -24,7 +24,7 @@ const CONTROL_START = new RegExp(`^[${LEAD}]*[\\t\\r]`, 'u');
 const TRIGGER = new Set(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%', '﹢', '﹣', '﹦', '﹫', '−']);
 
 /** `-12.50`, `+44 20 7946 0000`, `-1.5E+10`, `+49 (0)30 / 123-45`, `-2024-01-31`, `- 5 %`, a lone sign. */
-const HARMLESS = /^[+\-−](?:[\d\s.,()/:-]*\d(?:[eE][+-]?\d+)?[)\s]*%?\s*|\s*)$/u;
+const HARMLESS = /^[+\-−](?:[\d\s.,()/:-]*\d(?:[eE][+-]?\d+)?[)\s]*(?:%\s*)?|\s*)$/u;
 
 /** Anything that can matter is one of these; most cells are settled by one native search. */
 const CANDIDATE = /[=+\-@|%\t\r＝＋－＠﹢﹣﹦﹫−]/u;

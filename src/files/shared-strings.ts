@@ -35,7 +35,7 @@ function createStore(path: string, limits: SourceLimits): Store {
     add(bytes, from, to) {
       // A longer text is a fault of its cell; the rest of it is never looked at.
       const length = Math.min(to - from, limits.cellCharacters * 4 + 4, PAGE);
-      if (used + length > PAGE) {
+      if (used + length > PAGE || pages.length === 0) {
         if ((pages.length + 1) * PAGE > limits.sharedStringBytes) {
           throw new RunError(
             'failed',

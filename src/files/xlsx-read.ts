@@ -221,9 +221,12 @@ function surveyWarnings(
       `Cells of the heading are merged (${merged.slice(0, 5).join(', ')}): only the first of each has a heading.`,
     );
   }
-  const below = scan.merges - scan.mergedRanges.filter((range) => lastRowOf(range) <= headerRow).length;
-  if (below > merged.length) {
-    warnings.push(`${below} merged ranges: only the top left cell of each has the value, the others are blank.`);
+  const below = scan.merges - scan.mergedRanges.filter((range) => rowsOf(range)[0] <= headerRow).length;
+  if (below > 0) {
+    warnings.push(
+      `${below} merged ${below === 1 ? 'range' : 'ranges'} below the heading: only the top left cell of each has the ` +
+        'value, the others are blank.',
+    );
   }
   const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
   if (blank.length > 0) {
@@ -236,8 +239,6 @@ function rowsOf(range: string): readonly [number, number] {
   const [first, last] = range.split(':').map((reference) => Number(reference.replace(/\D/g, '')));
   return [first ?? 0, last ?? first ?? 0];
 }
-
-const lastRowOf = (range: string) => rowsOf(range)[1];
 
 function touchesRow(range: string, row: number): boolean {
   const [first, last] = rowsOf(range);

@@ -6,7 +6,7 @@ import { PER_READ } from './outcome-index.js';
 import { createRowIndex } from './row-index.js';
 import { readPieces } from './scattered-read.js';
 
-/** A line of before.ndjson: the record as the service had it before the row's first write. Further members are kept. */
+/** A line of before.ndjson: the record as the service had it before the row's write. Further members are kept. */
 export interface BeforeEntry {
   readonly row: number;
   readonly id: number;
@@ -15,7 +15,7 @@ export interface BeforeEntry {
 
 /**
  * Writes before.ndjson from the run's log, in input order. A row that was written again after a crash has several
- * lines; the first is the record as it was before the run. Lines are copied byte by byte, so no digit changes.
+ * lines; the last is the record as it was before the write that took effect, because nothing is noted once it has. Lines are copied byte by byte, so no digit changes.
  * Returns the number of records; with none, nothing is written.
  */
 export async function writeBefore(path: string, log: string): Promise<number> {
@@ -31,7 +31,7 @@ export async function writeBefore(path: string, log: string): Promise<number> {
           `The log ${log} is damaged in line ${number}: it is no JSON object with a row number. Restore it from a backup.`,
         );
       }
-      if (index.get(row).state === 'none') index.set(row, 'open', offset, length);
+      index.set(row, 'open', offset, length);
     }
   }
   if (index.size === 0) return 0;

@@ -8,7 +8,14 @@ import type { OpenSource } from '../model/source.js';
 import { writeBefore } from './before.js';
 import { createTally, type Tally } from './fault-tally.js';
 import { reportPage } from './html.js';
-import { assertComplete, indexOutcomes, PER_READ, readResults, settleRest } from './outcome-index.js';
+import {
+  assertComplete,
+  indexOutcomes,
+  type JournalIndex,
+  PER_READ,
+  readResults,
+  settleRest,
+} from './outcome-index.js';
 import { type ColumnsOf, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import { FAULT_COLUMNS, faultLines, PLAN_COLUMNS, planLines, RESULT_COLUMNS, resultLine } from './report-lines.js';
 import type { RowIndex } from './row-index.js';
@@ -108,7 +115,7 @@ function rejectedOptions({ columnsOf, keepHeaderRow }: ReportInput) {
 }
 
 /** results.csv, faults.csv and plan.csv in one pass over the rows, which is also when they are counted. */
-async function writeTables(dir: string, file: FileHandle, input: ReportInput, index: RowIndex): Promise<Tally> {
+async function writeTables(dir: string, file: FileHandle, input: ReportInput, index: JournalIndex): Promise<Tally> {
   const tally = createTally();
   await writeTable(join(dir, 'results.csv'), RESULT_COLUMNS, (results) =>
     writeTable(join(dir, 'faults.csv'), FAULT_COLUMNS, (faults) =>

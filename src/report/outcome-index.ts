@@ -13,15 +13,20 @@ export interface RowResult {
   readonly diff: readonly DiffText[];
 }
 
+/** Places of outcomes, and the ids that were learned after their rows were written. */
+export type JournalIndex = RowIndex & { readonly ids: ReadonlyMap<number, number> };
+
 /**
  * Where the outcome of each row stands in the journal. A second outcome of a row throws a `RunError`, with one
  * exception: `not_attempted` ends with the row's real outcome once the run is resumed. A row that has an intent and no
  * outcome is `open`.
  */
-export async function indexOutcomes(journal: string): Promise<RowIndex> {
+export async function indexOutcomes(journal: string): Promise<JournalIndex> {
   const index = createRowIndex();
+  const ids = new Map<number, number>();
   for await (const block of readJournalBlocks(journal)) {
     for (const { entry, offset, length } of block) {
+      if (entry.t === 'ids') for (const [row, id] of entry.ids) ids.set(row, id);
       if (entry.t !== 'outcome' && entry.t !== 'intent') continue;
       const row = entry.t === 'outcome' ? entry.outcome.ref.row : entry.row;
       const { state } = index.get(row);
@@ -39,7 +44,7 @@ export async function indexOutcomes(journal: string): Promise<RowIndex> {
       }
     }
   }
-  return index;
+  return Object.assign(index, { ids });
 }
 
 /**
@@ -93,16 +98,22 @@ export async function readResults(
   journal: string,
   places: readonly RowPlace[],
   stopped: string,
+  ids: ReadonlyMap<number, number> = new Map(),
 ): Promise<RowResult[]> {
   const lines = await readPieces(file, places);
   return places.map((place, at) => {
     const line = lines[at];
     if (!line?.length) return { outcome: notReached(place.row, stopped), diff: [] };
     const entry = parseLine(line, journal, place.row);
-    if (entry?.t === 'outcome') return { outcome: entry.outcome, diff: entry.diff ?? [] };
+    if (entry?.t === 'outcome') return { outcome: withId(entry.outcome, ids), diff: entry.diff ?? [] };
     if (entry?.t === 'intent') return { outcome: leftOpen(entry, stopped), diff: [] };
     throw new RunError('failed', `The journal ${journal} changed while the reports were written. Write them again.`);
   });
+}
+
+function withId(outcome: Outcome, ids: ReadonlyMap<number, number>): Outcome {
+  const id = outcome.id ?? ids.get(outcome.ref.row);
+  return id === undefined || outcome.id !== undefined ? outcome : { ...outcome, id };
 }
 
 function notReached(row: number, stopped: string): Outcome {

@@ -48,6 +48,9 @@ const ACTIONS: Readonly<Record<string, (options: Options, value: string | undefi
   delay: (options, value) => ({ kind: 'delay', ms: options.amount('delay', value, 'ms', 1000) }),
 };
 
+/** Names of the actions, as the text form spells them. */
+export const FAULT_ACTIONS: readonly string[] = Object.keys(ACTIONS);
+
 const MATCH_KEYS = ['nth', 'every', 'from', 'to', 'probability', 'seed'] as const;
 
 class FaultSyntax extends Error {}
@@ -86,8 +89,7 @@ function read(source: string): Fault {
     numbers[key] = number;
   }
   const names = [...given.keys()].filter((key) => Object.hasOwn(ACTIONS, key));
-  // `next`, `delay` and the like are actions; `code`, `ms` and the like belong to them.
-  if (names.length === 0) throw new FaultSyntax(`it names no action (one of ${Object.keys(ACTIONS).join(', ')})`);
+  if (names.length === 0) throw new FaultSyntax(`it names no action (one of ${FAULT_ACTIONS.join(', ')})`);
   if (names.length > 1) throw new FaultSyntax(`it names more than one action: ${names.join(', ')}`);
   const name = names[0]!;
   const action = ACTIONS[name]!(options, options.text(name));

@@ -2,7 +2,7 @@
 export interface FaultMatch {
   /** `*` or left out: any method. */
   readonly method?: string;
-  /** Part of the path with its query, ending at a word's end ("/asset" is not in "/asset-owner"); or an expression. */
+  /** Part of what follows `/api/v2`, with the query, ending at a word's end ("/asset" is not in "/asset-owner"); or an expression. */
   readonly path?: string | RegExp;
   /** Only the n-th matching request, from 1. */
   readonly nth?: number;

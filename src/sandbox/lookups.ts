@@ -102,7 +102,8 @@ export interface License {
   readonly template: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-interface Items {
+/** Entries by the name of their look-up. */
+export interface LookupItems {
   company: Company;
   user: User;
   category: Category;
@@ -115,7 +116,7 @@ interface Items {
   'hardware-model': HardwareModel;
 }
 
-export type LookupName = keyof Items;
+export type LookupName = keyof LookupItems;
 
 /** An entry and the company it belongs to; `null` belongs to the whole account. */
 export interface Entry<T> {
@@ -124,26 +125,26 @@ export interface Entry<T> {
 }
 
 export interface Lookups {
-  get<N extends LookupName>(name: N, id: number, company: number): Items[N] | undefined;
+  get<N extends LookupName>(name: N, id: number, company: number): LookupItems[N] | undefined;
   /** Entries that a company sees, by id ascending. */
-  list<N extends LookupName>(name: N, company: number): readonly Items[N][];
+  list<N extends LookupName>(name: N, company: number): readonly LookupItems[N][];
   /** Adds or replaces. */
-  put<N extends LookupName>(name: N, company: number | null, item: Items[N]): void;
+  put<N extends LookupName>(name: N, company: number | null, item: LookupItems[N]): void;
 }
 
-const idOf = (item: Items[LookupName]): number => ('license_id' in item ? item.license_id : item.id);
+const idOf = (item: LookupItems[LookupName]): number => ('license_id' in item ? item.license_id : item.id);
 
 export function createLookups(): Lookups {
-  const stores = new Map<LookupName, Map<number, Entry<Items[LookupName]>>>();
+  const stores = new Map<LookupName, Map<number, Entry<LookupItems[LookupName]>>>();
   const seen = (entry: Entry<unknown>, company: number) => entry.company === null || entry.company === company;
   return {
     get<N extends LookupName>(name: N, id: number, company: number) {
       const entry = stores.get(name)?.get(id);
-      return entry && seen(entry, company) ? (entry.item as Items[N]) : undefined;
+      return entry && seen(entry, company) ? (entry.item as LookupItems[N]) : undefined;
     },
     list<N extends LookupName>(name: N, company: number) {
       const entries = [...(stores.get(name)?.values() ?? [])].filter((entry) => seen(entry, company));
-      return entries.map((entry) => entry.item as Items[N]).sort((a, b) => idOf(a) - idOf(b));
+      return entries.map((entry) => entry.item as LookupItems[N]).sort((a, b) => idOf(a) - idOf(b));
     },
     put(name, company, item) {
       let store = stores.get(name);

@@ -5,7 +5,7 @@ import { createFaultPlan, type Fault } from './fault.js';
 import { parseFault } from './fault-text.js';
 import { parseJson, toJson, toPlain } from './json.js';
 import type { WritableName } from './kinds.js';
-import type { LookupName, Lookups } from './lookups.js';
+import type { LookupItems, LookupName } from './lookups.js';
 import { createRateLimit } from './rate.js';
 import type { ReadName } from './read.js';
 import { seedCompanies, seedDemo } from './seed/demo.js';
@@ -64,8 +64,8 @@ export interface Sandbox {
   edit(resource: WritableName, id: number, changes: object): void;
   /** Takes a record away, as the service may. `insert` with its `id` brings one back. */
   remove(resource: WritableName, id: number): void;
-  /** Adds or replaces a look-up entry (a category, a template, an owner …). */
-  putLookup<N extends LookupName>(name: N, company: number | null, item: Parameters<Lookups['put']>[2]): void;
+  /** Adds or replaces a look-up entry (a category, a template, an owner …); company `null`: of the whole account. */
+  putLookup<N extends LookupName>(name: N, company: number | null, item: LookupItems[N]): void;
   /** Writes that took effect over HTTP, in order. */
   readonly commits: readonly Commit[];
   readonly requests: RequestCounters;
@@ -194,8 +194,8 @@ function door(world: World) {
       if (!written.ok) throw new Error(`This change is not valid: ${JSON.stringify([...written.faults])}`);
     },
     remove: (resource: WritableName, id: number) => world.remove(resource, id),
-    putLookup<N extends LookupName>(name: N, company: number | null, item: Parameters<Lookups['put']>[2]) {
-      world.lookups.put(name, company, item as never);
+    putLookup<N extends LookupName>(name: N, company: number | null, item: LookupItems[N]) {
+      world.lookups.put(name, company, item);
     },
   };
 }

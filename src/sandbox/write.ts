@@ -120,12 +120,12 @@ function requireFields(
   for (const [position, field] of resource.fields.entries()) {
     if (!field.required || faults.has(field.name)) continue;
     const value = values[position] ?? null;
-    if (typeof value === 'string' && value.trim() === '') check.fail(field.name, 'This field may not be blank.');
-    else if (value !== null) continue;
-    else if (given.has(position)) check.fail(field.name, 'This field may not be null.');
-    else if (operation !== 'patch' && !(field.fixed && operation === 'update')) {
-      check.fail(field.name, 'This field is required.');
-    }
+    if (!given.has(position)) {
+      if (operation !== 'patch' && !(field.fixed && operation === 'update')) {
+        check.fail(field.name, 'This field is required.');
+      }
+    } else if (value === null) check.fail(field.name, 'This field may not be null.');
+    else if (typeof value === 'string' && value.trim() === '') check.fail(field.name, 'This field may not be blank.');
   }
 }
 

@@ -19,7 +19,8 @@ export interface LearnedRate {
 const DOWN = 0.8;
 const BACK_AFTER = 100;
 /** The first guess rests on little, and so does one that was wrong at once; both are corrected soon. */
-const UNSURE_BACK_AFTER = 30;
+const UNSURE_BACK_AFTER = 10;
+const FIRST_GUESS = 10;
 const BACK_AFTER_ROUND_TRIPS = 3;
 const SLOWEST = 0.2;
 /** What was served is measured over at least this time, and this many answers. */
@@ -76,7 +77,7 @@ export function learnRate(): LearnedRate {
     throttled(now, roundTripMs) {
       roll(now);
       const first = rate === Number.POSITIVE_INFINITY;
-      lastGood = Math.max(SLOWEST, Math.min(rate, pace(now)));
+      lastGood = first ? Math.max(FIRST_GUESS, pace(now)) : Math.max(SLOWEST, Math.min(rate, pace(now)));
       // While a limit drops, refusals of requests sent earlier keep coming in: not below what is being served.
       const floor = first ? 0 : Math.min(rate * 0.95, recent(now) * DOWN);
       rate = Math.max(SLOWEST, lastGood * DOWN, floor);

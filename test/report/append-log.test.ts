@@ -57,10 +57,10 @@ describe('append log', () => {
 });
 
 describe('before.ndjson', () => {
-  test('input order, the first line of a row wins, bytes as they were', async () => {
+  test('input order, the last line of a row wins, bytes as they were', async () => {
     const money = Decimal.of('12345678901234.56');
-    await write({ row: 900, id: 1, record: { a: money } }, { row: 2, id: 2, record: {} });
-    await write({ row: 900, id: 1, record: { a: Decimal.of(1) } });
+    await write({ row: 900, id: 1, record: { a: Decimal.of(1) } }, { row: 2, id: 2, record: {} });
+    await write({ row: 900, id: 1, record: { a: money } });
     expect(await writeBefore(join(dir, 'before.ndjson'), path)).toBe(2);
     expect(await readFile(join(dir, 'before.ndjson'), 'utf8')).toBe(
       '{"row":2,"id":2,"record":{}}\n{"row":900,"id":1,"record":{"a":12345678901234.56}}\n',

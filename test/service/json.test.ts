@@ -48,7 +48,7 @@ test('plain JSON is written as JSON.stringify writes it, and read back the same'
     fc.property(fc.jsonValue(), (value) => {
       // JSON.stringify writes -0 as 0, and so do we.
       expect(stringifyBody(value)).toBe(JSON.stringify(value));
-      expect(stringifyBody(parseJson(JSON.stringify(value)))).toBe(JSON.stringify(JSON.parse(JSON.stringify(value))));
+      expect(JSON.parse(stringifyBody(parseJson(JSON.stringify(value))))).toEqual(JSON.parse(JSON.stringify(value)));
     }),
     { numRuns: 500 },
   );

@@ -20,10 +20,10 @@ test.each(['seconds', 'date'])(
       } else json(response, 201, { id: seen.length });
     });
     const service = client(url, { patienceMs: 20_000 });
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => service.create('asset', { name: `n${i}` })));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => service.create('asset', { name: `n${i}` })));
     expect(answers.every((answer) => answer.kind === 'done')).toBe(true);
     expect(early).toBe(0);
-    expect(service.counts.writes).toBe(40 + service.counts.retries);
+    expect(service.counts.writes).toBe(20 + service.counts.retries);
     expect(service.counts.retries).toBeLessThanOrEqual(8);
     expect(service.counts.retries).toBeGreaterThan(0);
   },
@@ -55,10 +55,10 @@ test('no more requests are in flight than allowed', async () => {
   let most = 0;
   const { url } = await serve((response) => {
     most = Math.max(most, ++inFlight);
-    setImmediate(() => {
+    setTimeout(() => {
       inFlight--;
       json(response, 200, { id: 1 });
-    });
+    }, 2);
   });
   const service = client(url, { maxInFlight: 3 });
   await Promise.all(Array.from({ length: 100 }, () => service.get('asset', 1)));
@@ -102,7 +102,7 @@ test('the token is nowhere: not in errors, not in reasons, not in logs', async (
   const { url } = await serve((response, { method }, nth) => {
     const words = { detail: 'Authorization: Bearer planted-secret-token is bad', other: 'planted-secret-token' };
     if (method === 'POST') json(response, 422, words);
-    else if (nth % 2) json(response, 503, words);
+    else if (nth === 2) json(response, 503, words);
     else json(response, 400, words);
   });
   const lines: string[] = [];

@@ -1,0 +1,262 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import ExcelJS from 'exceljs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createRecordFeed } from '../../src/files/csv-feed.js';
+import { withLimits } from '../../src/files/limits.js';
+import { openSource } from '../../src/files/open.js';
+import { NO_STRINGS } from '../../src/files/shared-strings.js';
+import { createSheetScan } from '../../src/files/sheet-scan.js';
+import { type Cell, shownText } from '../../src/model/row.js';
+import { allRows, bookOf, scratch, textRows } from './fixtures.js';
+
+/*
+ * The readers against csv-parse and the full reader of exceljs, cell by cell; and every place at which a chunk may cut.
+ */
+
+const { folder } = await scratch();
+const limits = withLimits();
+
+function records(pieces: readonly Buffer[], delimiter: string): string[][] {
+  const feed = createRecordFeed({ path: 'x', delimiter, limits, collect: true, whole: true });
+  const rows: string[][] = [];
+  const drain = () => {
+    while (feed.next()) rows.push(feed.record.cells);
+  };
+  for (const piece of pieces) {
+    feed.push(piece);
+    drain();
+  }
+  feed.finish();
+  drain();
+  return rows;
+}
+
+const piecesOf = (bytes: Buffer, cuts: readonly number[]) => {
+  const places = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
+  return places.slice(1).map((to, i) => bytes.subarray(places[i]!, to));
+};
+
+describe('CSV', () => {
+  const tricky = Buffer.from(
+    'Größe,"b ""q"" b",c\r\n"line\r\nbreak",€😀,"x,y"\r\r\n"","",""\n"ends ""","""",ä\r\n,,\r"5"" pipe" ,\ud83d\ude00,z',
+  );
+
+  test('every place at which one or two cuts may fall gives the same cells', () => {
+    const whole = records([tricky], ',');
+    expect(whole.length).toBe(6);
+    expect(whole[1]).toEqual(['line\r\nbreak', '€😀', 'x,y']);
+    for (let a = 0; a <= tricky.length; a++) {
+      expect(records(piecesOf(tricky, [a]), ',')).toEqual(whole);
+      for (let b = a; b <= tricky.length; b += 3) expect(records(piecesOf(tricky, [a, b]), ',')).toEqual(whole);
+    }
+    expect(records(piecesOf(tricky, Array.from(tricky.keys())), ',')).toEqual(whole);
+  });
+
+  const cell = fc.string({
+    unit: fc.constantFrom('a', 'Z', '9', ' ', ',', ';', '"', '\n', '\r\n', 'é', '€', '😀', '\t'),
+    maxLength: 6,
+  });
+  const table = fc
+    .integer({ min: 1, max: 5 })
+    .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 8 }));
+  const quote = (text: string, always: boolean, delimiter: string) =>
+    always || /["\r\n]/.test(text) || text.includes(delimiter) || /^\s|^$/.test(text)
+      ? `"${text.replaceAll('"', '""')}"`
+      : text;
+
+  test('agrees with csv-parse on any table, cut anywhere', () => {
+    fc.assert(
+      fc.property(
+        table,
+        fc.constantFrom(',', ';', '\t'),
+        fc.constantFrom('\n', '\r\n', '\r'),
+        fc.boolean(),
+        fc.boolean(),
+        fc.array(fc.nat(400), { maxLength: 6 }),
+        (rows, delimiter, newline, always, ended, cuts) => {
+          const text = rows.map((row) => row.map((c) => quote(c, always, delimiter)).join(delimiter)).join(newline);
+          const bytes = Buffer.from(ended ? text + newline : text);
+          const expected = parse(bytes, { delimiter, record_delimiter: newline }) as string[][];
+          const ours = records(
+            piecesOf(
+              bytes,
+              cuts.map((cut) => Math.min(cut, bytes.length)),
+            ),
+            delimiter,
+          );
+          expect(ours).toEqual(expected);
+          expect(ours).toEqual(rows);
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+  });
+
+  test('any bytes at all end in records or a refusal, the same however they are cut', () => {
+    const bytes = fc.uint8Array({ maxLength: 80 }).map((array) => Buffer.from(array));
+    const csvish = fc
+      .array(fc.constantFrom('"', ',', '\r', '\n', 'a', ' ', '""', '\xe9', '\0'), { maxLength: 40 })
+      .map((parts) => Buffer.from(parts.join(''), 'latin1'));
+    const run = (pieces: readonly Buffer[]) => {
+      try {
+        return records(pieces, ',');
+      } catch (error) {
+        return String((error as Error).message);
+      }
+    };
+    fc.assert(
+      fc.property(fc.oneof(bytes, csvish), fc.array(fc.nat(80), { maxLength: 4 }), (input, cuts) => {
+        const whole = run([input]);
+        expect(
+          run(
+            piecesOf(
+              input,
+              cuts.map((cut) => Math.min(cut, input.length)),
+            ),
+          ),
+        ).toEqual(whole);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe('XLSX', () => {
+  const tricky = Buffer.from(
+    `<?xml version="1.0"?><worksheet xmlns="m"><cols><col min="1" max="2" hidden="1"/></cols><sheetData>${textRows([
+      ['Größe & <b>', '€ "q"', 'x'],
+      ['😀 ä', '', "it's"],
+    ])}<row r='3' hidden="1"><c r="B3" t='b'><v>1</v></c><c r="C3"><f>A1&amp;"é"</f></c></row><!-- <row r="4"> é > --><row r="5">` +
+      '<c r="A5" t="str"><v><![CDATA[<é>&]]>]]&gt;</v></c></row></sheetData><mergeCells><mergeCell ref="A1:B1"/></mergeCells></worksheet>',
+  );
+
+  function scanned(pieces: readonly Buffer[]): unknown {
+    const rows: [number, Cell[]][] = [];
+    const scan = createSheetScan({
+      what: 'x',
+      strings: NO_STRINGS,
+      formats: [],
+      date1904: false,
+      limits,
+      onRow: ({ row, cells }) => rows.push([row, cells]),
+    });
+    for (const piece of pieces) scan.push(piece);
+    scan.finish();
+    return { rows, hidden: scan.hiddenAfter(0), columns: scan.hiddenColumns, merged: scan.mergedRanges };
+  }
+
+  test('every place at which one or two cuts may fall gives the same cells', () => {
+    const whole = scanned([tricky]);
+    expect(whole).toEqual({
+      rows: [
+        [1, ['Größe & <b>', '€ "q"', 'x']],
+        [2, ['😀 ä', '', "it's"]],
+        [3, ['', { t: 'b', value: true }, { t: 'f', formula: 'A1&"é"' }]],
+        [5, ['<é>&]]>']],
+      ],
+      hidden: 1,
+      columns: 2,
+      merged: ['A1:B1'],
+    });
+    for (let a = 0; a <= tricky.length; a++) {
+      expect(scanned(piecesOf(tricky, [a]))).toEqual(whole);
+      for (let b = a; b <= tricky.length; b += 41) expect(scanned(piecesOf(tricky, [a, b]))).toEqual(whole);
+    }
+    expect(scanned(piecesOf(tricky, Array.from(tricky.keys())))).toEqual(whole);
+  });
+
+  test('skipping the rows sees the same hidden rows and merges wherever a cut falls', () => {
+    for (let cut = 0; cut <= tricky.length; cut++) {
+      const scan = createSheetScan({
+        what: 'x',
+        strings: NO_STRINGS,
+        formats: [],
+        date1904: false,
+        limits,
+        onRow: () => expect.unreachable(),
+      });
+      scan.skim = true;
+      for (const piece of piecesOf(tricky, [cut])) scan.push(piece);
+      scan.finish();
+      expect([scan.hiddenAfter(0), scan.merges]).toEqual([1, 1]);
+    }
+  });
+
+  test('non-ASCII text is right at every chunk border of a large sheet', async () => {
+    const words = ['Größe', 'Zürich €', '東京都', '😀😀', 'naïve', 'plain'];
+    const rows = Array.from({ length: 20_000 }, (_, i) => [`${words[i % 6]} ${i}`, words[(i * 7) % 6]!]);
+    const path = join(folder, 'large.xlsx');
+    await writeFile(path, bookOf({ sheets: [{ xml: textRows([['A', 'B'], ...rows]) }] }));
+    let wrong = 0;
+    (await allRows(await openSource(path))).forEach((row, i) => {
+      if (row.row !== i + 2 || row.cells[0] !== rows[i]![0] || row.cells[1] !== rows[i]![1]) wrong++;
+    });
+    expect(wrong).toBe(0);
+  });
+
+  const value = fc.oneof(
+    fc.string({
+      unit: fc.constantFrom('a', 'B', ' ', '&', '<', '"', "'", 'é', '東', '😀', '\n', '_', '='),
+      maxLength: 8,
+    }),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 }).map((n) => Number(n.toPrecision(12))),
+    fc.boolean(),
+    fc
+      .integer({ min: Date.UTC(1950, 0, 1) / 1000, max: Date.UTC(2090, 0, 1) / 1000 })
+      .map((seconds) => new Date(seconds * 1000)),
+    fc.constantFrom('#N/A', '#DIV/0!').map((error) => ({ error })),
+    fc.constant(null),
+  );
+
+  function comparable(cell: ExcelJS.CellValue | undefined): string {
+    if (cell === null || cell === undefined || cell === '') return '';
+    if (cell instanceof Date)
+      return `d ${new Date(Math.round(cell.getTime() / 1000) * 1000).toISOString().slice(0, 19)}`;
+    if (typeof cell === 'object' && 'error' in cell) return `e ${cell.error}`;
+    if (typeof cell === 'number') return `n ${Object.is(cell, -0) ? 0 : cell}`;
+    return typeof cell === 'boolean' ? `b ${cell}` : `s ${String(cell)}`;
+  }
+  function ours(cell: Cell): string {
+    if (cell === '') return '';
+    if (typeof cell === 'string') return `s ${cell}`;
+    if (cell.t === 'd') return `d ${cell.value.includes('T') ? cell.value : `${cell.value}T00:00:00`}`;
+    return cell.t === 'n' ? `n ${Number(cell.value)}` : `${cell.t} ${'value' in cell ? cell.value : shownText(cell)}`;
+  }
+
+  test('agrees with the full reader of exceljs on workbooks that exceljs wrote', async () => {
+    const table = fc
+      .integer({ min: 1, max: 6 })
+      .chain((width) =>
+        fc.array(fc.array(value, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 12 }),
+      );
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(table, async (rows) => {
+        const path = join(folder, `x${run++ % 4}.xlsx`);
+        const written = new ExcelJS.Workbook();
+        const sheet = written.addWorksheet('S');
+        sheet.addRow(rows[0]!.map((_, i) => `Head ${i}`));
+        for (const row of rows)
+          sheet.addRow(row).eachCell((c) => c.value instanceof Date && (c.numFmt = 'yyyy-mm-dd hh:mm:ss'));
+        await written.xlsx.writeFile(path);
+
+        const reference = new ExcelJS.Workbook();
+        await reference.xlsx.readFile(path);
+        const expected = new Map<number, string[]>();
+        reference.worksheets[0]!.eachRow((row, number) => {
+          const cells = rows[0]!.map((_, i) => comparable(row.getCell(i + 1).value));
+          if (number > 1 && cells.some((c) => c.replace(/^s\s+/, '') !== '')) expected.set(number, cells);
+        });
+        const found = (await allRows(await openSource(path, { header_row: 1 }))).map(
+          (row) => [row.row, row.cells.map(ours)] as const,
+        );
+        expect(new Map(found)).toEqual(expected);
+      }),
+      { numRuns: 120 },
+    );
+  });
+});

@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { idSet } from '../../src/service/id-set.js';
+import { type ListWalk, readAll, type WalkOptions } from '../../src/service/paging.js';
+import type { Json, Page, Service } from '../../src/service/port.js';
+import { client, json, refusal, serve } from './server.js';
+
+/** A list that changes: `before` each read may add and remove ids. Only `page` is used by a walk. */
+function moving(ids: number[], before: (ids: number[], nth: number) => void = () => undefined) {
+  let nth = 0;
+  let reads = 0;
+  const page = async (_resource: string, number: number): Promise<Page> => {
+    before(ids, ++nth);
+    reads++;
+    const results = ids.slice((number - 1) * 25, number * 25).map((id) => ({ id }));
+    const answer = number > 1 && results.length === 0 ? { count: 0, results } : { count: ids.length, results };
+    await Promise.resolve();
+    return answer;
+  };
+  const service = { page, inFlightLimit: 4 } as unknown as Service;
+  return { service, ids, reads: () => reads };
+}
+
+async function walked(walk: ListWalk): Promise<number[]> {
+  const ids: number[] = [];
+  for await (const { records } of walk) ids.push(...records.map((record: Json) => record['id'] as number));
+  return ids;
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+test.each([0, 1, 24, 25, 26, 50, 512])(
+  'a quiet list of %i records is read whole, in order, and certified',
+  async (size) => {
+    const list = moving(range(1, size));
+    const walk = readAll(list.service, 'asset');
+    expect(walk.certified).toBe(false);
+    expect(await walked(walk)).toEqual(range(1, size));
+    expect(walk.certified).toBe(true);
+    expect(list.reads()).toBe(Math.max(1, Math.ceil(size / 25)));
+  },
+);
+
+test('pages are read in parallel from a real service, never by following next', async () => {
+  let inFlight = 0;
+  let most = 0;
+  const { url, seen } = await serve((response, one) => {
+    most = Math.max(most, ++inFlight);
+    const page = Number(one.url.searchParams.get('page'));
+    setTimeout(() => {
+      inFlight--;
+      const results = range(1, 25).map((i) => ({ id: (page - 1) * 25 + i }));
+      json(response, 200, { count: 500, next: 'http://elsewhere.invalid/steal', results });
+    }, 2);
+  });
+  const walk = readAll(client(url), 'supplier', {}, { parallel: 6 });
+  expect((await walked(walk)).length).toBe(500);
+  expect(walk.certified).toBe(true);
+  expect(most).toBe(6);
+  expect(seen.length).toBe(20);
+});
+
+test('the first page is not read again where the caller has it', async () => {
+  const list = moving(range(1, 30));
+  const first = await list.service.page('asset', 1);
+  expect(await walked(readAll(list.service, 'asset', {}, { first }))).toEqual(range(1, 30));
+  expect(list.reads()).toBe(2);
+});
+
+test.each([
+  ['a removal', (ids: number[]) => void ids.shift()],
+  ['many removals', (ids: number[]) => void ids.splice(0, 60)],
+  ['an insertion at the end', (ids: number[]) => void ids.push(9_999)],
+])('%s while reading: nothing that stays is lost, nothing comes twice, not certified', async (_name, change) => {
+  const list = moving(range(1, 300), (ids, nth) => {
+    if (nth === 6) change(ids);
+  });
+  const walk = readAll(list.service, 'asset');
+  const seen = await walked(walk);
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(list.ids.filter((id) => !seen.includes(id))).toEqual([]);
+  expect(walk.certified).toBe(false);
+  expect(walk.problems.join()).toMatch(/counted/);
+});
+
+test('a list that is emptied while it is read ends', async () => {
+  const list = moving(range(1, 300), (ids, nth) => {
+    if (nth === 5) ids.length = 0;
+  });
+  const walk = readAll(list.service, 'asset');
+  expect((await walked(walk)).length).toBeLessThan(300);
+  expect(walk.certified).toBe(false);
+});
+
+test('a list that changes with every read ends, and is not certified', async () => {
+  let next = 10_000;
+  const list = moving(range(1, 2_000), (ids) => {
+    ids.shift();
+    ids.push(next++, next++);
+  });
+  const walk = readAll(list.service, 'asset');
+  await walked(walk);
+  expect(walk.certified).toBe(false);
+  expect(list.reads()).toBeLessThan(2_000);
+});
+
+test('falling ids, repeated ids, missing ids and a wrong count are not certified', async () => {
+  for (const [ids, words] of [
+    [[...range(30, 60), ...range(1, 20)], 'do not ascend'],
+    [[...range(1, 30), 30], 'came again'],
+  ] as const) {
+    const walk = readAll(moving([...ids]).service, 'asset');
+    expect(new Set(await walked(walk))).toEqual(new Set(ids));
+    expect(walk.certified).toBe(false);
+    expect(walk.problems.join()).toContain(words);
+  }
+  const short = {
+    page: async () => ({ count: 3, results: [{ id: 1 }, { id: 2 }] }),
+    inFlightLimit: 1,
+  } as unknown as Service;
+  const walk = readAll(short, 'asset');
+  await walked(walk);
+  expect(walk.certified).toBe(false);
+  const nameless = {
+    page: async () => ({ count: 1, results: [{ name: 'x' }] }),
+    inFlightLimit: 1,
+  } as unknown as Service;
+  expect((await walked(readAll(nameless, 'asset'))).length).toBe(1);
+});
+
+test('with an ordering of its own, ids need not ascend', async () => {
+  const walk = readAll(moving([5, 3, 9, ...range(20, 80)]).service, 'asset', { ordering: '-modified_date' });
+  expect((await walked(walk)).slice(0, 3)).toEqual([5, 3, 9]);
+  expect(walk.certified).toBe(true);
+});
+
+test('a page that fails ends the walk with its error', async () => {
+  const failing = {
+    inFlightLimit: 4,
+    page: async (_resource: string, number: number) => {
+      if (number === 3) throw new Error('gone');
+      return { count: 200, results: range((number - 1) * 25 + 1, number * 25).map((id) => ({ id })) };
+    },
+  } as unknown as Service;
+  const walk = readAll(failing, 'asset');
+  expect(await refusal(walked(walk))).toContain('gone');
+  expect(walk.certified).toBe(false);
+});
+
+test('whatever is removed and added: no record that stays is lost by a backward walk, none comes twice in any', async () => {
+  const change = fc.record({ at: fc.integer({ min: 1, max: 20 }), remove: fc.nat(400), add: fc.nat(3) });
+  const options: fc.Arbitrary<WalkOptions> = fc.record({
+    direction: fc.constantFrom('forward' as const, 'backward' as const),
+    parallel: fc.integer({ min: 1, max: 5 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 400 }),
+      fc.array(change, { maxLength: 6 }),
+      options,
+      async (size, changes, how) => {
+        const start = range(1, size);
+        let next = 1_000;
+        const list = moving([...start], (ids, nth) => {
+          for (const { at, remove, add } of changes) {
+            if (at !== nth) continue;
+            if (ids.length > 0) ids.splice(remove % ids.length, 1);
+            for (let i = 0; i < add; i++) ids.push(next++);
+          }
+        });
+        const walk = readAll(list.service, 'asset', {}, how);
+        const seen = await walked(walk);
+        expect(new Set(seen).size).toBe(seen.length);
+        const lost = start.filter((id) => list.ids.includes(id) && !seen.includes(id));
+        if (how.direction === 'backward') expect(lost).toEqual([]);
+        // One page at a time, and changes that never leave the count as it was: a forward walk loses nothing either.
+        if (how.parallel === 1 && changes.every(({ add }) => add === 0)) expect(lost).toEqual([]);
+        if (changes.length === 0) expect(walk.certified).toBe(true);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('a set of ids is a set, dense or sparse', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.nat(3_000), fc.nat(Number.MAX_SAFE_INTEGER))), (ids) => {
+      const ours = idSet();
+      const theirs = new Set<number>();
+      for (const id of ids) {
+        expect(ours.add(id)).toBe(!theirs.has(id));
+        theirs.add(id);
+      }
+      expect(ours.size).toBe(theirs.size);
+      for (const id of ids) expect([ours.has(id), ours.has(id + 1)]).toEqual([true, theirs.has(id + 1)]);
+    }),
+  );
+});

@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Decimal } from '../../src/model/decimal.js';
+import { readAddress, serviceDir } from '../../src/service/address.js';
+import { loadBehaviour, saveBehaviour } from '../../src/service/behaviour.js';
+import { openKnownIds } from '../../src/service/known-ids.js';
+import { openSnapshot } from '../../src/service/snapshot.js';
+
+let dir: string;
+let next = 0;
+const fresh = (): string => join(dir, `case-${next++}`);
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rowferry-store-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+test('a snapshot gives records back without loss, by id and by key', async () => {
+  const snapshot = await openSnapshot(fresh());
+  const record = { id: 3, name: 'Ünïcode\tand\nbreaks', mrc: Decimal.of('99999999999999.99') };
+  await snapshot.add(3, record, 'K\t"1"', 1_700_000_000_123);
+  await snapshot.add(1, { id: 1 }, 'K\t"1"', 5);
+  await snapshot.add(2, { id: 2 }, '', 6);
+  expect(await snapshot.get(3)).toEqual({ record, readAt: 1_700_000_000_123 });
+  expect(snapshot.ids('K\t"1"')).toEqual([1, 3]);
+  expect(snapshot.ids('')).toEqual([]);
+  expect(await snapshot.get(4)).toBeUndefined();
+  expect(snapshot.size).toBe(3);
+  await snapshot.close();
+});
+
+test('a later record replaces an earlier one under its new key, also after opening again', async () => {
+  const path = fresh();
+  const first = await openSnapshot(path);
+  await first.add(1, { v: 'old' }, 'a', 1);
+  await first.add(2, { v: 'two' }, 'a', 1);
+  await first.add(1, { v: 'new' }, 'b', 2);
+  await first.close();
+  await appendFile(path, '3,9,"c"\t{"v":"torn');
+  for (let round = 0; round < 2; round++) {
+    const again = await openSnapshot(path);
+    expect([again.size, again.ids('a'), again.ids('b'), again.ids('c')]).toEqual([2, [2], [1], []]);
+    expect((await again.get(1))?.record).toEqual({ v: 'new' });
+    await again.add(4, { v: 'four' }, 'd', 3);
+    expect((await again.get(4))?.record).toEqual({ v: 'four' });
+    expect((await again.get(2))?.record).toEqual({ v: 'two' });
+    await again.close();
+    await truncate(path, (await readFile(path, 'utf8')).lastIndexOf('4,3,"d"'));
+  }
+});
+
+test('a hundred thousand records take little memory and open again', async () => {
+  const path = fresh();
+  const snapshot = await openSnapshot(path);
+  const before = process.memoryUsage().heapUsed;
+  for (let id = 1; id <= 100_000; id++) {
+    await snapshot.add(
+      id,
+      { id, name: `asset number ${id}`, serial_number: `SN-${id}`, notes: 'x'.repeat(100) },
+      `SN-${id}`,
+      id,
+    );
+  }
+  expect((process.memoryUsage().heapUsed - before) / 1024 / 1024).toBeLessThan(100);
+  const some = await Promise.all([1, 500, 99_999, 100_000].map((id) => snapshot.get(id)));
+  expect(some.map((one) => one?.record['id'])).toEqual([1, 500, 99_999, 100_000]);
+  await snapshot.close();
+  const again = await openSnapshot(path);
+  expect([again.size, again.ids('SN-77777')]).toEqual([100_000, [77_777]]);
+  expect((await again.get(77_777))?.record['name']).toBe('asset number 77777');
+  await again.close();
+}, 30_000);
+
+test('names are found however they are written, renamed records lose the old name, countries keep every spelling', async () => {
+  const folder = fresh();
+  const first = await openKnownIds(folder);
+  first.learn('customer', 9, '  Caf\u0065\u0301  Ltd ');
+  first.learn('customer', 4, 'Café Ltd');
+  first.learn('customer', 5, 'Old name');
+  first.learn('customer', 5, 'New name');
+  first.learn('country', 276, 'Germany');
+  first.learn('country', 276, 'Deutschland');
+  first.learn('business-unit', 1, '   ');
+  first.remember('customer', 4, { name: 'Café Ltd', spend: Decimal.of('99999999999999.99') });
+  first.remember('asset', 4, { mac_address: 'aa' });
+  first.remember('asset', 4, { mac_address: 'bb' });
+  await first.close();
+  const again = await openKnownIds(folder);
+  expect(again.ids('customer', 'CAFÉ LTD')).toEqual([]);
+  expect(again.ids('customer', ' Café\u00a0Ltd')).toEqual([4, 9]);
+  expect([again.ids('customer', 'Old name'), again.ids('customer', 'New name')]).toEqual([[], [5]]);
+  expect(again.nameOf('customer', 5)).toBe('New name');
+  expect([again.ids('country', 'Germany'), again.ids('country', 'Deutschland')]).toEqual([[276], [276]]);
+  expect([...again.names('customer')].sort()).toEqual(['Café Ltd', 'New name']);
+  expect([...again.names('business-unit')]).toEqual([]);
+  expect(again.lastWritten('customer', 4)).toEqual({ name: 'Café Ltd', spend: Decimal.of('99999999999999.99') });
+  expect(again.lastWritten('asset', 4)).toEqual({ mac_address: 'bb' });
+  expect(again.lastWritten('contract', 4)).toBeUndefined();
+  await again.close();
+});
+
+test('what is known already is not written again', async () => {
+  const folder = fresh();
+  const known = await openKnownIds(folder);
+  for (let i = 0; i < 1_000; i++) {
+    known.learn('customer', 1, 'Acme');
+    known.remember('asset', 1, { make: 3 });
+  }
+  await known.close();
+  expect((await stat(join(folder, 'known.ndjson'))).size).toBeLessThan(100);
+});
+
+test('torn and damaged lines are passed over', async () => {
+  const folder = fresh();
+  const known = await openKnownIds(folder);
+  known.learn('customer', 1, 'One');
+  await known.flush();
+  await appendFile(join(folder, 'known.ndjson'), '{"x":1}\n["n","customer","2","Two"]\n["n","customer",3,"Thr');
+  known.learn('customer', 4, 'Four');
+  await known.close();
+  const again = await openKnownIds(folder);
+  expect([...again.names('customer')]).toEqual(['One', 'Four']);
+  await again.close();
+});
+
+test('superseded lines go away at opening, but not while another process has the file open', async () => {
+  const folder = fresh();
+  const path = join(folder, 'known.ndjson');
+  const known = await openKnownIds(folder);
+  for (let i = 0; i < 3_000; i++) known.remember('asset', i % 10, { make: i });
+  known.learn('country', 276, 'Germany');
+  known.learn('country', 276, 'Deutschland');
+  await known.close();
+  const full = (await stat(path)).size;
+
+  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  await writeFile(join(folder, `open-${other.pid}-x`), '');
+  const beside = await openKnownIds(folder);
+  expect((await stat(path)).size).toBe(full);
+  await beside.close();
+  const gone = new Promise((resolve) => other.once('exit', resolve));
+  other.kill('SIGKILL');
+  await gone;
+
+  // A lock that a dead process left is no obstacle either.
+  await writeFile(join(folder, 'compacting'), String(other.pid));
+  const alone = await openKnownIds(folder);
+  expect((await stat(path)).size).toBeLessThan(full / 50);
+  for (let i = 0; i < 10; i++) expect(alone.lastWritten('asset', i)).toEqual({ make: 2_990 + i });
+  expect([alone.ids('country', 'Germany'), alone.ids('country', 'Deutschland')]).toEqual([[276], [276]]);
+  await alone.close();
+  expect(await readdir(folder)).toEqual(['known.ndjson']);
+});
+
+test('a file that another process replaced is written to, not its old self', async () => {
+  const folder = fresh();
+  const path = join(folder, 'known.ndjson');
+  const known = await openKnownIds(folder);
+  known.learn('customer', 1, 'One');
+  await known.flush();
+  const text = await readFile(path, 'utf8');
+  await rm(path);
+  await writeFile(path, text);
+  known.learn('customer', 2, 'Two');
+  await known.close();
+  const again = await openKnownIds(folder);
+  expect([...again.names('customer')]).toEqual(['One', 'Two']);
+  await again.close();
+});
+
+test('probed behaviour is kept; a damaged file means that nothing is known', async () => {
+  const folder = fresh();
+  expect(await loadBehaviour(folder)).toBeUndefined();
+  const behaviour = {
+    probedAt: '2024-05-01T00:00:00Z',
+    putAccepts: ['area'],
+    patch: false,
+    filters: { name: 'contains' },
+  } as const;
+  await saveBehaviour(folder, behaviour);
+  await saveBehaviour(folder, { ...behaviour, omitted: 'nulled', uniqueField: 'rejects' });
+  expect(await loadBehaviour(folder)).toEqual({ ...behaviour, omitted: 'nulled', uniqueField: 'rejects' });
+  expect(await readdir(folder)).toEqual(['behaviour.json']);
+  await writeFile(join(folder, 'behaviour.json'), '{"probedAt": 3}');
+  expect(await loadBehaviour(folder)).toBeUndefined();
+});
+
+test('every service address and company has its own folder', () => {
+  const of = (url: string, company = 1): string => serviceDir('/home', url, company);
+  expect(of('https://records.example.com')).toMatch(/^\/home\/service\/records\.example\.com-[0-9a-f]{8}-1$/);
+  expect(of('https://RECORDS.example.com:443/')).toBe(of('https://records.example.com'));
+  expect(of('https://records.example.com/api/v2/')).toBe(of('https://records.example.com'));
+  const different = [of('http://h'), of('https://h'), of('http://h:81'), of('http://h/x'), of('http://h', 2)];
+  expect(new Set(different).size).toBe(5);
+  expect(of('http://[::1]:80/../..')).toMatch(/^\/home\/service\/[^/]+$/);
+});
+
+test.each([
+  ['ftp://x', 'ftp:'],
+  ['records.example.com', 'records.example.com'],
+  ['https://user:secret@h', 'user name or password'],
+  ['https://h/?a=1', 'query'],
+])('the address %s is refused, without its secrets', (url, words) => {
+  expect(() => readAddress(url)).toThrow(words);
+  expect(() => readAddress(url)).not.toThrow('secret');
+});
