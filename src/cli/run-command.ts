@@ -30,11 +30,14 @@ export async function carryOut(
     const result = await work({ settings, listener: telling.listener, log: telling.log, signal: interruption.signal });
     telling.stop();
     const { presentSummary } = await import('../runs/present.js');
-    if (options.json) printJson(io, result.summary);
-    else print(io, presentSummary(result));
-    const stopped = result.summary.status === 'interrupted';
-    // The text of the summary names it too.
-    if (stopped && options.json) resumeHint(result.summary.run);
+    const { status, reason, run } = result.summary;
+    const stopped = status === 'interrupted';
+    if (options.json) {
+      printJson(io, result.summary);
+      // What the text of the summary says to people.
+      if (stopped) resumeHint(run);
+      else if (reason !== undefined) tell(io, `error: ${reason}`);
+    } else print(io, presentSummary(result));
     return { code: stopped ? (interruption.exitCode() ?? result.exitCode) : result.exitCode, result };
   } catch (error) {
     telling.stop();

@@ -46,8 +46,9 @@ const STRAY =
   'A quotation mark stands where none may stand, so the row cannot be split into cells with certainty. ' +
   'Double the quotation marks inside a quoted cell, or remove them.';
 
-export function strayFault(index: number): RowFault {
-  return { code: 'stray_quote', index, message: STRAY };
+/** `width`: cells of the heading; a cell beyond them is not named. */
+export function strayFault(index: number, width: number): RowFault {
+  return { code: 'stray_quote', message: STRAY, ...(index < width ? { index } : {}) };
 }
 
 /** Too many or too few cells. `extra` are the cells beyond the heading. */

@@ -78,8 +78,11 @@ function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
 export function detectDialect(sample: Sample, stated: string | undefined, limits: SourceLimits): DialectFinding {
   const evidence: string[] = [];
   const warnings: string[] = [];
-  let delimiter = stated;
-  if (delimiter === undefined) {
+  const hint = /^sep=([^\w\s"]|\t)\r?\n/i.exec(sample.bytes.toString('latin1', 0, 8))?.[1];
+  let delimiter = stated ?? hint;
+  if (stated === undefined && hint !== undefined) {
+    evidence.push(`The delimiter is ${delimiterName(hint)}, as the first line says (sep=${hint}).`);
+  } else if (delimiter === undefined) {
     const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
     const scores = order.map((candidate) => score(sample, candidate, limits));
     const best = scores.reduce((a, b) => (b.score > a.score ? b : a));

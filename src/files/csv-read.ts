@@ -39,9 +39,8 @@ export async function openCsv(file: CsvFile, options: SourceOptions, limits: Sou
   const warnings: string[] = [];
   const raw = () => fileBytes(file.path, file.gzip, limits);
 
-  const auto = options.encoding === undefined || options.encoding.toLowerCase() === 'auto';
   const mark = encodingOfHead(file.head);
-  const stated = auto ? undefined : statedEncoding(options.encoding!);
+  const stated = statedEncoding(file.path, options.encoding, mark);
   const finding = stated ? undefined : (mark ?? (await encodingOfText(raw)));
   const encoding = stated ?? finding!.encoding;
   const skip = mark && mark.bom > 0 && mark.encoding === encoding ? mark.bom : 0;
@@ -191,7 +190,8 @@ async function* dataRows(
     while (feed.next()) {
       if (feed.row === shape.headerRow) feed.width = shape.width;
       if (feed.row <= shape.headerRow || feed.record.blank) continue;
-      batch.push(toRow(feed.row, feed.record, shape.width, limits));
+      const row = toRow(feed.row, feed.record, shape.width, limits);
+      if (row) batch.push(row);
       if (batch.length >= BATCH) {
         yield batch;
         batch = [];
@@ -207,14 +207,19 @@ async function* dataRows(
   if (batch.length > 0) yield batch;
 }
 
-/** One record as a data row: as many cells as the heading, un-escaped, with the faults the record has. */
-function toRow(row: number, record: ScannedRecord, width: number, limits: SourceLimits): SheetRow {
+/**
+ * One record as a data row: as many cells as the heading, un-escaped, with the faults the record has. Undefined where
+ * nothing but blanks is left once it is un-escaped.
+ */
+function toRow(row: number, record: ScannedRecord, width: number, limits: SourceLimits): SheetRow | undefined {
   const cells = record.cells;
   let faults: RowFault[] | undefined;
-  if (record.stray >= 0) faults = [strayFault(record.stray)];
+  if (record.stray >= 0) faults = [strayFault(record.stray, width)];
   if (record.faults.length > 0) {
     faults ??= [];
-    for (const { code, index } of record.faults) faults.push(cellFault(code, index, limits.cellCharacters));
+    for (const { code, index } of record.faults) {
+      if (index < width) faults.push(cellFault(code, index, limits.cellCharacters));
+    }
   }
   if (record.count !== width) {
     const extra = cells.slice(width);
@@ -225,9 +230,13 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
     cells.length = Math.min(cells.length, width);
     while (cells.length < width) cells.push('');
   }
+  let escaped = false;
   for (let i = 0; i < width; i++) {
     const text = cells[i]!;
-    if (text.charCodeAt(0) === 0x27) cells[i] = unescapeFormula(text);
+    if (text.charCodeAt(0) !== 0x27) continue;
+    cells[i] = unescapeFormula(text);
+    escaped = true;
   }
+  if (escaped && !faults && cells.every(isBlank)) return undefined;
   return faults ? { row, cells, faults } : { row, cells };
 }

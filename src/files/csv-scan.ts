@@ -87,7 +87,10 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
       record.faults.push({ index, code: 'cell_too_long' });
       text = text.slice(0, maxCharacters);
     }
-    if (record.blank && text !== '' && (text.charCodeAt(0) > 32 || text.trim() !== '')) record.blank = false;
+    if (record.blank && text !== '') {
+      const first = text.charCodeAt(0);
+      if ((first > 0x20 && first < 0x7f) || text.trim() !== '') record.blank = false;
+    }
     record.cells.push(text);
   }
 

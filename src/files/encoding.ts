@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import { RunError } from '../model/error.js';
 
@@ -65,7 +65,7 @@ export async function encodingOfText(chunks: () => AsyncIterable<Buffer>): Promi
       valid = false;
       break;
     }
-    if (ascii && whole.length !== whole.toString('utf8').length) ascii = false;
+    if (ascii && !isAscii(whole)) ascii = false;
     tail = Buffer.from(bytes.subarray(cut));
   }
   if (valid && tail.length === 0) {
@@ -122,13 +122,28 @@ async function countSequences(chunks: AsyncIterable<Buffer>): Promise<{ sequence
   return { sequences, damaged: damaged + (missing > 0 ? 1 : 0) };
 }
 
-/** The encoding a job states, in one spelling. An unknown name throws `RunError('usage')`. */
-export function statedEncoding(name: string): string {
+/**
+ * The encoding a job states, in one spelling; undefined for `auto`. An unknown name, and one that the byte order mark
+ * of the file contradicts, throws `RunError('usage')`.
+ */
+export function statedEncoding(
+  path: string,
+  name: string | undefined,
+  mark: EncodingFinding | undefined,
+): string | undefined {
+  if (name === undefined || name.toLowerCase() === 'auto') return undefined;
   const canonical = canonicalEncoding(name);
   if (!iconv.encodingExists(canonical)) {
     throw new RunError(
       'usage',
       `source.encoding: "${name}" is no known encoding. Use auto, utf-8, utf-16le, utf-16be or windows-1252.`,
+    );
+  }
+  if (mark && mark.bom > 0 && mark.encoding !== canonical) {
+    throw new RunError(
+      'usage',
+      `${path}: source.encoding is ${name}, but the file begins with the byte order mark of ${mark.encoding}. ` +
+        'Remove source.encoding.',
     );
   }
   return canonical;

@@ -15,6 +15,9 @@ export class JsonFault extends Error {
 }
 
 const DEPTH = 32;
+
+/** More keys than any table has columns; a line with more is not worth reading on. */
+const PAIRS = 10_000;
 const BLANK = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
@@ -96,6 +99,7 @@ export function parseJsonLine(line: string): Pair[] {
     }
     for (;;) {
       skip();
+      if (pairs.length > PAIRS) fail(`at most ${PAIRS} keys`);
       const key = text();
       if (skip() !== ':') fail('":"');
       at++;

@@ -35,8 +35,9 @@ export async function openNdjson(file: NdjsonFile, options: SourceOptions, limit
   }
   const raw = () => fileBytes(file.path, file.gzip, limits);
   const mark = encodingOfHead(file.head);
-  const finding = stated(options.encoding) ? undefined : (mark ?? (await encodingOfText(raw)));
-  const encoding = finding?.encoding ?? statedEncoding(options.encoding!);
+  const named = statedEncoding(file.path, options.encoding, mark);
+  const finding = named ? undefined : (mark ?? (await encodingOfText(raw)));
+  const encoding = named ?? finding!.encoding;
   const text = () => asUtf8(raw(), encoding, mark?.encoding === encoding ? mark.bom : 0);
 
   const headings = await headingsOf(file.path, text(), limits);

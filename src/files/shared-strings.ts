@@ -1,6 +1,6 @@
 import { RunError } from '../model/error.js';
 import { type SourceLimits, sizeText } from './limits.js';
-import { createXmlScanner, unescapeSheetText, xmlText } from './xml-scan.js';
+import { createXmlScanner, isPlainText, unescapeSheetText, xmlText } from './xml-scan.js';
 
 /** The shared strings of a workbook: UTF-8 bytes in pages, so that millions of them cost little more than their text. */
 export interface SharedStrings {
@@ -58,7 +58,10 @@ function createStore(path: string, limits: SourceLimits): Store {
         larger.set(table);
         table = larger;
       }
-      table.set([pages.length - 1, used, (length << 1) | clean], size * 3);
+      const at = size * 3;
+      table[at] = pages.length - 1;
+      table[at + 1] = used;
+      table[at + 2] = (length << 1) | clean;
       used += length;
       size++;
     },
@@ -78,6 +81,16 @@ function createStore(path: string, limits: SourceLimits): Store {
   };
 }
 
+const T = 0x74;
+const S = 0x73;
+const I = 0x69;
+
+/** `_` may begin an escaped character. */
+function hasUnderscore(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i] === 0x5f) return true;
+  return false;
+}
+
 export const NO_STRINGS: SharedStrings = { size: 0, get: () => undefined, clean: () => false };
 
 /** Reads the part `sharedStrings.xml`. Rich text is joined, phonetic guides are dropped, blanks are kept. */
@@ -90,30 +103,46 @@ export async function readSharedStrings(
   let inItem = false;
   let inText = false;
   let phonetic = 0;
-  /** Text pieces of the item so far; a single plain piece is stored from its bytes alone. */
+  /** The text of the item so far, unless it is one piece of plain text, whose bytes are then stored as they are. */
   let joined = '';
+  let pieces = 0;
+  let plain: { bytes: Buffer; from: number; to: number } | undefined;
   const scanner = createXmlScanner(`${path}: sharedStrings.xml`, {
     open(bytes, nameFrom, nameTo, _to, empty) {
-      const name = bytes.toString('latin1', nameFrom, nameTo);
-      if (name === 't') inText = inItem && phonetic === 0 && !empty;
-      else if (name === 'si') {
+      const length = nameTo - nameFrom;
+      if (length === 1 && bytes[nameFrom] === T) inText = inItem && phonetic === 0 && !empty;
+      else if (length === 2 && bytes[nameFrom] === S && bytes[nameFrom + 1] === I) {
         joined = '';
+        pieces = 0;
+        plain = undefined;
         inItem = !empty;
         if (empty) store.add(bytes, 0, 0);
-      } else if (name === 'rPh' && !empty) phonetic++;
+      } else if (length === 3 && !empty && bytes.toString('latin1', nameFrom, nameTo) === 'rPh') phonetic++;
+      return undefined;
     },
     close(bytes, nameFrom, nameTo) {
-      const name = bytes.toString('latin1', nameFrom, nameTo);
-      if (name === 't') inText = false;
-      else if (name === 'rPh') phonetic--;
-      else if (name === 'si') {
+      const length = nameTo - nameFrom;
+      if (length === 1) inText = false;
+      else if (length === 3 && bytes.toString('latin1', nameFrom, nameTo) === 'rPh') phonetic--;
+      else if (length === 2 && inItem && bytes[nameFrom] === S && bytes[nameFrom + 1] === I) {
+        inItem = false;
+        if (pieces === 1 && plain) {
+          store.add(plain.bytes, plain.from, plain.to);
+          return;
+        }
         const text = Buffer.from(unescapeSheetText(joined), 'utf8');
         store.add(text, 0, text.length);
-        inItem = false;
       }
     },
     text(bytes, from, to, raw) {
-      if (inText) joined += xmlText(bytes, from, to, raw);
+      if (!inText) return;
+      pieces++;
+      if (pieces === 1 && isPlainText(bytes, from, to) && !hasUnderscore(bytes, from, to)) {
+        plain = { bytes, from, to };
+        return;
+      }
+      if (pieces === 2 && plain) joined = xmlText(plain.bytes, plain.from, plain.to);
+      joined += xmlText(bytes, from, to, raw);
     },
   });
   for await (const chunk of chunks) scanner.push(chunk);

@@ -8,6 +8,7 @@ import type { CellFormat } from './xlsx-workbook.js';
 import {
   type AttributeRange,
   createXmlScanner,
+  isPlainText,
   nextAttribute,
   unescapeSheetText,
   type XmlScanner,
@@ -86,6 +87,8 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
   let type = '';
   let take: Take = Take.nothing;
   let text = '';
+  /** The text is plain ASCII, so that no character of it needs a check. */
+  let clean = true;
   let stringIndex = -1;
   let hasValue = false;
   let formula: string | undefined;
@@ -137,6 +140,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
     style = 0;
     type = '';
     text = '';
+    clean = true;
     stringIndex = -1;
     hasValue = false;
     formula = undefined;
@@ -166,8 +170,9 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
     cells[column] = cell;
   }
 
-  function putText(value: string, clean: boolean): void {
-    const found = clean ? undefined : textFault(value, column, limits.cellCharacters);
+  function putText(value: string, checked: boolean): void {
+    const found =
+      checked && value.length <= limits.cellCharacters ? undefined : textFault(value, column, limits.cellCharacters);
     if (found && column < limits.columns) {
       faults ??= [];
       faults.push(found);
@@ -186,8 +191,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
             'The file is damaged and was refused whole. Save it again in the spreadsheet program.',
         );
       }
-      const clean = strings.clean(stringIndex) && value.length <= limits.cellCharacters;
-      putText(value, clean);
+      putText(value, strings.clean(stringIndex));
       return;
     }
     if (formula !== undefined && (!hasValue || (text === '' && type !== 'str'))) {
@@ -212,7 +216,8 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
         if (text !== '') put(isoCell(text, formats[style]) ?? text);
         return;
       default:
-        putText(unescapeSheetText(text), false);
+        if (text.includes('_x')) putText(unescapeSheetText(text), false);
+        else putText(text, clean);
     }
   }
 
@@ -290,8 +295,13 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
           const digit = bytes[i]! - 0x30;
           if (digit >= 0 && digit <= 9) stringIndex = Math.max(0, stringIndex) * 10 + digit;
         }
-      } else if (type === '' && text === '') text = bytes.toString('latin1', from, to);
-      else text += xmlText(bytes, from, to, raw);
+      } else if (isPlainText(bytes, from, to)) {
+        const plain = bytes.toString('latin1', from, to);
+        text = text === '' ? plain : text + plain;
+      } else {
+        text += xmlText(bytes, from, to, raw);
+        clean = false;
+      }
     },
   });
 

@@ -78,7 +78,7 @@ export async function openXlsx(file: XlsxFile, options: SourceOptions, limits: S
 
 async function openBook({ path, gzip }: XlsxFile, limits: SourceLimits): Promise<Book> {
   const archive = await openArchive(path, gzip ? await unpackedWhole(path, limits) : path, limits);
-  const workbook = await readWorkbook(path, archive, limits);
+  const workbook = await readWorkbook(path, archive);
   const part = workbook.sharedStringsPart;
   const strings = part ? await readSharedStrings(path, archive.stream(part), limits) : NO_STRINGS;
   return { ...workbook, path, archive, strings, limits };

@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import { RunError } from '../model/error.js';
-import type { SourceLimits } from './limits.js';
 import { builtInCode, type NumberFormat, numberFormat } from './number-format.js';
 import { createXmlScanner, xmlAttributes } from './xml-scan.js';
 import type { Archive } from './zip.js';
@@ -69,7 +68,7 @@ async function relationsOf(path: string, archive: Archive, part: string): Promis
 }
 
 /** Reads what a workbook says about itself. Throws `RunError('failed')` for a zip file that is no such workbook. */
-export async function readWorkbook(path: string, archive: Archive, _limits: SourceLimits): Promise<Workbook> {
+export async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
   const root = await workbookPart(path, archive);
   const sheets: { name: string; id: string; state: string }[] = [];
   let date1904 = false;

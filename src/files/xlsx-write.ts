@@ -1,3 +1,4 @@
+import type { WriteStream } from 'node:fs';
 import ExcelJS from 'exceljs';
 import type { Cell } from '../model/row.js';
 import { numberText } from './cell-value.js';
@@ -38,14 +39,26 @@ export async function writeWorkbook(path: string, content: WorkbookContent): Pro
       useStyles: true,
       useSharedStrings: false,
     });
+    // The writer opens the file itself and hands its stream to nobody; a full disk shows only there.
+    const { stream } = book as unknown as { readonly stream: WriteStream };
     const failed = new Promise<never>((_, reject) => {
-      (book as unknown as { stream: NodeJS.WritableStream }).stream.on('error', reject);
+      stream.on('error', reject);
     });
     failed.catch(() => undefined);
-    const sheet = book.addWorksheet(sheetName(content.sheet), { views: [{ state: 'frozen', ySplit: 1 }] });
-    await Promise.race([failed, fill(sheet, content)]);
-    sheet.commit();
-    await Promise.race([failed, book.commit()]);
+    try {
+      const sheet = book.addWorksheet(sheetName(content.sheet), { views: [{ state: 'frozen', ySplit: 1 }] });
+      await Promise.race([failed, fill(sheet, content)]);
+      sheet.commit();
+      await Promise.race([failed, book.commit()]);
+    } catch (error) {
+      // The file must be closed before it can be removed for good.
+      if (!stream.closed) {
+        const closed = new Promise((resolve) => stream.once('close', resolve));
+        stream.destroy();
+        await closed;
+      }
+      throw error;
+    }
   });
 }
 
@@ -92,7 +105,7 @@ function setWidths(sheet: ExcelJS.Worksheet, headings: readonly string[], sample
       const text = typeof cell === 'string' ? cell : cell && 'shown' in cell ? cell.shown : '';
       width = Math.max(width, text.length + 2);
     }
-    sheet.getColumn(i + 1).width = Math.min(Math.max(width, 9), 48);
+    sheet.getColumn(i + 1).width = Math.min(Math.max(width, 10), 48);
   });
 }
 

@@ -176,6 +176,15 @@ function resolve(whole: string, name: string): string {
   throw new RunError('failed', `The workbook uses the entity "${whole.slice(0, 20)}", which XML does not define.`);
 }
 
+/** Whether a byte range is plain ASCII that stands for itself: no entity, line end to fold, or NUL. */
+export function isPlainText(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!;
+    if (byte >= 0x80 || byte === 0x26 || byte === 0x0d || byte === 0) return false;
+  }
+  return true;
+}
+
 /** Spreadsheet texts write a character that XML cannot hold as `_x000D_`, and `_` before such a text as `_x005F_`. */
 export function unescapeSheetText(text: string): string {
   if (!text.includes('_x')) return text;

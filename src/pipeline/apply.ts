@@ -95,10 +95,6 @@ export function end(change: Create | Update, context: WriteContext, ended: Ended
   if (id !== undefined && (ended.kind === 'created' || ended.kind === 'updated'))
     context.written.set(change.ref.row, id);
   const diff: readonly FieldDiff[] | undefined = ended.diff ?? (change.kind === 'update' ? change.diff : undefined);
-  const changed =
-    change.kind === 'create'
-      ? Object.keys(change.fields)
-      : (diff ?? []).filter((one) => one.kind !== 'preserved').map((one) => one.field);
   context.sink.outcome(
     {
       ref: change.ref,
@@ -106,11 +102,16 @@ export function end(change: Create | Update, context: WriteContext, ended: Ended
       key: change.key,
       attempts: ended.attempts,
       issues: ended.issues,
-      changed: ended.kind === 'created' || ended.kind === 'updated' ? changed : [],
+      changed: ended.kind === 'updated' ? changedFields(diff) : [],
       ...(id === undefined ? {} : { id }),
     },
     diff,
   );
+}
+
+/** Fields that an update writes or destroys; a created record has no changed field. */
+export function changedFields(diff: readonly FieldDiff[] = []): string[] {
+  return diff.filter((one) => one.kind !== 'preserved').map((one) => one.field);
 }
 
 function withParent(change: Create | Update, id: number): Create | Update {

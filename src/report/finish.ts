@@ -121,7 +121,7 @@ async function writeTables(dir: string, file: FileHandle, input: ReportInput, in
     writeTable(join(dir, 'faults.csv'), FAULT_COLUMNS, (faults) =>
       writeTable(join(dir, 'plan.csv'), PLAN_COLUMNS, async (plan) => {
         for (const places of index.batches(PER_READ)) {
-          const batch = await readResults(file, input.journal, places, input.stopped ?? '');
+          const batch = await readResults(file, input.journal, places, input.stopped ?? '', index.ids);
           for (const { outcome } of batch) tally.add(outcome);
           await results(batch.map(({ outcome }) => resultLine(outcome)));
           await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));

@@ -2,6 +2,7 @@ import type { Change, FieldDiff } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import { valueText } from '../model/value.js';
+import { changedFields } from '../pipeline/apply.js';
 import { trippedByRejections } from '../pipeline/brakes.js';
 import type { DiffText } from '../report/journal.js';
 import type { Run } from './run.js';
@@ -18,7 +19,7 @@ export function noteSettled(run: Run, change: Change): void {
   const kind = outcomeOf(change);
   const diff = 'diff' in change ? change.diff : undefined;
   const id = 'id' in change ? change.id : undefined;
-  const changed = change.kind === 'create' ? Object.keys(change.fields) : kind === 'updated' ? changedFields(diff) : [];
+  const changed = kind === 'updated' ? changedFields(diff) : [];
   note(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
 }
 
@@ -33,10 +34,6 @@ function outcomeOf(change: Change): OutcomeKind {
     case 'settled':
       return change.outcome;
   }
-}
-
-function changedFields(diff: readonly FieldDiff[] | undefined): string[] {
-  return (diff ?? []).filter((one) => one.kind === 'set' || one.kind === 'clear').map((one) => one.field);
 }
 
 /** The brake on refusals, looked at after each outcome. */

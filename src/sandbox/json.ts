@@ -173,3 +173,5 @@ export function toPlain(value: Json): unknown {
   }
   return value;
 }
+
+export const asObject = (value: Json): JsonObject | undefined => (value instanceof Map ? value : undefined);

@@ -84,9 +84,9 @@ export const money: Kind<string> = (value, field, check) => {
 
 export function oneOf(...choices: readonly string[]): Kind<string> {
   return (value, field, check) =>
-    typeof value === 'string' && choices.includes(value)
-      ? value
-      : check.fail(field, `"${shown(value)}" is not a valid choice. Choose one of: ${choices.join(', ')}.`);
+    // The choice itself is stored rather than its copy in the body, see `detach`.
+    choices.find((choice) => choice === value) ??
+    check.fail(field, `"${shown(value)}" is not a valid choice. Choose one of: ${choices.join(', ')}.`);
 }
 
 export const country: Kind<number> = (value, field, check) => {

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Commit, RequestCounters } from './commits.js';
 import { newCounters } from './commits.js';
 import { createFaultPlan, type Fault } from './fault.js';
 import { parseFault } from './fault-text.js';
-import { parseJson, toJson, toPlain } from './json.js';
+import { asObject, parseJson, toJson, toPlain } from './json.js';
 import type { WritableName } from './kinds.js';
 import type { LookupItems, LookupName } from './lookups.js';
 import { createRateLimit } from './rate.js';
@@ -13,14 +14,14 @@ import { createHttpServer, type SeenRequest } from './server.js';
 import { createService } from './service.js';
 import { DEFAULT_SWITCHES, type Switches } from './switches.js';
 import { createWorld, type World } from './world.js';
-import { asObject, insertRecord, rawValues, write } from './write.js';
+import { insertRecord, rawValues, write } from './write.js';
 
 export interface SandboxOptions {
   /** Default: a free port. */
   readonly port?: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Default: "sandbox". */
+  /** Default: one made up, see `Sandbox.token`. */
   readonly token?: string | readonly string[];
   /** `empty` holds the companies and look-ups of the demo, and no records. Default: empty. */
   readonly seed?: 'demo' | 'empty';
@@ -36,6 +37,8 @@ export interface SandboxOptions {
   readonly keepBodies?: boolean;
   /** Beyond it 413. Default: 10 MB. */
   readonly maxBodyBytes?: number;
+  /** The clock (milliseconds) of modification dates, `lag` and the hidden limit. Default: the machine's. */
+  readonly now?: () => number;
   /** Called with each request before it takes effect; a promise holds the request back. */
   readonly onRequest?: (request: SeenRequest) => void | Promise<void>;
   /** Called when a request is over; without a status where none was sent. */
@@ -80,17 +83,19 @@ export interface Sandbox {
 
 /** Starts the service on a port of its own; resolves when it listens. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const world = createWorld({ ...DEFAULT_SWITCHES }, Date.now);
+  const world = createWorld({ ...DEFAULT_SWITCHES }, options.now ?? Date.now);
   if (options.seed === 'demo') seedDemo(world);
   else seedCompanies(world);
   world.setSwitches(options.switches ?? {});
 
-  let tokens = new Set(typeof options.token === 'string' ? [options.token] : (options.token ?? ['sandbox']));
+  let tokens = new Set(
+    typeof options.token === 'string' ? [options.token] : (options.token ?? [`sandbox-${randomUUID()}`]),
+  );
   let faultOf = createFaultPlan(readFaults(options.faults ?? []));
   let latency = options.latencyMs ?? 0;
   let counters = newCounters();
   const commits: Commit[] = [];
-  const rate = createRateLimit(options.maxRps, () => performance.now());
+  const rate = createRateLimit(options.maxRps, options.now ?? (() => performance.now()));
   const execute = createService({
     world,
     tokens: () => tokens,

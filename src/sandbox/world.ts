@@ -33,7 +33,6 @@ export interface World {
   show(resource: WritableName, record: Stored): string;
   /** What `req=warranty` or `req=support` keeps of an asset. */
   showAssetView(view: 'warranty' | 'support', record: Stored): string;
-  value(resource: WritableName, record: Stored, field: string): Stored['values'][number];
   setSwitches(changes: Partial<Switches>): void;
   now(): number;
 }
@@ -112,7 +111,6 @@ export function createWorld(initial: Switches, now: () => number): World {
     // Made anew each time (8 µs): kept texts cost more in memory and collection than they save.
     show: (resource, record) => forms[resource](record, around),
     showAssetView: (view, record) => assetViews[view](record, around),
-    value: (resource, record, field) => record.values[COMPILED[resource].positions.get(field)!] ?? null,
     setSwitches(changes) {
       Object.assign(switches, changes);
       if (switches.lag > 0) lagging ??= each((name) => tables[name].clone());

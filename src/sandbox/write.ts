@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './json.js';
+import type { JsonObject } from './json.js';
 import type { Check, WritableName } from './kinds.js';
 import type { Stored, Value } from './record.js';
 import type { Compiled, Target } from './resource.js';
@@ -187,5 +187,3 @@ export function insertRecord(world: World, resource: WritableName, body: JsonObj
   const said = [...written.faults].map(([field, messages]) => `${field}: ${messages.join(' ')}`).join('; ');
   throw new Error(`This ${resource} cannot be put into the sandbox: ${said}`);
 }
-
-export const asObject = (value: Json): JsonObject | undefined => (value instanceof Map ? value : undefined);

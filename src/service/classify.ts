@@ -43,6 +43,8 @@ export function classify(request: 'read' | 'write', exchange: Exchange): Verdict
     return { kind: 'refused', status };
   }
   if (status === 404) return { kind: 'missing' };
+  // Not implemented will not be implemented by waiting.
+  if (status === 501) return { kind: 'stop', why: 'refused' };
   if (status === 408 || status === 425 || status >= 500 || status < 200) {
     return { kind: 'again', why: 'down', reason: `the service answered with status ${status}` };
   }

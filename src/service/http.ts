@@ -27,7 +27,7 @@ export type Exchange =
       readonly kind: 'fault';
       /** False: not one byte of the request has left. */
       readonly sent: boolean;
-      readonly cause: 'connect' | 'timeout' | 'cut' | 'too_large' | 'not_text' | 'closed';
+      readonly cause: 'connect' | 'timeout' | 'cut' | 'too_large' | 'not_text';
       /** Of a status line that did arrive. */
       readonly status?: number;
       readonly reason: string;
@@ -57,6 +57,7 @@ export function openHttp(options: HttpOptions): Http {
   const clock = options.clock ?? systemClock;
   let live = 0;
   let idle: (() => void) | undefined;
+  let closed = false;
   const pool = new Pool(options.origin, {
     connections: options.connections,
     pipelining: 1,
@@ -67,6 +68,7 @@ export function openHttp(options: HttpOptions): Http {
   });
 
   function exchange(request: HttpRequest): Promise<Exchange> {
+    if (closed) return Promise.reject(new Error('the connection to the service is closed'));
     return new Promise((resolve) => {
       let controller: Dispatcher.DispatchController | undefined;
       let settled = false;
@@ -145,6 +147,7 @@ export function openHttp(options: HttpOptions): Http {
   }
 
   async function close(): Promise<void> {
+    closed = true;
     if (live > 0) {
       await new Promise<void>((resolve) => {
         idle = resolve;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { RunError } from '../model/error.js';
 import type { ResourceName } from '../resources/spec.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
@@ -39,7 +40,14 @@ export interface ServiceOptions {
  */
 export function openService(options: ServiceOptions): Service {
   const address = readAddress(options.baseUrl);
-  const { company, signal } = options;
+  const { company } = options;
+  // Every wait listens for the stop; the caller's signal is listened to once, and let go at the end.
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  setMaxListeners(0, signal);
+  const onStop = (): void => stopping.abort();
+  if (options.signal?.aborted) onStop();
+  options.signal?.addEventListener('abort', onStop, { once: true });
   const clock = options.clock ?? systemClock;
   const connectMs = options.timeouts?.connectMs ?? 10_000;
   const requestMs = options.timeouts?.requestMs ?? 60_000;
@@ -53,12 +61,11 @@ export function openService(options: ServiceOptions): Service {
     maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
     clock,
   });
-  const stop = signal ? { signal } : {};
   const pacer = openPacer({
     maxInFlight: options.maxInFlight,
     clock,
     random: options.random ?? Math.random,
-    ...stop,
+    signal,
     ...(options.maxRps === undefined ? {} : { maxRps: options.maxRps }),
   });
   const tokens = openToken(options.token, { connectMs, requestMs, patienceMs }, clock, signal);
@@ -72,7 +79,7 @@ export function openService(options: ServiceOptions): Service {
     patienceMs,
     userAgent: options.userAgent ?? 'rowferry',
     log: options.log ?? (() => undefined),
-    ...stop,
+    signal,
   });
 
   async function page(resource: Readable, number: number, query: Readonly<Record<string, string>> = {}): Promise<Page> {
@@ -137,7 +144,10 @@ export function openService(options: ServiceOptions): Service {
       return write('POST', `${writePath(resource)}${params ? `?${params}` : ''}`, resource, body);
     },
     update: (resource, id, body, method = 'PUT') => write(method, writePath(resource, id), resource, body),
-    close: () => http.close(),
+    async close() {
+      await http.close();
+      options.signal?.removeEventListener('abort', onStop);
+    },
   };
 }
 

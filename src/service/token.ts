@@ -52,15 +52,24 @@ interface Fetched {
   readonly lifeMs?: number;
 }
 
+const FILE_ATTEMPTS = 8;
+const FILE_WAIT_MS = 250;
+
 export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, signal?: AbortSignal): TokenKeeper {
   const secrets = new Set<string>();
   if (source.kind === 'oauth') secrets.add(source.clientSecret);
   let held: Token | undefined;
   let renewAt = Number.POSITIVE_INFINITY;
   let fetching: Promise<Token> | undefined;
+  let refusedToken: string | undefined;
 
   async function fetchToken(): Promise<Token> {
-    const fetched = await readSource(source, times, clock, secrets, signal);
+    const fetched: Fetched =
+      source.kind === 'static'
+        ? { token: source.token }
+        : source.kind === 'file'
+          ? { token: await readTokenFile(source.path, refusedToken, clock, signal) }
+          : await askForToken(source, times, clock, [...secrets], signal);
     const token = fetched.token.trim().replace(/^bearer\s+/i, '');
     if (!/^[\x21-\x7e]+$/.test(token)) throw new RunError('usage', unusable(source, token));
     secrets.add(token);
@@ -78,7 +87,9 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
       return fetching;
     },
     refused(token) {
-      if (token === held) held = undefined;
+      if (token !== held) return;
+      refusedToken = token.header.slice('Bearer '.length);
+      held = undefined;
     },
     get secrets() {
       return [...secrets];
@@ -86,26 +97,24 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
   };
 }
 
-async function readSource(
-  source: TokenSource,
-  times: TokenTimes,
+/** The file may be read in the moment it is rewritten (it is empty then), or shortly before: it is given two seconds. */
+async function readTokenFile(
+  path: string,
+  refused: string | undefined,
   clock: Clock,
-  secrets: ReadonlySet<string>,
   signal?: AbortSignal,
-): Promise<Fetched> {
-  switch (source.kind) {
-    case 'static':
-      return { token: source.token };
-    case 'file':
-      try {
-        return { token: await readFile(source.path, 'utf8') };
-      } catch (cause) {
-        const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown fault';
-        const message = `The token file "${source.path}" cannot be read (${why}). Check ROWFERRY_API_TOKEN_FILE and the file's permissions.`;
-        throw new RunError('failed', message, [], { cause });
-      }
-    case 'oauth':
-      return askForToken(source, times, clock, [...secrets], signal);
+): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    let text: string;
+    try {
+      text = (await readFile(path, 'utf8')).trim();
+    } catch (cause) {
+      const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown fault';
+      const advice = "Check ROWFERRY_API_TOKEN_FILE and the file's permissions.";
+      throw new RunError('failed', `The token file "${path}" cannot be read (${why}). ${advice}`, [], { cause });
+    }
+    if (attempt > FILE_ATTEMPTS || (text !== '' && text !== refused)) return text;
+    if (!(await wait(clock, FILE_WAIT_MS, signal))) return text;
   }
 }
 

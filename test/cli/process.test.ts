@@ -88,6 +88,7 @@ describe('import', () => {
     const { code, out, err } = await run(['import', await sheet(5), '--job', 'job.yaml', '--json'], { cwd, env });
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ status: 'failed' });
+    expect(err).toMatch(/^error: .*token/m);
     expect(out + err).not.toContain('another-token-0815');
     expect(err).not.toMatch(/^\s+at /m);
   });

@@ -79,6 +79,13 @@ describe('wrong usage', () => {
     expect(err).toContain('Did you mean --job?');
   });
 
+  it('names the command of `runs` that was probably meant', async () => {
+    const { code, err } = await run(['runs', 'sho', 'last']);
+    expect(code).toBe(2);
+    expect(err).toContain('has no command `sho`, did you mean `show`?');
+    expect(err).toContain('list, show, resume');
+  });
+
   it('says what --job is for where it is missing', async () => {
     const { code, err } = await run(['import', 'x.csv']);
     expect(code).toBe(2);

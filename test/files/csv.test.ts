@@ -87,6 +87,12 @@ describe('detection', () => {
     expect(cellsOf(data)).toEqual(rows.slice(1));
   });
 
+  test('the hint of spreadsheet programs in the first line is followed and skipped', async () => {
+    const { meta, rows } = await read(await csv('sep=;\r\nName;Cost, net\r\nA, B;1,5\r\nC;2\r\n'));
+    expect(meta).toMatchObject({ delimiter: ';', header_row: 2, headings: ['Name', 'Cost, net'] });
+    expect(rows[0]).toEqual({ row: 3, cells: ['A, B', '1,5'] });
+  });
+
   test('a decimal comma does not make a semicolon file a comma file', async () => {
     const lines = Array.from({ length: 30 }, (_, i) => `Item ${i};${i},50`);
     const { meta } = await read(await csv(`Name;Cost\n${lines.join('\n')}`));
@@ -304,12 +310,13 @@ describe('options that contradict the file', () => {
   test.each([
     [{ sheet: 'Inventory' }, 'has no sheets'],
     [{ encoding: 'klingon-8' }, '"klingon-8" is no known encoding'],
+    [{ encoding: 'windows-1252' }, 'begins with the byte order mark of utf-8'],
     [{ delimiter: ';;' }, '";;" cannot separate cells'],
     [{ header_row: 9 }, 'ends before that row'],
     [{ header_row: 3 }, 'that row is blank'],
     [{ format: 'xlsx' as const }, 'the file is text'],
   ])('%j', async (options, words) => {
-    const error = await refusal(openSource(await csv('a,b\n1,2\n\n3,4\n'), options));
+    const error = await refusal(openSource(await csv('\ufeffa,b\n1,2\n\n3,4\n'), options));
     expect(error.kind).toBe('usage');
     expect(error.message).toContain(words);
   });

@@ -50,7 +50,7 @@ describe('the lossless JSON reader', () => {
     '"\n"',
     '[1 2]',
     '-',
-    '[' + '['.repeat(100),
+    '['.repeat(100),
   ])('refuses %j and says where', (text) => {
     expect(() => parseJson(text)).toThrow(JsonSyntaxError);
     expect(() => parseJson(text)).toThrow(/at character \d+$/);

@@ -113,7 +113,12 @@ describe('single records', () => {
     const asset = (await call(sandbox, 'GET', '/asset/165/?company=1')).json;
     expect(asset).toMatchObject({
       name: 'NW-SV-0005',
-      asset_owner: { id: 6, name: 'Farid Haddad', email: 'farid.haddad@northwind.example', phone_number: '+1 555 0106' },
+      asset_owner: {
+        id: 6,
+        name: 'Farid Haddad',
+        email: 'farid.haddad@northwind.example',
+        phone_number: '+1 555 0106',
+      },
       supplier_name: 'Wayne Facilities',
       usage_status: { id: 1, name: 'Production' },
       asset_usage_status: 'Production',
@@ -124,7 +129,14 @@ describe('single records', () => {
 
   it('never show what only writes know', async () => {
     const sandbox = await sandboxWith();
-    const hidden = { inventory_no: 'I', ssb_tag: 'S', mac_address: 'M', uscp_no: 'U', asset_physical_location: 'P', make: 7 };
+    const hidden = {
+      inventory_no: 'I',
+      ssb_tag: 'S',
+      mac_address: 'M',
+      uscp_no: 'U',
+      asset_physical_location: 'P',
+      make: 7,
+    };
     const { json } = await call(sandbox, 'POST', '/asset', { company: 1, name: 'A', ...hidden });
     for (const name of Object.keys(hidden)) expect(json).not.toHaveProperty(name);
     expect(sandbox.raw('asset')[0]).toMatchObject(hidden);

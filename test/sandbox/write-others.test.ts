@@ -105,7 +105,9 @@ describe('contracts', () => {
     expect(draft.json).toEqual({ status: [expect.stringContaining('active, archived')] });
     const own = await call(sandbox, 'PUT', '/contract/12', { ...body, parent_contract: 12 });
     expect(own.json).toHaveProperty('parent_contract');
-    expect((await call(sandbox, 'PUT', '/contract/12', { ...body, supplier: undefined })).json).toHaveProperty('supplier');
+    expect((await call(sandbox, 'PUT', '/contract/12', { ...body, supplier: undefined })).json).toHaveProperty(
+      'supplier',
+    );
   });
 
   it('show a new number wherever they are referred to', async () => {

@@ -74,6 +74,7 @@ test.each([
   ['nothing, as for a serial number called list', () => paged([], 1)],
   ['a refusal', () => 400],
   ['not found', () => 404],
+  ['not implemented', () => 501],
   ['the same page for every page', () => ({ count: 99, results: ['SN-0', 'SN-1'] })],
 ])('%s means that the body was ignored', async (_name, probe) => {
   const { url } = await assets(SERIALS, probe);

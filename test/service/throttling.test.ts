@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { client, json, refusal, serve, until } from './server.js';
 
@@ -89,13 +90,29 @@ test('the stop signal lets what is in flight finish, and refuses the rest', asyn
   expect(await refusal(service.get('asset', 1))).toContain('Stopped: the run was stopped before');
 });
 
-test('the stop signal ends a wait for a service that is down', async () => {
+test('the stop signal ends every wait for a service that is down, and leaves no listener behind', async () => {
   const stop = new AbortController();
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): number => warnings.push(warning);
+  process.on('warning', onWarning);
   const service = client('http://127.0.0.1:9', { patienceMs: 600_000, random: () => 0.999, signal: stop.signal });
-  const answer = service.create('asset', {});
-  await until(() => service.counts.writes >= 1);
+  const answers = Array.from({ length: 40 }, () => service.create('asset', {}));
+  await until(() => service.counts.writes >= 40);
   stop.abort();
-  expect(await answer).toMatchObject({ kind: 'unsent', reason: expect.stringContaining('stopped') });
+  expect(new Set((await Promise.all(answers)).map((answer) => answer.kind))).toEqual(new Set(['unsent']));
+  await service.close();
+  expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});
+
+test('a client that was closed sends nothing more', async () => {
+  const { url, seen } = await serve((response) => json(response, 200, { id: 1 }));
+  const service = client(url);
+  await service.get('asset', 1);
+  await service.close();
+  expect(await refusal(service.get('asset', 1))).toContain('closed');
+  expect(seen.length).toBe(1);
 });
 
 test('the token is nowhere: not in errors, not in reasons, not in logs', async () => {

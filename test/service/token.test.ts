@@ -121,6 +121,22 @@ test.each([
   expect(seen.length).toBe(0);
 });
 
+test('a token file that is late is waited for, a short while', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'rowferry-token-'));
+  const path = join(dir, 'token');
+  await writeFile(path, 'old-token-0001');
+  const { url, seen } = await serve((response, { headers }) => {
+    if (headers.authorization === 'Bearer new-token-0002') json(response, 200, { id: 1 });
+    else {
+      json(response, 401, {});
+      setTimeout(() => void writeFile(path, 'new-token-0002'), 300);
+    }
+  });
+  expect(await client(url, { token: { kind: 'file', path } }).get('asset', 1)).toEqual({ id: 1 });
+  expect(seen.length).toBe(2);
+  await rm(dir, { recursive: true });
+});
+
 test('a token file that is missing is named', async () => {
   const text = await refusal(
     client('http://127.0.0.1:9', { token: { kind: 'file', path: '/nowhere/token' } }).get('asset', 1),

@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT } from '../../model/error.js';
@@ -9,7 +10,10 @@ import { carryOut } from '../run-command.js';
 export function demoCommand(cli: Cli): Command {
   return new Command('demo')
     .description('import a sheet with good and bad rows into a sandbox of its own')
-    .addHelpText('after', '\nIts data folder is .rowferry/demo here; the sandbox ends with the command.')
+    .addHelpText(
+      'after',
+      '\nIts data folder is .rowferry/demo here, emptied each time; the sandbox ends with the command.',
+    )
     .action(async () => {
       cli.code = await demo(cli);
     });
@@ -69,8 +73,17 @@ async function demo(cli: Cli): Promise<number> {
 /** What marks a folder as ours to clear. */
 const MARKER = 'made-by-rowferry-demo';
 
-/** `.rowferry/demo`, emptied; another folder beside it where that one is not ours. */
+/** `.rowferry/demo` here, or a temporary folder where nothing can be written here. */
 async function freshHome(cwd: string): Promise<string> {
+  try {
+    return await homeBelow(cwd);
+  } catch {
+    return mkdtemp(join(tmpdir(), 'rowferry-demo-'));
+  }
+}
+
+/** `.rowferry/demo`, emptied; another folder beside it where that one is not ours. */
+async function homeBelow(cwd: string): Promise<string> {
   const home = join(cwd, '.rowferry', 'demo');
   const exists = await stat(home).catch(() => undefined);
   const ours = await stat(join(home, MARKER)).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { RunError } from '../../model/error.js';
 import type { RunEntry } from '../../runs/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
@@ -35,7 +36,10 @@ function listCommand(cli: Cli): Command {
   const command = new Command('list')
     .description('all runs of the data folder, newest first')
     .option('--json', 'print them as one JSON object')
-    .action(async (options: Options) => {
+    // As the default of `runs` it is also handed what is no command of `runs`.
+    .allowExcessArguments(true)
+    .action(async (options: Options, self: Command) => {
+      await refuseUnknown(self);
       const { home } = await readSettings(cli, options);
       const [{ listRuns }, { nearPath, table, count }] = await Promise.all([
         import('../../runs/list.js'),
@@ -62,6 +66,17 @@ function listCommand(cli: Cli): Command {
       );
     });
   return settingOptions(command, 'home');
+}
+
+async function refuseUnknown(list: Command): Promise<void> {
+  const [word] = list.args;
+  if (word === undefined) return;
+  const { didYouMean } = await import('../../runs/nearest.js');
+  const names = (list.parent?.commands ?? []).map((command) => command.name());
+  throw new RunError(
+    'usage',
+    `\`rowferry runs\` has no command \`${word}\`${didYouMean(word, names) || '.'} It has: ${names.join(', ')}.`,
+  );
 }
 
 function showCommand(cli: Cli): Command {

@@ -1,7 +1,7 @@
-import { type Json, type JsonObject, parseJson, toJson } from '../json.js';
+import { asObject, type JsonObject, parseJson, toJson } from '../json.js';
 import type { WritableName } from '../kinds.js';
 import type { World } from '../world.js';
-import { asObject, insertRecord } from '../write.js';
+import { insertRecord } from '../write.js';
 import { ARCHIVED_ASSETS, ASSETS } from './assets.js';
 import { archivedContract, CONTRACTS } from './contracts.js';
 import { LICENSES } from './licenses.js';
@@ -31,7 +31,7 @@ export function seedDemo(world: World): void {
   seedCompanies(world);
   let hours = 0;
   const insert = (resource: WritableName, body: object | string): number => {
-    const value: Json = typeof body === 'string' ? parseJson(body) : toJson(body);
+    const value = typeof body === 'string' ? parseJson(body) : toJson(body);
     return insertRecord(world, resource, asObject(value) as JsonObject, FIRST + hours++ * HOUR).id;
   };
   for (const body of SUPPLIERS) insert('supplier', body);
