@@ -79,10 +79,14 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
   const evidence: string[] = [];
   const warnings: string[] = [];
   const hint = /^sep=([^\w\s"]|\t)\r?\n/i.exec(sample.bytes.toString('latin1', 0, 8))?.[1];
-  let delimiter = stated ?? hint;
-  if (stated === undefined && hint !== undefined) {
-    evidence.push(`The delimiter is ${delimiterName(hint)}, as the first line says (sep=${hint}).`);
-  } else if (delimiter === undefined) {
+  let delimiter: string;
+  if (stated !== undefined) {
+    delimiter = stated;
+    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as stated.`);
+  } else if (hint !== undefined) {
+    delimiter = hint;
+    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as the first line says (sep=).`);
+  } else {
     const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
     const scores = order.map((candidate) => score(sample, candidate, limits));
     const best = scores.reduce((a, b) => (b.score > a.score ? b : a));
@@ -101,7 +105,7 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
           `with ${rival.cells} cells); state source.delimiter to be certain.`,
       );
     }
-  } else evidence.push(`The delimiter is ${delimiterName(delimiter)}, as stated.`);
+  }
   return { delimiter, ...newlineOf(sample, delimiter, limits, evidence, warnings) };
 }
 

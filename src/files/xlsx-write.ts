@@ -53,7 +53,7 @@ export async function writeWorkbook(path: string, content: WorkbookContent): Pro
     } catch (error) {
       // The file must be closed before it can be removed for good.
       if (!stream.closed) {
-        const closed = new Promise((resolve) => stream.once('close', resolve));
+        const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
         stream.destroy();
         await closed;
       }

@@ -95,6 +95,19 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
     }
   }
 
+  function scanNamed(bytes: Buffer): number {
+    try {
+      return scan(bytes);
+    } catch (error) {
+      if (!(error instanceof UndefinedEntity)) throw error;
+      throw new RunError(
+        'failed',
+        `${what}: uses the entity "${error.message}", which XML does not define. It was refused. ` +
+          'Open it in the spreadsheet program and save it as .xlsx.',
+      );
+    }
+  }
+
   /** Comments, CDATA, declarations and processing instructions; returns the position after it, or -1 if incomplete. */
   function special(bytes: Buffer, textFrom: number, at: number): number {
     const text = () => {
@@ -139,7 +152,7 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
           throw new RunError('failed', `${what}: is XML in UTF-16; only UTF-8 is read. Save the workbook again.`);
         }
       }
-      const at = scan(bytes);
+      const at = scanNamed(bytes);
       bytes = bytes.subarray(at);
       if (bytes.length > tokenLimit) {
         throw new RunError('failed', `${what}: a single value is longer than ${sizeText(tokenLimit)}. It was refused.`);
@@ -155,6 +168,11 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
       );
     },
   };
+}
+
+/** Becomes a `RunError` that names the part, in `push`. */
+class UndefinedEntity extends Error {
+  override readonly name = 'UndefinedEntity';
 }
 
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -173,7 +191,7 @@ function resolve(whole: string, name: string): string {
     const point = numeric ? Number.parseInt(numeric[1] ?? numeric[2]!, numeric[1] ? 16 : 10) : -1;
     if (point >= 0 && point <= 0x10ffff) return String.fromCodePoint(point);
   }
-  throw new RunError('failed', `The workbook uses the entity "${whole.slice(0, 20)}", which XML does not define.`);
+  throw new UndefinedEntity(whole.slice(0, 20));
 }
 
 /** Whether a byte range is plain ASCII that stands for itself: no entity, line end to fold, or NUL. */

@@ -1,12 +1,13 @@
 import { fault, type Issue } from '../model/issue.js';
-import { type Fields, isEmpty, normaliseKey, sameValue } from '../model/value.js';
+import { type Fields, isEmpty, normaliseKey, sameValue, type Value } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import { createBody } from '../resources/write.js';
 import type { Json, WriteAnswer } from '../service/port.js';
 import { encodeFields } from './codec.js';
+import { keyOf } from './key.js';
 import { isNarrowEnum } from './merge.js';
 import { rejection } from './rejection.js';
-import { type Create, type Ended, unsent, type WriteContext, whileOpen } from './writing.js';
+import { type Create, type Ended, stillOpen, unsent, type WriteContext, whileOpen } from './writing.js';
 
 /** After an answer of its own that tells of a failure, the service has nothing under way: short looks are enough. */
 const ANSWERED_WINDOW = [200, 1_000, 3_000];
@@ -19,13 +20,15 @@ const ANSWERED_WINDOW = [200, 1_000, 3_000];
  *          found, same content → created        found, other content → conflict
  *          several → ambiguous                  cannot be looked up → unknown
  *          not found → sent once more; open again and not found → unknown
+ *   open, and the run stops before it is known → no outcome: `runs resume` settles it
  */
 export async function applyCreate(change: Create, context: WriteContext): Promise<Ended> {
   const answer = await send(change, context);
   if (answer.kind !== 'open') return closed(change, answer, 1, context);
   const first = await settle(change, answer, 1, context);
   if (first !== 'absent') return first;
-  const again = await send(change, context);
+  const again = await whileOpen(context, () => send(change, context));
+  if (again.kind === 'unsent') throw stillOpen(again.reason, context);
   if (again.kind === 'done') return closed(change, again, 2, context);
   // A refusal now may be the first request's doing: it may have taken effect after the last look.
   const second = await settle(change, again, 2, context);
@@ -67,8 +70,11 @@ function created(
   return { kind: 'created', attempts, issues: [...change.issues, ...issues], ...(id === undefined ? {} : { id }) };
 }
 
+/** What of a context tells which fields reads show. */
+type Sight = Pick<WriteContext, 'spec' | 'specOf'>;
+
 /** Keeps what cannot be read back: a customer whole, of other records the fields that reads do not show. */
-export function remember(id: number, fields: Fields, context: WriteContext): void {
+export function remember(id: number, fields: Fields, context: Sight & Pick<WriteContext, 'known'>): void {
   const { spec, known } = context;
   if (spec.name === 'customer') {
     if (typeof fields['name'] === 'string') known.learn('customer', id, fields['name']);
@@ -84,7 +90,8 @@ export function remember(id: number, fields: Fields, context: WriteContext): voi
     known.remember(spec.name, id, encodeFields(unseen) as Json);
 }
 
-function isUnseen(field: string, context: WriteContext): boolean {
+/** Whether reads do not show what is written to a field. */
+export function isUnseen(field: string, context: Sight): boolean {
   if (field.startsWith('template.')) return false;
   if (field.startsWith('form.')) return context.spec.form?.read === undefined;
   const spec = context.specOf(field);
@@ -102,10 +109,10 @@ async function settle(
     answer.kind === 'open' && !answer.answered
       ? context.settleWindow
       : ANSWERED_WINDOW.map((at) => Math.min(at, context.settleWindow.at(-1) ?? at));
-  for (const at of answer.kind === 'open' ? window : window.slice(0, 1)) {
+  for (const at of window) {
     const found = await whileOpen(context, async () => {
       await context.wait(Math.max(0, opened + at - context.now()));
-      return context.lookUp(change.key);
+      return context.lookUp(keyOf(change.fields, context.job.match.key));
     });
     if (found === undefined) {
       return unknown(
@@ -163,9 +170,14 @@ export function differences(fields: Fields, record: Json, context: Pick<WriteCon
     const [wanted, got] = [fields[field], read.fields[field]];
     if (spec?.type.kind === 'enum' && typeof wanted === 'string' && spec.type.read && !spec.type.read.includes(wanted))
       return false;
-    if (typeof wanted === 'string' && typeof got === 'string') return normaliseKey(wanted) !== normaliseKey(got);
-    return !sameValue(wanted, got);
+    return !isStored(wanted, got);
   });
+}
+
+/** Whether a record holds what was written; the service may have trimmed or folded text. */
+export function isStored(wanted: Value | undefined, got: Value | undefined): boolean {
+  if (typeof wanted === 'string' && typeof got === 'string') return normaliseKey(wanted) === normaliseKey(got);
+  return sameValue(wanted, got);
 }
 
 function unknown(change: Create, reason: string, attempts: number): Ended {

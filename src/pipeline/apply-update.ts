@@ -4,10 +4,10 @@ import { isEmpty, sameValue, type Value, valueText } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import { updateBody } from '../resources/write.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
-import { remember } from './apply-create.js';
+import { isStored, remember } from './apply-create.js';
 import { changesOf, type Merge, mergeRow } from './merge.js';
 import { rejection } from './rejection.js';
-import { type Ended, Halted, type Update, unsent, type WriteContext, whileOpen } from './writing.js';
+import { type Ended, Halted, Interrupted, stillOpen, type Update, unsent, type WriteContext, whileOpen } from './writing.js';
 
 /** A record read longer ago than this is read again before its PUT. Contract, section 7. */
 const STALE_MS = 60_000;
@@ -89,7 +89,11 @@ export async function applyUpdate(change: Update, context: WriteContext): Promis
     if (ended.kind !== 'updated') return ended;
     remember(current.id, merge.target, context);
     const record = answer.kind === 'done' ? answer.record : undefined;
-    const checked = await verify(current.id, merge, record, verdict !== undefined, context);
+    const checked = await verify(current.id, merge, record, verdict !== undefined, context).catch((error: unknown) => {
+      // The record is written, whatever keeps us from reading it back.
+      if (!(error instanceof Interrupted)) context.state.stopped ??= error as Error;
+      return [];
+    });
     verdict?.(true);
     return { ...ended, issues: [...ended.issues, ...checked] };
   } finally {
@@ -114,8 +118,9 @@ async function firstGoesAlone(context: WriteContext): Promise<((verified: boolea
       });
       return release;
     }
-    if (await running) return undefined;
+    const verified = await running;
     if (state.stopped || context.signal.aborted) throw new Halted();
+    if (verified) return undefined;
   }
 }
 
@@ -190,23 +195,42 @@ async function settle(
       await context.wait(Math.max(0, opened + at - context.now()));
       return context.service.get(context.spec.name as Readable, change.id);
     });
-    if (!record) return conflict(change, `the record ${change.id} no longer exists`);
+    if (!record) return overtaken(change, `the record ${change.id} no longer exists`, attempts);
     const now = readRecord(context.spec, record, context.lexicon).fields;
     const visible = changesOf(merge.diff).filter(
       (one) => context.specOf(one.field)?.read !== undefined || one.field.startsWith('template.'),
     );
-    if (visible.length > 0 && visible.every((one) => sameValue(now[one.field], merge.target[one.field]))) {
+    if (visible.length > 0 && visible.every((one) => isStored(merge.target[one.field], now[one.field]))) {
       return { kind: 'updated', attempts, issues, diff: merge.diff };
     }
     const moved = visible.filter((one) => !sameValue(now[one.field], before[one.field]));
-    if (moved.length > 0)
-      return conflict(
+    if (moved.length > 0) {
+      const fields = moved.map((one) => one.field).join(', ');
+      return overtaken(
         change,
-        `${moved.map((one) => one.field).join(', ')} of the record ${change.id} holds neither the old value nor the new one`,
+        `${fields} of the record ${change.id} holds neither the old value nor the new one`,
+        attempts,
       );
+    }
   }
   if (attempts >= 2) return unknown(`${answer.reason}; the record still holds the old values`);
-  return finish(change, await send(change.id, merge, context), merge, context, attempts + 1);
+  const again = await whileOpen(context, () => send(change.id, merge, context));
+  if (again.kind === 'unsent') throw stillOpen(again.reason, context);
+  return finish(change, again, merge, context, attempts + 1);
+}
+
+function overtaken(change: Update, what: string, attempts: number): Ended {
+  return {
+    kind: 'conflict',
+    attempts,
+    issues: [
+      ...change.issues,
+      fault(
+        'changed_meanwhile',
+        `The update was sent and its effect was open; now ${what}: somebody else changed the record at the same time. Look at it in the service and import the row again.`,
+      ),
+    ],
+  };
 }
 
 /**

@@ -31,11 +31,20 @@ export async function trustFilter(service: Service, filter: Filter, first: Page)
   return answer.count > PAGE_SIZE || answer.results.some((record) => record['id'] === control['id']);
 }
 
-/** Everything the filter returns for a value; undefined where that is too much to be a filter. Hits must be checked again. */
-export async function askFilter(service: Service, filter: Filter, value: string): Promise<readonly Json[] | undefined> {
+/**
+ * Everything the filter returns for a value; undefined where that is too much to be a filter: as much as the whole
+ * list of `count` records, or endless pages. Hits must be checked again.
+ */
+export async function askFilter(
+  service: Service,
+  filter: Filter,
+  value: string,
+  count: number,
+): Promise<readonly Json[] | undefined> {
   const found: Json[] = [];
   for (let page = 1; page <= MOST_PAGES; page++) {
     const answer = await service.page(filter.resource, page, { [filter.parameter]: value });
+    if (answer.count > PAGE_SIZE && answer.count >= count) return undefined;
     found.push(...answer.results);
     if (page * PAGE_SIZE >= answer.count || answer.results.length === 0) return found;
   }

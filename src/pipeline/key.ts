@@ -3,6 +3,8 @@ import { isNamed, type StagedValue } from './staged.js';
 
 /** Parts of a composite key are joined with a character that no cell can hold. */
 const JOIN = '\u0000';
+/** The same for people. */
+const SHOWN = ' | ';
 
 /**
  * The natural key as it is compared: NFKC, trimmed, blanks folded; references by id. '' where every part is blank:
@@ -14,14 +16,30 @@ export function keyOf(fields: Readonly<Record<string, StagedValue>>, key: readon
   return parts.every((text) => text === '') ? '' : parts.join(JOIN);
 }
 
-/** The parts of a key, in the order of the job's `match.key`. */
-export function keyParts(key: string): readonly string[] {
-  return key.split(JOIN);
+/**
+ * The keys of a file, each with the other spellings that the file has for it (parts joined like the key's). A filter of
+ * the service compares texts as they are stored: it is asked for every spelling.
+ */
+export type Keys = ReadonlyMap<string, readonly string[]>;
+
+/** The key as the row spells it: what a create would store. */
+export function keySpelling(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {
+  return key.map((field) => (typeof fields[field] === 'string' ? fields[field] : part(fields[field]))).join(JOIN);
+}
+
+/**
+ * The parts of a key of so many fields, in the order of the job's `match.key`. A key as people read it is taken apart,
+ * too; undefined where it cannot be told how.
+ */
+export function keyParts(key: string, fields: number): readonly string[] | undefined {
+  if (fields === 1) return [key];
+  const parts = key.split(key.includes(JOIN) ? JOIN : SHOWN);
+  return parts.length === fields ? parts : undefined;
 }
 
 /** The key as people read it. */
 export function keyText(key: string): string {
-  return key.replaceAll(JOIN, ' | ');
+  return key.replaceAll(JOIN, SHOWN);
 }
 
 function part(value: StagedValue | undefined): string {

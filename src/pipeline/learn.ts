@@ -1,5 +1,6 @@
 import type { Readable } from '../service/port.js';
 import { PAGE_SIZE } from './filter.js';
+import { keyText } from './key.js';
 import { lookUpKey, type MatchOptions, recordKey } from './match.js';
 
 /** Pages beyond the expected ones that are read in search of records that others wrote in between. */
@@ -7,7 +8,7 @@ const SPARE_PAGES = 4;
 
 /**
  * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
- * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key. Interface, section 8.
+ * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key as text. Interface, section 8.
  */
 export async function learnIds(
   rows: ReadonlyMap<string, number>,
@@ -17,7 +18,7 @@ export async function learnIds(
   const { spec, service } = options;
   if (rows.size === 0 || !spec.readPath || spec.name === 'customer') return;
   const open = new Map(rows);
-  if (rows.size <= 2 && Object.keys(spec.filters).some((field) => options.key.includes(field))) {
+  if (rows.size <= 2 && options.key.length === 1 && Object.hasOwn(spec.filters, options.key[0] ?? '')) {
     for (const [key, row] of rows) {
       const found = await lookUpKey(key, options);
       if (found?.length === 1 && found[0]) learned(row, found[0].id);
@@ -34,7 +35,7 @@ export async function learnIds(
     for (const record of answers.flatMap((answer) => answer.results)) {
       const id = record['id'];
       if (typeof id !== 'number') continue;
-      const key = recordKey(record, options);
+      const key = keyText(recordKey(record, options));
       const row = open.get(key);
       if (row === undefined) continue;
       open.delete(key);

@@ -2,13 +2,16 @@ import { readRecord } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
 import { askFilter, type Filter, listIsCheaper, PAGE_SIZE, trustFilter } from './filter.js';
-import { keyOf, keyParts } from './key.js';
+import { type Keys, keyOf, keyParts, keyText } from './key.js';
+import { probeValues } from './probe-values.js';
 import type { ReadAll } from './read-all.js';
 
-/** Serial numbers asked for in one probe. */
-const PROBE_SIZE = 500;
 /** Look-ups started at once; how many are in flight is the service's business. */
 const WAVE = 64;
+/** Ids that are read one by one without asking first what the list would cost. */
+const FEW_IDS = 20;
+/** Times a list is read that changes meanwhile. */
+const MOST_READINGS = 3;
 
 export interface MatchOptions {
   readonly spec: ResourceSpec;
@@ -22,48 +25,68 @@ export interface MatchOptions {
   readonly now: () => number;
 }
 
+/** Values to filter by, in normal form, and how the file spells each otherwise. */
+export type Values = ReadonlyMap<string, readonly string[]>;
+
 /**
  * Finds the records that the keys of a file may match, the cheapest way in requests, and keeps them in the snapshot.
- * Returns how it was done, in words. What a filter returns is checked by exact key; what a filter does not
- * return is believed only after a positive control. Interface, sections 4.4 and 8.
+ * Returns how it was done, in words.
+ *
+ *   a key the service cannot filter by, or more keys than the list has pages → the whole list
+ *   serial numbers → probe, 500 in a request; those that exist: one filtered request each, or the list if that is cheaper
+ *   other keys → one filtered request each, after a positive control
+ *
+ * What a filter returns is checked by exact key; what it does not return is believed only where it has found a record
+ * that is known to exist. Interface, sections 4.4 and 8.
  */
-export async function matchKeys(keys: ReadonlySet<string>, options: MatchOptions): Promise<string> {
+export async function matchKeys(keys: Keys, options: MatchOptions): Promise<string> {
   if (keys.size === 0) return 'no keys to look up';
-  const { spec, service } = options;
+  const { spec, service, readAll } = options;
   if (!spec.readPath || spec.name === 'customer')
     return 'customers cannot be read: matched with what earlier runs wrote';
-  if (options.key.length === 1 && options.key[0] === 'id') return byId(keys, options);
-  const first = await service.page(spec.name, 1);
-  const pages = Math.ceil(first.count / PAGE_SIZE);
-  const mirror = async (why: string) => {
-    const { certified } = await options.readAll(
-      spec.name as Readable,
-      (records) => keep(records, keys, options),
-      first,
-    );
-    const drift = certified ? '' : '; the list changed while it was read';
-    return `${why}: read the whole list, ${first.count} records on ${pages} ${pages === 1 ? 'page' : 'pages'}${drift}`;
-  };
+  const resource = spec.name as Readable;
+  const ids = options.key.length === 1 && options.key[0] === 'id';
+  if (ids && keys.size <= FEW_IDS) return byId(keys, options);
+  const first = await readAll.first(resource);
+  const listFor = (lookUps: number) => readAll.has(resource) || listIsCheaper(first.count, lookUps);
+  const mirror = (why: string) => readList(why, keys, first, options);
+  if (ids) return listFor(keys.size) ? mirror('cheapest') : byId(keys, options);
   const filter = filterFor(options);
-  if (!filter || listIsCheaper(first.count, cheapestKeys(keys.size, options)))
-    return mirror(filter ? 'cheapest' : 'no filter for the key');
-  let wanted: ReadonlySet<string> = keys;
+  if (!filter) return mirror('no filter for the key');
+  let values = valuesOf(keys, filter, options);
+  if (values.has('')) return mirror('parts of the key are blank');
+  const canProbe = filter.resource === 'asset' && filter.field === 'serial_number';
+  if (listFor(canProbe ? 1 : values.size)) return mirror('cheapest');
   let how = 'filtered by key';
-  if (spec.name === 'asset' && filter.field === 'serial_number' && keys.size > 1) {
-    const probed = await probe(keys, first, options);
+  if (canProbe && (values.size > 1 || values.has('list'))) {
+    const probed = await probeValues(values, first, service);
+    if (probed === 'dear') return mirror('cheapest, as a probe showed');
     if (probed) {
-      wanted = probed;
-      how = `probed ${keys.size} serial numbers, ${probed.size} exist`;
-      if (wanted.size === 0) return how;
+      how = `probed ${values.size} serial numbers, ${probed.size} exist`;
+      if (probed.size === 0) return how;
+      values = probed;
     }
-    if (listIsCheaper(first.count, wanted.size) || wanted.has('list')) return mirror(how);
   }
-  if (how === 'filtered by key' && !(await trustFilter(service, filter, first)))
-    return mirror('the filter cannot be trusted');
-  const answered = await ask(wanted, filter, keys, options);
-  // The probe said that these exist: a filter that does not find them all is not to be believed about the others.
-  const complete = answered && (wanted === keys || [...wanted].every((key) => options.snapshot.ids(key).length > 0));
-  return complete ? `${how}, one request for each` : mirror('the filter cannot be trusted');
+  if (values.has('list')) return mirror('the serial number "list" cannot be filtered by');
+  if (listFor(values.size)) return mirror(how);
+  const known = how !== 'filtered by key';
+  if (!known && !(await trustFilter(service, filter, first))) return mirror('the filter cannot be trusted');
+  const answered = await ask(values, known, { filter, keys, count: first.count }, options);
+  return answered ? `${how}, one request for each` : mirror('the filter cannot be trusted');
+}
+
+/** Reads the list whole; again while it changes under the reading, because a record may have slipped through. */
+async function readList(why: string, keys: Keys, first: Page, options: MatchOptions): Promise<string> {
+  const pages = Math.ceil(first.count / PAGE_SIZE);
+  let readings = 0;
+  let certified = false;
+  while (!certified && readings++ < MOST_READINGS) {
+    ({ certified } = await options.readAll(options.spec.name as Readable, (records, at) =>
+      keep(records, keys, at, options),
+    ));
+  }
+  const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
+  return `${why}: read the whole list, ${first.count} records on ${pages} ${pages === 1 ? 'page' : 'pages'}${times}`;
 }
 
 /** One look-up of one key, for settling a write whose effect is open. Undefined: this key cannot be looked up. */
@@ -77,15 +100,15 @@ export async function lookUpKey(
   const found = new Map<number, Json>();
   const visit = (records: readonly Json[]) => {
     for (const record of records) {
-      if (typeof record['id'] === 'number' && recordKey(record, options) === key) found.set(record['id'], record);
+      if (typeof record['id'] === 'number' && keyText(recordKey(record, options)) === keyText(key))
+        found.set(record['id'], record);
     }
   };
   const filter = filterFor(options);
-  const records =
-    filter && part(key, filter, options) !== 'list'
-      ? await askFilter(service, filter, part(key, filter, options))
-      : undefined;
-  if (records) visit(records);
+  const value = filter ? part(key, filter, options) : '';
+  if (filter && value !== '' && value !== 'list') {
+    visit((await askFilter(service, filter, value, Number.POSITIVE_INFINITY)) ?? []);
+  }
   // New records stand at the end of the list: where a filter found nothing or there is none, the last pages tell.
   if (found.size === 0) await lastPages(options, visit);
   return [...found].map(([id, record]) => ({ id, record }));
@@ -102,7 +125,9 @@ async function lastPages(options: MatchOptions, visit: (records: readonly Json[]
 
 /** The key of a record of the service, compared like the keys of the file. */
 export function recordKey(record: Json, options: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>): string {
-  return keyOf(readRecord(keySpec(options), record, options.lexicon).fields, options.key);
+  const { fields } = readRecord(keySpec(options), record, options.lexicon);
+  const id = options.key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
+  return keyOf({ ...fields, ...id }, options.key);
 }
 
 const keySpecs = new WeakMap<ResourceSpec, { key: string; spec: ResourceSpec }>();
@@ -117,20 +142,19 @@ function keySpec(options: Pick<MatchOptions, 'spec' | 'key'>): ResourceSpec {
   return spec;
 }
 
-async function keep(records: readonly Json[], keys: ReadonlySet<string>, options: MatchOptions): Promise<void> {
-  const at = options.now();
+async function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): Promise<void> {
   for (const record of records) {
     if (typeof record['id'] !== 'number') continue;
     const key = recordKey(record, options);
     if (key === '' || !keys.has(key)) continue;
     options.onRecord?.(record);
-    await options.snapshot.add(record['id'], record, key, at);
+    await options.snapshot.add(record['id'], record, key, readAt);
   }
 }
 
-async function byId(keys: ReadonlySet<string>, options: MatchOptions): Promise<string> {
+async function byId(keys: Keys, options: MatchOptions): Promise<string> {
   const resource = options.spec.name as Readable;
-  await inWaves([...keys], async (key) => {
+  await inWaves([...keys.keys()], async (key) => {
     const record = await options.service.get(resource, Number(key));
     if (!record) return;
     options.onRecord?.(record);
@@ -149,66 +173,65 @@ function filterFor(options: MatchOptions): Filter | undefined {
   return undefined;
 }
 
+/** The part of a key that the filter compares; '' where it is blank or a key for people cannot be taken apart. */
 function part(key: string, filter: Filter, options: MatchOptions): string {
   const index = options.key.findIndex((field) => options.spec.filters[field] === filter.parameter);
-  return keyParts(key)[index] ?? '';
+  const parts = keyParts(key, options.key.length);
+  return parts?.[index] ?? '';
 }
 
-/** Least requests that single look-ups of so many keys can take: the probe tells for many at once that they do not exist. */
-function cheapestKeys(keys: number, options: MatchOptions): number {
-  return options.spec.name === 'asset' && options.key[0] === 'serial_number' && keys > 1
-    ? Math.ceil(keys / PROBE_SIZE)
-    : keys;
-}
-
-/** Serial numbers that exist; undefined where the service's answer cannot be believed. */
-async function probe(
-  keys: ReadonlySet<string>,
-  first: Page,
-  options: MatchOptions,
-): Promise<ReadonlySet<string> | undefined> {
-  if (options.key.length !== 1) return undefined;
-  const control = first.results
-    .map((record) => record['serial_number'])
-    .find((serial) => typeof serial === 'string' && serial.trim() !== '');
-  if (typeof control !== 'string') return undefined;
-  const existing = new Set<string>();
-  const all = [...keys];
-  for (let at = 0; at < all.length; at += PROBE_SIZE) {
-    const batch = all.slice(at, at + PROBE_SIZE);
-    const answer = await options.service.probeSerials(
-      at === 0 && !batch.includes(control) ? [...batch, control] : batch,
-    );
-    if (answer === 'ignored' || (at === 0 && !answer.has(control))) return undefined;
-    for (const serial of answer) {
-      const key = keyOf({ serial_number: serial }, ['serial_number']);
-      if (keys.has(key)) existing.add(key);
-    }
+/** What to filter by: the keys themselves, or of keys of several fields the one part that a filter compares. */
+function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Values {
+  if (options.key.length === 1) return keys;
+  const values = new Map<string, readonly string[]>();
+  for (const [key, spellings] of keys) {
+    const value = part(key, filter, options);
+    const others = new Set(values.get(value) ?? []);
+    for (const spelling of spellings) others.add(part(spelling, filter, options));
+    others.delete(value);
+    values.set(value, others.size === 0 ? NONE : [...others]);
   }
-  return existing;
+  return values;
 }
 
-/** False where one of the answers was too long to be a filter's. */
+const NONE: readonly string[] = [];
+
+/**
+ * Filters for each value. False where the filter is not to be believed: an answer too long for a filter's, or of values
+ * that are `known` to exist one that was not found.
+ */
 async function ask(
-  wanted: ReadonlySet<string>,
-  filter: Filter,
-  keys: ReadonlySet<string>,
+  values: Values,
+  known: boolean,
+  { filter, keys, count }: { filter: Filter; keys: Keys; count: number },
   options: MatchOptions,
 ): Promise<boolean> {
-  let complete = true;
-  const values = new Set([...wanted].map((key) => part(key, filter, options)));
-  await inWaves([...values], async (value) => {
-    if (value === '' || value === 'list') {
-      complete = false;
-      return;
+  let believed = true;
+  const one = async ([value, spellings]: readonly [string, readonly string[]]) => {
+    let found = false;
+    for (const text of [value, ...spellings]) {
+      if (text.trim() === 'list') continue;
+      const records = await askFilter(options.service, filter, text, count);
+      if (!records) {
+        believed = false;
+        return;
+      }
+      found ||= records.some((record) => keyOf({ value: String(record[filter.field] ?? '') }, ['value']) === value);
+      await keep(records, keys, options.now(), options);
     }
-    const records = await askFilter(options.service, filter, value);
-    if (records) await keep(records, keys, options);
-    else complete = false;
-  });
-  return complete;
+    if (known && !found) believed = false;
+  };
+  // The first goes alone: it shows a filter that is ignored before many are sent.
+  const all = [...values];
+  await inWaves(all.slice(0, 1), one, () => believed);
+  await inWaves(all.slice(1), one, () => believed);
+  return believed;
 }
 
-async function inWaves<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += WAVE) await Promise.all(items.slice(at, at + WAVE).map(work));
+async function inWaves<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  goOn: () => boolean = () => true,
+): Promise<void> {
+  for (let at = 0; at < items.length && goOn(); at += WAVE) await Promise.all(items.slice(at, at + WAVE).map(work));
 }

@@ -60,6 +60,8 @@ export function mergeRow(
     const value = set[field] ?? null;
     const lost = read.losses.find((loss) => loss.field === field);
     if (lost === undefined && sameValue(base[field], value)) continue;
+    // A cleared yes-or-no takes its default, which is no (interface, section 4.1).
+    if (isEmpty(value) && base[field] === false) continue;
     if (lost !== undefined && lost.text === valueText(value)) continue;
     const refusal = notUpdatable(field, base[field], value, options, record !== undefined);
     if (refusal) {
@@ -74,7 +76,7 @@ export function mergeRow(
       kind: isEmpty(value) ? 'clear' : 'set',
     });
   }
-  templateConflict(base, target, set, options, risks);
+  templateConflict(base, target, set, options, risks, diff);
   const { lost } = updateBody(options.spec, options.company, target, options.lexicon, options.accepted);
   issues.push(...unwritable(lost, diff));
   if (!options.omittedIsKept) {
@@ -154,6 +156,7 @@ function templateConflict(
   set: Fields,
   options: MergeOptions,
   risks: Issue[],
+  diff: FieldDiff[],
 ): void {
   const wanted = Object.keys(set)
     .find((field) => field.startsWith('template.') && !isEmpty(set[field]))
@@ -162,6 +165,7 @@ function templateConflict(
   const foreign = Object.keys(base).filter((field) => field.startsWith('template.') && field.split('.')[1] !== wanted);
   const held = foreign.filter((field) => !isEmpty(base[field]));
   for (const field of foreign) delete target[field];
+  for (const field of held) diff.push({ field, old: base[field] ?? null, new: null, kind: 'at_risk' });
   if (held.length === 0) return;
   const other = Number(held[0]?.split('.')[1]);
   const name = options.lexicon.template(other)?.name ?? other;

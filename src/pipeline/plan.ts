@@ -154,13 +154,16 @@ function changeOf(
       issues: issues.map((issue) => withColumn(issue, options.columnOf)),
     };
   }
+  const policy = options.job.write.at_risk;
+  const endangered = new Set(policy === 'warn' ? [] : merge.risks.map((risk) => risk.field));
   const checked = check(merge.target, row, 'update', options).filter(
-    // A status that the row does not set is a matter of risk, not of the row.
-    (issue) => issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status'),
+    // What the record holds and the row does not set is a matter of risk, not of the row.
+    (issue) =>
+      !endangered.has(issue.field) &&
+      (issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status')),
   );
   issues.push(...checked);
   if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues, { id, diff: merge.diff });
-  const policy = options.job.write.at_risk;
   if (merge.unseen.length > 0) {
     options.warnOnce(
       'unseen',

@@ -1,11 +1,17 @@
 import type { Json, Page, Readable } from '../service/port.js';
 
-/**
- * Reads every record of a list, in any order of pages. `first`: page 1 where the caller has just read it.
- * `certified`: ids ascended without repeats and the count held, so no record was missed.
- */
-export type ReadAll = (
-  resource: Readable,
-  visit: (records: readonly Json[]) => void | Promise<void>,
-  first?: Page,
-) => Promise<{ readonly certified: boolean }>;
+/** Sees records as they are read; `readAt` in milliseconds since 1970. */
+export type Visit = (records: readonly Json[], readAt: number) => void | Promise<void>;
+
+/** Reads lists before the first write of a run; what it keeps is not asked of the service a second time. */
+export interface ReadAll {
+  /**
+   * Every record of a list, in any order of pages. `keep`: the list is likely to be wanted again.
+   * `certified`: ids ascended without repeats and the count held, so no record was missed.
+   */
+  (resource: Readable, visit: Visit, options?: { readonly keep?: boolean }): Promise<{ readonly certified: boolean }>;
+  /** Page 1, which tells what the whole list costs. */
+  first(resource: Readable): Promise<Page>;
+  /** Whether the list was read whole and kept, so that it costs no request. */
+  has(resource: Readable): boolean;
+}

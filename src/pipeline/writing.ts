@@ -42,7 +42,7 @@ export interface WriteContext extends MergeOptions {
   readonly service: Service;
   readonly known: KnownIds;
   readonly sink: Sink;
-  /** Looks one key up, exactly; undefined where it cannot be looked up. */
+  /** Looks one key up (as `keyOf` makes it), exactly; undefined where it cannot be looked up. */
   readonly lookUp: (key: string) => Promise<readonly { id: number; record: Json }[] | undefined>;
   /** Ids of rows of this file that others refer to, put in as they are written. */
   readonly written: Map<number, number>;
@@ -90,16 +90,26 @@ export async function whileOpen<T>(context: Pick<WriteContext, 'state'>, ask: ()
   }
 }
 
+/** What a row comes to whose repetition never left: its first request is as open as before, for `runs resume`. */
+export function stillOpen(reason: string, context: Pick<WriteContext, 'state' | 'signal'>): Interrupted {
+  if (!context.signal.aborted) context.state.stopped ??= unreachable(reason);
+  return new Interrupted();
+}
+
 /** The outcome of a request that never left; when the service stays away, the rest of the run need not try. */
 export function unsent(change: Create | Update, reason: string, attempts: number, context: WriteContext): Ended {
   if (context.signal.aborted) throw new Halted();
-  context.state.stopped ??= new RunError(
+  context.state.stopped ??= unreachable(reason);
+  const issue = fault(
+    'service_unreachable',
+    `The row was not sent: ${reason}. \`rowferry runs resume\` sends it when the service can be reached.`,
+  );
+  return { kind: 'failed', attempts, issues: [...change.issues, issue] };
+}
+
+function unreachable(reason: string): RunError {
+  return new RunError(
     'failed',
     `The service cannot be reached: ${reason}. \`rowferry runs resume\` continues the run when it can.`,
   );
-  const issue = fault(
-    'service_unreachable',
-    `The row was not sent: ${reason}. Import it again when the service can be reached.`,
-  );
-  return { kind: 'failed', attempts, issues: [...change.issues, issue] };
 }

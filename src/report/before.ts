@@ -16,9 +16,14 @@ export interface BeforeEntry {
 /**
  * Writes before.ndjson from the run's log, in input order. A row that was written again after a crash has several
  * lines; the last is the record as it was before the write that took effect, because nothing is noted once it has. Lines are copied byte by byte, so no digit changes.
+ * Rows that `wanted` says no to are left out: what was not updated has nothing to be put back.
  * Returns the number of records; with none, nothing is written.
  */
-export async function writeBefore(path: string, log: string): Promise<number> {
+export async function writeBefore(
+  path: string,
+  log: string,
+  wanted: (row: number) => boolean = () => true,
+): Promise<number> {
   const index = createRowIndex();
   let number = 0;
   for await (const block of readLog(log)) {
@@ -31,7 +36,7 @@ export async function writeBefore(path: string, log: string): Promise<number> {
           `The log ${log} is damaged in line ${number}: it is no JSON object with a row number. Restore it from a backup.`,
         );
       }
-      index.set(row, 'open', offset, length);
+      if (wanted(row)) index.set(row, 'open', offset, length);
     }
   }
   if (index.size === 0) return 0;

@@ -47,6 +47,9 @@ export interface ReportInput {
   readonly summary: SummaryHead;
 }
 
+/** Outcomes of rows whose record a run has, or may have, changed. */
+const WRITTEN: ReadonlySet<string> = new Set<OutcomeKind>(['updated', 'unknown']);
+
 const ALL_REPORTS = [
   'results.csv',
   'rejected.csv',
@@ -70,8 +73,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   await rm(join(dir, 'summary.json'), { force: true });
 
   const index = await indexOutcomes(journal);
-  if (input.stopped !== undefined && source) await settleRest(index, source);
-  assertComplete(index, input.summary.source?.rows ?? index.size, journal);
+  const rows = input.stopped !== undefined && source ? await settleRest(index, source) : input.summary.source?.rows;
+  assertComplete(index, rows ?? index.size, journal);
 
   const reports: string[] = [];
   const warnings = [...input.summary.warnings];
@@ -91,13 +94,15 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     await file.close();
   }
   reports.push('faults.csv', 'plan.csv');
-  if (input.before !== undefined && (await writeBefore(join(dir, 'before.ndjson'), input.before)) > 0) {
+  const written = (row: number) => WRITTEN.has(index.get(row).state);
+  if (input.before !== undefined && (await writeBefore(join(dir, 'before.ndjson'), input.before, written)) > 0) {
     reports.push('before.ndjson');
   }
   reports.push('report.html', 'summary.json');
 
   const summary: Summary = {
     ...input.summary,
+    ...(input.summary.source && rows !== undefined ? { source: { ...input.summary.source, rows } } : {}),
     status: input.summary.status ?? (rowsForPerson(tally.counts) > 0 ? 'partial' : 'succeeded'),
     rows: { ...tally.counts, total: totalRows(tally.counts) },
     warnings,

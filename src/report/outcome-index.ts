@@ -17,9 +17,9 @@ export interface RowResult {
 export type JournalIndex = RowIndex & { readonly ids: ReadonlyMap<number, number> };
 
 /**
- * Where the outcome of each row stands in the journal. A second outcome of a row throws a `RunError`, with one
- * exception: `not_attempted` ends with the row's real outcome once the run is resumed. A row that has an intent and no
- * outcome is `open`.
+ * Where the outcome of each row stands in the journal. A second outcome of a row throws a `RunError`, unless the
+ * first says that nothing was written: `not_attempted` and `failed` end with the row's real outcome once the run is
+ * resumed. A row that has an intent and no outcome is `open`.
  */
 export async function indexOutcomes(journal: string): Promise<JournalIndex> {
   const index = createRowIndex();
@@ -30,7 +30,7 @@ export async function indexOutcomes(journal: string): Promise<JournalIndex> {
       if (entry.t !== 'outcome' && entry.t !== 'intent') continue;
       const row = entry.t === 'outcome' ? entry.outcome.ref.row : entry.row;
       const { state } = index.get(row);
-      const replaceable = state === 'none' || state === 'open' || state === 'not_attempted';
+      const replaceable = state === 'none' || state === 'open' || state === 'not_attempted' || state === 'failed';
       if (entry.t === 'intent') {
         if (replaceable) index.set(row, 'open', offset, length);
       } else if (replaceable) {
@@ -49,16 +49,20 @@ export async function indexOutcomes(journal: string): Promise<JournalIndex> {
 
 /**
  * Gives every row of a run that stopped early its outcome: sent without an answer on record is `unknown`,
- * everything else the run did not get to is `not_attempted`.
+ * everything else the run did not get to is `not_attempted`. Returns the rows of the file: the run may have stopped
+ * before it had counted them.
  */
-export async function settleRest(index: RowIndex, source: OpenSource): Promise<void> {
+export async function settleRest(index: RowIndex, source: OpenSource): Promise<number> {
+  let rows = 0;
   for await (const batch of source.rows()) {
     for (const { row } of batch) {
+      rows++;
       const { state, offset, length } = index.get(row);
       if (state === 'none') index.set(row, 'not_attempted', 0, 0);
       else if (state === 'open') index.set(row, 'unknown', offset, length);
     }
   }
+  return rows;
 }
 
 /** Throws a `RunError` unless each of the rows read has exactly one outcome. */

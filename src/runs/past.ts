@@ -14,43 +14,53 @@ export interface OpenIntent {
   before?: Json;
 }
 
-/** What the journal tells of earlier processes of a run. */
+/**
+ * What the journal tells of earlier processes of a run. `not_attempted` and `failed` finish nothing: both are known not
+ * to be written.
+ */
 export interface Past {
   readonly begun: boolean;
   /** Rows that are finished. */
   readonly outcomes: ReadonlyMap<number, OutcomeKind>;
+  /** Keys, as text, of rows whose records were created by requests with empty answers, and whose ids are still to be learned. */
+  readonly nameless: ReadonlyMap<number, string>;
   readonly open: ReadonlyMap<number, OpenIntent>;
   /** Ids of rows that were created or updated, for rows that refer to them. */
   readonly ids: ReadonlyMap<number, number>;
 }
 
-/** Reads the journal; `not_attempted` finishes nothing. */
+/** Reads the journal; of a run that was not begun there is none. */
 export async function readPast(folder: RunFolder): Promise<Past> {
   const outcomes = new Map<number, OutcomeKind>();
   const open = new Map<number, OpenIntent>();
   const ids = new Map<number, number>();
+  const nameless = new Map<number, string>();
   let begun = false;
   const there = await access(folder.journal).then(
     () => true,
     () => false,
   );
-  if (!there) return { begun, outcomes, open, ids };
+  if (!there) return { begun, outcomes, open, ids, nameless };
   for await (const { entry } of readJournal(folder.journal)) {
     begun = true;
     if (entry.t === 'intent') open.set(entry.row, { op: entry.op, at: entry.at });
-    else if (entry.t === 'ids') for (const [row, id] of entry.ids) ids.set(row, id);
-    else if (entry.t === 'outcome') {
-      const { ref, kind, id } = entry.outcome;
-      if (kind === 'not_attempted') open.delete(ref.row);
-      else {
-        open.delete(ref.row);
-        outcomes.set(ref.row, kind);
-        if (id !== undefined && (kind === 'created' || kind === 'updated')) ids.set(ref.row, id);
+    else if (entry.t === 'ids') {
+      for (const [row, id] of entry.ids) {
+        ids.set(row, id);
+        nameless.delete(row);
       }
+    } else if (entry.t === 'outcome') {
+      const { ref, kind, id, key } = entry.outcome;
+      open.delete(ref.row);
+      if (kind === 'not_attempted' || kind === 'failed') continue;
+      outcomes.set(ref.row, kind);
+      if (id === undefined) {
+        if (kind === 'created') nameless.set(ref.row, key);
+      } else if (kind === 'created' || kind === 'updated') ids.set(ref.row, id);
     }
   }
   await addRecords(folder, open);
-  return { begun, outcomes, open, ids };
+  return { begun, outcomes, open, ids, nameless };
 }
 
 async function addRecords(folder: RunFolder, open: Map<number, OpenIntent>): Promise<void> {

@@ -46,9 +46,10 @@ export interface Service {
   get(resource: Readable, id: number): Promise<Json | undefined>;
   /**
    * Which of these serial numbers exist (interface 4.4, `serial_number=list` with a body).
-   * `ignored`: the service did not look at the body, so the answer means nothing.
+   * `ignored`: the service did not look at the body, so the answer means nothing. `first`: page 1 of the assets, where
+   * the caller has just read it.
    */
-  probeSerials(serials: readonly string[]): Promise<ReadonlySet<string> | 'ignored'>;
+  probeSerials(serials: readonly string[], first?: Page): Promise<ReadonlySet<string> | 'ignored'>;
   create(resource: ResourceName, body: Json, query?: Readonly<Record<string, string>>): Promise<WriteAnswer>;
   update(resource: ResourceName, id: number, body: Json, method?: 'PUT' | 'PATCH'): Promise<WriteAnswer>;
   /** Requests that may be in flight now; moves with the service's answers. */

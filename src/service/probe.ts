@@ -25,8 +25,8 @@ interface Control {
 export function serialProbe(send: Send, page: ReadPage, company: number) {
   let control: Promise<Control> | undefined;
 
-  async function findControl(): Promise<Control> {
-    const { count, results } = await page('asset', 1);
+  async function findControl(first?: Page): Promise<Control> {
+    const { count, results } = first ?? (await page('asset', 1));
     for (const record of results) {
       const serial = record['serial_number'];
       if (typeof serial === 'string' && serial.trim() !== '') return { serial, count };
@@ -66,10 +66,13 @@ export function serialProbe(send: Send, page: ReadPage, company: number) {
     }
   }
 
-  return async function probeSerials(serials: readonly string[]): Promise<ReadonlySet<string> | 'ignored'> {
+  return async function probeSerials(
+    serials: readonly string[],
+    first?: Page,
+  ): Promise<ReadonlySet<string> | 'ignored'> {
     if (serials.length === 0) return new Set();
     for (let attempt = 0; attempt < 2; attempt++) {
-      control ??= findControl();
+      control ??= findControl(attempt === 0 ? first : undefined);
       let known: Control;
       try {
         known = await control;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { csv, type Desk, openDesk } from '../support/desk.js';
 import { DEMO_MODELS, type Raw, type Resource, stored, storedOne, teach } from '../support/records.js';
 
 let desk: Desk;
@@ -110,53 +110,67 @@ const SUPPLIER: readonly Case[] = [
   ['ein', '123456789', put('ein', '123456789')],
 ];
 
-/** Imports `cell` into `field` of the records and expects exactly that of the whole stored data. */
-async function changesOnly(resource: Resource, [field, cell, apply]: Case, ids: readonly number[]): Promise<Imported> {
+/**
+ * Imports one file in which each row sets one field of one record, each field in another record, and expects exactly
+ * that of the whole stored data. `offset` shifts the records, so that several files meet different ones.
+ */
+async function eachChangesOnly(resource: Resource, cases: readonly Case[], ids: readonly number[], offset: number) {
   const wanted = stored(desk.sandbox, resource);
-  const unique = field === 'name' || field === 'number' || field === 'serial_number';
-  const mine = unique ? ids.slice(0, 1) : ids;
-  for (const id of mine) apply(wanted.get(id)!);
-  const job = { kind: 'import', resource, match: { key: 'id' }, columns: { Id: 'id', New: field } };
-  const file = await desk.file('one.csv', csv([['Id', 'New'], ...mine.map((id) => [id, cell])]));
+  const free = ids.map((_, index) => ids[(index + offset) % ids.length]!);
+  const columns = Object.fromEntries([['Id', 'id'], ...cases.map(([field]) => [`New ${field}`, field])]);
+  const rows = cases.map(([field, cell, apply], column) => {
+    const at = free.findIndex((id) => {
+      const copy = structuredClone(wanted.get(id)!);
+      apply(copy);
+      return JSON.stringify(copy) !== JSON.stringify(wanted.get(id));
+    });
+    const [id] = free.splice(at, 1);
+    if (at < 0 || id === undefined) throw new Error(`No record is left that ${field} would change.`);
+    apply(wanted.get(id)!);
+    return [id, ...cases.map((_, index) => (index === column ? cell : ''))];
+  });
+  const job = { kind: 'import', resource, match: { key: 'id' }, columns };
+  const file = await desk.file('each.csv', csv([Object.keys(columns), ...rows]));
   const result = await desk.import(file, job);
-  expect(result.faults.filter((one) => one['code'] !== 'value_normalised')).toEqual([]);
-  expect(new Set(result.results.map((row) => row['outcome']))).toEqual(new Set(['updated']));
+  expect(result.faults).toEqual([]);
+  expect(result.results.map((row) => `${row['outcome']} ${row['changed_fields']}`)).toEqual(
+    cases.map(([field]) => `updated ${field}`),
+  );
   expect(stored(desk.sandbox, resource)).toEqual(wanted);
   const again = await desk.import(file, job);
-  expect([again.commits, again.summary.rows.unchanged]).toEqual([0, mine.length]);
-  return result;
+  expect([again.commits, again.summary.rows.unchanged]).toEqual([0, cases.length]);
 }
 
 describe('an update changes the mapped field and no other', () => {
-  // Records of every kind: with a contract, a currency, custom fields, forms, hardware models, support, notes.
-  const ids = [7, 12, 30, 36, 100, 124, 150, 175, 186, 196, 237, 284, 300];
-  it.each(['bare', 'full'] as const)('of an asset, every field in turn (%s answers)', async (responses) => {
-    desk = await openDesk({ seed: 'demo', responses });
-    await teach(desk, 'hardware-model', DEMO_MODELS);
-    for (const [index, one] of ASSET.entries()) {
-      const some = responses === 'full' ? ids.slice(index % 9, (index % 9) + 1) : ids;
-      await changesOnly('asset', one, some).catch((error: unknown) => {
-        throw new Error(`${one[0]}: ${(error as Error).message}`);
-      });
-    }
+  it.each(['bare', 'full'] as const)(
+    'of an asset, every field, in five records each (%s answers)',
+    async (responses) => {
+      desk = await openDesk({ seed: 'demo', responses });
+      await teach(desk, 'hardware-model', DEMO_MODELS);
+      const ids = Array.from({ length: 300 }, (_, index) => index + 1).filter((id) => !isRisky('asset', id));
+      for (const offset of [0, 61, 122, 183, 244]) await eachChangesOnly('asset', ASSET, ids, offset);
+    },
+  );
+
+  it('of a contract, every field', async () => {
+    desk = await openDesk({ seed: 'demo' });
+    const twoYears = [1, 13, 37, 25];
+    const dated = CONTRACT.filter(([field]) => field.endsWith('_date'));
+    await eachChangesOnly('contract', dated, twoYears, 0);
+    // In a blended contract the total cannot change alone.
+    const ids = Array.from({ length: 60 }, (_, index) => index + 1).filter(
+      (id) => !isRisky('contract', id) && id % 7 !== 0 && id !== 13,
+    );
+    const others = CONTRACT.filter((one) => !dated.includes(one));
+    for (const offset of [0, 9, 20]) await eachChangesOnly('contract', others, ids, offset);
   });
 
-  it('of a contract, every field in turn', async () => {
+  it('of a supplier, every field', async () => {
     desk = await openDesk({ seed: 'demo' });
-    for (const one of CONTRACT) {
-      await changesOnly('contract', one, [1, 13, 37, 25]).catch((error: unknown) => {
-        throw new Error(`${one[0]}: ${(error as Error).message}`);
-      });
-    }
-  });
-
-  it('of a supplier, every field in turn', async () => {
-    desk = await openDesk({ seed: 'demo' });
-    for (const one of SUPPLIER) {
-      await changesOnly('supplier', one, [1, 2, 6, 7, 19, 31]).catch((error: unknown) => {
-        throw new Error(`${one[0]}: ${(error as Error).message}`);
-      });
-    }
+    const ids = Array.from({ length: 40 }, (_, index) => index + 1);
+    await eachChangesOnly('supplier', SUPPLIER, ids, 0);
+    const others = SUPPLIER.filter(([field]) => field !== 'name');
+    for (const offset of [17, 29]) await eachChangesOnly('supplier', others, ids, offset);
   });
 
   it('of values that are written together', async () => {
@@ -200,17 +214,14 @@ const TOUCH = {
 describe('every record of the demo survives an update of one field, whatever form the service reads and answers in', () => {
   const variants = [
     { dates: 'iso' },
-    { dates: 'datetime' },
-    { dates: 'long' },
+    { dates: 'datetime', country: 'alpha2', trimsText: 'on' },
+    { dates: 'long', country: 'alpha3', responses: 'full' },
     { dates: 'd/m' },
-    { country: 'alpha2' },
-    { country: 'alpha3' },
-    { trimsText: 'on' },
-    { filters: 'contains', probe: 'ignored', wraps: true },
-    { writeStatus: 204, errorFormat: 'text' },
+    { filters: 'contains', probe: 'ignored', wraps: true, writeStatus: 204, errorFormat: 'text' },
   ] as const;
-  it.each(variants.map((switches) => [JSON.stringify(switches), switches] as const))('%s', async (name, switches) => {
-    desk = await openDesk({ seed: 'demo', switches, responses: name.includes('alpha') ? 'full' : 'bare' });
+  it.each(variants.map((variant) => [JSON.stringify(variant), variant] as const))('%s', async (_, variant) => {
+    const { responses = 'bare', ...switches } = { responses: undefined, ...variant };
+    desk = await openDesk({ seed: 'demo', switches, responses });
     await teach(desk, 'hardware-model', DEMO_MODELS);
     for (const resource of ['asset', 'contract', 'supplier'] as const) {
       const { field } = TOUCH[resource];
@@ -228,7 +239,7 @@ describe('every record of the demo survives an update of one field, whatever for
       }
       expect(stored(desk.sandbox, resource)).toEqual(before);
       const risky = mine.filter((id) => isRisky(resource, id));
-      if ('dates' in switches && switches.dates === 'd/m') {
+      if ('dates' in variant && variant.dates === 'd/m') {
         // 03/04/2021 does not say which day it means: such records are held back, none is guessed.
         expect(held).toEqual(expect.arrayContaining(risky));
         expect(held.length).toBeLessThan(mine.length);

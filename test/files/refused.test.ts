@@ -113,7 +113,7 @@ describe('damaged and cut-off files', () => {
 
   test('flipped bytes end in rows or a refusal, never in a crash', async () => {
     const whole = good();
-    for (let at = 0; at < whole.length; at += 13) {
+    for (let at = 0; at < whole.length; at += 23) {
       const bad = Buffer.from(whole);
       bad[at]! ^= 0x55;
       const path = await file('flip.xlsx', bad);
@@ -140,7 +140,7 @@ describe('hostile files', () => {
 
   test('an undefined entity is refused', async () => {
     const cell = '<row r="1"><c t="str"><v>&file;</v></c></row>';
-    expect(await refused(bookOf({ sheets: [{ xml: cell }] }))).toContain('entity "&file;"');
+    expect(await refused(bookOf({ sheets: [{ xml: cell }] }))).toMatch(/sheet "Sheet1": uses the entity "&file;"/);
   });
 
   test('a zip bomb is refused by the sizes it states, and by those it hides', async () => {

@@ -76,7 +76,7 @@ describe('CSV', () => {
           expect(found.map((row) => row.cells)).toEqual(kept.filter((r) => r.some((c) => c.trim() !== '')));
         },
       ),
-      { numRuns: 250 },
+      { numRuns: 120 },
     );
   });
 });
@@ -259,7 +259,7 @@ describe('workbooks', () => {
         const found = (await allRows(await openSource(path, { header_row: 1 }))).map((row) => row.cells);
         expect(found).toEqual(rows.filter((row) => row.some((c) => typeof c !== 'string' || c.trim() !== '')));
       }),
-      { numRuns: 80 },
+      { numRuns: 40 },
     );
   });
 });

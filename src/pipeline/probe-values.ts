@@ -1,0 +1,35 @@
+import { normaliseKey } from '../model/value.js';
+import type { Page, Service } from '../service/port.js';
+import { listIsCheaper } from './filter.js';
+
+/** Serial numbers asked for in one probe. */
+const PROBE_SIZE = 500;
+
+type Values = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Which serial numbers exist, 500 in one request. Every batch is a fair sample of the file, so that after each of them
+ * it can be told whether going on would cost more than the list: `dear`. Undefined where the service's answer cannot
+ * be believed. `first`: page 1 of the list. Interface, section 4.4.
+ */
+export async function probeValues(values: Values, first: Page, service: Service): Promise<Values | 'dear' | undefined> {
+  const all = [...values].flatMap(([value, spellings]) => [value, ...spellings]);
+  const batches = Math.ceil(all.length / PROBE_SIZE);
+  const existing = new Map<string, readonly string[]>();
+  for (let batch = 0; batch < batches; batch++) {
+    const answer = await service.probeSerials(
+      all.filter((_, at) => at % batches === batch),
+      first,
+    );
+    if (answer === 'ignored') return undefined;
+    for (const serial of answer) {
+      const value = normaliseKey(serial);
+      const spellings = values.get(value);
+      if (spellings) existing.set(value, spellings);
+    }
+    const expected = Math.round((existing.size * batches) / (batch + 1));
+    const rest = batches - batch - 1;
+    if (rest > 0 && listIsCheaper(first.count, expected + rest)) return 'dear';
+  }
+  return existing;
+}

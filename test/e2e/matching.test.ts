@@ -1,0 +1,616 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { SeenRequest } from '../../src/sandbox/server.js';
+import type { Switches } from '../../src/sandbox/switches.js';
+import { csv, type Desk, openDesk } from '../support/desk.js';
+
+/** A page of a list, and a batch of the probe; interface, sections 4.4 and 8. */
+const PAGE = 25;
+const PROBE = 500;
+
+const job = (key: string | string[] = 'serial_number', more: object = {}) => ({
+  kind: 'import',
+  resource: 'asset',
+  match: { key },
+  columns: { Name: 'name', Serial: 'serial_number', Tag: 'asset_tag', Notes: 'asset_notes' },
+  ...more,
+});
+
+const serial = (n: number) => `SN-${String(n).padStart(6, '0')}`;
+const record = (n: number) => ({
+  name: `Asset ${n}`,
+  serial_number: serial(n),
+  asset_tag: `T-${n}`,
+  category: { id: 1 },
+});
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+const sheet = (numbers: readonly number[], notes = '') =>
+  csv([['Name', 'Serial', 'Tag', 'Notes'], ...numbers.map((n) => [`Asset ${n}`, serial(n), `T-${n}`, notes])]);
+
+let desk: Desk;
+afterEach(() => desk.close());
+
+interface Watched {
+  /** `GET path?query` of every request up to the first write. */
+  readonly before: string[];
+}
+
+/** A desk that notes its requests. */
+async function open(options: SandboxOptions = {}): Promise<Watched> {
+  const before: string[] = [];
+  let writing = false;
+  desk = await openDesk({
+    ...options,
+    onRequest(request: SeenRequest) {
+      if (request.method !== 'GET') writing = true;
+      if (!writing) before.push(`${request.path}?${request.query}`);
+      return options.onRequest?.(request);
+    },
+  });
+  return { before };
+}
+
+/** Reads that were asked twice before anything was written; a probe asks with its body. */
+function twice(before: readonly string[]): string[] {
+  const asked = before.filter((one) => !one.includes('serial_number=list'));
+  return asked.filter((one, at) => asked.indexOf(one) !== at);
+}
+
+/**
+ * Most requests an import of keys may take:
+ *
+ *   1.05 × min(pages of the mirror, probes + filters)  +  writes  +  created / 25 (ids behind empty answers)  +  10
+ *
+ * where a probe tells 500 serial numbers apart and a filter finds one record. Without a probe every key is filtered for.
+ * The ten: company, page 1, category list, a positive control, the first update read back, and the ends of lists.
+ */
+function mostRequests(facts: {
+  records: number;
+  keys: number;
+  existing: number;
+  created?: number;
+  updated?: number;
+  probe?: boolean;
+}): number {
+  const { records, keys, existing, created = 0, updated = 0, probe = true } = facts;
+  const mirror = Math.ceil(records / PAGE);
+  const singly = probe ? Math.min(keys, Math.ceil(keys / PROBE) + existing) : keys;
+  return Math.floor(1.05 * Math.min(mirror, singly)) + created + updated + Math.ceil(created / PAGE) + 10;
+}
+
+const mirrored = () => desk.sandbox.requests.kinds['GET /asset/'] ?? 0;
+const filtered = (by = 'serial_number') => desk.sandbox.requests.kinds[`GET /asset/?${by}`] ?? 0;
+const probed = () => desk.sandbox.requests.kinds['GET /asset/?serial_number=list'] ?? 0;
+
+describe('what exists is looked up the cheapest way', () => {
+  it('asks an empty service for one page', async () => {
+    const { before } = await open();
+    const file = await desk.file('a.csv', sheet(range(1, 60)));
+    const run = await desk.import(file, job());
+    expect(run.summary.rows.created).toBe(60);
+    expect(before).toEqual(['/company/1?', '/asset/?company=1&page=1']);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 0, keys: 60, existing: 0, created: 60 }),
+    );
+  });
+
+  it('filters for a few keys among many records', async () => {
+    const { before } = await open();
+    desk.sandbox.insert('asset', range(1, 2000).map(record));
+    const file = await desk.file('a.csv', sheet([700, 1500, 2001], 'seen'));
+    const run = await desk.import(file, job());
+    expect(run.outcomes).toEqual(['2 updated', '3 updated', '4 created']);
+    expect(twice(before)).toEqual([]);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 2000, keys: 3, existing: 2, created: 1, updated: 2 }),
+    );
+  });
+
+  it('probes for hundreds of serial numbers that are mostly new', async () => {
+    const { before } = await open();
+    desk.sandbox.insert('asset', range(1, 2500).map(record));
+    const file = await desk.file('a.csv', sheet([...range(2498, 3297)]));
+    const run = await desk.import(file, job());
+    expect(run.summary.rows).toMatchObject({ created: 797, unchanged: 3, total: 800 });
+    expect(probed()).toBe(2);
+    expect(twice(before)).toEqual([]);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 2500, keys: 800, existing: 3, created: 797 }),
+    );
+  });
+
+  it('reads the whole list where most of it is wanted', async () => {
+    const { before } = await open();
+    desk.sandbox.insert('asset', range(1, 2000).map(record));
+    const file = await desk.file('a.csv', sheet(range(1, 1500)));
+    const run = await desk.import(file, job());
+    expect(run.summary.rows).toMatchObject({ unchanged: 1500, total: 1500 });
+    expect(twice(before)).toEqual([]);
+    expect(filtered()).toBe(0);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 2000, keys: 1500, existing: 1500 }),
+    );
+  });
+
+  it('stops probing when the first answers show that the list is cheaper', async () => {
+    await open();
+    desk.sandbox.insert('asset', range(1, 1000).map(record));
+    // 34 batches to probe, and far more of them exist than the list has pages.
+    const file = await desk.file('a.csv', sheet(range(1, 17_000)));
+    const run = await desk.import(file, job('serial_number', { match: { key: 'serial_number', missing: 'skip' } }));
+    expect(run.summary.rows).toMatchObject({ unchanged: 1000, skipped: 16_000 });
+    expect(mirrored()).toBe(40);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 1000, keys: 17_000, existing: 1000 }),
+    );
+  });
+
+  it('matches suppliers, which have no filter, by reading their list once', async () => {
+    const { before } = await open();
+    desk.sandbox.insert(
+      'supplier',
+      range(1, 130).map((n) => ({ name: `Supplier ${n}` })),
+    );
+    const file = await desk.file(
+      's.csv',
+      csv([
+        ['Name', 'Town'],
+        ['Supplier 77', ''],
+        ['Supplier 131', 'Ulm'],
+      ]),
+    );
+    const run = await desk.import(file, {
+      kind: 'import',
+      resource: 'supplier',
+      match: { key: 'name' },
+      columns: { Name: 'name', Town: 'city' },
+    });
+    expect(run.outcomes).toEqual(['2 unchanged', '3 created']);
+    expect(before.filter((one) => one.startsWith('/supplier/'))).toHaveLength(6);
+    expect(twice(before)).toEqual([]);
+  });
+
+  it('filters contracts by number', async () => {
+    const { before } = await open();
+    desk.sandbox.insert('supplier', [{ name: 'Acme' }]);
+    desk.sandbox.insert(
+      'contract',
+      range(1, 500).map((n) => ({
+        contract_type: 'buy_side',
+        name: `C ${n}`,
+        number: `C-${n}`,
+        supplier: 1,
+        country: 840,
+        category: { id: 1 },
+        contract_start_date: '2025-01-01',
+        contract_end_date: '2026-01-01',
+        notice_period: 30,
+        total_contract_spend_value: 100,
+        end_of_term_clause: 'auto_expires',
+        status: 'active',
+      })),
+    );
+    const file = await desk.file(
+      'c.csv',
+      csv([
+        ['No', 'Notes'],
+        ['C-250', 'x'],
+        ['C-251', ''],
+      ]),
+    );
+    const run = await desk.import(file, {
+      kind: 'import',
+      resource: 'contract',
+      match: { key: 'number' },
+      columns: { No: 'number', Notes: 'financial_notes' },
+    });
+    expect(run.outcomes).toEqual(['2 updated', '3 unchanged']);
+    expect(desk.sandbox.requests.kinds['GET /contract/?contract_no']).toBe(3);
+    expect(before.filter((one) => one === '/contract/?company=1&page=1')).toHaveLength(1);
+    expect(twice(before)).toEqual([]);
+  });
+
+  it.each([
+    ['name', 'name', 'name'],
+    ['asset_tag', 'asset_tag', 'asset_tag'],
+  ])('filters assets by %s', async (key, parameter) => {
+    const { before } = await open();
+    desk.sandbox.insert('asset', range(1, 600).map(record));
+    const file = await desk.file('a.csv', sheet([5, 601]));
+    const run = await desk.import(file, job(key));
+    expect(run.outcomes).toEqual(['2 unchanged', '3 created']);
+    expect(filtered(parameter)).toBeLessThanOrEqual(4);
+    expect(twice(before)).toEqual([]);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 600, keys: 2, existing: 1, created: 1, probe: false }),
+    );
+  });
+
+  it('reads many ids from the list, a few one by one', async () => {
+    await open();
+    desk.sandbox.insert('asset', range(1, 500).map(record));
+    const byId = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'id' },
+      columns: { Id: 'id', Notes: 'asset_notes' },
+    };
+    const many = await desk.import(
+      await desk.file('m.csv', csv([['Id', 'Notes'], ...range(1, 400).map((n) => [n, ''])])),
+      byId,
+    );
+    expect(many.summary.rows.unchanged).toBe(400);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(20 + 3);
+    desk.sandbox.resetRequests();
+    const few = await desk.import(
+      await desk.file(
+        'f.csv',
+        csv([
+          ['Id', 'Notes'],
+          [7, 'new'],
+          [999, ''],
+        ]),
+      ),
+      byId,
+    );
+    expect(few.outcomes).toEqual(['2 updated', '3 invalid']);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(3 + 2 + 1);
+  });
+
+  it('matches by two fields together', async () => {
+    await open();
+    desk.sandbox.insert('asset', range(1, 100).map(record));
+    desk.sandbox.insert('asset', [{ ...record(1), asset_tag: 'T-other' }]);
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Name', 'Serial', 'Tag', 'Notes'],
+        ['Asset 1', serial(1), 'T-other', 'mine'],
+        ['Asset 1', serial(1), 'T-new', ''],
+      ]),
+    );
+    const run = await desk.import(file, job(['serial_number', 'asset_tag']));
+    expect(run.outcomes).toEqual(['2 updated', '3 created']);
+    expect(run.results.map((row) => row['id'])).toEqual(['101', '102']);
+    expect(desk.sandbox.record('asset', 1)?.['asset_notes'] ?? null).toBeNull();
+  });
+});
+
+describe('whatever a service makes of its filters, no row is written twice and none is matched wrongly', () => {
+  const kinds: [string, Partial<Switches>][] = [
+    ['filters: exact', { filters: 'exact' }],
+    ['filters: contains', { filters: 'contains' }],
+    ['filters: ignore_case', { filters: 'ignore_case' }],
+    ['filters: ignored', { filters: 'ignored' }],
+    ['probe: ignored', { probe: 'ignored' }],
+    ['probe: plain', { probe: 'plain' }],
+    ['probe and filters ignored', { probe: 'ignored', filters: 'ignored' }],
+    ['past the end: empty', { pastEnd: 'empty' }],
+    ['past the end: not found', { pastEnd: 'not_found' }],
+    ['single records wrapped', { wraps: true }],
+  ];
+  /** Neighbours that a careless comparison takes for each other. */
+  const near = [
+    ...range(1, 900).map(record),
+    { ...record(1), serial_number: 'sn-000002' },
+    { ...record(1), serial_number: 'SN-0000020' },
+  ];
+
+  it.each(kinds)('%s', async (_, switches) => {
+    await open({ switches });
+    desk.sandbox.insert('asset', near);
+    const rows = [
+      ['SN-000002', 'kept'],
+      ['SN-0000020', 'other'],
+      ['SN-0000', 'new'],
+      ['sn-000003', 'new'],
+    ];
+    const file = await desk.file(
+      'a.csv',
+      csv([['Name', 'Serial', 'Tag', 'Notes'], ...rows.map(([s = '', n = '']) => ['A', s, '', n])]),
+    );
+    const first = await desk.import(file, job());
+    expect(first.outcomes).toEqual(['2 updated', '3 updated', '4 created', '5 created']);
+    expect(first.results.map((row) => row['id'])).toEqual(['2', '902', '903', '904']);
+    expect(desk.sandbox.record('asset', 2)?.['asset_notes']).toBe('kept');
+    expect(desk.sandbox.record('asset', 901)?.['asset_notes'] ?? null).toBeNull();
+    const again = await desk.import(file, job());
+    expect(again.summary.rows.unchanged).toBe(4);
+    expect(again.commits).toBe(0);
+    expect(desk.sandbox.records('asset')).toHaveLength(904);
+  });
+
+  it.each(kinds)('%s, for a file long enough to be probed', async (_, switches) => {
+    await open({ switches });
+    desk.sandbox.insert('asset', range(1, 700).map(record));
+    const file = await desk.file('a.csv', sheet([1, 350, 700, ...range(701, 1250)]));
+    const first = await desk.import(file, job());
+    expect(first.summary.rows).toMatchObject({ unchanged: 3, created: 550 });
+    const again = await desk.import(file, job());
+    expect(again.summary.rows.unchanged).toBe(553);
+    expect(again.commits).toBe(0);
+    const serials = desk.sandbox.records('asset').map((one) => one['serial_number']);
+    expect(new Set(serials).size).toBe(serials.length);
+  });
+
+  it('gives up on an ignored filter after one answer', async () => {
+    await open({ switches: { filters: 'ignored' } });
+    desk.sandbox.insert('asset', range(1, 2500).map(record));
+    const file = await desk.file('a.csv', sheet([...range(1, 40), ...range(3001, 3600)]));
+    const run = await desk.import(file, job('serial_number', { match: { key: 'serial_number', missing: 'skip' } }));
+    expect(run.summary.rows).toMatchObject({ unchanged: 40, skipped: 600 });
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(100 + 2 + 10);
+  });
+
+  it('believes "not found" only after the filter has found a record that is there', async () => {
+    // A filter that finds nothing at all, as one with another spelling of its parameter would.
+    await open({
+      faults: [
+        {
+          match: { path: /serial_number=SN/ },
+          action: {
+            kind: 'status',
+            status: 200,
+            body: '{"count":0,"next":null,"previous":null,"results":[]}',
+            contentType: 'application/json',
+          },
+        },
+      ],
+    });
+    desk.sandbox.insert('asset', range(1, 500).map(record));
+    const file = await desk.file('a.csv', sheet([400, 401]));
+    const run = await desk.import(file, job());
+    expect(run.outcomes).toEqual(['2 unchanged', '3 unchanged']);
+    expect(run.commits).toBe(0);
+  });
+
+  it('never sends the serial number "list" as a filter', async () => {
+    const { before } = await open();
+    desk.sandbox.insert('asset', [...range(1, 200).map(record), { name: 'Odd', serial_number: 'list' }]);
+    const one = await desk.import(
+      await desk.file(
+        'a.csv',
+        csv([
+          ['Name', 'Serial'],
+          ['Odd', 'list'],
+        ]),
+      ),
+      job(),
+    );
+    expect(one.outcomes).toEqual(['2 unchanged']);
+    const file = await desk.file(
+      'b.csv',
+      csv([
+        ['Name', 'Serial'],
+        ['Odd', 'list'],
+        ['New', 'LIST'],
+        ['Asset 3', serial(3)],
+      ]),
+    );
+    const run = await desk.import(file, job());
+    expect(run.outcomes).toEqual(['2 unchanged', '3 created', '4 unchanged']);
+    expect(run.results.map((row) => row['id'])).toEqual(['201', '202', '3']);
+    expect(twice(before.slice(before.lastIndexOf('/company/1?')))).toEqual([]);
+  });
+
+  it('creates a record with the serial number "list" once', async () => {
+    await open();
+    desk.sandbox.insert('asset', range(1, 200).map(record));
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Name', 'Serial'],
+        ['Odd', 'list'],
+      ]),
+    );
+    expect((await desk.import(file, job())).outcomes).toEqual(['2 created']);
+    const again = await desk.import(file, job());
+    expect(again.outcomes).toEqual(['2 unchanged']);
+    expect(again.results[0]?.['id']).toBe('201');
+  });
+
+  it('finds again what it created under a spelling that is not the normal one', async () => {
+    await open();
+    desk.sandbox.insert('asset', range(1, 700).map(record));
+    // Full-width letters, a ligature, folded blanks: NFKC and trimming bring them to another form than was sent.
+    const odd = ['ＳＮ-Ａ1', 'ﬁbre-7', 'A  B', ' C-9 ', 'D\u00a0E'];
+    const file = await desk.file('a.csv', csv([['Name', 'Serial'], ...odd.map((text) => ['Odd', text])]));
+    const first = await desk.import(file, job());
+    expect(first.summary.rows.created).toBe(odd.length);
+    expect(first.results.map((row) => row['id'])).toEqual(['701', '702', '703', '704', '705']);
+    const again = await desk.import(file, job());
+    expect(again.summary.rows.unchanged).toBe(odd.length);
+    const many = await desk.file(
+      'b.csv',
+      csv([['Name', 'Serial'], ...odd.map((text) => ['Odd', text]), ...range(1001, 1600).map((n) => ['N', serial(n)])]),
+    );
+    const probing = await desk.import(many, job());
+    expect(probing.summary.rows).toMatchObject({ unchanged: odd.length, created: 600 });
+  });
+
+  it('creates nothing twice where look-ups lag behind writes', async () => {
+    await open({
+      switches: { lag: 150 },
+      faults: ['timeout-after POST /asset #2', { match: { method: 'POST', nth: 4 }, action: { kind: 'close_after' } }],
+    });
+    const file = await desk.file('a.csv', sheet(range(1, 6)));
+    const run = await desk.import(file, job(), {
+      env: { ROWFERRY_SETTLE_WINDOW: '0.05,0.3,0.6', ROWFERRY_TIMEOUT: '0.5' },
+    });
+    expect(run.summary.rows.created).toBe(6);
+    expect(desk.sandbox.records('asset').map((one) => one['serial_number'])).toHaveLength(6);
+  });
+});
+
+describe('a list that moves while it is read', () => {
+  it.each(['inserted', 'removed'])('creates no duplicate when records are %s', async (what) => {
+    let pages = 0;
+    await open({
+      onRequest(request) {
+        if (request.path !== '/asset/' || request.query.has('serial_number')) return;
+        pages++;
+        if (pages === 5 || pages === 9) {
+          if (what === 'removed') for (const id of [pages, pages + 1, pages + 40]) desk.sandbox.remove('asset', id);
+          else desk.sandbox.insert('asset', range(pages * 1000, pages * 1000 + 40).map(record));
+        }
+      },
+    });
+    desk.sandbox.insert('asset', range(1, 1000).map(record));
+    const file = await desk.file('a.csv', sheet([...range(60, 900), ...range(5000, 5010)]));
+    const run = await desk.import(file, job());
+    const serials = desk.sandbox.records('asset').map((one) => one['serial_number']);
+    expect(serials.filter((one, at) => serials.indexOf(one) !== at)).toEqual([]);
+    expect(run.summary.rows.total).toBe(852);
+    expect(run.summary.rows.unchanged + run.summary.rows.created).toBe(852);
+  });
+});
+
+describe('ids behind empty answers', () => {
+  it.each([1, 2, 30, 1000])('are learned for %i created rows at a request for 25', async (rows) => {
+    await open();
+    desk.sandbox.insert('asset', range(1, 3000).map(record));
+    const file = await desk.file('a.csv', sheet(range(5001, 5000 + rows)));
+    const run = await desk.import(file, job());
+    expect(run.results.map((row) => row['id'])).toEqual(
+      range(3001, 3000 + rows)
+        .map(String)
+        .sort(byRecord(run)),
+    );
+    for (const row of run.results)
+      expect(desk.sandbox.record('asset', Number(row['id']))?.['serial_number']).toBe(row['key']);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 3000, keys: rows, existing: 0, created: rows }),
+    );
+  });
+
+  it('are learned also while others insert', async () => {
+    let posts = 0;
+    await open({
+      onRequest(request) {
+        if (request.method !== 'POST' || ++posts % 3 !== 0) return;
+        desk.sandbox.insert('asset', [
+          { name: `Other ${posts}`, serial_number: `OTHER-${posts}` },
+          { name: 'No serial' },
+        ]);
+      },
+    });
+    desk.sandbox.insert('asset', range(1, 300).map(record));
+    const file = await desk.file('a.csv', sheet(range(1001, 1120)));
+    const run = await desk.import(file, job());
+    expect(run.summary.rows.created).toBe(120);
+    for (const row of run.results)
+      expect(desk.sandbox.record('asset', Number(row['id']))?.['serial_number']).toBe(row['key']);
+  });
+
+  it('are not guessed for rows without a key', async () => {
+    await open({
+      onRequest(request) {
+        if (request.method === 'POST') desk.sandbox.insert('asset', [{ name: 'Somebody else’s' }]);
+      },
+    });
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Name', 'Serial'],
+        ['One', ''],
+        ['Two', ''],
+        ['Three', ''],
+        ['Four', 'S-4'],
+      ]),
+    );
+    const run = await desk.import(file, job());
+    expect(run.summary.rows.created).toBe(4);
+    for (const { id, row } of run.results as { id: string; row: string }[]) {
+      if (id !== '')
+        expect(desk.sandbox.record('asset', Number(id))?.['name']).toBe(
+          ['One', 'Two', 'Three', 'Four'][Number(row) - 2],
+        );
+    }
+    expect(run.results[3]?.['id']).not.toBe('');
+  });
+
+  it('are learned for keys of several fields', async () => {
+    await open();
+    desk.sandbox.insert('asset', range(1, 300).map(record));
+    for (const rows of [2, 40]) {
+      const file = await desk.file(
+        'a.csv',
+        csv([['Name', 'Serial', 'Tag'], ...range(1, rows).map((n) => [`New ${n}`, `X-${rows}`, `T-${n}`])]),
+      );
+      const run = await desk.import(file, job(['serial_number', 'asset_tag']));
+      expect(run.summary.rows.created).toBe(rows);
+      for (const { id, row } of run.results as { id: string; row: string }[]) {
+        expect(desk.sandbox.record('asset', Number(id))?.['asset_tag']).toBe(`T-${Number(row) - 1}`);
+      }
+    }
+  });
+
+  it('are settled by look-up for keys of several fields', async () => {
+    await open({ faults: [{ match: { method: 'POST', nth: 1 }, action: { kind: 'close_after' } }] });
+    desk.sandbox.insert('asset', range(1, 300).map(record));
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Name', 'Serial', 'Tag'],
+        ['New', 'X-1', 'T-1'],
+      ]),
+    );
+    const run = await desk.import(file, job(['serial_number', 'asset_tag']));
+    expect(run.outcomes).toEqual(['2 created']);
+    expect(desk.sandbox.records('asset')).toHaveLength(301);
+  });
+
+  it('are learned for suppliers and contracts', async () => {
+    await open();
+    desk.sandbox.insert(
+      'supplier',
+      range(1, 60).map((n) => ({ name: `Old ${n}` })),
+    );
+    const suppliers = await desk.import(
+      await desk.file('s.csv', csv([['Name'], ...range(1, 45).map((n) => [`New ${n}`])])),
+      { kind: 'import', resource: 'supplier', match: { key: 'name' }, columns: { Name: 'name' } },
+    );
+    for (const row of suppliers.results)
+      expect(desk.sandbox.record('supplier', Number(row['id']))?.['name']).toBe(row['key']);
+    const columns = {
+      No: 'number',
+      Title: 'name',
+      Vendor: 'supplier',
+      Start: 'contract_start_date',
+      End: 'contract_end_date',
+      Total: 'total_contract_spend_value',
+      Notice: 'notice_period',
+    };
+    const contracts = await desk.import(
+      await desk.file(
+        'c.csv',
+        csv([
+          Object.keys(columns),
+          ...range(1, 33).map((n) => [`N-${n}`, `Contract ${n}`, 'New 3', '2025-01-01', '2026-01-01', 5, 30]),
+        ]),
+      ),
+      {
+        kind: 'import',
+        resource: 'contract',
+        match: { key: 'number' },
+        columns,
+        constants: {
+          contract_type: 'buy_side',
+          status: 'active',
+          country: 'US',
+          'category.name': 'Services',
+          end_of_term_clause: 'auto_expires',
+        },
+      },
+    );
+    expect(contracts.summary.rows.created).toBe(33);
+    for (const row of contracts.results)
+      expect(desk.sandbox.record('contract', Number(row['id']))?.['number']).toBe(row['key']);
+  });
+});
+
+/** Requests in flight may overtake one another: ids stand in the order of the rows only as a set. */
+function byRecord(run: { results: readonly Record<string, string>[] }): (a: string, b: string) => number {
+  const at = new Map(run.results.map((row, index) => [row['id'], index]));
+  return (a, b) => (at.get(a) ?? -1) - (at.get(b) ?? -1);
+}
