@@ -96,7 +96,7 @@ function tooLong(path: string, row: number, bytes: Buffer, limit: number): RunEr
   return new RunError(
     'failed',
     `${path}: row ${row} is longer than ${sizeText(limit)} (it begins "${beginning(bytes)}"). ` +
-      'A quotation mark opened there is probably not closed. The file was refused whole, nothing was sent. ' +
-      'Correct that row.',
+      `${bytes.includes(0x22) ? 'A quotation mark opened there is probably not closed' : 'No table has such rows'}. ` +
+      'The file was refused whole, nothing was sent. Correct that row.',
   );
 }

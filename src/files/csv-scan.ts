@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { asciiText, utf8Text } from './byte-text.js';
 
 /**
  * Splits CSV bytes (UTF-8, or any single-byte superset of ASCII) into records, one call a record.
@@ -75,7 +76,7 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
 
   function keep(bytes: Buffer, from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
     if (record.count >= maxCells) return;
-    let text = from === to ? '' : bytes.toString(high ? 'utf8' : 'latin1', from, to);
+    let text = from === to ? '' : high ? utf8Text(bytes, from, to) : asciiText(bytes, from, to);
     if (doubled) text = text.replaceAll('""', '"');
     const index = record.count;
     if (nul) record.faults.push({ index, code: 'nul_character' });

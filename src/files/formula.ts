@@ -38,8 +38,16 @@ function runs(line: string): boolean {
 function needsEscape(text: string): boolean {
   if (!CANDIDATE.test(text)) return false;
   if (CONTROL_START.test(text)) return true;
-  if (!/[\r\n]/.test(text)) return runs(text);
-  return text.split(/\r\n|[\r\n\u2028\u2029]/u).some(runs);
+  // A formula may span lines, so the first sign is harmless only if the whole text is; a later line is a cell of its own
+  // where a program takes the line break for the end of a row.
+  return (
+    runs(text) ||
+    (/[\r\n]/.test(text) &&
+      text
+        .split(/\r\n|[\r\n]/)
+        .slice(1)
+        .some(runs))
+  );
 }
 
 /** The text as it is written to a CSV file. */

@@ -65,11 +65,14 @@ export async function openNdjson(file: NdjsonFile, options: SourceOptions, limit
 async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: SourceLimits): Promise<string[]> {
   const headings = new Set<string>();
   let seen = 0;
+  let firstFault = '';
   let lastLine: { row: number; line: string; ended: boolean } | undefined;
   for await (const entry of linesOf(path, chunks, limits)) {
     if (entry.line.trim() === '') continue;
     if (seen++ < HEADING_LINES) {
-      for (const [heading] of pairsOf(entry.line) ?? []) headings.add(heading);
+      const pairs = pairsOf(entry.line);
+      if (typeof pairs === 'string') firstFault ||= ` Line ${entry.row}: ${pairs}.`;
+      else for (const [heading] of pairs) headings.add(heading);
       if (headings.size > limits.columns) {
         throw new RunError('failed', `${path}: the objects have more than ${limits.columns} different keys.`);
       }
@@ -77,22 +80,23 @@ async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: S
     lastLine = entry;
   }
   if (!lastLine) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
-  if (!lastLine.ended && pairsOf(lastLine.line) === undefined) {
+  if (!lastLine.ended && typeof pairsOf(lastLine.line) === 'string') {
     throw new RunError(
       'failed',
       `${path}: the last line (${lastLine.row}) is no complete JSON object: the file is cut off. ` +
         'It was refused whole, nothing was sent. Export it again.',
     );
   }
-  if (headings.size === 0) throw new RunError('failed', `${path}: no line holds a JSON object with keys.`);
+  if (headings.size === 0) throw new RunError('failed', `${path}: no line holds a JSON object with keys.${firstFault}`);
   return [...headings];
 }
 
-function pairsOf(line: string): Pair[] | undefined {
+/** The pairs of a line, or what is wrong with it. */
+function pairsOf(line: string): Pair[] | string {
   try {
     return parseJsonLine(line);
   } catch (error) {
-    if (error instanceof JsonFault) return undefined;
+    if (error instanceof JsonFault) return error.message;
     throw error;
   }
 }

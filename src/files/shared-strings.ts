@@ -1,4 +1,5 @@
 import { RunError } from '../model/error.js';
+import { asciiText, utf8Text } from './byte-text.js';
 import { type SourceLimits, sizeText } from './limits.js';
 import { createXmlScanner, isPlainText, unescapeSheetText, xmlText } from './xml-scan.js';
 
@@ -73,7 +74,8 @@ function createStore(path: string, limits: SourceLimits): Store {
       const start = table[index * 3 + 1]!;
       const packed = table[index * 3 + 2]!;
       const page = pages[table[index * 3]!]!;
-      const text = page.toString(packed & 1 ? 'latin1' : 'utf8', start, start + (packed >>> 1));
+      const text =
+        packed & 1 ? asciiText(page, start, start + (packed >>> 1)) : utf8Text(page, start, start + (packed >>> 1));
       cachedIndex[slot] = index;
       cachedText[slot] = text;
       return text;
@@ -117,13 +119,13 @@ export async function readSharedStrings(
         plain = undefined;
         inItem = !empty;
         if (empty) store.add(bytes, 0, 0);
-      } else if (length === 3 && !empty && bytes.toString('latin1', nameFrom, nameTo) === 'rPh') phonetic++;
+      } else if (length === 3 && !empty && asciiText(bytes, nameFrom, nameTo) === 'rPh') phonetic++;
       return undefined;
     },
     close(bytes, nameFrom, nameTo) {
       const length = nameTo - nameFrom;
       if (length === 1) inText = false;
-      else if (length === 3 && bytes.toString('latin1', nameFrom, nameTo) === 'rPh') phonetic--;
+      else if (length === 3 && asciiText(bytes, nameFrom, nameTo) === 'rPh') phonetic--;
       else if (length === 2 && inItem && bytes[nameFrom] === S && bytes[nameFrom + 1] === I) {
         inItem = false;
         if (pieces === 1 && plain) {

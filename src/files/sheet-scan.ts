@@ -1,5 +1,6 @@
 import { RunError } from '../model/error.js';
 import type { Cell, RowFault } from '../model/row.js';
+import { asciiText } from './byte-text.js';
 import { textFault, withoutReplacement } from './cell-faults.js';
 import { createNumberReader, isoCell } from './cell-value.js';
 import type { SourceLimits } from './limits.js';
@@ -109,7 +110,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
       if (length === 1 && bytes[range.nameFrom] === R) row = integerOf(bytes, range.valueFrom, range.valueTo);
       else if (length === 6 && bytes[range.nameFrom] === 0x68) {
         const first = bytes[range.valueFrom];
-        hides = bytes.toString('latin1', range.nameFrom, range.nameTo) === 'hidden' && (first === 0x31 || first === T);
+        hides = asciiText(bytes, range.nameFrom, range.nameTo) === 'hidden' && (first === 0x31 || first === T);
       }
     }
     if (!(row >= 1 && row <= LAST_ROW)) {
@@ -155,7 +156,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
         type =
           range.valueTo - range.valueFrom === 1 && bytes[range.valueFrom] === S
             ? 's'
-            : bytes.toString('latin1', range.valueFrom, range.valueTo);
+            : asciiText(bytes, range.valueFrom, range.valueTo);
       }
     }
   }
@@ -250,7 +251,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
         return;
       }
       if (nameTo - nameFrom !== 3 && nameTo - nameFrom !== 9) return;
-      switch (bytes.toString('latin1', nameFrom, nameTo)) {
+      switch (asciiText(bytes, nameFrom, nameTo)) {
         case 'row':
           startRow(bytes, nameTo, to, empty);
           if (empty) finishRow();
@@ -282,7 +283,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
         return;
       }
       if (nameTo - nameFrom !== 3 || (!inRow && phonetic === 0)) return;
-      const name = bytes.toString('latin1', nameFrom, nameTo);
+      const name = asciiText(bytes, nameFrom, nameTo);
       if (name === 'row') finishRow();
       else if (name === 'rPh') phonetic--;
     },
@@ -296,7 +297,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
           if (digit >= 0 && digit <= 9) stringIndex = Math.max(0, stringIndex) * 10 + digit;
         }
       } else if (isPlainText(bytes, from, to)) {
-        const plain = bytes.toString('latin1', from, to);
+        const plain = asciiText(bytes, from, to);
         text = text === '' ? plain : text + plain;
       } else {
         text += xmlText(bytes, from, to, raw);

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { RunError } from '../model/error.js';
-import { builtInCode, type NumberFormat, numberFormat } from './number-format.js';
+import { builtInCode } from './built-in-formats.js';
+import { type NumberFormat, numberFormat } from './number-format.js';
 import { createXmlScanner, xmlAttributes } from './xml-scan.js';
 import type { Archive } from './zip.js';
 

@@ -123,7 +123,9 @@ function writeRow(target: ExcelJS.Row, { cells, marks }: WorkbookRow): void {
 
 function setCell(target: ExcelJS.Cell, cell: Cell): void {
   if (typeof cell === 'string') {
-    target.value = sheetText(cell);
+    const text = sheetText(cell);
+    // The plain form of a text loses blanks at its ends in some programs; that of rich text keeps them.
+    target.value = /^\s|\s$/.test(text) ? { richText: [{ text }] } : text;
     return;
   }
   switch (cell.t) {

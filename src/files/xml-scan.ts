@@ -1,4 +1,5 @@
 import { RunError } from '../model/error.js';
+import { asciiText, utf8Text } from './byte-text.js';
 import { sizeText } from './limits.js';
 
 /**
@@ -87,7 +88,7 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
           if (!empty) depth++;
           rooted = true;
           const skip = handler.open(bytes, nameFrom, nameTo, empty ? j - 1 : j, empty);
-          if (skip === true && !empty) skipTo = `</${bytes.toString('latin1', i + 1, nameTo)}`;
+          if (skip === true && !empty) skipTo = `</${asciiText(bytes, i + 1, nameTo)}`;
         }
         after = j + 1;
       }
@@ -122,7 +123,7 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
       if (after >= 0) text();
       return after;
     }
-    const head = bytes.toString('latin1', at, at + 9);
+    const head = asciiText(bytes, at, Math.min(at + 9, bytes.length));
     if (head.startsWith('<!--')) {
       const after = until('-->', at + 4);
       if (after >= 0) text();
@@ -179,7 +180,7 @@ const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', qu
 
 /** The text of a byte range with its entities resolved and its line ends as XML has them. */
 export function xmlText(bytes: Buffer, from: number, to: number, raw = false): string {
-  let text = bytes.toString('utf8', from, to);
+  let text = utf8Text(bytes, from, to);
   if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
   return raw || !text.includes('&') ? text : text.replace(/&([^;&]{0,12});?/g, resolve);
 }
@@ -241,7 +242,7 @@ export function xmlAttributes(bytes: Buffer, from: number, to: number): Map<stri
   const attributes = new Map<string, string>();
   const range: AttributeRange = { nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0 };
   for (let at = nextAttribute(bytes, from, to, range); at >= 0; at = nextAttribute(bytes, at, to, range)) {
-    const name = bytes.toString('latin1', range.nameFrom, range.nameTo);
+    const name = asciiText(bytes, range.nameFrom, range.nameTo);
     attributes.set(name, xmlText(bytes, range.valueFrom, range.valueTo));
   }
   return attributes;

@@ -23,7 +23,7 @@ export type Change = {
       /** The whole record in canonical form; the body is made from it when it is sent. */
       readonly fields: Fields;
       /** Row of this file whose record must exist first, by field; its id is put in when it is known. */
-      readonly after?: { readonly field: string; readonly row: number };
+      readonly after?: { readonly field: string; readonly row: number; readonly column?: string };
     }
   | {
       readonly kind: 'update';
@@ -33,7 +33,7 @@ export type Change = {
       readonly diff: readonly FieldDiff[];
       /** The record as it was read, in the service's own JSON, and when (milliseconds since 1970). */
       readonly base: { readonly record: unknown; readonly readAt: number };
-      readonly after?: { readonly field: string; readonly row: number };
+      readonly after?: { readonly field: string; readonly row: number; readonly column?: string };
     }
   | { readonly kind: 'unchanged'; readonly id: number }
   | {

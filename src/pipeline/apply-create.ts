@@ -4,7 +4,6 @@ import { readRecord } from '../resources/read.js';
 import { createBody } from '../resources/write.js';
 import type { Json, WriteAnswer } from '../service/port.js';
 import { encodeFields } from './codec.js';
-import { keyOf } from './key.js';
 import { isNarrowEnum } from './merge.js';
 import { rejection } from './rejection.js';
 import { type Create, type Ended, stillOpen, unsent, type WriteContext, whileOpen } from './writing.js';
@@ -112,7 +111,7 @@ async function settle(
   for (const at of window) {
     const found = await whileOpen(context, async () => {
       await context.wait(Math.max(0, opened + at - context.now()));
-      return context.lookUp(keyOf(change.fields, context.job.match.key));
+      return context.lookUp(change.fields);
     });
     if (found === undefined) {
       return unknown(

@@ -1,13 +1,22 @@
-import { RunError } from '../model/error.js';
-import { fault, type Issue, warning } from '../model/issue.js';
-import { isEmpty, sameValue, type Value, valueText } from '../model/value.js';
+import { fault, type Issue } from '../model/issue.js';
+import { type Fields, sameValue, valueText } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
-import { updateBody } from '../resources/write.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
 import { isStored, remember } from './apply-create.js';
 import { changesOf, type Merge, mergeRow } from './merge.js';
 import { rejection } from './rejection.js';
-import { type Ended, Halted, Interrupted, stillOpen, type Update, unsent, type WriteContext, whileOpen } from './writing.js';
+import { updateRequest } from './update-request.js';
+import { type Verified, verifyUpdate } from './verify-update.js';
+import {
+  type Ended,
+  Halted,
+  Interrupted,
+  stillOpen,
+  type Update,
+  unsent,
+  type WriteContext,
+  whileOpen,
+} from './writing.js';
 
 /** A record read longer ago than this is read again before its PUT. Contract, section 7. */
 const STALE_MS = 60_000;
@@ -87,19 +96,35 @@ export async function applyUpdate(change: Update, context: WriteContext): Promis
     const answer = await send(current.id, merge, context);
     const ended = await finish(current, answer, merge, context);
     if (ended.kind !== 'updated') return ended;
-    remember(current.id, merge.target, context);
+    remember(current.id, carried(merge), context);
     const record = answer.kind === 'done' ? answer.record : undefined;
-    const checked = await verify(current.id, merge, record, verdict !== undefined, context).catch((error: unknown) => {
-      // The record is written, whatever keeps us from reading it back.
-      if (!(error instanceof Interrupted)) context.state.stopped ??= error as Error;
-      return [];
-    });
+    const verified: Verified = await verifyUpdate(current.id, merge, record, verdict !== undefined, context).catch(
+      (error: unknown) => {
+        // The record is written, whatever keeps us from reading it back.
+        if (!(error instanceof Interrupted)) context.state.stopped ??= error as Error;
+        return { issues: [] };
+      },
+    );
     verdict?.(true);
-    return { ...ended, issues: [...ended.issues, ...checked] };
+    const issues = [...ended.issues, ...lateRisks(current, merge), ...verified.issues];
+    return { ...ended, ...(verified.unchanged ? { kind: 'unknown' as const } : {}), issues };
   } finally {
     // Whoever waits takes the turn where this row told nothing about how the service treats a PUT.
     verdict?.(false);
   }
+}
+
+/** What the record holds after the update: what could not be carried over is gone. */
+function carried(merge: Merge): Fields {
+  const lost = new Set(merge.diff.filter((one) => one.kind === 'at_risk').map((one) => one.field));
+  return Object.fromEntries(Object.entries(merge.target).filter(([field]) => !lost.has(field)));
+}
+
+/** Losses that the record as it was planned did not show yet. */
+function lateRisks(change: Update, merge: Merge): Issue[] {
+  return merge.risks
+    .filter((risk) => !change.issues.some((issue) => issue.code === risk.code && issue.field === risk.field))
+    .map((risk) => ({ ...risk, severity: 'warning' }));
 }
 
 /** Resolves at once for all but the first update of a run; the first gets the means to release the others. */
@@ -125,26 +150,9 @@ async function firstGoesAlone(context: WriteContext): Promise<((verified: boolea
 }
 
 function send(id: number, merge: Merge, context: WriteContext): Promise<WriteAnswer> {
-  if (context.job.write.method === 'put') {
-    const { body } = updateBody(context.spec, context.company, merge.target, context.lexicon, context.accepted);
-    return context.service.update(context.spec.name, id, body, 'PUT');
-  }
-  const roots = new Set(changesOf(merge.diff).map((one) => rootOf(one.field)));
-  const part: Record<string, Value> = {};
-  for (const field of Object.keys(merge.target))
-    if (roots.has(rootOf(field))) part[field] = merge.target[field] ?? null;
-  const { body } = updateBody(context.spec, context.company, part, context.lexicon, context.accepted);
-  for (const one of changesOf(merge.diff)) {
-    // Left out means unchanged in a PATCH: a cleared field must be said.
-    const path = context.specOf(one.field)?.update;
-    if (one.kind === 'clear' && path && !path.includes('.')) body[path] = null;
-  }
-  return context.service.update(context.spec.name, id, body, 'PATCH');
-}
-
-/** Parts of one object are written together. */
-function rootOf(field: string): string {
-  return field.split('.')[0] ?? field;
+  const { method } = context.job.write;
+  const body = updateRequest(method, merge, context);
+  return context.service.update(context.spec.name, id, body, method === 'put' ? 'PUT' : 'PATCH');
 }
 
 async function finish(
@@ -231,86 +239,4 @@ function overtaken(change: Update, what: string, attempts: number): Ended {
       ),
     ],
   };
-}
-
-/**
- * Compares the record with what was sent: the first update of a run by reading it back, others where the answer holds the record.
- * A value that was sent and is gone stops the run; a value stored in another form is a warning with both.
- */
-async function verify(
-  id: number,
-  merge: Merge,
-  answered: Json | undefined,
-  readBack: boolean,
-  context: WriteContext,
-): Promise<Issue[]> {
-  const compare = (record: Json) => compareWith(record, merge, context);
-  if (answered && typeof answered['id'] === 'number') {
-    const seen = compare(answered);
-    if (seen.dropped.length === 0 && (!readBack || seen.stale.length === 0)) return seen.issues;
-  }
-  if (!readBack) return [];
-  let seen = { dropped: [] as string[], stale: [] as string[], issues: [] as Issue[] };
-  for (const delay of [0, 500, 2_000]) {
-    if (delay > 0) await context.wait(delay);
-    const record = await context.service.get(context.spec.name as Readable, id);
-    if (!record) break;
-    seen = compare(record);
-    if (seen.stale.length === 0 && seen.dropped.length === 0) return seen.issues;
-  }
-  if (seen.dropped.length === 0) return seen.issues;
-  context.state.stopped ??= new RunError(
-    'failed',
-    `The update of ${context.spec.name} ${id} was read back, and the service did not keep ${seen.dropped.join(', ')}. The run stops before the next update.`,
-    [
-      'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
-    ],
-  );
-  return [
-    warning('would_lose_value', `Read back after the update, the record no longer holds ${seen.dropped.join(', ')}.`, {
-      field: seen.dropped[0] ?? '',
-    }),
-  ];
-}
-
-function compareWith(
-  record: Json,
-  merge: Merge,
-  context: WriteContext,
-): { dropped: string[]; stale: string[]; issues: Issue[] } {
-  const read = readRecord(context.spec, record, context.lexicon);
-  const opaque = new Set([
-    ...read.losses.map((loss) => loss.field),
-    ...merge.diff.filter((one) => one.kind === 'at_risk').map((one) => one.field),
-  ]);
-  const old = new Map(merge.diff.map((one) => [one.field, one.old]));
-  const dropped: string[] = [];
-  const stale: string[] = [];
-  const issues: Issue[] = [];
-  for (const field of Object.keys(merge.target)) {
-    if (!visible(field, context) || opaque.has(field)) continue;
-    const [wanted, got] = [merge.target[field], read.fields[field]];
-    if (sameValue(wanted, got)) continue;
-    if (isEmpty(got)) dropped.push(field);
-    else if (old.has(field) && sameValue(old.get(field), got)) stale.push(field);
-    else {
-      issues.push(
-        warning(
-          'value_normalised',
-          `The service stored ${field} as "${valueText(got)}" where "${valueText(wanted)}" was sent.`,
-          { field, value: valueText(wanted) },
-        ),
-      );
-    }
-  }
-  return { dropped, stale, issues };
-}
-
-function visible(field: string, context: WriteContext): boolean {
-  if (field.startsWith('template.')) return true;
-  if (field.startsWith('form.')) return context.spec.form?.read !== undefined;
-  const spec = context.spec.fields.find((one) => one.name === field);
-  if (spec?.read === undefined || spec.derived) return false;
-  // Enums that reads show in fewer values than writes take cannot be compared.
-  return !(spec.type.kind === 'enum' && spec.type.read !== undefined);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FieldDiff } from '../model/change.js';
-import { fault } from '../model/issue.js';
 import type { Json } from '../service/port.js';
+import { parentNotWritten } from './after.js';
 import { applyCreate } from './apply-create.js';
 import { applyUpdate, refresh } from './apply-update.js';
 import {
@@ -35,16 +35,7 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
       end(change, context, {
         kind: 'invalid',
         attempts: 0,
-        issues: [
-          ...change.issues,
-          fault(
-            'parent_not_written',
-            `Row ${change.after.row} of this file, which this row refers to, was not written. Correct it and import both again.`,
-            {
-              field: change.after.field,
-            },
-          ),
-        ],
+        issues: [...change.issues, parentNotWritten(change.after)],
       });
     } else ready.push(parent === undefined ? change : withParent(change, parent));
   }

@@ -1,6 +1,6 @@
 import type { Brakes } from '../model/job.js';
 
-/** What a plan would do, counted in rows (`cleared`: in values). */
+/** What a plan would do, counted in rows; `cleared`: rows in which a value would be emptied. */
 export interface PlanCounts {
   rows: number;
   invalid: number;
@@ -52,5 +52,7 @@ export function trippedByRejections(brakes: Brakes, rejected: number, rows: numb
 function exceeds(limit: string | number, count: number, of: number): boolean {
   const text = String(limit);
   if (!text.endsWith('%')) return count > Number(text);
-  return count * 100 > Number(text.slice(0, -1)) * of;
+  // In whole numbers: 0.57% of 10,000 is 57, not 56.99999999999999.
+  const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
+  return BigInt(count) * 10n ** BigInt(fraction.length + 2) > BigInt(whole + fraction) * BigInt(of);
 }

@@ -57,14 +57,15 @@ export async function loadDirectory(
   options: DirectoryOptions,
 ): Promise<Directory> {
   const tables = new Map<ReferenceTarget, Map<string, Entry[]>>();
+  const missing = (['customer', 'business-unit'] as const).filter((target) =>
+    [...(needed.get(target) ?? [])].some((name) => options.known.ids(target, name).length === 0),
+  );
+  // First, because it may read a list that is wanted again below.
+  if (missing.length > 0) await sweep(options, missing, needed);
   for (const [target, names] of needed) {
     const source = SOURCES[target];
     if (source) tables.set(target, await loadTable(source, names, options));
   }
-  const missing = (['customer', 'business-unit'] as const).filter((target) =>
-    [...(needed.get(target) ?? [])].some((name) => options.known.ids(target, name).length === 0),
-  );
-  if (missing.length > 0) await sweep(options, missing, needed);
   return directory(tables, options.known);
 }
 
@@ -91,18 +92,17 @@ async function loadTable(
   const { service, readAll } = options;
   if (source.filter && source.names[0]) {
     const filter: Filter = { resource: source.list, parameter: source.filter, field: source.names[0] };
-    const first = await service.page(source.list, 1);
-    if (!listIsCheaper(first.count, names.size) && (await trustFilter(service, filter, first))) {
-      const answers = await Promise.all([...names].map((name) => askFilter(service, filter, name)));
+    const first = await readAll.first(source.list);
+    const dear = !readAll.has(source.list) && !listIsCheaper(first.count, names.size);
+    if (dear && (await trustFilter(service, filter, first))) {
+      const answers = await Promise.all([...names].map((name) => askFilter(service, filter, name, first.count)));
       if (answers.every((records) => records !== undefined)) {
         for (const records of answers) records?.forEach(add);
         return table;
       }
     }
-    await readAll(source.list, (records) => records.forEach(add), first);
-    return table;
   }
-  await readAll(source.list, (records) => records.forEach(add));
+  await readAll(source.list, (records) => records.forEach(add), { keep: source.filter !== undefined });
   return table;
 }
 
@@ -114,7 +114,7 @@ async function sweep(
 ): Promise<void> {
   for (const resource of ['contract', 'asset'] as const) {
     // Reading is what teaches the names.
-    await options.readAll(resource, () => undefined);
+    await options.readAll(resource, () => undefined, { keep: true });
     const open = targets.some((target) =>
       [...(needed.get(target) ?? [])].some((name) => options.known.ids(target, name).length === 0),
     );
@@ -144,11 +144,14 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Map<string, Entry[]>>, k
       ? known.names(kind)
       : new Set([...(tables.get(target)?.values() ?? [])].flat().map((entry) => entry.name));
   };
+  const mailboxes = (target: ReferenceTarget): Iterable<string> =>
+    new Set([...(tables.get(target)?.values() ?? [])].flat().map((entry) => String(entry.record['email'] ?? '')));
   const decide = (entries: readonly Entry[], target: ReferenceTarget, name: string): Lookup => {
     const [first, second] = entries;
     if (first && !second) return { kind: 'found', ref: { id: first.id, name: first.name }, record: first.record };
     if (first) return { kind: 'ambiguous', ids: entries.map((entry) => entry.id).sort((a, b) => a - b) };
-    return { kind: 'missing', nearest: nearest(name, allNames(target)) };
+    const others = name.includes('@') ? mailboxes(target) : allNames(target);
+    return { kind: 'missing', nearest: nearest(name, others) };
   };
   const subcategories = (id: number) => {
     for (const entries of tables.get('category')?.values() ?? []) {

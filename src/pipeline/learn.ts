@@ -1,4 +1,4 @@
-import type { Readable } from '../service/port.js';
+import type { Json, Readable } from '../service/port.js';
 import { PAGE_SIZE } from './filter.js';
 import { keyText } from './key.js';
 import { lookUpKey, type MatchOptions, recordKey } from './match.js';
@@ -8,7 +8,8 @@ const SPARE_PAGES = 4;
 
 /**
  * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
- * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key as text. Interface, section 8.
+ * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key, as outcomes show it. A key
+ * that two of the records have stays without an id: which of them is ours cannot be told. Interface, section 8.
  */
 export async function learnIds(
   rows: ReadonlyMap<string, number>,
@@ -17,8 +18,7 @@ export async function learnIds(
 ): Promise<void> {
   const { spec, service } = options;
   if (rows.size === 0 || !spec.readPath || spec.name === 'customer') return;
-  const open = new Map(rows);
-  if (rows.size <= 2 && options.key.length === 1 && Object.hasOwn(spec.filters, options.key[0] ?? '')) {
+  if (rows.size <= 2 && Object.keys(spec.filters).some((field) => options.key.includes(field))) {
     for (const [key, row] of rows) {
       const found = await lookUpKey(key, options);
       if (found?.length === 1 && found[0]) learned(row, found[0].id);
@@ -28,18 +28,31 @@ export async function learnIds(
   const resource = spec.name as Readable;
   const first = await service.page(resource, 1);
   const last = Math.max(1, Math.ceil(first.count / PAGE_SIZE));
-  const lowest = Math.max(1, last - Math.ceil(rows.size / PAGE_SIZE) - SPARE_PAGES);
-  for (let top = last; top >= lowest && open.size > 0; top -= SPARE_PAGES * 2) {
-    const pages = Array.from({ length: Math.min(SPARE_PAGES * 2, top - lowest + 1) }, (_, i) => top - i);
-    const answers = await Promise.all(pages.map((page) => (page === 1 ? first : service.page(resource, page))));
-    for (const record of answers.flatMap((answer) => answer.results)) {
-      const id = record['id'];
-      if (typeof id !== 'number') continue;
-      const key = keyText(recordKey(record, options));
-      const row = open.get(key);
-      if (row === undefined) continue;
-      open.delete(key);
-      learned(row, id);
-    }
+  const expected = Math.ceil(rows.size / PAGE_SIZE) + 1;
+  const lowest = Math.max(1, last - expected - SPARE_PAGES);
+  const found = new Map<string, number | 'several'>();
+  let top = last;
+  for (let pages = expected; top >= lowest && found.size < rows.size; pages = SPARE_PAGES) {
+    const numbers = Array.from({ length: Math.min(pages, top - lowest + 1) }, (_, i) => top - i);
+    const answers = await Promise.all(numbers.map((page) => (page === 1 ? first : service.page(resource, page))));
+    for (const record of answers.flatMap(({ results }) => results)) note(record, rows, found, options);
+    top -= pages;
   }
+  for (const [key, id] of found) {
+    const row = rows.get(key);
+    if (row !== undefined && id !== 'several') learned(row, id);
+  }
+}
+
+function note(
+  record: Json,
+  rows: ReadonlyMap<string, number>,
+  found: Map<string, number | 'several'>,
+  options: MatchOptions,
+): void {
+  const id = record['id'];
+  const key = keyText(recordKey(record, options));
+  if (typeof id !== 'number' || key === '' || !rows.has(key)) return;
+  const other = found.get(key);
+  found.set(key, other === undefined || other === id ? id : 'several');
 }

@@ -3,7 +3,7 @@ import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
 import { askFilter, type Filter, listIsCheaper, PAGE_SIZE, trustFilter } from './filter.js';
 import { type Keys, keyOf, keyParts, keyText } from './key.js';
-import { probeValues } from './probe-values.js';
+import { probes, probeValues } from './probe-values.js';
 import type { ReadAll } from './read-all.js';
 
 /** Look-ups started at once; how many are in flight is the service's business. */
@@ -56,7 +56,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   let values = valuesOf(keys, filter, options);
   if (values.has('')) return mirror('parts of the key are blank');
   const canProbe = filter.resource === 'asset' && filter.field === 'serial_number';
-  if (listFor(canProbe ? 1 : values.size)) return mirror('cheapest');
+  if (listFor(canProbe ? probes(values.size) : values.size)) return mirror('cheapest');
   let how = 'filtered by key';
   if (canProbe && (values.size > 1 || values.has('list'))) {
     const probed = await probeValues(values, first, service);

@@ -226,7 +226,11 @@ function unseenFields(
   options: MergeOptions,
 ): string[] {
   if (record === undefined || remembered !== undefined) return [];
-  return options.spec.fields
-    .filter((field) => field.read === undefined && field.update !== undefined && !(field.name in set))
-    .map((field) => field.name);
+  return neverShown(options.spec).filter((field) => !(field in set));
+}
+
+/** What records of a resource may hold and reads never show, so that an update cannot carry it over; `form`: all form rows. */
+export function neverShown(spec: ResourceSpec): string[] {
+  const fields = spec.fields.filter((field) => field.read === undefined && field.update !== undefined);
+  return [...fields.map((field) => field.name), ...(spec.form && spec.form.read === undefined ? ['form'] : [])];
 }

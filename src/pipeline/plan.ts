@@ -6,7 +6,7 @@ import { checkRecord } from '../resources/rules.js';
 import { createBody } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import { keyText } from './key.js';
-import { changesOf, type Merge, type MergeOptions, mergeRow } from './merge.js';
+import { changesOf, type Merge, type MergeOptions, mergeRow, neverShown } from './merge.js';
 import type { ResolvedRow } from './resolve.js';
 
 export interface PlanOptions extends MergeOptions {
@@ -165,10 +165,7 @@ function changeOf(
   issues.push(...checked);
   if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues, { id, diff: merge.diff });
   if (merge.unseen.length > 0) {
-    options.warnOnce(
-      'unseen',
-      `Reads never show ${merge.unseen.join(', ')}: values that somebody else put there are lost when a record is updated. \`at_risk: strict\` holds such rows back; \`rowferry doctor --probe\` asks the service.`,
-    );
+    warnUnseen(merge.unseen, options);
     if (policy === 'strict') {
       issues.push(
         fault(
@@ -196,6 +193,17 @@ function changeOf(
     issues: [...issues, ...lost].map((issue) => withColumn(issue, options.columnOf)),
     ...(row.after ? { after: row.after } : {}),
   };
+}
+
+/** One warning a run for what reads never show, the same for every row; and one for each thing the interface does not name. */
+function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
+  const hidden = neverShown(options.spec);
+  const what = 'values that somebody else put there are lost when a record is updated';
+  const next = '`at_risk: strict` holds such rows back; `rowferry doctor --probe` asks the service.';
+  if (unseen.some((field) => hidden.includes(field)))
+    options.warnOnce('unseen', `Reads never show ${hidden.join(', ')}: ${what}. ${next}`);
+  for (const field of unseen.filter((one) => !hidden.includes(one)))
+    options.warnOnce(`unknown ${field}`, `Records hold ${field}, which the interface does not name: ${what}. ${next}`);
 }
 
 /** A faulty row is also told which rules it breaks, as far as its values allow. */

@@ -5,6 +5,11 @@ import { listIsCheaper } from './filter.js';
 /** Serial numbers asked for in one probe. */
 const PROBE_SIZE = 500;
 
+/** Requests that tell of so many serial numbers whether they exist. */
+export function probes(values: number): number {
+  return Math.ceil(values / PROBE_SIZE);
+}
+
 type Values = ReadonlyMap<string, readonly string[]>;
 
 /**
@@ -14,7 +19,7 @@ type Values = ReadonlyMap<string, readonly string[]>;
  */
 export async function probeValues(values: Values, first: Page, service: Service): Promise<Values | 'dear' | undefined> {
   const all = [...values].flatMap(([value, spellings]) => [value, ...spellings]);
-  const batches = Math.ceil(all.length / PROBE_SIZE);
+  const batches = probes(all.length);
   const existing = new Map<string, readonly string[]>();
   for (let batch = 0; batch < batches; batch++) {
     const answer = await service.probeSerials(

@@ -2,6 +2,7 @@ import { fault, type Issue } from '../model/issue.js';
 import type { RowRef } from '../model/row.js';
 import { isRef, normaliseKey, type Value } from '../model/value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
+import { type After, referenceCycle } from './after.js';
 import type { Directory, Lookup } from './directory.js';
 import { keyOf } from './key.js';
 import { isNamed, type Named, type StagedRow } from './staged.js';
@@ -15,7 +16,7 @@ export interface ResolvedRow {
   /** An earlier row of the file with the same key. */
   readonly duplicateOf?: number;
   /** A row of this file that must be written first, because this one refers to it. */
-  readonly after?: { readonly field: string; readonly row: number };
+  readonly after?: After;
 }
 
 const WHAT: Record<ReferenceTarget, string> = {
@@ -73,6 +74,10 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
         set[field] = value;
         continue;
       }
+      if (field === 'parent_contract' && isOwnNumber(value, row)) {
+        issues.push(referenceCycle(row.ref.row, { field, row: row.ref.row, ...at(value) }));
+        continue;
+      }
       const found = look(value, row, options.directory);
       if (found.kind === 'found') {
         set[field] = found.ref;
@@ -80,7 +85,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       }
       const parent =
         field === 'parent_contract' && found.kind === 'missing' && options.rowOfNumber?.get(normaliseKey(value.name));
-      if (parent) after = { field, row: parent };
+      if (parent) after = { field, row: parent, ...at(value) };
       else issues.push(lookupFault(value, field, found));
     }
     checkSubcategory(set, options, issues);
@@ -100,6 +105,11 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   };
 }
 
+function isOwnNumber(value: Named, row: StagedRow): boolean {
+  const number = row.set['number'];
+  return typeof number === 'string' && normaliseKey(number) === normaliseKey(value.name);
+}
+
 function look(value: Named, row: StagedRow, directory: Directory): Lookup {
   if (value.named !== 'category') return directory.lookup(value.named, value.name);
   const subcategory = row.set['category.subcategory'];
@@ -108,12 +118,12 @@ function look(value: Named, row: StagedRow, directory: Directory): Lookup {
 
 function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind: 'found' }>): Issue {
   const what = WHAT[value.named];
-  const at = { field, value: value.name, ...(value.column === undefined ? {} : { column: value.column }) };
+  const where = { field, value: value.name, ...at(value) };
   if (found.kind === 'ambiguous') {
     return fault(
       'reference_ambiguous',
-      `Several records have the ${what} "${value.name}": ids ${found.ids.join(', ')}. Write the id instead of the name.`,
-      at,
+      `Several records have the ${what} "${value.name}": ids ${found.ids.join(', ')}. ${value.named === 'contract' ? 'Give each its own number in the service.' : 'Write the id instead of the name.'}`,
+      where,
     );
   }
   const hint = found.nearest.length ? ` Did you mean ${found.nearest.map((name) => `"${name}"`).join(' or ')}?` : '';
@@ -125,7 +135,11 @@ function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind:
   const next = unlisted
     ? ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead.`
     : ` Correct the cell, or create the ${what} in the service first.`;
-  return fault('reference_not_found', `There is no ${what} "${value.name}".${hint}${next}`, at);
+  return fault('reference_not_found', `There is no ${what} "${value.name}".${hint}${next}`, where);
+}
+
+function at({ column }: Named): { readonly column?: string } {
+  return column === undefined ? {} : { column };
 }
 
 function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, issues: Issue[]): void {

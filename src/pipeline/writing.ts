@@ -3,6 +3,7 @@ import { RunError } from '../model/error.js';
 import { fault } from '../model/issue.js';
 import type { ImportJob } from '../model/job.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
+import type { Fields } from '../model/value.js';
 import type { Json, KnownIds, Service } from '../service/port.js';
 import type { MergeOptions } from './merge.js';
 
@@ -42,8 +43,8 @@ export interface WriteContext extends MergeOptions {
   readonly service: Service;
   readonly known: KnownIds;
   readonly sink: Sink;
-  /** Looks one key up (as `keyOf` makes it), exactly; undefined where it cannot be looked up. */
-  readonly lookUp: (key: string) => Promise<readonly { id: number; record: Json }[] | undefined>;
+  /** Looks up the records that have the key of these values, exactly; undefined where it cannot be looked up. */
+  readonly lookUp: (fields: Fields) => Promise<readonly { id: number; record: Json }[] | undefined>;
   /** Ids of rows of this file that others refer to, put in as they are written. */
   readonly written: Map<number, number>;
   /** Milliseconds after an open answer at which the service is asked what became of it. */

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { csvEncoder } from '../files/csv-write.js';
 import { writeSafely } from '../files/safe-write.js';
@@ -61,6 +61,10 @@ const ALL_REPORTS = [
   'report.html',
   'summary.json',
 ];
+
+const UNFINISHED = new RegExp(
+  `^\\.(${ALL_REPORTS.map((name) => name.replace('.', '\\.')).join('|')})\\.[0-9a-f]{12}\\.tmp$`,
+);
 
 /**
  * Writes every report of contract section 6, in input order, from the journal and the input; summary.json last, so its
@@ -201,6 +205,10 @@ async function removeStale(dir: string, reports: readonly string[], before: stri
   for (const name of ALL_REPORTS) {
     const path = join(dir, name);
     if (!reports.includes(name) && resolve(path) !== kept) await rm(path, { force: true });
+  }
+  // What a process that was killed while it wrote reports has left.
+  for (const name of await readdir(dir)) {
+    if (UNFINISHED.test(name)) await rm(join(dir, name), { force: true });
   }
 }
 

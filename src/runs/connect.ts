@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { RunError } from '../model/error.js';
 import type { ReadAll } from '../pipeline/read-all.js';
 import { resourceSpec } from '../resources/registry.js';
@@ -5,11 +6,11 @@ import type { ResourceSpec } from '../resources/spec.js';
 import { serviceDir } from '../service/address.js';
 import { loadBehaviour } from '../service/behaviour.js';
 import { openKnownIds } from '../service/known-ids.js';
-import { readAll } from '../service/paging.js';
 import type { Json, KnownIds, ProbedBehaviour, Service } from '../service/port.js';
 import { openService } from '../service/service.js';
 import type { RunContext } from './context.js';
 import { type RunLexicon, runLexicon } from './lexicon.js';
+import { openLists } from './lists.js';
 import type { Run } from './run.js';
 import type { Auth } from './settings.js';
 
@@ -41,14 +42,13 @@ export async function connect(run: Run, context: RunContext): Promise<Connection
   run.requests = () => ({ ...service.counts });
   const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
   run.closers.push(() => known.close());
-  const all: ReadAll = async (resource, visit, first) => {
-    const pages = readAll(service, resource, {}, first ? { first } : {});
-    for await (const { records } of pages) {
+  const all = openLists(
+    service,
+    (resource) => join(run.folder.dir, 'work', `list-${resource}.ndjson`),
+    (resource, records) => {
       if (resource === 'contract' || resource === 'asset') for (const record of records) learnNames(record, known);
-      await visit(records);
-    }
-    return { certified: pages.certified };
-  };
+    },
+  );
   await nameCompany(run, service);
   const behaviour = await loadBehaviour(serviceDir(settings.home, settings.apiUrl, request.company));
   const spec = resourceSpec(run.job.resource);

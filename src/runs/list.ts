@@ -5,7 +5,7 @@ import { unescapeFormula } from '../files/formula.js';
 import { RunError } from '../model/error.js';
 import { type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
 import { type RunFolder, runFolder } from './layout.js';
-import { isAlive } from './lock.js';
+import { isHolding } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. */
 export interface RunEntry {
@@ -133,8 +133,7 @@ async function headOf(path: string): Promise<string> {
 /** Whether a living process works on the run. */
 async function isHeld(folder: RunFolder): Promise<boolean> {
   const held = await readFile(folder.lock, 'utf8').catch(() => '');
-  const pid = Number.parseInt(held, 10);
-  return pid > 0 && isAlive(pid);
+  return isHolding(held);
 }
 
 /** `20261121T081502123Z-3f9a` → `2026-11-21T08:15:02.123Z` */

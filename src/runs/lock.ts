@@ -1,33 +1,56 @@
-import { open, readFile, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants, readFileSync } from 'node:fs';
+import { copyFile, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
 
+/** Locks that this process holds. Its number alone proves nothing: after a restart of a container the numbers are the same. */
+const held = new Set<string>();
+
 /**
- * Takes a lock file that holds this process's id; one left by a process that is gone is taken over.
+ * Takes a lock file that names this process; one left by a process that is gone is taken over.
  * Returns the release. Throws a `RunError` where a living process holds it.
  */
 export async function takeLock(path: string, what: string): Promise<() => Promise<void>> {
-  for (let attempt = 0; attempt < 5; attempt++) {
-    try {
-      const handle = await open(path, 'wx');
-      await handle.writeFile(String(process.pid));
-      await handle.close();
-      return () => rm(path, { force: true });
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  const own = `${path}.${randomBytes(6).toString('hex')}`;
+  const mine = `${process.pid} ${startOf(process.pid)}`;
+  // The lock appears with its content, so that nobody takes an unfinished one for an abandoned one.
+  await writeFile(own, mine);
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      if (await linked(own, path)) {
+        held.add(path);
+        return async () => {
+          held.delete(path);
+          if ((await contentOf(path)) === mine) await rm(path, { force: true });
+        };
+      }
+      const holder = await contentOf(path);
+      if (holder === undefined) continue;
+      if (holder === mine ? held.has(path) : isHolding(holder)) {
+        throw new RunError(
+          'failed',
+          `${what} is being worked on by process ${Number.parseInt(holder, 10)}. Wait for it to end, or end it first.`,
+        );
+      }
+      await removeAbandoned(path, holder);
     }
-    const holder = Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
-    if (holder > 0 && isAlive(holder)) {
-      throw new RunError(
-        'failed',
-        `${what} is being worked on by process ${holder}. Wait for it to end, or end it first.`,
-      );
-    }
-    await rm(path, { force: true });
+  } finally {
+    await rm(own, { force: true });
   }
   throw new RunError('failed', `${what}: the lock ${path} cannot be taken; another process takes it at the same time.`);
 }
 
-export function isAlive(pid: number): boolean {
+/** Whether a living process holds the lock with this content: a process number, and when that process started. */
+export function isHolding(content: string): boolean {
+  const [number = '', start = ''] = content.trim().split(' ');
+  const pid = Number.parseInt(number, 10);
+  if (!(pid > 0) || !isAlive(pid)) return false;
+  const now = startOf(pid);
+  // The number may have been given to another process since.
+  return start === '' || now === '' || start === now;
+}
+
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -35,4 +58,46 @@ export function isAlive(pid: number): boolean {
     // It lives, and belongs to somebody else.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
+}
+
+/** When a process started, in ticks since the machine did; '' where the system does not tell. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field, the name of the program, may hold blanks.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+async function linked(own: string, path: string): Promise<boolean> {
+  try {
+    await link(own, path);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') return false;
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
+  }
+  // A file system without links: here the lock is empty for an instant.
+  return copyFile(own, path, constants.COPYFILE_EXCL).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+}
+
+/** Of two that find the same abandoned lock, one moves it away; whoever moved a fresh one by mistake puts it back. */
+async function removeAbandoned(path: string, content: string): Promise<void> {
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  await rename(path, aside).catch(() => undefined);
+  if ((await contentOf(aside)) !== content) await link(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+async function contentOf(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
 }

@@ -1,14 +1,13 @@
 import type { Change } from '../model/change.js';
-import { fault } from '../model/issue.js';
-import { isEmpty, sameValue } from '../model/value.js';
+import { isEmpty } from '../model/value.js';
+import { referenceCycle } from '../pipeline/after.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
 import { type PlanOptions, planRow } from '../pipeline/plan.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
-import { readRecord } from '../resources/read.js';
-import type { Json, Snapshot } from '../service/port.js';
+import type { Snapshot } from '../service/port.js';
 import { openSnapshot } from '../service/snapshot.js';
+import { adopt } from './adopt.js';
 import { learnNames } from './connect.js';
-import type { OpenIntent } from './past.js';
 import type { Run } from './run.js';
 import type { Resolved } from './stage-rows.js';
 
@@ -87,89 +86,10 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
 
 /** Decides about one row, in the light of what an earlier process of the run may have sent for it. */
 export async function decide(row: ResolvedRow, run: Run, matched: Matched): Promise<Change> {
-  if (row.after && !matched.depth.has(row.ref.row)) return inCircle(row);
-  const change = await planRow(row, matched.options);
+  if (row.after && !matched.depth.has(row.ref.row)) {
+    const { ref, key, after } = row;
+    return { ref, key, kind: 'settled', outcome: 'invalid', issues: [...row.issues, referenceCycle(ref.row, after)] };
+  }
   const intent = run.past.open.get(row.ref.row);
-  return intent ? adopt(change, intent, matched) : change;
-}
-
-/** An open intent: the record tells whether the request took effect. */
-function adopt(change: Change, intent: OpenIntent, matched: Matched): Change {
-  const { ref, key, issues } = change;
-  const settle = (outcome: 'created' | 'updated' | 'unknown' | 'conflict', more: object = {}): Change => ({
-    ref,
-    key,
-    issues,
-    kind: 'settled',
-    outcome,
-    ...more,
-  });
-  if (intent.op === 'create') {
-    if (change.kind === 'unchanged') return settle('created', { id: change.id });
-    if (change.kind === 'update' || (change.kind === 'settled' && change.outcome === 'at_risk')) {
-      return settle('conflict', {
-        ...(change.id === undefined ? {} : { id: change.id }),
-        issues: [
-          ...issues,
-          fault(
-            'changed_meanwhile',
-            `The row was being created when the run was cut off; a record with its key now exists with other values. Compare record ${change.id} and import the row again.`,
-          ),
-        ],
-      });
-    }
-    if (change.kind === 'create' && !matched.spec.readPath) {
-      return settle('unknown', {
-        issues: [
-          ...issues,
-          fault(
-            'outcome_unknown',
-            'The row was being created when the run was cut off, and a customer cannot be looked up. Look in the service before importing it again.',
-          ),
-        ],
-      });
-    }
-    return change;
-  }
-  if (change.kind === 'unchanged') return settle('updated', { id: change.id });
-  if (change.kind === 'update' && intent.before && change.base.record) {
-    const { spec, lexicon } = matched;
-    const before = readRecord(spec, intent.before, lexicon).fields;
-    const now = readRecord(spec, change.base.record as Json, lexicon).fields;
-    const moved = change.diff.filter(
-      (one) => one.kind !== 'preserved' && !sameValue(before[one.field], now[one.field]),
-    );
-    if (moved.length > 0) {
-      return settle('conflict', {
-        id: change.id,
-        issues: [
-          ...issues,
-          fault(
-            'changed_meanwhile',
-            `The row was being updated when the run was cut off; ${moved.map((one) => one.field).join(', ')} of record ${change.id} now holds neither the old value nor the new one.`,
-          ),
-        ],
-      });
-    }
-  }
-  return change;
-}
-
-function inCircle(row: ResolvedRow): Change {
-  return {
-    ref: row.ref,
-    key: row.key,
-    kind: 'settled',
-    outcome: 'invalid',
-    issues: [
-      ...row.issues,
-      fault(
-        'reference_cycle',
-        `This row refers to row ${row.after?.row}, which refers back to it: neither can be written first. Correct one of the two.`,
-        {
-          field: row.after?.field ?? '',
-        },
-      ),
-    ],
-  };
+  return intent ? adopt(row, intent, matched) : planRow(row, matched.options);
 }

@@ -10,6 +10,8 @@ import type { RunFolder } from './layout.js';
 export interface OpenIntent {
   readonly op: 'create' | 'update';
   readonly at: number;
+  /** Updates: the record's id. */
+  readonly id?: number;
   /** Updates: the record as it was before. */
   before?: Json;
 }
@@ -43,8 +45,10 @@ export async function readPast(folder: RunFolder): Promise<Past> {
   if (!there) return { begun, outcomes, open, ids, nameless };
   for await (const { entry } of readJournal(folder.journal)) {
     begun = true;
-    if (entry.t === 'intent') open.set(entry.row, { op: entry.op, at: entry.at });
-    else if (entry.t === 'ids') {
+    if (entry.t === 'intent') {
+      const { op, at, id } = entry;
+      open.set(entry.row, { op, at, ...(id === undefined ? {} : { id }) });
+    } else if (entry.t === 'ids') {
       for (const [row, id] of entry.ids) {
         ids.set(row, id);
         nameless.delete(row);

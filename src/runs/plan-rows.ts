@@ -1,4 +1,5 @@
 import type { Change } from '../model/change.js';
+import { parentNotWritten } from '../pipeline/after.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { changesOf } from '../pipeline/merge.js';
 import { decide, type Matched } from './match-rows.js';
@@ -8,26 +9,46 @@ import { resolvedRows } from './stage-rows.js';
 
 /** Plans every row without writing. A dry run notes what would happen; a run with brakes on its plan only counts. */
 export async function planRows(run: Run, matched: Matched): Promise<PlanCounts> {
-  const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
-  for await (const row of resolvedRows(run)) {
-    counts.rows++;
-    if (run.past.outcomes.has(row.ref.row)) continue;
-    const change = await decide(row, run, matched);
+  const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
+  let done = 0;
+  for await (const change of plannedRows(run, matched)) {
     count(change, counts);
     if (run.request.dryRun) noteSettled(run, change);
-    run.progress('planning', counts.rows);
-    if (run.signal.aborted) break;
+    run.progress('planning', ++done);
   }
   return counts;
 }
 
 /** Notes the rows of a braked run that end without a request; the others are not attempted. */
 export async function noteRest(run: Run, matched: Matched): Promise<void> {
-  for await (const row of resolvedRows(run)) {
-    if (run.past.outcomes.has(row.ref.row)) continue;
-    const change = await decide(row, run, matched);
+  for await (const change of plannedRows(run, matched)) {
     if (change.kind !== 'create' && change.kind !== 'update') noteSettled(run, change);
   }
+}
+
+/**
+ * What would happen to every row that has no outcome yet, in the order of writing: rows that refer to rows of this file
+ * come after those, and are not written where those are not.
+ */
+async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<Change> {
+  const written = new Set(run.past.ids.keys());
+  for (let wave = 0; wave < matched.waves; wave++) {
+    for await (const row of resolvedRows(run)) {
+      if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
+      const change = orphaned(await decide(row, run, matched), written);
+      if (matched.waves > 1 && (change.kind === 'create' || change.kind === 'update')) written.add(row.ref.row);
+      yield change;
+      if (run.signal.aborted) return;
+    }
+  }
+}
+
+function orphaned(change: Change, written: ReadonlySet<number>): Change {
+  if ((change.kind !== 'create' && change.kind !== 'update') || !change.after || written.has(change.after.row)) {
+    return change;
+  }
+  const { ref, key, issues, after } = change;
+  return { ref, key, kind: 'settled', outcome: 'invalid', issues: [...issues, parentNotWritten(after)] };
 }
 
 function count(change: Change, counts: PlanCounts): void {

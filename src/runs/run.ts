@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { openSource } from '../files/open.js';
-import { copyPrivately } from '../files/safe-write.js';
+import { copyPrivately, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import type { ImportJob } from '../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
@@ -63,6 +63,7 @@ export interface Run {
   readonly before: AppendLog;
   /** What an earlier process of this run has done. */
   readonly past: Past;
+  /** Outcomes so far, those of earlier processes among them. */
   readonly tally: OutcomeCounts;
   readonly warnings: string[];
   /** Data rows; known after staging. */
@@ -104,7 +105,7 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
       service: settings.apiUrl,
       startedAt: new Date().toISOString(),
     };
-    await writeFile(folder.request, `${JSON.stringify(stored, null, 2)}\n`);
+    await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
     return await begin(stored, folder, settings, context);
   } catch (error) {
     // Nothing was begun: a file that cannot be read leaves no run behind.
@@ -117,7 +118,16 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
 export async function reopenRun(wanted: string, context: RunContext): Promise<Run> {
   const settings = { ...context.settings, ...requireService(context.settings) };
   const folder = runFolder(settings.home, await findRun(settings.home, wanted));
-  const stored = JSON.parse(await readFile(folder.request, 'utf8')) as StoredRequest;
+  const stored = JSON.parse(
+    await readFile(folder.request, 'utf8').catch((error: unknown) => {
+      throw new RunError(
+        'failed',
+        `The run ${folder.run} ended before its file was taken over: nothing was sent. Import the file again.`,
+        [],
+        { cause: error },
+      );
+    }),
+  ) as StoredRequest;
   if (stored.v !== 1)
     throw new RunError(
       'failed',
@@ -141,15 +151,18 @@ async function begin(
   const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
   try {
     const { job } = request.job;
-    const source = await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)).catch((error: unknown) => {
-      throw namedFile(error, join(folder.dir, 'work', request.source), request.file);
-    });
+    const source = await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)).catch(
+      (error: unknown) => {
+        throw namedFile(error, join(folder.dir, 'work', request.source), request.file);
+      },
+    );
     const past = await readPast(folder);
     const journal = await openJournal(folder.journal);
     journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
     const before = await openAppendLog(folder.before);
     const warnings = [...settings.warnings, ...source.meta.warnings, ...request.job.warnings];
     const tally = noOutcomes();
+    for (const kind of past.outcomes.values()) tally[kind]++;
     let last = 0;
     const run: Run = {
       folder,

@@ -4,6 +4,7 @@ import { normaliseKey } from '../model/value.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { decodeRow, encodeRow } from '../pipeline/codec.js';
 import { loadDirectory } from '../pipeline/directory.js';
+import { type Keys, keySpelling } from '../pipeline/key.js';
 import { compileMapping, type Mapping, usesCustomFields } from '../pipeline/map.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
@@ -19,10 +20,12 @@ export interface Staged extends Connection {
 }
 
 export interface Resolved extends Staged {
-  /** Keys of the rows that may be written. */
-  readonly keys: ReadonlySet<string>;
+  /** Keys of all rows. */
+  readonly keys: Keys;
   /** Rows that refer to rows of this file stand this much deeper than those. */
   readonly depth: ReadonlyMap<number, number>;
+  /** One more than the greatest depth. */
+  readonly waves: number;
   readonly counts: PlanCounts;
 }
 
@@ -81,7 +84,7 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
     columnOf: staged.mapping.columnOf,
     ...(run.job.resource === 'contract' ? { rowOfNumber: staged.rowOfNumber } : {}),
   });
-  const keys = new Set<string>();
+  const keys = new Map<string, readonly string[]>();
   const after = new Map<number, number>();
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const out = await lineWriter(run.folder.resolved);
@@ -89,7 +92,8 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
     const row = resolve(decodeRow(line));
     counts.rows++;
     if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
-    else if (row.key !== '') keys.add(row.key);
+    // Also of faulty rows: which rules they break depends on whether their record exists.
+    if (row.key !== '') addKey(keys, row.key, keySpelling(row.set, staged.mapping.key));
     if (row.after) after.set(row.ref.row, row.after.row);
     out.write(encodeResolved(row));
     if (counts.rows % 500 === 0) {
@@ -98,8 +102,18 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
     }
   }
   await out.close();
-  return { ...staged, keys, depth: depths(after), counts };
+  const depth = depths(after);
+  let waves = 1;
+  for (const level of depth.values()) waves = Math.max(waves, level + 1);
+  return { ...staged, keys, depth, waves, counts };
 }
+
+function addKey(keys: Map<string, readonly string[]>, key: string, spelling: string): void {
+  const others = keys.get(key) ?? NONE;
+  keys.set(key, spelling === key || others.includes(spelling) ? others : [...others, spelling]);
+}
+
+const NONE: readonly string[] = [];
 
 async function sample(run: Run): Promise<readonly SheetRow[]> {
   const rows: SheetRow[] = [];
@@ -117,19 +131,20 @@ function noteNumber(row: StagedRow, rowOfNumber: Map<string, number>): void {
   if (!rowOfNumber.has(key)) rowOfNumber.set(key, row.ref.row);
 }
 
-/** Depth by row: 1 above the row it refers to. Rows in a circle get none; they are found out when they are planned. */
+/** Depth by row: 1 above the row it refers to. Rows of a circle get none; they are found out when they are planned. */
 function depths(after: ReadonlyMap<number, number>): Map<number, number> {
   const depth = new Map<number, number>();
+  const circles = new Set<number>();
   for (const row of after.keys()) {
-    const chain = [row];
-    const seen = new Set(chain);
-    let at = after.get(row);
-    while (at !== undefined && after.has(at) && !depth.has(at) && !seen.has(at)) {
+    const chain: number[] = [];
+    const seen = new Set<number>();
+    let at: number | undefined = row;
+    while (at !== undefined && after.has(at) && !depth.has(at) && !circles.has(at) && !seen.has(at)) {
       chain.push(at);
       seen.add(at);
       at = after.get(at);
     }
-    if (at !== undefined && seen.has(at)) continue;
+    if (at !== undefined && seen.has(at)) for (const one of chain.splice(chain.indexOf(at))) circles.add(one);
     let level = at === undefined ? 0 : (depth.get(at) ?? 0);
     for (const one of chain.reverse()) depth.set(one, ++level);
   }

@@ -1,9 +1,13 @@
 import type { OutcomeKind } from '../model/outcome.js';
 import { localRunner } from '../pipeline/apply.js';
+import { isUnseen, remember } from '../pipeline/apply-create.js';
+import { keyOf } from '../pipeline/key.js';
 import { learnIds } from '../pipeline/learn.js';
 import { lookUpKey } from '../pipeline/match.js';
+import type { ResolvedRow } from '../pipeline/resolve.js';
 import type { Create, Part, Update, WriteContext, WriteState } from '../pipeline/writing.js';
 import { Interrupted } from '../pipeline/writing.js';
+import { createFields } from './adopt.js';
 import { decide, type Matched, pause } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
 import type { Run } from './run.js';
@@ -22,12 +26,11 @@ const PARTS_IN_FLIGHT = 2;
 export async function writeRows(run: Run, matched: Matched): Promise<void> {
   const state: WriteState = { stopped: undefined, verified: undefined };
   /** Rows by key whose records were created by requests with empty answers. */
-  const nameless = new Map<string, number>();
+  const nameless = new Map([...run.past.nameless].map(([row, key]) => [key, row]));
   const written = new Map(run.past.ids);
   const context = writeContext(run, matched, state, written, nameless);
   const runner = localRunner(context);
-  const waves = 1 + Math.max(0, ...matched.depth.values());
-  for (let wave = 0; wave < waves && !state.stopped; wave++) {
+  for (let wave = 0; wave < matched.waves && !state.stopped; wave++) {
     if (wave > 0) await learn(run, matched, nameless, written);
     await writeWave(wave, run, matched, state, runner.run);
   }
@@ -62,7 +65,11 @@ async function writeWave(
   try {
     for await (const row of resolvedRows(run)) {
       if (run.signal.aborted || state.stopped) break;
-      if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
+      if ((matched.depth.get(row.ref.row) ?? 0) !== wave) continue;
+      if (run.past.outcomes.has(row.ref.row)) {
+        rememberAgain(row, run, matched);
+        continue;
+      }
       const change = await decide(row, run, matched);
       if (change.kind === 'create' || change.kind === 'update') changes.push(change);
       else noteSettled(run, change);
@@ -87,6 +94,8 @@ function writeContext(
     service: matched.service,
     sink: {
       async intend(intents, before) {
+        // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.
+        await matched.known.flush();
         if (before.length > 0) run.before.append(before);
         const at = Date.now();
         run.journal.append(intents.map((intent) => ({ t: 'intent' as const, ...intent, at })));
@@ -99,7 +108,7 @@ function writeContext(
         run.progress('writing', doneRows(run));
       },
     },
-    lookUp: (key) => lookUpKey(key, matched.match),
+    lookUp: (fields) => lookUpKey(keyOf(fields, matched.match.key), matched.match),
     written,
     settleWindow: run.settings.settleWindowMs,
     concurrency: run.request.concurrency,
@@ -121,16 +130,31 @@ async function learn(
   written: Map<number, number>,
 ): Promise<void> {
   if (nameless.size === 0) return;
-  const ids: [number, number][] = [];
+  const ids = new Map<number, number>();
   await learnIds(nameless, matched.match, (row, id) => {
-    ids.push([row, id]);
+    ids.set(row, id);
     written.set(row, id);
   });
-  run.journal.append([{ t: 'ids', ids }]);
   nameless.clear();
+  if (ids.size === 0) return;
+  if (matched.mapping.fields.some((field) => isUnseen(field, matched.options))) {
+    for await (const row of resolvedRows(run)) {
+      const id = ids.get(row.ref.row);
+      if (id !== undefined) remember(id, createFields(row), matched.options);
+    }
+    await matched.known.flush();
+  }
+  run.journal.append([{ t: 'ids', ids: [...ids] }]);
+}
+
+/** An outcome may have become durable, and what was to be remembered of its record not: the power failed in between. */
+function rememberAgain(row: ResolvedRow, run: Run, { options }: Matched): void {
+  const id = run.past.ids.get(row.ref.row);
+  if (id === undefined || run.past.outcomes.get(row.ref.row) !== 'created') return;
+  if (!options.known.lastWritten(options.spec.name, id)) remember(id, createFields(row), options);
 }
 
 function doneRows(run: Run): number {
   const attempted = (Object.keys(run.tally) as OutcomeKind[]).filter((kind) => kind !== 'not_attempted');
-  return run.past.outcomes.size + attempted.reduce((sum, kind) => sum + run.tally[kind], 0);
+  return attempted.reduce((sum, kind) => sum + run.tally[kind], 0);
 }

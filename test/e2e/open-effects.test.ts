@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { expectTruth } from '../support/truth.js';
@@ -12,7 +11,12 @@ const ASSETS = {
   columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
 };
 const UNGUARDED = { ...ASSETS, match: { key: 'serial_number' } };
-const SUPPLIERS = { kind: 'import', resource: 'supplier', match: { key: 'name' }, columns: { Name: 'name', City: 'city' } };
+const SUPPLIERS = {
+  kind: 'import',
+  resource: 'supplier',
+  match: { key: 'name' },
+  columns: { Name: 'name', City: 'city' },
+};
 const CUSTOMERS = { ...SUPPLIERS, resource: 'customer' };
 const ROWS = 6;
 const FAST = { ROWFERRY_TIMEOUT: '0.3' };
@@ -107,7 +111,10 @@ describe('a create whose effect is open is found by its key, and there is one re
 
   it.each(['contains', 'ignore_case', 'ignored'] as const)('where filters are %s (27)', async (filters) => {
     desk = await openDesk({ faults: ['POST /asset nth=1 close_after'], switches: { filters } });
-    desk.sandbox.insert('asset', [{ name: 'x', serial_number: 'SN-0 old' }, { name: 'y', serial_number: 'sn-0' }]);
+    desk.sandbox.insert('asset', [
+      { name: 'x', serial_number: 'SN-0 old' },
+      { name: 'y', serial_number: 'sn-0' },
+    ]);
     const imported = await desk.import(await assets(), { ...UNGUARDED }, { env: FAST });
     expect(outcomes(imported)).toEqual(all('created'));
     expect(posts()).toBe(ROWS);
@@ -115,7 +122,13 @@ describe('a create whose effect is open is found by its key, and there is one re
 
   it.each(['exact', 'ignored'] as const)('a serial number that is literally "list", filters %s', async (filters) => {
     desk = await openDesk({ faults: ['POST /asset nth=1 close_after'], switches: { filters } });
-    const file = await desk.file('list.csv', csv([['Name', 'Serial', 'Cost'], ['One', 'list', '1.00']]));
+    const file = await desk.file(
+      'list.csv',
+      csv([
+        ['Name', 'Serial', 'Cost'],
+        ['One', 'list', '1.00'],
+      ]),
+    );
     const imported = await desk.import(file, ASSETS, { env: FAST });
     expect(outcomes(imported)).toEqual(['created']);
     expect(posts()).toBe(1);
@@ -222,7 +235,9 @@ describe('a refusal is no open effect', () => {
 
   it('a long unknown error body is capped and shows no secret (18)', async () => {
     const body = `test-token ${'x'.repeat(100_000)}`;
-    desk = await openDesk({ faults: [{ match: { method: 'POST', nth: 1 }, action: { kind: 'status', status: 422, body } }] });
+    desk = await openDesk({
+      faults: [{ match: { method: 'POST', nth: 1 }, action: { kind: 'status', status: 422, body } }],
+    });
     const imported = await desk.import(await assets(1), ASSETS);
     expect(outcomes(imported)).toEqual(['rejected']);
     expect(imported.results[0]?.['message']?.length).toBeLessThan(3_000);
@@ -384,7 +399,13 @@ describe('a service that is away', () => {
 
 describe('an update whose effect is open', () => {
   const bodies = (rows: number) =>
-    Array.from({ length: rows }, (_, i) => ({ name: `Asset ${i}`, serial_number: `SN-${i}`, original_cost: 10, city: 'Bern' }));
+    Array.from({ length: rows }, (_, i) => ({
+      name: `Asset ${i}`,
+      serial_number: `SN-${i}`,
+      original_cost: 10,
+      category: { id: 1 },
+      city: 'Bern',
+    }));
 
   it.each([
     'timeout_before',
@@ -403,7 +424,8 @@ describe('an update whose effect is open', () => {
       const imported = await desk.import(await assets(ROWS, '25.00'), ASSETS, { env: FAST });
       expect(outcomes(imported)).toEqual(all('updated'));
       expectTruth(imported, desk.sandbox, 'asset', 'serial_number', ROWS);
-      for (const record of desk.sandbox.records('asset')) expect(record).toMatchObject({ original_cost: '25.00', city: 'Bern' });
+      for (const record of desk.sandbox.records('asset'))
+        expect(record).toMatchObject({ original_cost: '25.00', city: 'Bern' });
       expect(posts()).toBe(0);
       if (nth === 1) await desk.close();
     }
@@ -511,9 +533,3 @@ async function openFront(port: string) {
   front.url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
   return front;
 }
-
-it('the folder of a run holds its journal', async () => {
-  desk = await openDesk();
-  const imported = await desk.import(await assets(1), ASSETS);
-  expect(imported.reportDir).toBe(join(desk.home, 'runs', imported.summary.run));
-});

@@ -37,6 +37,10 @@ describe('formula protection', () => {
     '=',
     '- item one',
     '−1+2',
+    '-\ncmd()',
+    '-5\r\ncmd()',
+    '-\u2028a',
+    'fine\n-\u2028a',
   ])('%j is escaped by one apostrophe and read back', (text) => {
     expect(escapeFormula(text)).toBe(`'${text}`);
     expect(unescapeFormula(`'${text}`)).toBe(text);

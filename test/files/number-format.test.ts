@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { builtInCode, numberFormat, roundDecimal } from '../../src/files/number-format.js';
+import { builtInCode } from '../../src/files/built-in-formats.js';
+import { numberFormat, roundDecimal } from '../../src/files/number-format.js';
 import { dateOfSerial, isoText, serialOfIso } from '../../src/files/serial-date.js';
 
 const show = (code: string, decimal: string) => numberFormat(code).show(decimal, false);

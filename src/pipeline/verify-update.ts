@@ -1,0 +1,130 @@
+import { RunError } from '../model/error.js';
+import { fault, type Issue, warning } from '../model/issue.js';
+import { isEmpty, isRef, sameValue, valueText } from '../model/value.js';
+import { readRecord } from '../resources/read.js';
+import type { Json, Readable } from '../service/port.js';
+import { changesOf, type Merge } from './merge.js';
+import type { WriteContext } from './writing.js';
+
+/** What reading a record back after its update came to. */
+export interface Verified {
+  readonly issues: readonly Issue[];
+  /** The service answered well, and the record still holds old values. */
+  readonly unchanged?: boolean;
+}
+
+/** How a record that was read back differs from what was sent. */
+interface Differences {
+  /** Sent, and gone. */
+  readonly dropped: readonly string[];
+  /** Still as before the update. */
+  readonly stale: readonly string[];
+  /** Stored in another form. */
+  readonly issues: readonly Issue[];
+}
+
+/**
+ * Compares the record with what was sent: the first update of a run by reading it back, others where the answer holds
+ * the record. A value that was sent and is gone, or that stays the old one throughout the settle window, stops the run;
+ * a value stored in another form is a warning with both.
+ */
+export async function verifyUpdate(
+  id: number,
+  merge: Merge,
+  answered: Json | undefined,
+  readBack: boolean,
+  context: WriteContext,
+): Promise<Verified> {
+  if (answered && typeof answered['id'] === 'number') {
+    const seen = compare(answered, merge, context);
+    if (seen.dropped.length === 0 && seen.stale.length === 0) return { issues: seen.issues };
+  }
+  if (!readBack && modelToLearn(merge, context) === undefined) return { issues: [] };
+  let seen: Differences = { dropped: [], stale: [], issues: [] };
+  const sent = context.now();
+  for (const at of [0, ...context.settleWindow]) {
+    const rest = sent + at - context.now();
+    if (rest > 0) await context.wait(rest);
+    const record = await context.service.get(context.spec.name as Readable, id);
+    if (!record) break;
+    seen = compare(record, merge, context);
+    if (seen.stale.length === 0 && seen.dropped.length === 0) return { issues: seen.issues };
+  }
+  if (!readBack || (seen.dropped.length === 0 && seen.stale.length === 0)) return { issues: seen.issues };
+  const lost = [...seen.dropped, ...seen.stale];
+  context.state.stopped ??= new RunError(
+    'failed',
+    `The update of ${context.spec.name} ${id} was read back, and the service did not keep ${lost.join(', ')}. The run stops before the next update.`,
+    [
+      'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
+    ],
+  );
+  return seen.dropped.length > 0
+    ? { issues: [...seen.issues, gone(seen.dropped)] }
+    : { issues: [...seen.issues, still(id, seen.stale)], unchanged: true };
+}
+
+function gone(fields: readonly string[]): Issue {
+  const text = `Read back after the update, the record no longer holds ${fields.join(', ')}.`;
+  return warning('would_lose_value', text, { field: fields[0] ?? '' });
+}
+
+function still(id: number, fields: readonly string[]): Issue {
+  const text = `The service answered that it took the update, and the record still holds the old value of ${fields.join(', ')}. Look at record ${id} in the service before importing the row again.`;
+  return fault('outcome_unknown', text, { field: fields[0] ?? '' });
+}
+
+function compare(record: Json, merge: Merge, context: WriteContext): Differences {
+  learnModel(record, merge, context);
+  const read = readRecord(context.spec, record, context.lexicon);
+  const opaque = new Set([
+    ...read.losses.map((loss) => loss.field),
+    ...merge.diff.filter((one) => one.kind === 'at_risk').map((one) => one.field),
+  ]);
+  const old = new Map(changesOf(merge.diff).map((one) => [one.field, one.old]));
+  const dropped: string[] = [];
+  const stale: string[] = [];
+  const issues: Issue[] = [];
+  for (const field of Object.keys(merge.target)) {
+    if (!visible(field, context) || opaque.has(field)) continue;
+    const [wanted, got] = [merge.target[field], read.fields[field]];
+    if (sameValue(wanted, got)) continue;
+    // A cleared yes-or-no takes its default, which is no.
+    if (isEmpty(wanted) && got === false) continue;
+    if (old.has(field) && sameValue(old.get(field), got)) stale.push(field);
+    else if (isEmpty(got)) dropped.push(field);
+    else {
+      const text = `The service stored ${field} as "${valueText(got)}" where "${valueText(wanted)}" was sent.`;
+      issues.push(warning('value_normalised', text, { field, value: valueText(wanted) }));
+    }
+  }
+  return { dropped, stale, issues };
+}
+
+function visible(field: string, context: WriteContext): boolean {
+  if (field.startsWith('template.')) return true;
+  if (field.startsWith('form.')) return context.spec.form?.read !== undefined;
+  const spec = context.spec.fields.find((one) => one.name === field);
+  if (spec?.read === undefined || spec.derived) return false;
+  // Enums that reads show in fewer values than writes take cannot be compared.
+  return !(spec.type.kind === 'enum' && spec.type.read !== undefined);
+}
+
+const MODEL = 'asset_hardware_model';
+
+/** The id of a hardware model that this update set and whose name is not known: reads show the name alone. */
+function modelToLearn(merge: Merge, context: WriteContext): number | undefined {
+  const value = changesOf(merge.diff).find((one) => one.field === MODEL)?.new;
+  return isRef(value) && context.known.nameOf('hardware-model', value.id) === undefined ? value.id : undefined;
+}
+
+/** Learns the name from the record, unless it is the name of the model that the record had before, or of another one. */
+function learnModel(record: Json, merge: Merge, context: WriteContext): void {
+  const id = modelToLearn(merge, context);
+  const name = record[MODEL];
+  if (id === undefined || typeof name !== 'string' || name === '') return;
+  const old = merge.diff.find((one) => one.field === MODEL)?.old;
+  const oldName = isRef(old) ? old.name : old;
+  if (name === oldName || context.known.ids('hardware-model', name).length > 0) return;
+  context.known.learn('hardware-model', id, name);
+}

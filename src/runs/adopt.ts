@@ -1,0 +1,99 @@
+import type { Change } from '../model/change.js';
+import { fault } from '../model/issue.js';
+import { type Fields, isEmpty } from '../model/value.js';
+import { differences, isStored, isUnseen, remember } from '../pipeline/apply-create.js';
+import { keyText } from '../pipeline/key.js';
+import { changesOf, mergeRow } from '../pipeline/merge.js';
+import { planRow } from '../pipeline/plan.js';
+import type { ResolvedRow } from '../pipeline/resolve.js';
+import { readRecord } from '../resources/read.js';
+import type { Matched } from './match-rows.js';
+import type { OpenIntent } from './past.js';
+
+/**
+ * Decides about a row that an earlier process of the run was writing when it was cut off: the record, as it is now,
+ * tells whether the request took effect.
+ *
+ *   create: a record with our content → created      with other content → conflict      none → planned again
+ *           a customer that is not known → unknown: it cannot be looked up
+ *   update: the new values are there → updated       neither old nor new → conflict     the old ones → planned again
+ */
+export async function adopt(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change> {
+  const settled = intent.op === 'create' ? await adoptCreate(row, matched) : await adoptUpdate(row, intent, matched);
+  return settled ?? planRow(row, matched.options);
+}
+
+/** The values of a row that make up a new record. */
+export function createFields(row: ResolvedRow): Fields {
+  return Object.fromEntries(Object.entries(row.set).filter(([, value]) => !isEmpty(value)));
+}
+
+async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {
+  const { spec, known, options, snapshot } = matched;
+  const fields = createFields(row);
+  if (!spec.readPath) {
+    const [id, ...others] = known.ids('customer', row.key);
+    if (others.length > 0) return undefined;
+    if (id !== undefined) return created(row, id);
+    return {
+      ...settled(row, 'unknown'),
+      issues: [
+        ...row.issues,
+        fault(
+          'outcome_unknown',
+          'The row was being created when the run was cut off, and a customer cannot be looked up. Look in the service before importing it again.',
+        ),
+      ],
+    };
+  }
+  const ids = snapshot.ids(row.key);
+  const found = ids.length === 1 && ids[0] !== undefined ? await snapshot.get(ids[0]) : undefined;
+  const id = ids[0];
+  if (found === undefined || id === undefined) return undefined;
+  const differs = differences(fields, found.record, options);
+  if (differs.length > 0) {
+    return conflict(
+      row,
+      id,
+      `The row was being created when the run was cut off; a record with its key now exists with other values (${differs.join(', ')}). Compare record ${id} and import the row again.`,
+    );
+  }
+  remember(id, fields, options);
+  return created(row, id);
+}
+
+async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
+  const { spec, known, options, snapshot } = matched;
+  const { id, before } = intent;
+  const current = id === undefined || before === undefined ? undefined : await snapshot.get(id);
+  if (id === undefined || before === undefined || !current) return undefined;
+  const merge = mergeRow(row.set, before, known.lastWritten(spec.name, id), options);
+  const old = readRecord(spec, before, matched.lexicon).fields;
+  const now = readRecord(spec, current.record, matched.lexicon).fields;
+  const seen = changesOf(merge.diff).filter(({ field }) => !isUnseen(field, options));
+  const missing = seen.filter(({ field }) => !isStored(merge.target[field], now[field]));
+  if (seen.length > 0 && missing.length === 0) {
+    remember(id, merge.target, options);
+    return { ...settled(row, 'updated'), id, diff: merge.diff };
+  }
+  const moved = missing.filter(({ field }) => !isStored(old[field], now[field]));
+  if (moved.length === 0) return undefined;
+  const fields = moved.map(({ field }) => field).join(', ');
+  return conflict(
+    row,
+    id,
+    `The row was being updated when the run was cut off; ${fields} of record ${id} now holds neither the old value nor the new one.`,
+  );
+}
+
+function settled<K extends 'created' | 'updated' | 'conflict' | 'unknown'>(row: ResolvedRow, outcome: K) {
+  return { ref: row.ref, key: keyText(row.key), kind: 'settled' as const, outcome, issues: row.issues };
+}
+
+function created(row: ResolvedRow, id: number): Change {
+  return { ...settled(row, 'created'), id };
+}
+
+function conflict(row: ResolvedRow, id: number, text: string): Change {
+  return { ...settled(row, 'conflict'), id, issues: [...row.issues, fault('changed_meanwhile', text)] };
+}

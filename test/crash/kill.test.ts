@@ -1,0 +1,261 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { expectTruth } from '../support/truth.js';
+import { type Bench, openBench, others, place, RESUME } from './bench.js';
+
+const ROWS = 2_000;
+const numbers = (count = ROWS) => Array.from({ length: count }, (_, i) => i);
+
+const ASSETS = `resource: asset
+match: { key: serial_number, unique_field: serial_number }
+columns: { Name: name, Serial: serial_number, Cost: original_cost, Mac: mac_address, Category: category.name }
+`;
+const assets = (bench: Bench, count = ROWS, cost = '10.50') =>
+  place(bench, 'assets', ASSETS, [
+    'Name,Serial,Cost,Mac,Category',
+    ...numbers(count).map((i) => `Asset ${i},SN-${i},${cost},aa:${i},Laptop`),
+  ]);
+
+let bench: Bench;
+afterEach(() => bench.close());
+
+/** Resumes until the run is through. */
+async function finish(): Promise<void> {
+  expect(await bench.run(RESUME)).toBe(0);
+}
+
+describe('a run that is killed without a word is resumed: one outcome a row, no record twice, none lost', () => {
+  it('new assets: killed at the first request, among them, and twice in the resume', async () => {
+    bench = await openBench();
+    const argv = await assets(bench);
+    bench.killAt('POST', 1);
+    expect(await bench.run(argv)).toBe('SIGKILL');
+    bench.killAt('POST', 700);
+    expect(await bench.run(RESUME)).toBe('SIGKILL');
+    // Among the look-ups of the resume, before anything is sent.
+    const sent = bench.sandbox.requests.writes;
+    bench.killAt('GET', 10);
+    expect(await bench.run(RESUME)).toBe('SIGKILL');
+    expect(bench.sandbox.requests.writes).toBe(sent);
+    bench.killAt('POST', 1_200);
+    expect(await bench.run(RESUME)).toBe('SIGKILL');
+    await finish();
+    const told = await bench.told();
+    expect(others(told, 'created')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', ROWS);
+    expect(bench.sandbox.commits).toHaveLength(ROWS);
+    // What reads do not show is remembered, although processes died over it.
+    const later = await place(
+      bench,
+      'later',
+      'resource: asset\nmatch: { key: serial_number }\ncolumns: { Serial: serial_number, Cost: original_cost }\n',
+      ['Serial,Cost', ...numbers(ROWS).map((i) => `SN-${i},11.00`)],
+    );
+    expect(await bench.run(later)).toBe(0);
+    expect(bench.sandbox.raw('asset').filter((one) => one['mac_address'] === undefined)).toEqual([]);
+  });
+
+  it('updates: killed at the first, among them, and in the resume; before.ndjson is what it was', async () => {
+    bench = await openBench();
+    const bodies = numbers().map((i) => ({
+      name: `Asset ${i}`,
+      serial_number: `SN-${i}`,
+      original_cost: 5,
+      category: { id: 1 },
+      asset_notes: `note ${i}`,
+    }));
+    bench.sandbox.insert('asset', bodies);
+    const argv = await place(
+      bench,
+      'costs',
+      'resource: asset\nmatch: { key: serial_number }\ncolumns: { Serial: serial_number, Cost: original_cost }\n',
+      ['Serial,Cost', ...numbers().map((i) => `SN-${i},11.00`)],
+    );
+    for (const nth of [1, 300, 900]) {
+      bench.killAt('PUT', nth);
+      expect(await bench.run(nth === 1 ? argv : RESUME)).toBe('SIGKILL');
+    }
+    await finish();
+    const told = await bench.told();
+    expect(others(told, 'updated')).toEqual([]);
+    expect(told.results.filter((line) => line['changed_fields'] !== 'original_cost')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', ROWS);
+    for (const [i, record] of bench.sandbox.records('asset').entries())
+      expect(record).toMatchObject({ original_cost: '11.00', asset_notes: `note ${i}`, category: { id: 1 } });
+    const before = (await readFile(join(bench.runDir(), 'before.ndjson'), 'utf8')).trim().split('\n');
+    expect(before).toHaveLength(ROWS);
+    for (const line of before) expect(JSON.parse(line)).toMatchObject({ record: { original_cost: 5 } });
+  });
+
+  it('suppliers, whose list has no filter', async () => {
+    bench = await openBench();
+    const argv = await place(
+      bench,
+      'suppliers',
+      'resource: supplier\nmatch: { key: name }\ncolumns: { Name: name, City: city }\n',
+      ['Name,City', ...numbers().map((i) => `Supplier ${i},Bern`)],
+    );
+    bench.killAt('POST', 450 + Math.floor(Math.random() * 1_000));
+    expect(await bench.run(argv)).toBe('SIGKILL');
+    bench.killAt('POST', 2);
+    expect(await bench.run(RESUME)).toBe('SIGKILL');
+    await finish();
+    const told = await bench.told();
+    expect(others(told, 'created')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'supplier', 'name', ROWS);
+    expect(bench.sandbox.commits).toHaveLength(ROWS);
+  });
+
+  it('contracts whose parents stand in the same file, killed in each generation', async () => {
+    bench = await openBench();
+    bench.sandbox.insert('supplier', [{ name: 'Globex' }]);
+    const parentOf = (i: number) => (i % 4 === 0 ? '' : `C-${i % 4 === 3 ? i - 1 : i - (i % 4)}`);
+    const argv = await place(
+      bench,
+      'contracts',
+      `resource: contract
+match: { key: number }
+columns: { No: number, Title: name, Parent: parent_contract, Vendor: supplier, Start: contract_start_date, End: contract_end_date, Total: total_contract_spend_value }
+constants: { contract_type: buy_side, status: active, country: US }
+`,
+      [
+        'No,Title,Parent,Vendor,Start,End,Total',
+        ...numbers().map((i) => `C-${i},Contract ${i},${parentOf(i)},Globex,2025-01-01,2026-12-31,100.00`),
+      ].map((line) => line),
+    );
+    for (const nth of [200, 600, 700]) {
+      bench.killAt('POST', nth);
+      expect(await bench.run(nth === 200 ? argv : RESUME)).toBe('SIGKILL');
+    }
+    await finish();
+    const told = await bench.told();
+    expect(others(told, 'created')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'contract', 'number', ROWS);
+    expect(bench.sandbox.commits).toHaveLength(ROWS);
+    for (const record of bench.sandbox.records('contract')) {
+      const i = Number(String(record['number']).slice(2));
+      expect((record['parent_contract'] as { number?: string } | null)?.number ?? '').toBe(parentOf(i));
+    }
+  });
+
+  it('customers, which cannot be looked up: what was in flight is unknown, and never sent again', async () => {
+    bench = await openBench();
+    const argv = await place(
+      bench,
+      'customers',
+      'resource: customer\nmatch: { key: name }\ncolumns: { Name: name, City: city }\n',
+      ['Name,City', ...numbers(600).map((i) => `Customer ${i},Bern`)],
+    );
+    bench.killAt('POST', 250);
+    expect(await bench.run(argv)).toBe('SIGKILL');
+    expect(await bench.run(RESUME)).toBe(3);
+    const told = await bench.told();
+    expectTruth({ ...told, summary: { ...told.summary } }, bench.sandbox, 'customer', 'name', 600);
+    const unknown = others(told, 'created');
+    expect(unknown.every((line) => line.includes(' unknown '))).toBe(true);
+    // Two parts of 16 may have been under way.
+    expect(unknown.length).toBeGreaterThan(0);
+    expect(unknown.length).toBeLessThanOrEqual(32);
+    const sent = bench.sandbox.requests.writes;
+    expect(await bench.run(RESUME)).toBe(3);
+    expect(bench.sandbox.requests.writes).toBe(sent);
+    // The next import finds the others again, and asks for nothing twice.
+    expect(await bench.run(argv)).toBe(3);
+    const again = await bench.told();
+    expect(again.summary.rows['unchanged']).toBe(told.summary.rows['created']);
+  });
+});
+
+describe('killed between its stages', () => {
+  it.each([
+    ['when the file was taken over', /run\.json$/],
+    ['while rows are staged', /staged\.ndjson$/],
+    ['while names are resolved', /resolved\.ndjson$/],
+    ['while records are looked up', /snapshot\.ndjson$/],
+    ['while the tables are written', /\.results\.csv\..*tmp$/],
+    ['while the page is written', /\.(faults\.csv|plan\.csv|report\.html)\..*tmp$/],
+    ['before the summary', /report\.html$/],
+  ])('%s: resume completes', async (_, name) => {
+    bench = await openBench();
+    await bench.start(await assets(bench, 500));
+    await bench.killWhenThere(name);
+    await finish();
+    const told = await bench.told();
+    expect(others(told, 'created')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 500);
+    expect(bench.sandbox.commits).toHaveLength(500);
+    const names = await readdirOf(bench.runDir());
+    expect(names.filter((one) => one.includes('.tmp') || one.startsWith('lock'))).toEqual([]);
+  });
+});
+
+describe('a run is resumed as it was begun', () => {
+  it('into the folder that --report named, with its own copy of the file', async () => {
+    bench = await openBench();
+    const argv = await assets(bench, 300);
+    bench.killAt('POST', 100);
+    expect(await bench.run([...argv, '--report', 'reports'])).toBe('SIGKILL');
+    await writeFile(join(bench.dir, 'assets.csv'), 'Name,Serial,Cost,Mac,Category\r\nIntruder,SN-X,1,,');
+    await writeFile(join(bench.dir, 'assets.yaml'), 'kind: import\nresource: supplier\n');
+    await finish();
+    const told = await bench.told(join(bench.dir, 'reports'));
+    expect(others(told, 'created')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 300);
+  });
+
+  it('not while its process lives, and the words name that process', async () => {
+    bench = await openBench({ latencyMs: 50 });
+    const started = await bench.start(await assets(bench, 300));
+    await expect.poll(() => bench.sandbox.commits.length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(3);
+    const { run } = await import('../support/process.js');
+    const second = await run(RESUME, { cwd: bench.dir, env: bench.env });
+    expect(second.code).toBe(1);
+    expect(second.err).toContain(`process ${started.child.pid}`);
+    started.child.kill('SIGKILL');
+    await started.ended;
+    await finish();
+    expectTruth(await bench.told(), bench.sandbox, 'asset', 'serial_number', 300);
+  });
+});
+
+describe('SIGTERM, and SIGKILL for one that does not end (40, 41)', () => {
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('%s: exit code %i, the reports are there, and the message names the way on', async (signal, code) => {
+    bench = await openBench({ latencyMs: 3 });
+    const argv = await assets(bench, 500);
+    bench.killAt('POST', 120, signal);
+    const started = await bench.start(argv);
+    expect(await started.ended).toBe(code);
+    expect(started.err()).toMatch(/rowferry runs resume \d{8}T/);
+    const told = await bench.told();
+    expect(told.status).toBe('interrupted');
+    expect(told.summary.rows['created']).toBe(bench.sandbox.commits.length);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 500);
+    await finish();
+    expectTruth(await bench.told(), bench.sandbox, 'asset', 'serial_number', 500);
+    expect(bench.sandbox.commits).toHaveLength(500);
+  });
+
+  it('SIGTERM while an answer is overdue, then SIGKILL: resume completes', async () => {
+    bench = await openBench({ faults: ['POST /asset nth=50 timeout_after'] }, { ROWFERRY_TIMEOUT: '60' });
+    const argv = await assets(bench, 200);
+    bench.killAt('POST', 50, 'SIGTERM');
+    const started = await bench.start(argv);
+    await started.until((_, err) => err.includes('SIGTERM'));
+    started.child.kill('SIGKILL');
+    expect(await started.ended).toBe('SIGKILL');
+    await finish();
+    const told = await bench.told();
+    expect(others(told, 'created')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 200);
+    expect(bench.sandbox.commits).toHaveLength(200);
+  });
+});
+
+async function readdirOf(dir: string): Promise<string[]> {
+  const { readdir } = await import('node:fs/promises');
+  return readdir(dir, { recursive: true });
+}

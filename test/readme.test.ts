@@ -1,0 +1,442 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { Command } from 'commander';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { DEFAULT_LIMITS, sizeText } from '../src/files/limits.js';
+import { EXIT } from '../src/model/error.js';
+import { ISSUE_CODES, type IssueCode } from '../src/model/issue.js';
+import { importJob } from '../src/model/job.js';
+import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
+import { compileDateFormat } from '../src/pipeline/date-format.js';
+import { advice } from '../src/report/advice.js';
+import { outcomeWords } from '../src/report/outcome-words.js';
+import { rejectedName } from '../src/report/rejected.js';
+import { FAULT_COLUMNS, PLAN_COLUMNS, REJECTED_COLUMNS, RESULT_COLUMNS } from '../src/report/report-lines.js';
+import { fieldTable } from '../src/resources/describe.js';
+import { fieldNames, resourceSpec } from '../src/resources/registry.js';
+import { WRITABLE } from '../src/resources/spec.js';
+import { checkJobText } from '../src/runs/job-file.js';
+import { SETTINGS, type SettingRow } from '../src/runs/settings-table.js';
+import { FAULT_ACTIONS } from '../src/sandbox/fault-text.js';
+import { cli } from './cli/fake-io.js';
+import { openDesk } from './support/desk.js';
+
+/** The README against the program, both ways. Tables between markers are written by `npx vitest run test/readme.test.ts -u`. */
+
+let readme: string;
+let program: Command;
+/** Full names of the commands whose help says that they are not there. */
+let later: ReadonlySet<string>;
+
+beforeAll(async () => {
+  readme = await readFile('README.md', 'utf8');
+  program = await commandTree();
+  later = await laterNames(program);
+});
+
+describe('generated tables', () => {
+  it('are what the source says (-u writes them anew)', async () => {
+    let page = readme;
+    for (const [name, text] of Object.entries(generated())) {
+      const between = new RegExp(`(<!-- generated: ${name} -->\n)[\\s\\S]*?(<!-- end of ${name} -->)`);
+      expect(page, `markers of ${name}`).toMatch(between);
+      page = page.replace(between, (_, start: string, end: string) => `${start}\n${text}\n\n${end}`);
+    }
+    await expect(page).toMatchFileSnapshot('../README.md');
+  });
+
+  it('name every field of every resource', () => {
+    for (const name of WRITABLE) {
+      const table = between(`<!-- generated: ${name} -->`, `<!-- end of ${name} -->`);
+      expect(firstCells(table)).toEqual(fieldNames(resourceSpec(name)));
+    }
+  });
+});
+
+describe('commands', () => {
+  it('are all in the README, and all that it names exist', () => {
+    const names = leaves(program).map(fullName);
+    for (const name of names) expect(readme, name).toContain(name);
+    const mentioned = [...readme.matchAll(/`rowferry ([a-z]+(?: [a-z]+)?)/g)].map((match) => match[1]!);
+    expect(mentioned.length).toBeGreaterThan(10);
+    for (const words of mentioned) {
+      const [first = '', second] = words.split(' ');
+      const command = program.commands.find((one) => one.name() === first);
+      expect(command, `rowferry ${words}`).toBeDefined();
+      if (command?.commands.length && second)
+        expect(
+          command.commands.map((one) => one.name()),
+          `rowferry ${words}`,
+        ).toContain(second);
+    }
+  });
+
+  it('have all their flags there, and every flag there is one of them', () => {
+    const flags = new Set([program, ...leaves(program)].flatMap((one) => one.options.map((option) => option.long)));
+    flags.add('--help');
+    for (const flag of flags) expect(readme).toContain(`${flag}`);
+    const mentioned = new Set(readme.match(/(?<=[\s`([|])--[a-z][a-z-]+/g));
+    expect(mentioned.size).toBeGreaterThan(20);
+    expect([...mentioned].filter((flag) => !flags.has(flag))).toEqual([]);
+  });
+
+  it('that are not in this version say so, and the README lists just these', async () => {
+    const table = tableRows(section('## What is in this version, and what is not'));
+    const listed = table.flatMap(([first = '']) =>
+      [...first.matchAll(/`(rowferry [^`]+)`/g)].map((match) => match[1]!),
+    );
+    expect(listed.sort()).toEqual([...later].sort());
+    const { code, err } = await cli(['runs', 'undo', 'last'], { cwd: '.' });
+    expect(code).toBe(EXIT.usage);
+    expect(err).toContain('not in this version');
+  });
+
+  it('in code blocks and in running text can be parsed', async () => {
+    const blocks = [...readme.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+    const lines = [...blocks.join('').matchAll(/^ *((?:npx )?rowferry [^\n]*)/gm)].map((match) => match[1]!);
+    const inline = [...readme.matchAll(/`(rowferry [^`]+)`/g)].map((match) => match[1]!);
+    expect(lines.length).toBeGreaterThan(8);
+    for (const line of [...lines, ...inline]) {
+      const argv = shellWords(line).slice(line.startsWith('npx ') ? 2 : 1);
+      // A command in running text may be named without what it takes.
+      const bare = inline.includes(line) && !line.includes('-') && line.split(' ').length <= 3;
+      if (!bare) await expect(parsed(argv), line).resolves.toBe(true);
+    }
+    await expect(parsed(['import', 'a.csv', '--jop', 'x'])).rejects.toThrow('--jop');
+  });
+
+  it('have the exit codes that the table lists', () => {
+    expect(firstCellsOf('### Exit codes').map(Number)).toEqual(Object.values(EXIT));
+  });
+
+  it('has the fault actions of the sandbox', () => {
+    const sentence = /^Actions: (.*)\.$/m.exec(readme)?.[1] ?? '';
+    expect([...sentence.matchAll(/`([a-z_]+)`/g)].map((match) => match[1])).toEqual(FAULT_ACTIONS);
+  });
+});
+
+describe('settings, job files and codes', () => {
+  it('names every variable, and none that does not exist', () => {
+    const mentioned = new Set(readme.match(/ROWFERRY_[A-Z_]+[A-Z](?![A-Z_…])/g));
+    expect([...mentioned].sort()).toEqual(SETTINGS.map((row) => row.name).sort());
+  });
+
+  it('names every key of a job file, and none that does not exist', () => {
+    const keys = keysOf(importJob);
+    expect(firstCellsOf('## Job files').sort()).toEqual(keys.sort());
+    expect(keys).toContain('columns.*.required');
+  });
+
+  it('shows job files that are right, one of them with every key', () => {
+    const jobs = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1]!);
+    expect(jobs).toHaveLength(2);
+    for (const text of jobs)
+      expect(checkJobText(text).problems.filter((problem) => problem.severity === 'error')).toEqual([]);
+    for (const key of keysOf(importJob)) expect(jobs.join(''), key).toMatch(new RegExp(`\\b${key.split('.').at(-1)}:`));
+  });
+
+  it('speaks of no code or outcome that does not exist', () => {
+    const known = new Set<string>([...Object.keys(ISSUE_CODES), ...OUTCOMES]);
+    expect(firstCellsOf('## Fault codes')).toEqual(Object.keys(ISSUE_CODES));
+    expect(firstCellsOf('## Outcomes')).toEqual([...OUTCOMES]);
+    const words = [...readme.matchAll(/`((?:rule|reference|number|duplicate|value|outcome|not|ambiguous)_[a-z_]+)`/g)];
+    expect(words.length).toBeGreaterThan(5);
+    for (const [, word] of words) expect(known, word).toContain(word);
+  });
+
+  it('lists the tokens of date formats', () => {
+    const refusal = compileDateFormat('Q');
+    const tokens =
+      String(refusal)
+        .match(/(?<=use ).*/)?.[0]
+        .match(/[A-Za-z]+/g) ?? [];
+    expect(firstCellsOf('### Dates').sort()).toEqual(tokens.filter((token) => token !== 'or').sort());
+    for (const token of ['yyyy-MM-dd', 'd MMM yyyy', "dd/MM/yy h:mm a 'UTC'"]) {
+      expect(typeof compileDateFormat(token)).toBe('object');
+    }
+  });
+
+  it('states the limits of files as they are', () => {
+    const table = section('## File formats and limits');
+    const { columns, cellCharacters, zipEntries, ratio, ...sizes } = DEFAULT_LIMITS;
+    for (const count of [columns, cellCharacters, zipEntries, ratio])
+      expect(table).toContain(`| ${count.toLocaleString('en-US')} |`);
+    for (const name of ['recordBytes', 'unpackedBytes', 'sharedStringBytes', 'gzippedWorkbookBytes'] as const)
+      expect(table, name).toContain(`| ${sizeText(sizes[name])} |`);
+    expect(table).toContain(sizeText(sizes.ratioFromBytes));
+  });
+});
+
+describe('reports', () => {
+  it('have the columns that the table lists', () => {
+    const rows = tableRows(section('## Reports'));
+    const columnsOf = (file: string) =>
+      [...(rows.find(([name]) => name?.includes(`\`${file}\``))?.[1] ?? '').matchAll(/`([^`]+)`/g)].map(
+        (one) => one[1],
+      );
+    expect(columnsOf('results.csv')).toEqual([...RESULT_COLUMNS]);
+    expect(columnsOf('faults.csv')).toEqual([...FAULT_COLUMNS]);
+    expect(columnsOf('plan.csv')).toEqual([...PLAN_COLUMNS]);
+    for (const format of ['csv', 'xlsx', 'ndjson'] as const)
+      expect(columnsOf(rejectedName(format))).toEqual([...REJECTED_COLUMNS]);
+  });
+
+  it('are the files and keys that a run leaves behind', async () => {
+    const desk = await openDesk({ seed: 'demo' });
+    try {
+      const file = await desk.file('s.csv', 'Name,City\nNew supplier,Ghent\nAcme Computers,Ghent\n,Ghent\n');
+      const { summary, reportDir } = await desk.import(file, {
+        kind: 'import',
+        resource: 'supplier',
+        match: { key: 'name' },
+        columns: { Name: 'name', City: 'city' },
+      });
+      const rows = tableRows(section('## Reports')).map(([first = '']) =>
+        [...first.matchAll(/`([^`]+)`/g)].map((match) => match[1]!),
+      );
+      const named = rows.flat();
+      for (const report of summary.reports) expect(named).toContain(report);
+      expect(summary.reports).toContain('before.ndjson');
+      const keys = named.filter((name) => /^[a-z_]+$/.test(name) && name !== 'reason');
+      expect(keys.sort()).toEqual(Object.keys(summary).sort());
+      const before = JSON.parse((await readFile(join(reportDir, 'before.ndjson'), 'utf8')).split('\n')[0]!) as object;
+      expect(Object.keys(before)).toEqual(['row', 'id', 'record']);
+    } finally {
+      await desk.close();
+    }
+  });
+
+  it('of the demo are shown with the counts that the fixture expects', async () => {
+    const { counts } = JSON.parse(await readFile('fixtures/assets-demo.expected.json', 'utf8')) as {
+      counts: Record<string, number>;
+    };
+    const shown = between('```text\n', '```');
+    for (const [outcome, count] of Object.entries(counts)) {
+      if (outcome !== 'total') expect(shown).toMatch(new RegExp(`\\b${count} +${outcome}\\b`));
+    }
+    expect(shown).toContain(`of ${counts['total']} rows`);
+  });
+});
+
+describe('the project', () => {
+  it('has the scripts and the packages that are named', async () => {
+    const manifest = JSON.parse(await readFile('package.json', 'utf8')) as Record<
+      'scripts' | 'dependencies' | 'devDependencies',
+      Record<string, string>
+    >;
+    const scripts = [...readme.matchAll(/`?npm run ([a-z:]+)/g)].map((match) => match[1]!);
+    expect(scripts).toContain('demo');
+    for (const script of [...scripts, 'test']) expect(Object.keys(manifest.scripts)).toContain(script);
+    const named = tableRows(section('## Dependencies')).flatMap(([first = '']) =>
+      [...first.matchAll(/`([^`]+)`/g)].map((match) => match[1]!),
+    );
+    const packages = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
+    expect(named.sort()).toEqual(packages.sort());
+  });
+
+  it('has every file and folder that is named', async () => {
+    const map = section('## A map of the source');
+    const paths = [...readme.matchAll(/`((?:src|test|jobs|fixtures|build|docs|\.ci)(?:\/[\w./-]+)?)`/g)].map(
+      (match) => match[1]!,
+    );
+    expect(paths.length).toBeGreaterThan(25);
+    for (const path of paths.filter((path) => path !== 'jobs/laptops.yaml'))
+      expect(await exists(path), path).toBe(true);
+    const sources = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'));
+    for (const folder of new Set(sources.map((name) => name.split(sep)[0]))) expect(map).toContain(`\`src/${folder}\``);
+    for (const folder of ['jobs', 'fixtures', 'test', 'build', 'docs']) expect(map).toContain(`\`${folder}\``);
+  });
+
+  it('has the targets of every link', async () => {
+    const anchors = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} -]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+    const targets = [...readme.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1]!);
+    expect(targets.length).toBeGreaterThan(5);
+    for (const target of targets) {
+      if (target.startsWith('#')) expect(anchors).toContain(target.slice(1));
+      else expect(await exists(target), target).toBe(true);
+    }
+  });
+
+  it('lists its own version in the changelog', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    expect(await readFile('CHANGELOG.md', 'utf8')).toContain(`## ${version}`);
+  });
+});
+
+function generated(): Record<string, string> {
+  const commands = leaves(program);
+  const there = commands.filter((one) => !later.has(fullName(one)));
+  return {
+    commands: table(['Command', 'What it does'], [...there.map((one) => [`\`${usage(one)}\``, one.description()])]),
+    flags: table(['Command', 'Flag', 'Meaning'], [...flagRows(program), ...there.flatMap(flagRows)]),
+    'later-flags': table(
+      ['Command', 'Flag', 'Meaning'],
+      commands.filter((one) => later.has(fullName(one))).flatMap(flagRows),
+    ),
+    settings: table(
+      ['Variable', 'Meaning', 'Default', 'Flag'],
+      SETTINGS.map((row: SettingRow) => [
+        `\`${row.name}\``,
+        row.meaning,
+        row.fallback === '' ? 'none' : row.fallback.includes(' ') ? row.fallback : `\`${row.fallback}\``,
+        row.flag ? `\`${row.flag}\`` : '',
+      ]),
+    ),
+    outcomes: table(
+      ['Outcome', 'What it means', 'What you do'],
+      OUTCOMES.map((kind) => {
+        const { meaning, next } = outcomeWords(kind, false);
+        return [`\`${kind}\``, meaning, next ?? (GOOD_OUTCOMES.has(kind) ? 'Nothing.' : '')];
+      }),
+    ),
+    codes: table(
+      ['Code', 'What it means', 'What you do'],
+      Object.entries(ISSUE_CODES).map(([code, meaning]) => [`\`${code}\``, meaning, advice(code as IssueCode)]),
+    ),
+    ...Object.fromEntries(WRITABLE.map((name) => [name, fieldTable(resourceSpec(name))])),
+  };
+}
+
+function flagRows(command: Command): string[][] {
+  return command.options.map((option, i) => [
+    i === 0 ? `\`${fullName(command)}\`` : '',
+    `\`${option.flags}\``,
+    option.description,
+  ]);
+}
+
+function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [headings, headings.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`)
+    .join('\n');
+}
+
+/** The commands as the program builds them; its parsing is held back, and the tree it would parse with is taken. */
+async function commandTree(): Promise<Command> {
+  let tree: Command | undefined;
+  const spy = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (this: Command) {
+    tree = this;
+    return this;
+  });
+  await cli(['runs'], { cwd: '.' });
+  spy.mockRestore();
+  expect(tree).toBeInstanceOf(Command);
+  return tree!;
+}
+
+/** Whether the command line is one of the program's; nothing is carried out. Rejects with what commander says. */
+async function parsed(argv: readonly string[]): Promise<boolean> {
+  const tree = await commandTree();
+  let reached = false;
+  for (const command of leaves(tree)) {
+    command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+    command.action(() => {
+      reached = true;
+    });
+  }
+  await tree.parseAsync([...argv], { from: 'user' });
+  return reached;
+}
+
+function leaves(command: Command): Command[] {
+  return command.commands.flatMap((one) => (one.commands.length > 0 ? leaves(one) : [one]));
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
+}
+
+function usage(command: Command): string {
+  const args = command.registeredArguments.map((one) => {
+    const name = one.name().toUpperCase();
+    return one.required ? name : `[${name}${one.variadic ? '…' : ''}]`;
+  });
+  return [fullName(command), ...args].join(' ');
+}
+
+async function laterNames(tree: Command): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const command of leaves(tree)) {
+    const [, ...words] = fullName(command).split(' ');
+    const { out } = await cli([...words, '--help'], { cwd: '.' });
+    if (out.includes('Not in this version')) names.add(fullName(command));
+  }
+  return names;
+}
+
+/** `runs resume last   # a remark` → `runs`, `resume`, `last`; what stands behind a pipe is another program's. */
+function shellWords(line: string): string[] {
+  const words: string[] = [];
+  for (const [, quoted, bare] of line.matchAll(/"([^"]*)"|(\S+)/g)) {
+    if (bare === '|' || bare?.startsWith('#')) break;
+    words.push(quoted ?? bare ?? '');
+  }
+  return words;
+}
+
+/** Keys of a job file, dotted; `*` stands for a heading. */
+function keysOf(schema: unknown, path = ''): string[] {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return keysOf(schema.unwrap(), path);
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape).flatMap(([key, value]) => keysOf(value, path === '' ? key : `${path}.${key}`));
+  }
+  if (schema instanceof z.ZodRecord) {
+    const inner = schema.valueType;
+    const parts = inner instanceof z.ZodUnion ? inner.options : [inner];
+    const full = parts.filter((part: unknown) => part instanceof z.ZodObject);
+    return [path, ...full.flatMap((part: unknown) => keysOf(part, `${path}.*`))];
+  }
+  return [path];
+}
+
+/** From a heading to the next one of its level or above. */
+function section(heading: string): string {
+  const start = readme.indexOf(`\n${heading}\n`);
+  expect(start, heading).toBeGreaterThan(0);
+  const level = heading.indexOf(' ');
+  const end = readme.slice(start + 1 + heading.length).search(new RegExp(`\n#{2,${level}} `));
+  return end < 0 ? readme.slice(start) : readme.slice(start, start + 1 + heading.length + end);
+}
+
+function between(from: string, to: string): string {
+  const start = readme.indexOf(from) + from.length;
+  return readme.slice(start, readme.indexOf(to, start));
+}
+
+/** Rows of all tables in a text, without their headings; a pipe within a cell is written `\|`. */
+function tableRows(text: string): string[][] {
+  const lines = text.split('\n');
+  return lines
+    .filter((line, i) => line.startsWith('|') && !/^\| ?-{3}/.test(line) && !/^\| ?-{3}/.test(lines[i + 1] ?? ''))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** First cells of the tables of a text, without code marks. */
+function firstCells(text: string): string[] {
+  return tableRows(text).map(([first = '']) => (/^`[^`]*`$/.test(first) ? first.slice(1, -1) : first));
+}
+
+function firstCellsOf(heading: string): string[] {
+  // Sub-sections have tables of their own.
+  const text = section(heading);
+  const sub = text.slice(heading.length + 2).search(/\n#{2,4} /);
+  return firstCells(sub < 0 ? text : text.slice(0, heading.length + 2 + sub));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
