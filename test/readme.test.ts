@@ -10,6 +10,7 @@ import { importJob } from '../src/model/job.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
 import { compileDateFormat } from '../src/pipeline/date-format.js';
 import { advice } from '../src/report/advice.js';
+import { summaryText } from '../src/report/console.js';
 import { outcomeWords } from '../src/report/outcome-words.js';
 import { rejectedName } from '../src/report/rejected.js';
 import { FAULT_COLUMNS, PLAN_COLUMNS, REJECTED_COLUMNS, RESULT_COLUMNS } from '../src/report/report-lines.js';
@@ -93,7 +94,7 @@ describe('commands', () => {
   });
 
   it('in code blocks and in running text can be parsed', async () => {
-    const blocks = [...readme.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+    const blocks = codeBlocks('(?:sh|text)');
     const lines = [...blocks.join('').matchAll(/^ *((?:npx )?rowferry [^\n]*)/gm)].map((match) => match[1]!);
     const inline = [...readme.matchAll(/`(rowferry [^`]+)`/g)].map((match) => match[1]!);
     expect(lines.length).toBeGreaterThan(8);
@@ -128,8 +129,17 @@ describe('settings, job files and codes', () => {
     expect(keys).toContain('columns.*.required');
   });
 
+  it('states the defaults of a job file as they are', () => {
+    const least = { kind: 'import', resource: 'asset', match: { key: 'name' }, columns: { Name: 'name' } };
+    const filled = new Map(scalars(importJob.parse(least)));
+    for (const given of ['kind', 'resource', 'match.key.0', 'columns.Name']) filled.delete(given);
+    expect(filled.size).toBeGreaterThan(10);
+    const stated = new Map(tableRows(section('## Job files')).map(([key = '', , value = '']) => [key, value]));
+    for (const [key, value] of filled) expect(stated.get(`\`${key}\``)?.replaceAll('`', ''), key).toBe(String(value));
+  });
+
   it('shows job files that are right, one of them with every key', () => {
-    const jobs = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1]!);
+    const jobs = codeBlocks('yaml');
     expect(jobs).toHaveLength(2);
     for (const text of jobs)
       expect(checkJobText(text).problems.filter((problem) => problem.severity === 'error')).toEqual([]);
@@ -211,11 +221,40 @@ describe('reports', () => {
     const { counts } = JSON.parse(await readFile('fixtures/assets-demo.expected.json', 'utf8')) as {
       counts: Record<string, number>;
     };
-    const shown = between('```text\n', '```');
+    const [shown] = codeBlocks('text');
     for (const [outcome, count] of Object.entries(counts)) {
       if (outcome !== 'total') expect(shown).toMatch(new RegExp(`\\b${count} +${outcome}\\b`));
     }
     expect(shown).toContain(`of ${counts['total']} rows`);
+  });
+});
+
+describe('the tutorial', () => {
+  it('comes to what it shows', async () => {
+    const [sheet = '', rejected = ''] = codeBlocks('csv');
+    const [job = ''] = codeBlocks('yaml');
+    const shown = codeBlocks('text').find((text) => text.startsWith('DRY RUN')) ?? '';
+    const desk = await openDesk({ seed: 'demo' });
+    try {
+      const jobFile = await desk.file('laptops.yaml', job);
+      const file = await desk.file('laptops.csv', sheet);
+      const rehearsed = await desk.import(file, jobFile, { dryRun: true });
+      const page = summaryText(rehearsed.summary);
+      const head = (text: string) => text.slice(0, text.indexOf(' requests (')).replace(/\n[^\n]*$/, '');
+      expect(head(shown)).toBe(head(page));
+      const run = await desk.import(file, jobFile);
+      expect(run.exitCode).toBe(EXIT.needsPerson);
+      const written = await readFile(join(run.reportDir, 'rejected.csv'), 'utf8');
+      expect(written).toBe(rejected);
+      const corrected = written.replace('Acme Computer,', 'Acme Computers,').replace('about 1300', '1300');
+      const again = await desk.import(await desk.file('rejected.csv', corrected), jobFile);
+      expect(again.exitCode).toBe(EXIT.ok);
+      const once = await desk.import(file, jobFile);
+      expect(once.summary.rows).toMatchObject({ unchanged: 2, invalid: 2, created: 0 });
+      expect(once.commits).toBe(0);
+    } finally {
+      await desk.close();
+    }
   });
 });
 
@@ -395,6 +434,12 @@ function keysOf(schema: unknown, path = ''): string[] {
   return [path];
 }
 
+/** The plain values of a tree with their dotted paths. */
+function scalars(value: unknown, path = ''): [string, unknown][] {
+  if (typeof value !== 'object' || value === null) return [[path, value]];
+  return Object.entries(value).flatMap(([key, part]) => scalars(part, path === '' ? key : `${path}.${key}`));
+}
+
 /** From a heading to the next one of its level or above. */
 function section(heading: string): string {
   const start = readme.indexOf(`\n${heading}\n`);
@@ -407,6 +452,11 @@ function section(heading: string): string {
 function between(from: string, to: string): string {
   const start = readme.indexOf(from) + from.length;
   return readme.slice(start, readme.indexOf(to, start));
+}
+
+/** Contents of the code blocks of a kind. */
+function codeBlocks(kind: string): string[] {
+  return [...readme.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
 }
 
 /** Rows of all tables in a text, without their headings; a pipe within a cell is written `\|`. */

@@ -8,11 +8,13 @@ const SPARE_PAGES = 4;
 
 /**
  * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
- * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key, as outcomes show it. A key
- * that two of the records have stays without an id: which of them is ours cannot be told. Interface, section 8.
+ * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key, as outcomes show it; `created`
+ * is how many records the run created in all: those with known ids stand among the others. A key that two of the
+ * records have stays without an id: which of them is ours cannot be told. Interface, section 8.
  */
 export async function learnIds(
   rows: ReadonlyMap<string, number>,
+  created: number,
   options: MatchOptions,
   learned: (row: number, id: number) => void,
 ): Promise<void> {
@@ -29,7 +31,7 @@ export async function learnIds(
   const first = await service.page(resource, 1);
   const last = Math.max(1, Math.ceil(first.count / PAGE_SIZE));
   const expected = Math.ceil(rows.size / PAGE_SIZE) + 1;
-  const lowest = Math.max(1, last - expected - SPARE_PAGES);
+  const lowest = Math.max(1, last - Math.ceil(Math.max(rows.size, created) / PAGE_SIZE) - 1 - SPARE_PAGES);
   const found = new Map<string, number | 'several'>();
   let top = last;
   for (let pages = expected; top >= lowest && found.size < rows.size; pages = SPARE_PAGES) {

@@ -84,11 +84,14 @@ async function nameCompany(run: Run, service: Service): Promise<void> {
     );
   }
   const name = String(record['name'] ?? '');
-  if (record['status'] === 'archived' && !run.request.force) {
-    throw new RunError(
-      'failed',
-      `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, say --force.`,
-    );
+  if (record['status'] === 'archived') {
+    if (!run.request.force) {
+      throw new RunError(
+        'failed',
+        `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, say --force.`,
+      );
+    }
+    run.warn(`The company ${company} "${name}" is archived; --force overrides that.`);
   }
   run.info(
     `${run.request.dryRun ? 'Rehearsing for' : 'Importing into'} "${name}" (company ${company}) at ${run.request.service}`,

@@ -36,10 +36,14 @@ function outcomeOf(change: Change): OutcomeKind {
   }
 }
 
-/** The brake on refusals, looked at after each outcome. */
+/** The brake on refusals, looked at after each outcome. Overridden, it is a warning: once, when it would have stopped the run. */
 export function checkRejections(run: Run): RunError | undefined {
-  const sentence = run.request.force ? undefined : trippedByRejections(run.job.brakes, run.tally.rejected, run.rows);
-  return sentence === undefined ? undefined : new RunError('braked', sentence);
+  const sentence = trippedByRejections(run.job.brakes, run.tally.rejected, run.rows);
+  if (sentence === undefined) return undefined;
+  if (!run.request.force) return new RunError('braked', sentence);
+  const overridden = 'Brake overridden by --force: max_rejected:';
+  if (!run.warnings.some((text) => text.startsWith(overridden))) run.warn(`Brake overridden by --force: ${sentence}`);
+  return undefined;
 }
 
 function asText(diff: FieldDiff): DiffText {

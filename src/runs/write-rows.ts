@@ -131,7 +131,7 @@ async function learn(
 ): Promise<void> {
   if (nameless.size === 0) return;
   const ids = new Map<number, number>();
-  await learnIds(nameless, matched.match, (row, id) => {
+  await learnIds(nameless, run.tally.created, matched.match, (row, id) => {
     ids.set(row, id);
     written.set(row, id);
   });

@@ -240,7 +240,10 @@ describe('SIGTERM, and SIGKILL for one that does not end (40, 41)', () => {
   });
 
   it('SIGTERM while an answer is overdue, then SIGKILL: resume completes', async () => {
-    bench = await openBench({ faults: ['POST /asset nth=50 timeout_after'] }, { ROWFERRY_TIMEOUT: '60' });
+    bench = await openBench({ faults: ['POST /asset nth=50 timeout_after'] }, {
+      ROWFERRY_TIMEOUT: '60',
+      ROWFERRY_LOG_LEVEL: 'warn',
+    });
     const argv = await assets(bench, 200);
     bench.killAt('POST', 50, 'SIGTERM');
     const started = await bench.start(argv);

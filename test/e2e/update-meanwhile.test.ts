@@ -1,0 +1,260 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { SeenRequest } from '../../src/sandbox/server.js';
+import { csv, type Desk, openDesk } from '../support/desk.js';
+import { probed, stored, storedOne } from '../support/records.js';
+
+let desk: Desk;
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await desk.close();
+});
+
+const ASSET = { category: { id: 3, subcategory: 'Rack' }, city: 'Ulm', room: 'R1', country: 276, original_cost: 12.5 };
+const assets = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...ASSET,
+    name: `Box ${index + 1}`,
+    serial_number: `S-${index + 1}`,
+  }));
+const job = (field: string, more: object = {}) => ({
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'serial_number' },
+  columns: { Serial: 'serial_number', New: field },
+  ...more,
+});
+
+/**
+ * Two assets are to be moved to Bonn. While the first is written, more than a minute passes: the second is read again
+ * before its PUT, and `meanwhile` happens just before that.
+ */
+async function slowRun(meanwhile: () => void, more: object = {}) {
+  let late = 0;
+  const now = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + late);
+  let again = 0;
+  desk = await openDesk({
+    onRequest(request: SeenRequest) {
+      if (request.method === 'PUT' && request.path === '/asset/1') late = 61_000;
+      if (request.method === 'GET' && request.path === '/asset/2/' && ++again === 1) meanwhile();
+    },
+  });
+  desk.sandbox.insert('asset', assets(2));
+  const file = await desk.file(
+    'a.csv',
+    csv([
+      ['Serial', 'New'],
+      ['S-1', 'Bonn'],
+      ['S-2', 'Bonn'],
+    ]),
+  );
+  const result = await desk.import(file, job('city', more));
+  return { result, again };
+}
+
+describe('a record that somebody else changes between the plan and its PUT', () => {
+  it('in another field: read again, both changes survive', async () => {
+    const { result, again } = await slowRun(() => desk.sandbox.edit('asset', 2, { room: 'R2', original_cost: 99 }));
+    expect([result.outcomes, again]).toEqual([['2 updated', '3 updated'], 1]);
+    expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Bonn', room: 'R2', original_cost: '99.00' });
+    const before = await beforeLines(result.reportDir);
+    expect(before.map(({ row, record }) => [row, record['room']])).toEqual([
+      [2, 'R1'],
+      [3, 'R2'],
+    ]);
+  });
+
+  it('in a field that the row sets: conflict, nothing sent, both values named', async () => {
+    const { result } = await slowRun(() => desk.sandbox.edit('asset', 2, { city: 'Trier' }));
+    expect([result.outcomes, result.commits, result.exitCode]).toEqual([['2 updated', '3 conflict'], 1, 3]);
+    const [fault] = result.faults;
+    expect([fault!['row'], fault!['code']]).toEqual(['3', 'changed_meanwhile']);
+    for (const word of ['city', 'Trier', 'Ulm']) expect(fault!['message']).toContain(word);
+    expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Trier' });
+  });
+
+  it('to the very value of the row: unchanged, nothing sent', async () => {
+    const { result } = await slowRun(() => desk.sandbox.edit('asset', 2, { city: 'Bonn' }));
+    expect([result.outcomes, result.commits, result.exitCode]).toEqual([['2 updated', '3 unchanged'], 1, 0]);
+  });
+
+  it('by deleting it: conflict, nothing sent', async () => {
+    const { result } = await slowRun(() => desk.sandbox.remove('asset', 2));
+    expect([result.outcomes, result.commits]).toEqual([['2 updated', '3 conflict'], 1]);
+    expect(result.faults.map((one) => one['code'])).toEqual(['changed_meanwhile']);
+    expect(result.faults[0]!['message']).toContain('no longer exists');
+  });
+
+  it('by adding what an update would destroy: held back; `warn` says what it destroyed', async () => {
+    const { result } = await slowRun(() => desk.sandbox.edit('asset', 2, { area: 'North' }));
+    expect([result.outcomes, result.commits]).toEqual([['2 updated', '3 at_risk'], 1]);
+    expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Ulm', area: 'North' });
+    await desk.close();
+    vi.restoreAllMocks();
+    const warned = await slowRun(() => desk.sandbox.edit('asset', 2, { area: 'North' }), {
+      write: { at_risk: 'warn' },
+    });
+    expect(warned.result.outcomes).toEqual(['2 updated', '3 updated']);
+    expect(warned.result.results[1]!['codes']).toContain('would_lose_value');
+    expect(warned.result.plan.map((one) => `${one['row']} ${one['field']} ${one['kind']}`)).toContain('3 area at_risk');
+  });
+
+  it('is not read again within a minute', async () => {
+    let reads = 0;
+    desk = await openDesk({
+      onRequest: ({ method, path }) => void (method === 'GET' && path === '/asset/2/' && reads++),
+    });
+    desk.sandbox.insert('asset', assets(2));
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'New'],
+        ['S-1', 'Bonn'],
+        ['S-2', 'Bonn'],
+      ]),
+    );
+    expect((await desk.import(file, job('city'))).outcomes).toEqual(['2 updated', '3 updated']);
+    expect(reads).toBe(0);
+  });
+});
+
+describe('the first update of a run is read back', () => {
+  const rows = (count: number) =>
+    csv([['Serial', 'New'], ...Array.from({ length: count }, (_, i) => [`S-${i + 1}`, 'Bonn'])]);
+
+  it.each([
+    ['a field that was carried over', 'room'],
+    ['the field that was set', 'city'],
+  ])('a PUT that drops %s stops the run after one', async (_, field) => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', assets(30));
+    desk.sandbox.setFaults([`PUT /asset drop_field=${field}`]);
+    const result = await desk.import(await desk.file('a.csv', rows(30)), job('city'));
+    expect([result.commits, result.exitCode, result.summary.status]).toEqual([1, 1, 'failed']);
+    expect(result.summary.rows).toMatchObject({ updated: 1, not_attempted: 29, total: 30 });
+    expect(result.summary.reason).toContain(field);
+    const [written] = result.results.filter((row) => row['outcome'] === 'updated');
+    expect(written!['codes']).toContain('would_lose_value');
+    // The record as it was is kept, so that a person can put it right.
+    const before = await beforeLines(result.reportDir);
+    expect(before.find((one) => one.id === Number(written!['id']))!.record).toMatchObject({ room: 'R1', city: 'Ulm' });
+  });
+
+  it('in the answer of the PUT where it holds the record', async () => {
+    desk = await openDesk({ responses: 'full' });
+    desk.sandbox.insert('asset', assets(3));
+    desk.sandbox.setFaults(['PUT /asset drop_field=room']);
+    const result = await desk.import(await desk.file('a.csv', rows(3)), job('city'));
+    expect([result.commits, result.exitCode]).toEqual([1, 1]);
+  });
+
+  it('and costs one request', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', assets(30));
+    const result = await desk.import(await desk.file('a.csv', rows(30)), job('city'));
+    expect(result.summary.rows.updated).toBe(30);
+    expect(desk.sandbox.requests.kinds['GET /asset/{id}/']).toBe(1);
+  });
+
+  it('a value that the service keeps in another form is a warning with both', async () => {
+    desk = await openDesk({ switches: { cutsText: 6 } });
+    desk.sandbox.insert('asset', assets(1));
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'New'],
+        ['S-1', 'Bad Homburg'],
+      ]),
+    );
+    const result = await desk.import(file, job('city'));
+    expect([result.outcomes, result.exitCode]).toEqual([['2 updated'], 0]);
+    expect(result.results[0]!['codes']).toContain('value_normalised');
+    const message = [result.results[0]!['message'], ...result.faults.map((one) => one['message'])].join(' ');
+    expect(message).toContain('"Bad Ho"');
+    expect(message).toContain('"Bad Homburg"');
+  });
+
+  it('a value that the service trims is no fault, and unchanged the next time', async () => {
+    desk = await openDesk({ switches: { trimsText: 'on' } });
+    desk.sandbox.insert('asset', assets(1));
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'New'],
+        ['S-1', '  Bad Homburg '],
+      ]),
+    );
+    expect((await desk.import(file, job('city'))).outcomes).toEqual(['2 updated']);
+    expect((await desk.import(file, job('city'))).outcomes).toEqual(['2 unchanged']);
+  });
+
+  it('of a PATCH as well', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', assets(5));
+    await probed(desk, { patch: true });
+    desk.sandbox.setFaults(['PATCH /asset drop_field=city']);
+    const result = await desk.import(await desk.file('a.csv', rows(5)), job('city', { write: { method: 'patch' } }));
+    // The old value still stands: the update did not happen, and whether it will is not known.
+    expect([result.exitCode, result.summary.rows.unknown, result.summary.rows.not_attempted]).toEqual([1, 1, 4]);
+    expect(result.faults.map((one) => `${one['code']} ${one['field']}`)).toEqual(['outcome_unknown city']);
+  });
+});
+
+describe('the record as it was before each update', () => {
+  it('is kept whole, digit by digit', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [
+      `{"name":"Box","serial_number":"S-1","category":{"id":3},"original_cost":99999999999999.99,"estimated_salvage_value":0.10,"city":"Ulm"}`,
+      `{"name":"Box 2","serial_number":"S-2","category":{"id":3},"city":"Bonn"}`,
+    ]);
+    const shown = desk.sandbox.record('asset', 1);
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'New'],
+        ['S-1', 'Bonn'],
+        ['S-2', 'Bonn'],
+        ['S-3', 'Bonn'],
+      ]),
+    );
+    const result = await desk.import(file, job('city', { match: { key: 'serial_number', missing: 'skip' } }));
+    expect(result.outcomes).toEqual(['2 updated', '3 unchanged', '4 skipped']);
+    const text = await readFile(join(result.reportDir, 'before.ndjson'), 'utf8');
+    expect(text.trim().split('\n')).toHaveLength(1);
+    expect(text).toContain('"original_cost":99999999999999.99');
+    const [entry] = await beforeLines(result.reportDir);
+    expect([entry!.row, entry!.id, entry!.record['city']]).toEqual([2, 1, 'Ulm']);
+    expect(Object.keys(entry!.record)).toEqual(Object.keys(shown!));
+    expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ original_cost: '99999999999999.99', city: 'Bonn' });
+  });
+
+  it('is not written by a dry run, which sends nothing and tells the same', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', assets(2));
+    const before = stored(desk.sandbox, 'asset');
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'New'],
+        ['S-1', 'Bonn'],
+        ['S-2', 'Ulm'],
+      ]),
+    );
+    const dry = await desk.import(file, job('city'), { dryRun: true });
+    expect([dry.outcomes, dry.commits, dry.summary.requests.writes]).toEqual([['2 updated', '3 unchanged'], 0, 0]);
+    expect(stored(desk.sandbox, 'asset')).toEqual(before);
+    await expect(readFile(join(dry.reportDir, 'before.ndjson'))).rejects.toThrow();
+    const real = await desk.import(file, job('city'));
+    expect([real.outcomes, real.plan]).toEqual([dry.outcomes, dry.plan]);
+  });
+});
+
+async function beforeLines(dir: string) {
+  const text = await readFile(join(dir, 'before.ndjson'), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { row: number; id: number; record: Record<string, unknown> });
+}
