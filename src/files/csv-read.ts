@@ -10,6 +10,7 @@ import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encodi
 import { unescapeFormula } from './formula.js';
 import { columnName, findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from './header.js';
 import type { SourceLimits } from './limits.js';
+import { withoutMeaning } from './stated.js';
 
 const BATCH = 500;
 const SAMPLE_BYTES = 1024 * 1024;
@@ -32,10 +33,7 @@ interface Dialect {
  * is refused before any row is handed out. Throws `RunError`.
  */
 export async function openCsv(file: CsvFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
-  if (options.sheet !== undefined) {
-    throw new RunError('usage', `${file.path}: source.sheet is stated, but the file is CSV and has no sheets.`);
-  }
-  const evidence: string[] = [];
+  const evidence: string[] = withoutMeaning(options, ['sheet'], 'a CSV file');
   const warnings: string[] = [];
   const raw = () => fileBytes(file.path, file.gzip, limits);
 

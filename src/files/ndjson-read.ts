@@ -6,6 +6,7 @@ import { textFault, withoutReplacement } from './cell-faults.js';
 import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
 import { type SourceLimits, sizeText } from './limits.js';
+import { withoutMeaning } from './stated.js';
 
 const BATCH = 500;
 
@@ -23,16 +24,6 @@ interface NdjsonFile {
  * that appears only later is a fault of its row. Row numbers are line numbers. Throws `RunError`.
  */
 export async function openNdjson(file: NdjsonFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
-  const stated = (value: unknown) => value !== undefined && value !== 'auto';
-  for (const [name, value] of [
-    ['sheet', options.sheet],
-    ['header_row', options.header_row],
-    ['delimiter', options.delimiter],
-  ] as const) {
-    if (stated(value)) {
-      throw new RunError('usage', `${file.path}: source.${name} is stated, but the file is NDJSON and has none.`);
-    }
-  }
   const raw = () => fileBytes(file.path, file.gzip, limits);
   const mark = encodingOfHead(file.head);
   const named = statedEncoding(file.path, options.encoding, mark);
@@ -52,6 +43,7 @@ export async function openNdjson(file: NdjsonFile, options: SourceOptions, limit
       headings,
       newline: '\n',
       evidence: [
+        ...withoutMeaning(options, ['sheet', 'header_row', 'delimiter'], 'an NDJSON file'),
         finding?.evidence ?? `The encoding is ${encoding}, as stated.`,
         `The ${headings.length} headings are the keys of the first ${HEADING_LINES.toLocaleString('en-US')} lines.`,
       ],

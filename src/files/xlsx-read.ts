@@ -7,6 +7,7 @@ import { columnName, findHeading, HEADING_SAMPLE, headingTexts, type SampleRow }
 import { type SourceLimits, sizeText } from './limits.js';
 import { NO_STRINGS, readSharedStrings, type SharedStrings } from './shared-strings.js';
 import { createSheetScan, type SheetScan, type StoredRow } from './sheet-scan.js';
+import { withoutMeaning } from './stated.js';
 import { readWorkbook, type Workbook, type WorkbookSheet } from './xlsx-workbook.js';
 import { type Archive, openArchive } from './zip.js';
 
@@ -30,14 +31,9 @@ interface Book extends Workbook {
  * is handed out. Shared strings stay in memory as long as the source does. Throws `RunError`.
  */
 export async function openXlsx(file: XlsxFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
-  for (const name of ['encoding', 'delimiter'] as const) {
-    if (options[name] !== undefined && options[name] !== 'auto') {
-      throw new RunError('usage', `${file.path}: source.${name} is stated, but the file is a workbook and has none.`);
-    }
-  }
   const book = await openBook(file, limits);
   const header = typeof options.header_row === 'number' ? options.header_row : undefined;
-  const evidence: string[] = [];
+  const evidence = withoutMeaning(options, ['encoding', 'delimiter'], 'a workbook');
   const warnings: string[] = [];
   const { sheet, survey } = await chooseSheet(book, options.sheet, header ?? 1, evidence);
 

@@ -16,6 +16,10 @@ export interface WorkbookContent {
   readonly sheet: string;
   readonly headings: readonly string[];
   readonly rows: AsyncIterable<WorkbookRow> | Iterable<WorkbookRow>;
+  /** Row of the headings; default 1. The rows above stay empty. */
+  readonly headerRow?: number;
+  /** Position of the sheet in the workbook; default 1. Empty sheets stand before it. */
+  readonly sheetNumber?: number;
   /** Notes on heading cells, by position. */
   readonly headingNotes?: readonly (string | undefined)[];
 }
@@ -46,7 +50,10 @@ export async function writeWorkbook(path: string, content: WorkbookContent): Pro
     });
     failed.catch(() => undefined);
     try {
-      const sheet = book.addWorksheet(sheetName(content.sheet), { views: [{ state: 'frozen', ySplit: 1 }] });
+      const name = sheetName(content.sheet);
+      for (let before = 1; before < (content.sheetNumber ?? 1); before++)
+        book.addWorksheet(`${name.slice(0, 24)} (${before})`).commit();
+      const sheet = book.addWorksheet(name, { views: [{ state: 'frozen', ySplit: content.headerRow ?? 1 }] });
       await Promise.race([failed, fill(sheet, content)]);
       sheet.commit();
       await Promise.race([failed, book.commit()]);
@@ -65,11 +72,12 @@ export async function writeWorkbook(path: string, content: WorkbookContent): Pro
 async function fill(sheet: ExcelJS.Worksheet, content: WorkbookContent): Promise<void> {
   const { headings } = content;
   let waiting: WorkbookRow[] | undefined = [];
-  let row = 1;
+  const headerRow = content.headerRow ?? 1;
+  let row = headerRow;
   const put = (next: WorkbookRow) => writeRow(sheet.getRow(++row), next);
   const begin = () => {
     setWidths(sheet, headings, waiting ?? []);
-    const first = sheet.getRow(1);
+    const first = sheet.getRow(headerRow);
     headings.forEach((heading, i) => {
       const cell = first.getCell(i + 1);
       cell.value = sheetText(heading);
@@ -93,7 +101,7 @@ async function fill(sheet: ExcelJS.Worksheet, content: WorkbookContent): Promise
   }
   if (waiting) begin();
   if (headings.length > 0) {
-    sheet.autoFilter = { from: { row: 1, column: 1 }, to: { row, column: headings.length } };
+    sheet.autoFilter = { from: { row: headerRow, column: 1 }, to: { row, column: headings.length } };
   }
 }
 

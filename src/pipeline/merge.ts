@@ -62,8 +62,11 @@ export function mergeRow(
     if (lost === undefined && sameValue(base[field], value)) continue;
     // A cleared yes-or-no takes its default, which is no (interface, section 4.1).
     if (isEmpty(value) && base[field] === false) continue;
-    if (lost !== undefined && lost.text === valueText(value)) continue;
-    const refusal = notUpdatable(field, base[field], value, options, record !== undefined);
+    if (lost !== undefined && repeats(value, lost)) continue;
+    const refusal =
+      lost?.value === undefined
+        ? notUpdatable(field, base[field], value, options, record !== undefined)
+        : cannotChange(field, value, lost);
     if (refusal) {
       issues.push(refusal);
       continue;
@@ -94,6 +97,18 @@ export function mergeRow(
   }
   const unseen = options.omittedIsKept ? [] : [...unseenFields(set, remembered, record, options), ...read.unknown];
   return { target, diff, issues, risks, unseen };
+}
+
+function repeats(value: Value, lost: Loss): boolean {
+  return lost.value === undefined ? lost.text === valueText(value) : sameValue(lost.value, value);
+}
+
+function cannotChange(field: string, value: Value, lost: Loss): Issue {
+  return fault(
+    'field_not_updatable',
+    `The record has ${field} = "${lost.text}", the file "${valueText(value)}", and it cannot be changed here: ${lost.why}. Change it in the service, or leave the column out.`,
+    { field, value: valueText(value) },
+  );
 }
 
 /** Whether the diff holds anything to send. */

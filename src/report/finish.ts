@@ -39,6 +39,8 @@ export interface ReportInput {
   readonly columnsOf?: ColumnsOf;
   /** The job states `source.header_row` as a number: the rejected file has its heading in that row, too. */
   readonly keepHeaderRow?: boolean;
+  /** The job states `source.sheet` as this number: the rejected workbook has its sheet there, too. */
+  readonly sheetNumber?: number;
   /**
    * Why rows may lack an outcome, in one sentence, for a run that stopped early. They are then `not_attempted`, or
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
@@ -119,8 +121,12 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   return summary;
 }
 
-function rejectedOptions({ columnsOf, keepHeaderRow }: ReportInput) {
-  return { ...(columnsOf && { columnsOf }), ...(keepHeaderRow !== undefined && { keepHeaderRow }) };
+function rejectedOptions({ columnsOf, keepHeaderRow, sheetNumber }: ReportInput) {
+  return {
+    ...(columnsOf && { columnsOf }),
+    ...(keepHeaderRow !== undefined && { keepHeaderRow }),
+    ...(sheetNumber !== undefined && { sheetNumber }),
+  };
 }
 
 /** results.csv, faults.csv and plan.csv in one pass over the rows, which is also when they are counted. */

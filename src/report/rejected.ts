@@ -22,6 +22,8 @@ export interface RejectedOptions {
   readonly columnsOf?: ColumnsOf;
   /** The job names the heading row by number, so the heading must stand in that row again. */
   readonly keepHeaderRow?: boolean;
+  /** The job names the sheet by this number, so it must stand there again. */
+  readonly sheetNumber?: number;
 }
 
 const OURS: ReadonlySet<string> = new Set(REJECTED_COLUMNS);
@@ -128,7 +130,7 @@ async function writeCsvIn(
 async function writeXlsx(
   path: string,
   rows: AsyncIterable<readonly RejectedRow[]>,
-  { meta, columnsOf }: RejectedOptions,
+  { meta, columnsOf, keepHeaderRow, sheetNumber }: RejectedOptions,
 ): Promise<void> {
   const kept = keptColumns(meta.headings);
   const width = meta.headings.length;
@@ -147,6 +149,8 @@ async function writeXlsx(
     sheet: meta.sheet ?? 'Rejected',
     headings: [...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS],
     rows: lines(),
+    ...(keepHeaderRow && meta.header_row !== null ? { headerRow: meta.header_row } : {}),
+    ...(sheetNumber === undefined ? {} : { sheetNumber }),
   });
 }
 

@@ -75,7 +75,8 @@ function fieldByKey(template: CustomTemplate, key: string): CustomField | undefi
 
 /**
  * Custom form rows of a record: a list of `{id, custom_form_data: {column: value}}`, interface section 2.5.
- * A row that hangs below another (`parent_row_id`) has no write form: its values are losses.
+ * A form's rows are counted in their order. A row that hangs below another (`parent_row_id`) has no write form: its
+ * values are losses.
  */
 export function readForms(raw: unknown, lexicon: Lexicon, sink: Sink): void {
   const seen = new Map<number, number>();
@@ -84,21 +85,29 @@ export function readForms(raw: unknown, lexicon: Lexicon, sink: Sink): void {
     const id = recordId(item['id']);
     if (id === undefined) continue;
     const data = isObject(item['custom_form_data']) ? item['custom_form_data'] : {};
-    const parent = item['parent_row_id'];
-    if (!isNothing(parent) && parent !== 0) {
-      loseChildRow(`form.${id}(below row ${shown(parent)})`, data, sink);
-      continue;
-    }
     const occurrence = (seen.get(id) ?? 0) + 1;
     seen.set(id, occurrence);
-    readFormRow(id, occurrence, data, lexicon, sink);
+    const parent = item['parent_row_id'];
+    if (isNothing(parent) || parent === 0) readFormRow(id, occurrence, data, lexicon, sink);
+    else loseChildRow(id, occurrence, data, lexicon, sink);
   }
 }
 
-function loseChildRow(name: string, data: Readonly<Record<string, unknown>>, sink: Sink): void {
+function loseChildRow(
+  id: number,
+  occurrence: number,
+  data: Readonly<Record<string, unknown>>,
+  lexicon: Lexicon,
+  sink: Sink,
+): void {
+  const row: Sink = { fields: {}, losses: [] };
+  readFormRow(id, occurrence, data, lexicon, row);
   const why = 'it belongs to a form row below another row, which no request can carry';
   for (const [column, raw] of Object.entries(data)) {
-    if (!isNothing(raw)) sink.losses.push({ field: `${name}.${column}`, text: shown(raw), why });
+    if (isNothing(raw)) continue;
+    const field = formFieldName(id, occurrence, column);
+    const value = row.fields[field];
+    sink.losses.push({ field, text: shown(raw), why, ...(value === undefined ? {} : { value }) });
   }
 }
 

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { EXIT, RunError } from '../model/error.js';
-import type { OpenSource } from '../model/source.js';
 import { writeReports } from '../report/finish.js';
 import type { RunStatus, Summary } from '../report/summary.js';
 import { type Run, rememberRows } from './run.js';
@@ -16,15 +15,13 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
   try {
     await run.journal.close();
     await run.before.close();
-    if (stopped instanceof RunError && stopped.kind === 'usage') {
+    if (stopped instanceof RunError && stopped.kind === 'usage' && run.requests().writes === 0) {
       // A job that does not fit its file was refused before anything was done: it leaves no run behind.
       if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
       throw stopped;
     }
     const status = statusOf(run, stopped);
     const { source, request } = run;
-    // A run that stopped while it read the file has not counted all its rows.
-    if (status !== undefined) run.rows = await countRows(source);
     const finished = new Date();
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
@@ -34,6 +31,7 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
       before: run.folder.before,
       source,
       keepHeaderRow: typeof run.job.source.header_row === 'number',
+      ...(typeof run.job.source.sheet === 'number' ? { sheetNumber: run.job.source.sheet } : {}),
       ...(status === undefined
         ? {}
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
@@ -61,12 +59,6 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
   } finally {
     for (const close of run.closers.reverse()) await close();
   }
-}
-
-async function countRows(source: OpenSource): Promise<number> {
-  let rows = 0;
-  for await (const batch of source.rows()) rows += batch.length;
-  return rows;
 }
 
 function sourceFacts(run: Run) {

@@ -1,3 +1,4 @@
+import { RunError } from '../model/error.js';
 import type { OutcomeKind } from '../model/outcome.js';
 import { localRunner } from '../pipeline/apply.js';
 import { isUnseen, remember } from '../pipeline/apply-create.js';
@@ -34,7 +35,9 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
     if (wave > 0) await learn(run, matched, nameless, written);
     await writeWave(wave, run, matched, state, runner.run);
   }
-  if (!run.signal.aborted && state.stopped === undefined) await learn(run, matched, nameless, written);
+  // A brake stops the writing, not the service: what was written gets its ids.
+  const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
+  if (!run.signal.aborted && (state.stopped === undefined || braked)) await learn(run, matched, nameless, written);
   await matched.known.flush();
   if (state.stopped) throw state.stopped;
 }

@@ -325,6 +325,7 @@ describe('custom forms', () => {
     desk = await openDesk();
     const columns = {
       Name: 'name',
+      Cat: 'category.name',
       Rack: 'form.Data centre.Rack',
       Second: 'form.Data centre#2.Rack',
       Unit: 'form.Data centre#2.Unit',
@@ -332,14 +333,29 @@ describe('custom forms', () => {
     const file = await desk.file(
       'a.csv',
       csv([
-        ['Serial', 'Name', 'Rack', 'Second', 'Unit'],
-        ['S-1', 'Box', 'A1', 'B2', '7'],
+        ['Serial', 'Name', 'Cat', 'Rack', 'Second', 'Unit'],
+        ['S-1', 'Box', 'Server', 'A1', 'B2', '7'],
       ]),
     );
     expect((await desk.import(file, job(columns))).outcomes).toEqual(['2 created']);
     const before = stored(desk.sandbox, 'asset');
     const again = await desk.import(file, job(columns));
+    expect(again.faults).toEqual([]);
     expect([again.outcomes, again.commits]).toEqual([['2 unchanged'], 0]);
+    const other = await desk.import(
+      await desk.file(
+        'b.csv',
+        csv([
+          ['Serial', 'Unit'],
+          ['S-1', '8'],
+        ]),
+      ),
+      job({ Unit: 'form.Data centre#2.Unit' }),
+    );
+    expect([other.outcomes, other.commits]).toEqual([['2 invalid'], 0]);
+    expect(other.faults.map((line) => `${line['code']} ${line['field']}`)).toEqual([
+      'field_not_updatable form.1#2.Unit',
+    ]);
     expect(stored(desk.sandbox, 'asset')).toEqual(before);
   });
 });

@@ -336,6 +336,25 @@ describe('a fault of the whole run stops it; the rest is not attempted, and resu
     expectTruth(imported, desk.sandbox, 'asset', 'serial_number', 40);
   });
 
+  it('a token file that becomes unusable mid-run stops the run, and nothing it did is forgotten', async () => {
+    desk = await openDesk({
+      onRequest({ method }) {
+        if (method !== 'POST' || desk.sandbox.commits.length !== 5) return undefined;
+        desk.sandbox.expireToken('second-token');
+        return writeFile(tokenFile, 'not a token\n');
+      },
+    });
+    const tokenFile = await desk.file('token', 'test-token\n');
+    const env = { ROWFERRY_API_TOKEN: '', ROWFERRY_API_TOKEN_FILE: tokenFile };
+    const imported = await desk.import(await assets(40), ASSETS, { env });
+    expect(imported.exitCode).toBe(1);
+    expect(imported.summary.rows).toMatchObject({ created: 5, not_attempted: 35 });
+    await writeFile(tokenFile, 'second-token\n');
+    const resumed = await desk.resume({ env });
+    expect(outcomes(resumed)).toEqual(all('created', 40));
+    expect(desk.sandbox.commits).toHaveLength(40);
+  });
+
   it('a token that stays refused stops the run; with a good one resume completes', async () => {
     desk = await openDesk({
       onRequest({ method }) {

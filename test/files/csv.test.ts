@@ -302,9 +302,15 @@ describe('files refused whole', () => {
   }, 15_000);
 });
 
+describe('options for files of another format', () => {
+  test('are said to have no meaning, because one job may serve for several formats', async () => {
+    const { meta } = await openSource(await csv('a,b\n1,2\n'), { sheet: 'Inventory' });
+    expect(meta.evidence).toContain('source.sheet is stated; a CSV file has none, so it has no meaning here.');
+  });
+});
+
 describe('options that contradict the file', () => {
   test.each([
-    [{ sheet: 'Inventory' }, 'has no sheets'],
     [{ encoding: 'klingon-8' }, '"klingon-8" is no known encoding'],
     [{ encoding: 'windows-1252' }, 'begins with the byte order mark of utf-8'],
     [{ delimiter: ';;' }, '";;" cannot separate cells'],

@@ -81,8 +81,14 @@ describe('NDJSON', () => {
 
   test('options that NDJSON has no use for', async () => {
     const path = await ndjson('{"a":1}\n');
-    for (const options of [{ sheet: 1 }, { header_row: 2 }, { delimiter: ';' }, { format: 'xlsx' as const }]) {
-      expect((await refusal(openSource(path, options))).kind).toBe('usage');
+    expect((await refusal(openSource(path, { format: 'xlsx' }))).kind).toBe('usage');
+    for (const [name, value] of [
+      ['sheet', 1],
+      ['header_row', 2],
+      ['delimiter', ';'],
+    ] as const) {
+      const { meta } = await openSource(path, { [name]: value });
+      expect(meta.evidence.join()).toContain(`source.${name} is stated; an NDJSON file has none`);
     }
     expect((await openSource(path, { format: 'csv' })).meta.format).toBe('csv');
   });

@@ -338,7 +338,7 @@ describe('reading', () => {
       ['template.5.Gone', 'x'],
       ['form.3.Photo', 'x.png'],
       ['form.3.Units', 'three'],
-      ['form.3(below row 11).Rack', 'child'],
+      ['form.3#2.Rack', 'child'],
     ]);
     expect(lossesOf('contract', { status: 'pending', customer: { name: 'No id' } })).toEqual([
       ['customer', 'No id'],
@@ -395,7 +395,7 @@ describe('reading', () => {
       'form.3.Units': 12,
       'form.8.Raw': Decimal.of('1.5'),
       'form.8.Flag': 'x',
-      'form.3#2.Rack': null,
+      'form.3#3.Rack': null,
     });
   });
 

@@ -26,6 +26,7 @@ export interface ImportOptions {
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
   readonly company?: number;
+  readonly reportDir?: string;
 }
 
 export interface Imported extends RunResult {
@@ -93,8 +94,9 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     },
     async import(file, job, options = {}) {
       const loaded = typeof job === 'string' ? await loadJob(job, { jobsDir: 'jobs' }) : inlineJob(job);
-      const { dryRun = false, force = false, company } = options;
-      const request = { file, job: loaded, dryRun, force, ...(company === undefined ? {} : { company }) };
+      const { dryRun = false, force = false, company, reportDir } = options;
+      const more = { ...(company === undefined ? {} : { company }), ...(reportDir === undefined ? {} : { reportDir }) };
+      const request = { file, job: loaded, dryRun, force, ...more };
       return collect((context) => importFile(request, context), options);
     },
     resume: (options = {}) => collect((context) => resumeRun('last', context), options),

@@ -1,0 +1,331 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { DEMO_MODELS, stored, storedOne, teach } from '../support/records.js';
+
+let desk: Desk;
+afterEach(() => desk.close());
+
+const ASSET = { category: { id: 3, subcategory: 'Rack' } };
+
+/** Sets the city of assets by their key columns. */
+async function setCity(
+  key: string | readonly string[],
+  rows: readonly (readonly string[])[],
+  match: object = {},
+): Promise<Imported> {
+  const fields = typeof key === 'string' ? [key] : key;
+  const columns = Object.fromEntries([...fields.map((field) => [field.toUpperCase(), field]), ['City', 'city']]);
+  const file = await desk.file('a.csv', csv([Object.keys(columns), ...rows]));
+  return desk.import(file, { kind: 'import', resource: 'asset', match: { key, missing: 'skip', ...match }, columns });
+}
+
+describe('what the job says about existing and missing records', () => {
+  it.each([
+    ['update', 'create', ['2 updated', '3 created'], 2, []],
+    ['skip', 'create', ['2 skipped', '3 created'], 1, []],
+    ['fail', 'create', ['2 invalid', '3 created'], 1, ['2 record_exists']],
+    ['update', 'skip', ['2 updated', '3 skipped'], 1, []],
+    ['update', 'fail', ['2 updated', '3 invalid'], 1, ['3 record_not_found']],
+    ['skip', 'fail', ['2 skipped', '3 invalid'], 0, ['3 record_not_found']],
+  ] as const)('existing: %s, missing: %s', async (existing, missing, outcomes, commits, faults) => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [{ ...ASSET, name: 'Box', serial_number: 'S-1', city: 'Ulm' }]);
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'Name', 'City'],
+        ['S-1', 'Box', 'Bonn'],
+        ['S-2', 'Crate', 'Bonn'],
+      ]),
+    );
+    const columns = { Serial: 'serial_number', Name: 'name', City: 'city' };
+    const result = await desk.import(file, {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number', existing, missing },
+      columns,
+    });
+    expect([result.outcomes, result.commits]).toEqual([outcomes, commits]);
+    expect(result.faults.map((one) => `${one['row']} ${one['code']}`)).toEqual(faults);
+    expect(storedOne(desk.sandbox, 'asset', 1)['city']).toBe(existing === 'update' ? 'Bonn' : 'Ulm');
+    expect(stored(desk.sandbox, 'asset').size).toBe(missing === 'create' ? 2 : 1);
+  });
+});
+
+describe('the key of a row', () => {
+  it('is compared after NFKC and trimming; case counts', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [
+      { ...ASSET, name: 'a', serial_number: 'Ｓ－1' },
+      { ...ASSET, name: 'b', serial_number: ' S-2 ' },
+      { ...ASSET, name: 'c', serial_number: 'Cafe\u0301' },
+      { ...ASSET, name: 'd', serial_number: 's-4' },
+    ]);
+    const result = await setCity('serial_number', [
+      ['S-1', 'Bonn'],
+      ['\u00a0S-2', 'Bonn'],
+      ['Café', 'Bonn'],
+      ['S-4', 'Bonn'],
+    ]);
+    expect(result.outcomes).toEqual(['2 updated', '3 updated', '4 updated', '5 skipped']);
+    expect(result.results.map((row) => row['id'])).toEqual(['1', '2', '3', '']);
+    // The key of the record itself is a mapped field that means the same: it is not rewritten for its form.
+    expect([...stored(desk.sandbox, 'asset').values()].map((one) => one['city'])).toEqual([
+      'Bonn',
+      'Bonn',
+      'Bonn',
+      undefined,
+    ]);
+  });
+
+  it('a record whose key differs in form only is unchanged, not rewritten at every import', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [{ ...ASSET, name: 'a', serial_number: ' S-2 ', city: 'Bonn' }]);
+    const first = await setCity('serial_number', [['S-2', 'Bonn']]);
+    const second = await setCity('serial_number', [['S-2', 'Bonn']]);
+    expect(second.outcomes).toEqual(['2 unchanged']);
+    expect(first.commits + second.commits).toBeLessThanOrEqual(1);
+  });
+
+  it('blank: never matches, not even a record whose key is blank too', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [
+      { ...ASSET, name: 'a', city: 'Ulm' },
+      { ...ASSET, name: 'b', serial_number: ' ', city: 'Ulm' },
+    ]);
+    const before = stored(desk.sandbox, 'asset');
+    const result = await setCity(
+      'serial_number',
+      [
+        ['', 'Bonn'],
+        ['  ', 'Bonn'],
+      ],
+      { missing: 'create' },
+    );
+    expect([result.outcomes, result.commits]).toEqual([['2 invalid', '3 invalid'], 0]);
+    expect(result.faults.map((one) => one['code'])).toContain('required');
+    expect(stored(desk.sandbox, 'asset')).toEqual(before);
+  });
+
+  it('of several fields: all must match', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [
+      { ...ASSET, name: 'a', manufacturer: 'X' },
+      { ...ASSET, name: 'a', manufacturer: 'Y' },
+      { ...ASSET, name: 'b', manufacturer: 'X' },
+      { ...ASSET, name: 'c' },
+    ]);
+    const result = await setCity(
+      ['name', 'manufacturer'],
+      [
+        ['a', 'Y', 'Bonn'],
+        ['b', 'Y', 'Bonn'],
+        ['a', '', 'Bonn'],
+        ['c', '', 'Bonn'],
+      ],
+    );
+    expect(result.outcomes).toEqual(['2 updated', '3 skipped', '4 skipped', '5 updated']);
+    expect([...stored(desk.sandbox, 'asset').values()].map((one) => one['city'])).toEqual([
+      undefined,
+      'Bonn',
+      undefined,
+      'Bonn',
+    ]);
+  });
+
+  it('of a reference and a text', async () => {
+    desk = await openDesk({ seed: 'demo' });
+    await teach(desk, 'hardware-model', DEMO_MODELS);
+    const result = await setCity(
+      ['asset_tag', 'attached_supplier'],
+      [
+        ['TAG-00012', 'Initech Services', 'Bonn'],
+        ['TAG-00013', 'Initech Services', 'Bonn'],
+      ],
+    );
+    expect(result.outcomes).toEqual(['2 updated', '3 skipped']);
+    expect(storedOne(desk.sandbox, 'asset', 12)['city']).toBe('Bonn');
+  });
+
+  it('id: read directly; one that does not exist is invalid or skipped, never created', async () => {
+    desk = await openDesk({ seed: 'demo' });
+    await teach(desk, 'hardware-model', DEMO_MODELS);
+    const before = stored(desk.sandbox, 'asset').size;
+    const result = await setCity(
+      'id',
+      [
+        ['12', 'Bonn'],
+        ['99999', 'Bonn'],
+      ],
+      { missing: 'create' },
+    );
+    expect(result.outcomes).toEqual(['2 updated', '3 invalid']);
+    expect(result.faults.map((one) => one['code'])).toEqual(['record_not_found']);
+    expect((await setCity('id', [['99999', 'Bonn']])).outcomes).toEqual(['2 skipped']);
+    expect(stored(desk.sandbox, 'asset').size).toBe(before);
+    expect(storedOne(desk.sandbox, 'asset', 12)['city']).toBe('Bonn');
+  });
+
+  it('that several records have: ambiguous, with their ids, and none is touched', async () => {
+    desk = await openDesk({ seed: 'demo' });
+    const before = stored(desk.sandbox, 'asset');
+    const result = await setCity('serial_number', [['SN-DUPLICATE', 'Bonn']], { missing: 'create' });
+    expect([result.outcomes, result.commits, result.exitCode]).toEqual([['2 ambiguous'], 0, 3]);
+    expect(result.faults.map((one) => one['code'])).toEqual(['ambiguous_match']);
+    for (const id of ['299', '300']) expect(result.faults[0]!['message']).toContain(id);
+    expect(stored(desk.sandbox, 'asset')).toEqual(before);
+  });
+
+  it('that an earlier row has: the earlier one is handled, the later is a duplicate, told apart by what it says', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [{ ...ASSET, name: 'a', serial_number: 'S-1', city: 'Ulm' }]);
+    const result = await setCity('serial_number', [
+      ['S-1', 'Bonn'],
+      [' S-1 ', 'Bonn'],
+      ['Ｓ-1', 'Trier'],
+      ['s-1', 'Bonn'],
+    ]);
+    expect(result.outcomes).toEqual(['2 updated', '3 duplicate', '4 duplicate', '5 skipped']);
+    expect(result.faults.map((one) => `${one['row']} ${one['code']}`)).toEqual(['3 duplicate_row', '4 duplicate_key']);
+    expect([storedOne(desk.sandbox, 'asset', 1)['city'], result.commits]).toEqual(['Bonn', 1]);
+  });
+});
+
+describe('values that reads show in another form than writes carry', () => {
+  it('the building, which each operation spells in its own way', async () => {
+    desk = await openDesk();
+    const columns = { Serial: 'serial_number', Name: 'name', Cat: 'category.name', Building: 'bldng_name' };
+    const job = { kind: 'import', resource: 'asset', match: { key: 'serial_number' }, columns };
+    const file = (building: string) => csv([Object.keys(columns), ['S-1', 'Box', 'Server', building]]);
+    expect((await desk.import(await desk.file('a.csv', file('Hall 1')), job)).outcomes).toEqual(['2 created']);
+    expect(storedOne(desk.sandbox, 'asset', 1)['bldg_name']).toBe('Hall 1');
+    expect((await desk.import(await desk.file('a.csv', file('Hall 1')), job)).outcomes).toEqual(['2 unchanged']);
+    const moved = await desk.import(await desk.file('b.csv', file('Hall 2')), job);
+    expect(moved.plan.map((one) => `${one['field']} ${one['old']} ${one['new']}`)).toEqual(['bldg_name Hall 1 Hall 2']);
+    expect(storedOne(desk.sandbox, 'asset', 1)['bldg_name']).toBe('Hall 2');
+    const touch = { ...job, columns: { Serial: 'serial_number', Room: 'room' } };
+    await desk.import(
+      await desk.file(
+        'c.csv',
+        csv([
+          ['Serial', 'Room'],
+          ['S-1', 'R'],
+        ]),
+      ),
+      touch,
+    );
+    expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ bldg_name: 'Hall 2', room: 'R' });
+    expect(Object.keys(JSON.parse(desk.sandbox.commits.at(-1)!.body!) as object)).toContain('bldng_name');
+  });
+
+  it('a hardware model set by id: its name is learned when it is written, then it is unchanged and can be carried over', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert(
+      'asset',
+      [1, 2, 3, 4].map((n) => ({ ...ASSET, name: `Box ${n}`, serial_number: `S-${n}` })),
+    );
+    const columns = { Serial: 'serial_number', Model: 'asset_hardware_model' };
+    const job = { kind: 'import', resource: 'asset', match: { key: 'serial_number' }, columns };
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'Model'],
+        ['S-1', '1'],
+        ['S-2', '2'],
+        ['S-3', '2'],
+        ['S-4', '3'],
+      ]),
+    );
+    expect((await desk.import(file, job)).summary.rows.updated).toBe(4);
+    const again = await desk.import(file, job);
+    expect([again.summary.rows.unchanged, again.commits]).toEqual([4, 0]);
+    const touched = await desk.import(
+      await desk.file(
+        'b.csv',
+        csv([
+          ['Serial', 'City'],
+          ['S-1', 'Bonn'],
+          ['S-3', 'Bonn'],
+          ['S-4', 'Bonn'],
+        ]),
+      ),
+      { ...job, columns: { Serial: 'serial_number', City: 'city' } },
+    );
+    expect(touched.summary.rows.updated).toBe(3);
+    expect([...stored(desk.sandbox, 'asset').values()].map((one) => one['asset_hardware_model'])).toEqual([1, 2, 2, 3]);
+    const byName = await desk.import(
+      await desk.file(
+        'c.csv',
+        csv([
+          ['Serial', 'Model'],
+          ['S-1', 'PowerEdge R660'],
+        ]),
+      ),
+      job,
+    );
+    expect(byName.outcomes).toEqual(['2 updated']);
+    expect(storedOne(desk.sandbox, 'asset', 1)['asset_hardware_model']).toBe(3);
+  });
+
+  it('a name learned for one model is not learned for another', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [
+      { ...ASSET, name: 'Box', serial_number: 'S-1', asset_hardware_model: { id: 1 } },
+      { ...ASSET, name: 'Box 2', serial_number: 'S-2', asset_hardware_model: { id: 1 } },
+    ]);
+    desk.sandbox.setFaults(['PUT /asset/1 drop_field=asset_hardware_model']);
+    const job = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number' },
+      columns: { Serial: 'serial_number', Model: 'asset_hardware_model', City: 'city' },
+    };
+    desk.sandbox.setSwitches({ omittedOnPut: 'kept' });
+    await desk.import(
+      await desk.file(
+        'a.csv',
+        csv([
+          ['Serial', 'Model', 'City'],
+          ['S-1', '2', 'Bonn'],
+        ]),
+      ),
+      job,
+    );
+    expect(storedOne(desk.sandbox, 'asset', 1)['asset_hardware_model']).toBe(1);
+    // The old model's name still shows: it says nothing about model 2.
+    const touched = await desk.import(
+      await desk.file(
+        'b.csv',
+        csv([
+          ['Serial', 'City'],
+          ['S-2', 'Bonn'],
+        ]),
+      ),
+      { ...job, columns: { Serial: 'serial_number', City: 'city' } },
+    );
+    expect(touched.outcomes).toEqual(['2 at_risk']);
+    expect(storedOne(desk.sandbox, 'asset', 2)['asset_hardware_model']).toBe(1);
+  });
+
+  it('a contract service per item, which reads show as text', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [
+      `{"name":"Box","serial_number":"S-1","category":{"id":3},"contract_service_per_item":99999999999999.99,"currency":{"value":"Krona","symbol":"kr"}}`,
+    ]);
+    const columns = { Serial: 'serial_number', Service: 'contract_service_per_item' };
+    const job = { kind: 'import', resource: 'asset', match: { key: 'serial_number' }, columns };
+    const file = (cell: string) =>
+      csv([
+        ['Serial', 'Service'],
+        ['S-1', cell],
+      ]);
+    expect((await desk.import(await desk.file('a.csv', file('99999999999999.990')), job)).outcomes).toEqual([
+      '2 unchanged',
+    ]);
+    expect((await desk.import(await desk.file('a.csv', file('0.10')), job)).outcomes).toEqual(['2 updated']);
+    expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({
+      contract_service_per_item: '0.10',
+      currency: { value: 'Krona', symbol: 'kr' },
+    });
+  });
+});
