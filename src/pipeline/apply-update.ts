@@ -96,7 +96,6 @@ export async function applyUpdate(change: Update, context: WriteContext): Promis
     const answer = await send(current.id, merge, context);
     const ended = await finish(current, answer, merge, context);
     if (ended.kind !== 'updated') return ended;
-    remember(current.id, carried(merge), context);
     const record = answer.kind === 'done' ? answer.record : undefined;
     const verified: Verified = await verifyUpdate(current.id, merge, record, verdict !== undefined, context).catch(
       (error: unknown) => {
@@ -105,6 +104,7 @@ export async function applyUpdate(change: Update, context: WriteContext): Promis
         return { issues: [] };
       },
     );
+    if (!verified.unchanged) remember(current.id, carried(merge), context);
     verdict?.(true);
     const issues = [...ended.issues, ...lateRisks(current, merge), ...verified.issues];
     return { ...ended, ...(verified.unchanged ? { kind: 'unknown' as const } : {}), issues };

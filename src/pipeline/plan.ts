@@ -155,13 +155,13 @@ function changeOf(
     };
   }
   const policy = options.job.write.at_risk;
-  const endangered = new Set(policy === 'warn' ? [] : merge.risks.map((risk) => risk.field));
-  const checked = check(merge.target, row, 'update', options).filter(
-    // What the record holds and the row does not set is a matter of risk, not of the row.
-    (issue) =>
-      !endangered.has(issue.field) &&
-      (issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status')),
-  );
+  const endangered = new Set(merge.risks.map((risk) => risk.field));
+  const checked = check(merge.target, row, 'update', options).filter((issue) => {
+    // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
+    // lacks what every update must have.
+    if (endangered.has(issue.field)) return policy === 'warn';
+    return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
+  });
   issues.push(...checked);
   if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues, { id, diff: merge.diff });
   if (merge.unseen.length > 0) {

@@ -75,7 +75,6 @@ function still(id: number, fields: readonly string[]): Issue {
 }
 
 function compare(record: Json, merge: Merge, context: WriteContext): Differences {
-  learnModel(record, merge, context);
   const read = readRecord(context.spec, record, context.lexicon);
   const opaque = new Set([
     ...read.losses.map((loss) => loss.field),
@@ -98,6 +97,7 @@ function compare(record: Json, merge: Merge, context: WriteContext): Differences
       issues.push(warning('value_normalised', text, { field, value: valueText(wanted) }));
     }
   }
+  if (dropped.length === 0 && stale.length === 0) learnModel(record, merge, context);
   return { dropped, stale, issues };
 }
 
@@ -118,13 +118,10 @@ function modelToLearn(merge: Merge, context: WriteContext): number | undefined {
   return isRef(value) && context.known.nameOf('hardware-model', value.id) === undefined ? value.id : undefined;
 }
 
-/** Learns the name from the record, unless it is the name of the model that the record had before, or of another one. */
+/** Learns the name that the record shows now, unless it is the name of another model. */
 function learnModel(record: Json, merge: Merge, context: WriteContext): void {
   const id = modelToLearn(merge, context);
   const name = record[MODEL];
   if (id === undefined || typeof name !== 'string' || name === '') return;
-  const old = merge.diff.find((one) => one.field === MODEL)?.old;
-  const oldName = isRef(old) ? old.name : old;
-  if (name === oldName || context.known.ids('hardware-model', name).length > 0) return;
-  context.known.learn('hardware-model', id, name);
+  if (context.known.ids('hardware-model', name).length === 0) context.known.learn('hardware-model', id, name);
 }

@@ -60,7 +60,7 @@ const fields: readonly FieldSpec[] = [
 
   field('contract', 'Contract', reference('contract'), 'rcu', {
     aliases: ['contract.number', 'contract_no', 'contract_number'],
-    note: 'By contract number or id.',
+    note: 'By contract number; digits are a number, too, not an id.',
   }),
   field('category.name', 'Category', reference('category'), '', {
     aliases: ['category'],

@@ -38,7 +38,7 @@ const fields: readonly FieldSpec[] = [
   field('number', 'Number', text(50), 'rcu', { aliases: ['contract_no', 'contract_number'], required: true }),
   field('parent_contract', 'Parent contract', reference('contract'), 'rcu', {
     aliases: ['parent_contract.number'],
-    note: 'By contract number or id.',
+    note: 'By contract number; digits are a number, too, not an id.',
   }),
   field('customer', 'Customer', reference('customer'), 'rcu', {
     aliases: ['customer.name'],

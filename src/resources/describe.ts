@@ -1,5 +1,5 @@
 import { isRequired } from './rules.js';
-import type { FieldSpec, FieldType, ResourceSpec } from './spec.js';
+import type { FieldSpec, FieldType, ReferenceTarget, ResourceSpec } from './spec.js';
 
 /** The fields of a resource as a Markdown table for the README; operations are R (read), C (create), U (update). */
 export function fieldTable(spec: ResourceSpec): string {
@@ -65,13 +65,19 @@ export function ruleText(field: FieldSpec): string {
     case 'enum':
       return type.values.map((value) => `\`${value}\``).join(', ');
     case 'reference':
-      return type.to === 'asset-owner' ? 'name, e-mail address or id' : 'name or id';
+      return HOW_REFERRED[type.to] ?? 'name or id';
     case 'country':
       return 'name or code of ISO 3166-1';
     default:
       return '';
   }
 }
+/** How a cell refers to a record, where that is not by name or id. */
+const HOW_REFERRED: Partial<Record<ReferenceTarget, string>> = {
+  'asset-owner': 'name, e-mail address or id',
+  contract: 'contract number',
+  make: 'id',
+};
 
 function noteText(field: FieldSpec): string {
   const parts: string[] = [];

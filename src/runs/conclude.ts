@@ -31,7 +31,7 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
       before: run.folder.before,
       source,
       keepHeaderRow: typeof run.job.source.header_row === 'number',
-      ...(typeof run.job.source.sheet === 'number' ? { sheetNumber: run.job.source.sheet } : {}),
+      ...sheetNumber(run),
       ...(status === undefined
         ? {}
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
@@ -59,6 +59,13 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
   } finally {
     for (const close of run.closers.reverse()) await close();
   }
+}
+
+/** The job names the sheet by its number: also as text, where no sheet has it as its name. */
+function sheetNumber({ job, source }: Run): { sheetNumber?: number } {
+  const { sheet } = job.source;
+  if (sheet === undefined || sheet === source.meta.sheet || !/^\d{1,4}$/.test(String(sheet))) return {};
+  return { sheetNumber: Number(sheet) };
 }
 
 function sourceFacts(run: Run) {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -148,6 +149,8 @@ async function begin(
   settings: ServiceSettings,
   context: RunContext,
 ): Promise<Run> {
+  // Every row whose effect is open waits, and listens for the interruption.
+  setMaxListeners(0, context.signal);
   const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
   try {
     const { job } = request.job;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { OutcomeKind } from '../../src/model/outcome.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { table } from '../support/desk.js';
@@ -78,7 +78,7 @@ export async function openBench(options: SandboxOptions = {}, env: Record<string
       });
       const there = () =>
         existsSync(runs) && readdirSync(runs, { recursive: true, encoding: 'utf8' }).some((path) => name.test(path));
-      while (!over && !there()) await setImmediate();
+      while (!over && !there()) await setTimeout(1);
       atWork?.child.kill('SIGKILL');
       await atWork?.ended;
     },

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { DEMO_MODELS, probed, type Resource, stored, storedOne, strangerHome, teach } from '../support/records.js';
@@ -33,9 +34,10 @@ const ALERT = {
   email_list: ['a@b.example'],
 };
 
-/** A desk with one record beside the demo's suppliers; answers its id. */
+/** A desk with one supplier and one record; answers the record's id. */
 async function deskWith(resource: Resource, body: object): Promise<number> {
-  desk = await openDesk({ seed: 'demo' });
+  desk = await openDesk();
+  desk.sandbox.insert('supplier', [{ name: 'Acme Computers' }]);
   return desk.sandbox.insert(resource, [body])[0]!;
 }
 
@@ -53,8 +55,12 @@ async function touch(
       [id, 'touched'],
     ]),
   );
+  return desk.import(file, touchJob(resource, write), { env });
+}
+
+function touchJob(resource: Resource, write: object = {}): object {
   const columns = { Id: 'id', Note: NOTE[resource] };
-  return desk.import(file, { kind: 'import', resource, match: { key: 'id' }, columns, write }, { env });
+  return { kind: 'import', resource, match: { key: 'id' }, columns, write };
 }
 
 /** Warnings about what nobody can see. */
@@ -118,6 +124,8 @@ describe('a row whose update would destroy a value is held back', () => {
     const before = stored(desk.sandbox, resource);
     const result = await touch(resource, id);
     expect([result.outcomes, result.commits, result.summary.requests.writes]).toEqual([['2 at_risk'], 0, 0]);
+    const dry = await desk.import(join(desk.dir, 'touch.csv'), touchJob(resource), { dryRun: true });
+    expect([dry.outcomes, dry.faults]).toEqual([result.outcomes, result.faults]);
     expect([result.exitCode, result.summary.status]).toEqual([3, 'partial']);
     expect(result.faults.map((one) => `${one['code']} ${one['field']} ${one['value']}`)).toEqual(faults);
     expect(stored(desk.sandbox, resource)).toEqual(before);
@@ -136,8 +144,9 @@ describe('a row whose update would destroy a value is held back', () => {
       const id = await deskWith(resource, body);
       const result = await touch(resource, id, { at_risk: 'warn' });
       if (faults[0]!.startsWith('status')) {
-        // The service takes no update without a status: such a row cannot be written at all.
-        expect([result.commits, result.exitCode]).toEqual([0, 3]);
+        // No update can go without a status, and none is guessed: consent to losses does not cover it.
+        expect([result.outcomes, result.summary.requests.writes, result.exitCode]).toEqual([['2 invalid'], 0, 3]);
+        expect(result.faults.map((one) => one['code'])).toEqual(['status_not_writable']);
         return;
       }
       expect([result.outcomes, result.exitCode]).toEqual([['2 updated'], 0]);
@@ -189,7 +198,8 @@ describe('a row whose update would destroy a value is held back', () => {
   });
 
   it('a contract with a form that our own run wrote, which reads do not show', async () => {
-    desk = await openDesk({ seed: 'demo', responses: 'full' });
+    desk = await openDesk({ responses: 'full' });
+    desk.sandbox.insert('supplier', [{ name: 'Acme Computers' }]);
     const columns = {
       Type: 'contract_type',
       Name: 'name',

@@ -190,6 +190,28 @@ describe('the first update of a run is read back', () => {
     expect((await desk.import(file, job('city'))).outcomes).toEqual(['2 unchanged']);
   });
 
+  it('a PUT that is answered and not carried out: unknown, the run stops, and the next run writes all of it', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', assets(2));
+    const columns = { Serial: 'serial_number', City: 'city', Mac: 'mac_address' };
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'City', 'Mac'],
+        ['S-1', 'Bonn', 'aa'],
+        ['S-2', 'Bonn', 'bb'],
+      ]),
+    );
+    desk.sandbox.setFaults(['PUT /asset nth=1 status=200 body="{}"']);
+    const first = await desk.import(file, job('city', { columns }));
+    expect([first.exitCode, first.commits]).toEqual([1, 0]);
+    expect(first.outcomes.map((one) => one.split(' ')[1]).sort()).toEqual(['not_attempted', 'unknown']);
+    const second = await desk.import(file, job('city', { columns }));
+    expect(second.outcomes).toEqual(['2 updated', '3 updated']);
+    expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ city: 'Bonn', mac_address: 'aa' });
+    expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Bonn', mac_address: 'bb' });
+  });
+
   it('of a PATCH as well', async () => {
     desk = await openDesk();
     desk.sandbox.insert('asset', assets(5));

@@ -267,32 +267,53 @@ describe('values that reads show in another form than writes carry', () => {
     expect(storedOne(desk.sandbox, 'asset', 1)['asset_hardware_model']).toBe(3);
   });
 
-  it('a name learned for one model is not learned for another', async () => {
+  it('a hardware model that the record has already: the update that repeats it teaches its name, and no other follows', async () => {
     desk = await openDesk();
-    desk.sandbox.insert('asset', [
-      { ...ASSET, name: 'Box', serial_number: 'S-1', asset_hardware_model: { id: 1 } },
-      { ...ASSET, name: 'Box 2', serial_number: 'S-2', asset_hardware_model: { id: 1 } },
-    ]);
-    desk.sandbox.setFaults(['PUT /asset/1 drop_field=asset_hardware_model']);
+    desk.sandbox.insert(
+      'asset',
+      [1, 2].map((n) => ({ ...ASSET, name: `Box ${n}`, serial_number: `S-${n}`, asset_hardware_model: { id: n } })),
+    );
     const job = {
       kind: 'import',
       resource: 'asset',
       match: { key: 'serial_number' },
-      columns: { Serial: 'serial_number', Model: 'asset_hardware_model', City: 'city' },
+      columns: { Serial: 'serial_number', Model: 'asset_hardware_model' },
     };
-    desk.sandbox.setSwitches({ omittedOnPut: 'kept' });
-    await desk.import(
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'Model'],
+        ['S-1', '1'],
+        ['S-2', '2'],
+      ]),
+    );
+    await desk.import(file, job);
+    const again = await desk.import(file, job);
+    expect([again.summary.rows.unchanged, again.commits]).toEqual([2, 0]);
+    expect([...stored(desk.sandbox, 'asset').values()].map((one) => one['asset_hardware_model'])).toEqual([1, 2]);
+  });
+
+  it('a model whose update the service did not carry out is not taken for the one that still shows', async () => {
+    desk = await openDesk();
+    await teach(desk, 'hardware-model', { 1: 'Latitude 5450' });
+    desk.sandbox.insert(
+      'asset',
+      [1, 2].map((n) => ({ ...ASSET, name: `Box ${n}`, serial_number: `S-${n}`, asset_hardware_model: { id: 1 } })),
+    );
+    desk.sandbox.setFaults(['PUT /asset/1 status=200 body="{}"']);
+    const job = { kind: 'import', resource: 'asset', match: { key: 'serial_number' } };
+    const model = { ...job, columns: { Serial: 'serial_number', Model: 'asset_hardware_model' } };
+    const failed = await desk.import(
       await desk.file(
         'a.csv',
         csv([
-          ['Serial', 'Model', 'City'],
-          ['S-1', '2', 'Bonn'],
+          ['Serial', 'Model'],
+          ['S-1', '2'],
         ]),
       ),
-      job,
+      model,
     );
-    expect(storedOne(desk.sandbox, 'asset', 1)['asset_hardware_model']).toBe(1);
-    // The old model's name still shows: it says nothing about model 2.
+    expect([failed.outcomes, failed.exitCode]).toEqual([['2 unknown'], 1]);
     const touched = await desk.import(
       await desk.file(
         'b.csv',
@@ -303,7 +324,7 @@ describe('values that reads show in another form than writes carry', () => {
       ),
       { ...job, columns: { Serial: 'serial_number', City: 'city' } },
     );
-    expect(touched.outcomes).toEqual(['2 at_risk']);
+    expect(touched.outcomes).toEqual(['2 updated']);
     expect(storedOne(desk.sandbox, 'asset', 2)['asset_hardware_model']).toBe(1);
   });
 
