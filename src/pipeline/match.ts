@@ -49,13 +49,17 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (ids && keys.size <= FEW_IDS) return byId(keys, options);
   const first = await readAll.first(resource);
   const listFor = (lookUps: number) => readAll.has(resource) || listIsCheaper(first.count, lookUps);
-  const mirror = (why: string) => readList(why, keys, first, options);
+  const mirror = async (why: string) => {
+    const how = await readList(why, keys, first, options);
+    await lookAgain(keys, first, options);
+    return how;
+  };
   if (ids) return listFor(keys.size) ? mirror('cheapest') : byId(keys, options);
   const filter = filterFor(options);
   if (!filter) return mirror('no filter for the key');
   let values = valuesOf(keys, filter, options);
   if (values.has('')) return mirror('parts of the key are blank');
-  const canProbe = filter.resource === 'asset' && filter.field === 'serial_number';
+  const canProbe = isProbed(filter);
   if (listFor(canProbe ? probes(values.size) : values.size)) return mirror('cheapest');
   let how = 'filtered by key';
   if (canProbe && (values.size > 1 || values.has('list'))) {
@@ -87,6 +91,29 @@ async function readList(why: string, keys: Keys, first: Page, options: MatchOpti
   }
   const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
   return `${why}: read the whole list, ${first.count} records on ${pages} ${pages === 1 ? 'page' : 'pages'}${times}`;
+}
+
+/**
+ * A record that moved to a page already read, while another took its place in the count, was missed by a list that
+ * looks whole. Where a few requests tell, the keys that were not found are asked for once more.
+ */
+async function lookAgain(keys: Keys, first: Page, options: MatchOptions): Promise<void> {
+  const filter = filterFor(options);
+  const missing = new Map([...keys].filter(([key]) => options.snapshot.ids(key).length === 0));
+  const most = Math.ceil(first.count / PAGE_SIZE / 20);
+  if (!filter || missing.size === 0 || first.count <= PAGE_SIZE) return;
+  let values = valuesOf(missing, filter, options);
+  if (isProbed(filter)) {
+    if (probes(values.size) > most) return;
+    const probed = await probeValues(values, first, options.service);
+    if (!probed || probed === 'dear') return;
+    values = probed;
+  } else if (values.size > most) return;
+  await ask(values, false, { filter, keys, count: first.count }, options);
+}
+
+function isProbed(filter: Filter): boolean {
+  return filter.resource === 'asset' && filter.field === 'serial_number';
 }
 
 /** One look-up of one key, for settling a write whose effect is open. Undefined: this key cannot be looked up. */
@@ -210,7 +237,7 @@ async function ask(
   const one = async ([value, spellings]: readonly [string, readonly string[]]) => {
     let found = false;
     for (const text of [value, ...spellings]) {
-      if (text.trim() === 'list') continue;
+      if (text === '' || text.trim() === 'list') continue;
       const records = await askFilter(options.service, filter, text, count);
       if (!records) {
         believed = false;

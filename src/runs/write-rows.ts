@@ -32,7 +32,8 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   const context = writeContext(run, matched, state, written, nameless);
   const runner = localRunner(context);
   for (let wave = 0; wave < matched.waves && !state.stopped; wave++) {
-    if (wave > 0) await learn(run, matched, nameless, written);
+    // Look-ups may lag behind writes: rows that need the id of another row are worth waiting for.
+    if (wave > 0) await learn(run, matched, nameless, written, run.settings.settleWindowMs);
     await writeWave(wave, run, matched, state, runner.run);
   }
   // A brake stops the writing, not the service: what was written gets its ids.
@@ -131,13 +132,20 @@ async function learn(
   matched: Matched,
   nameless: Map<string, number>,
   written: Map<number, number>,
+  again: readonly number[] = [],
 ): Promise<void> {
   if (nameless.size === 0) return;
+  const since = Date.now();
   const ids = new Map<number, number>();
-  await learnIds(nameless, run.tally.created, matched.match, (row, id) => {
-    ids.set(row, id);
-    written.set(row, id);
-  });
+  for (const at of [0, ...again]) {
+    if (nameless.size === 0 || run.signal.aborted) break;
+    await pause(since + at - Date.now(), run.signal);
+    await learnIds(nameless, run.tally.created, matched.match, (row, id) => {
+      ids.set(row, id);
+      written.set(row, id);
+    });
+    for (const [key, row] of nameless) if (ids.has(row)) nameless.delete(key);
+  }
   nameless.clear();
   if (ids.size === 0) return;
   if (matched.mapping.fields.some((field) => isUnseen(field, matched.options))) {

@@ -169,6 +169,25 @@ constants: { contract_type: buy_side, status: active, country: US }
   });
 });
 
+it('a request of the killed process that takes effect after its death is waited for, and not sent again', {
+  timeout: 60_000,
+}, async () => {
+  bench = await openBench({ faults: ['POST /asset nth=5 late_commit=2500'] }, { ROWFERRY_SETTLE_WINDOW: '0.1,4' });
+  const argv = await place(
+    bench,
+    'unguarded',
+    'resource: asset\nmatch: { key: serial_number }\ncolumns: { Name: name, Serial: serial_number }\n',
+    ['Name,Serial', ...numbers(60).map((i) => `Asset ${i},SN-${i}`)],
+  );
+  bench.killAt('POST', 50);
+  expect(await bench.run(argv)).toBe('SIGKILL');
+  await finish();
+  const told = await bench.told();
+  expect(others(told, 'created')).toEqual([]);
+  expectTruth(told, bench.sandbox, 'asset', 'serial_number', 60);
+  expect(bench.sandbox.commits).toHaveLength(60);
+});
+
 describe('killed between its stages', { timeout: 60_000 }, () => {
   it.each([
     ['while rows are staged', /staged\.ndjson$/],
@@ -205,9 +224,9 @@ describe('a run is resumed as it was begun', { timeout: 60_000 }, () => {
   });
 
   it('not while its process lives, and the words name that process', async () => {
-    bench = await openBench({ latencyMs: 50 });
+    bench = await openBench({ faults: ['POST /asset nth=10 timeout_before'] }, { ROWFERRY_TIMEOUT: '60' });
     const started = await bench.start(await assets(bench, 300));
-    await expect.poll(() => bench.sandbox.commits.length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(3);
+    await expect.poll(() => bench.sandbox.commits.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(3);
     const second = await run(RESUME, { cwd: bench.dir, env: bench.env });
     expect(second.code).toBe(1);
     expect(second.err).toContain(`process ${started.child.pid}`);

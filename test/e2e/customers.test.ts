@@ -228,4 +228,21 @@ describe('customers and the rules of the job', () => {
     expect((await desk.import(changed, JOB, { dryRun: true })).outcomes).toEqual(['2 updated']);
     expect((await desk.import(file, JOB)).outcomes).toEqual(['2 unchanged']);
   });
+
+  it('two runs at once on one home: each customer once, both known afterwards', async () => {
+    desk = await openDesk();
+    const one = await desk.file('one.csv', sheet([{ Customer: 'Shared' }, { Customer: 'Only one' }]));
+    const two = await desk.file('two.csv', sheet([{ Customer: 'Shared' }, { Customer: 'Only two' }]));
+    const runs = await Promise.all([desk.import(one, JOB), desk.import(two, JOB)]);
+    const outcomes = runs.flatMap((run) => run.results.map((row) => `${row['key']} ${row['outcome']}`)).sort();
+    expect(outcomes.slice(0, 2)).toEqual(['Only one created', 'Only two created']);
+    expect(outcomes[2]).toBe('Shared created');
+    expect(['Shared rejected', 'Shared unchanged']).toContain(outcomes[3]);
+    const names = [...stored(desk.sandbox, 'customer').values()].map((record) => record['name']);
+    expect(names.sort()).toEqual(['Only one', 'Only two', 'Shared']);
+    for (const file of [one, two]) {
+      const again = await desk.import(file, JOB);
+      expect([again.outcomes, again.commits]).toEqual([['2 unchanged', '3 unchanged'], 0]);
+    }
+  });
 });

@@ -334,6 +334,22 @@ describe('whatever a service makes of its filters, no row is written twice and n
     expect(new Set(serials).size).toBe(serials.length);
   });
 
+  it('filters or reads the list, whichever is cheaper, where the probe cannot be believed', async () => {
+    await open({ switches: { probe: 'ignored' } });
+    desk.sandbox.insert('asset', range(1, 2500).map(record));
+    const few = await desk.import(await desk.file('a.csv', sheet(range(2496, 2505))), job());
+    expect(few.summary.rows).toMatchObject({ unchanged: 5, created: 5 });
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 2500, keys: 10, existing: 5, created: 5, probe: false }),
+    );
+    desk.sandbox.resetRequests();
+    const many = await desk.import(await desk.file('b.csv', sheet(range(2001, 2600))), job());
+    expect(many.summary.rows).toMatchObject({ unchanged: 505, created: 95 });
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      mostRequests({ records: 2505, keys: 600, existing: 505, created: 95, probe: false }),
+    );
+  });
+
   it('gives up on an ignored filter after one answer', async () => {
     await open({ switches: { filters: 'ignored' } });
     desk.sandbox.insert('asset', range(1, 2500).map(record));
@@ -431,21 +447,29 @@ describe('whatever a service makes of its filters, no row is written twice and n
 });
 
 describe('a list that moves while it is read', () => {
-  it.each(['inserted', 'removed'])('creates no duplicate when records are %s', async (what) => {
+  it.each([
+    ['inserted', '16'],
+    ['removed', '16'],
+    ['removed and inserted at once', '16'],
+    ['removed and inserted at once', '1'],
+  ])('creates no duplicate when records are %s and %s requests are in flight', async (what, concurrency) => {
     let pages = 0;
     await open({
       onRequest(request) {
         if (request.path !== '/asset/' || request.query.has('serial_number')) return;
         pages++;
         if (pages === 5 || pages === 9) {
-          if (what === 'removed') for (const id of [pages, pages + 1, pages + 40]) desk.sandbox.remove('asset', id);
-          else desk.sandbox.insert('asset', range(pages * 1000, pages * 1000 + 40).map(record));
+          if (what !== 'inserted') for (const id of [pages, pages + 1, pages + 40]) desk.sandbox.remove('asset', id);
+          if (what === 'removed and inserted at once')
+            desk.sandbox.insert('asset', range(pages * 1000, pages * 1000 + 2).map(record));
+          else if (what === 'inserted')
+            desk.sandbox.insert('asset', range(pages * 1000, pages * 1000 + 40).map(record));
         }
       },
     });
     desk.sandbox.insert('asset', range(1, 1000).map(record));
     const file = await desk.file('a.csv', sheet([...range(60, 900), ...range(5000, 5010)]));
-    const run = await desk.import(file, job());
+    const run = await desk.import(file, job(), { env: { ROWFERRY_CONCURRENCY: concurrency } });
     const serials = desk.sandbox.records('asset').map((one) => one['serial_number']);
     expect(serials.filter((one, at) => serials.indexOf(one) !== at)).toEqual([]);
     expect(run.summary.rows.total).toBe(852);

@@ -313,6 +313,14 @@ describe('parents in the same file', () => {
     expect(again.commits).toBe(0);
   });
 
+  it('are found again where look-ups lag behind writes', async () => {
+    desk.sandbox.setSwitches({ lag: 120 });
+    const run = await contracts([{ no: 'L-3', parent: 'L-2' }, { no: 'L-2', parent: 'L-1' }, { no: 'L-1' }]);
+    expect(run.summary.rows.created).toBe(3);
+    expect(parentOf('L-3')).toBe('L-2');
+    expect(parentOf('L-2')).toBe('L-1');
+  });
+
   it('in a circle, or named by themselves, are refused; what stands under them too', async () => {
     const rows = [
       { no: 'A', parent: 'B' },

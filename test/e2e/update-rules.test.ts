@@ -94,16 +94,26 @@ describe('the key of a row', () => {
       { ...ASSET, name: 'b', serial_number: ' ', city: 'Ulm' },
     ]);
     const before = stored(desk.sandbox, 'asset');
-    const result = await setCity(
-      'serial_number',
-      [
-        ['', 'Bonn'],
-        ['  ', 'Bonn'],
-      ],
-      { missing: 'create' },
+    const columns = { Serial: 'serial_number', Name: 'name', City: 'city' };
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'Name', 'City'],
+        ['', 'a', 'Bonn'],
+        ['  ', 'new', 'Bonn'],
+      ]),
     );
+    const result = await desk.import(file, {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number' },
+      columns,
+    });
     expect([result.outcomes, result.commits]).toEqual([['2 invalid', '3 invalid'], 0]);
-    expect(result.faults.map((one) => one['code'])).toContain('required');
+    expect(result.faults.map((one) => `${one['column']} ${one['code']}`)).toEqual([
+      'Serial required',
+      'Serial required',
+    ]);
     expect(stored(desk.sandbox, 'asset')).toEqual(before);
   });
 
