@@ -38,10 +38,12 @@ export async function openBench(options: SandboxOptions = {}, env: Record<string
     token: TOKEN,
     responses: 'bare',
     ...options,
-    onRequest({ method }) {
-      if (trigger?.method !== method || --trigger.left > 0) return;
-      atWork?.child.kill(trigger.signal);
-      trigger = undefined;
+    onRequest(request) {
+      if (trigger?.method === request.method && --trigger.left <= 0) {
+        atWork?.child.kill(trigger.signal);
+        trigger = undefined;
+      }
+      return options.onRequest?.(request);
     },
   });
   const dir = await mkdtemp(join(tmpdir(), 'rowferry-crash-'));

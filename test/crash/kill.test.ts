@@ -172,7 +172,14 @@ constants: { contract_type: buy_side, status: active, country: US }
 it('a request of the killed process that takes effect after its death is waited for, and not sent again', {
   timeout: 60_000,
 }, async () => {
-  bench = await openBench({ faults: ['POST /asset nth=5 late_commit=2500'] }, { ROWFERRY_SETTLE_WINDOW: '0.1,4' });
+  let [posts, release] = [0, (): void => undefined];
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  bench = await openBench(
+    { onRequest: ({ method }) => (method === 'POST' && ++posts === 5 ? held : undefined) },
+    { ROWFERRY_SETTLE_WINDOW: '0.1,6', ROWFERRY_LOG_LEVEL: 'info' },
+  );
   const argv = await place(
     bench,
     'unguarded',
@@ -181,7 +188,10 @@ it('a request of the killed process that takes effect after its death is waited 
   );
   bench.killAt('POST', 50);
   expect(await bench.run(argv)).toBe('SIGKILL');
-  await finish();
+  const resumed = await bench.start(RESUME);
+  await resumed.until((_, err) => err.includes('may still be under way'));
+  release();
+  expect(await resumed.ended).toBe(0);
   const told = await bench.told();
   expect(others(told, 'created')).toEqual([]);
   expectTruth(told, bench.sandbox, 'asset', 'serial_number', 60);
