@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FieldDiff } from '../model/change.js';
+import { createBody } from '../resources/write.js';
 import type { Json } from '../service/port.js';
 import { parentNotWritten } from './after.js';
 import { applyCreate } from './apply-create.js';
 import { applyUpdate, refresh } from './apply-update.js';
+import { decodeFields } from './codec.js';
 import {
   type Create,
   type Ended,
@@ -46,7 +48,10 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
     if (current) fresh.push(current);
   });
   if (fresh.length === 0) return;
-  await context.sink.intend(fresh.map(intentOf), fresh.flatMap(beforeOf));
+  await context.sink.intend(
+    fresh.map(intentOf),
+    fresh.flatMap((change) => beforeOf(change, context)),
+  );
   await eachLimit(fresh, context.concurrency, async (change) => {
     if (halted(context)) return skip(change, context);
     await guarded(change, context, async () => {
@@ -127,9 +132,15 @@ function intentOf(change: Create | Update): Intent {
   };
 }
 
-function beforeOf(change: Create | Update): { row: number; id: number; record: Json }[] {
-  if (change.kind !== 'update' || !change.base.record) return [];
-  return [{ row: change.ref.row, id: change.id, record: change.base.record as Json }];
+/** The record before its update. A customer cannot be read: what is known of it is our own last write, in write form. */
+function beforeOf(change: Create | Update, context: WriteContext): { row: number; id: number; record: Json }[] {
+  if (change.kind !== 'update') return [];
+  const { spec, known, company, lexicon } = context;
+  const remembered = spec.readPath ? undefined : known.lastWritten(spec.name, change.id);
+  const record =
+    change.base.record ??
+    (remembered && { id: change.id, ...createBody(spec, company, decodeFields(remembered), lexicon).body });
+  return record ? [{ row: change.ref.row, id: change.id, record: record as Json }] : [];
 }
 
 /** Works on the items in order, so many at a time. */

@@ -109,10 +109,22 @@ export async function readResults(
     const line = lines[at];
     if (!line?.length) return { outcome: notReached(place.row, stopped), diff: [] };
     const entry = parseLine(line, journal, place.row);
-    if (entry?.t === 'outcome') return { outcome: withId(entry.outcome, ids), diff: entry.diff ?? [] };
+    if (entry?.t === 'outcome')
+      return { outcome: withId(withReason(entry.outcome, stopped), ids), diff: entry.diff ?? [] };
     if (entry?.t === 'intent') return { outcome: leftOpen(entry, stopped), diff: [] };
     throw new RunError('failed', `The journal ${journal} changed while the reports were written. Write them again.`);
   });
+}
+
+/** A row that was skipped because the run stopped says so, like those that were never looked at. */
+function withReason(outcome: Outcome, stopped: string): Outcome {
+  if (
+    outcome.kind !== 'not_attempted' ||
+    stopped === '' ||
+    outcome.issues.some((issue) => issue.code === 'run_stopped')
+  )
+    return outcome;
+  return { ...outcome, issues: [...outcome.issues, warning('run_stopped', stopped)] };
 }
 
 function withId(outcome: Outcome, ids: ReadonlyMap<number, number>): Outcome {

@@ -1,12 +1,8 @@
-import type { Change } from '../model/change.js';
 import { isEmpty } from '../model/value.js';
-import { referenceCycle } from '../pipeline/after.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
-import { type PlanOptions, planRow } from '../pipeline/plan.js';
-import type { ResolvedRow } from '../pipeline/resolve.js';
+import type { PlanOptions } from '../pipeline/plan.js';
 import type { Snapshot } from '../service/port.js';
 import { openSnapshot } from '../service/snapshot.js';
-import { adopt } from './adopt.js';
 import { learnNames } from './connect.js';
 import type { Run } from './run.js';
 import type { Resolved } from './stage-rows.js';
@@ -82,14 +78,4 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
   });
-}
-
-/** Decides about one row, in the light of what an earlier process of the run may have sent for it. */
-export async function decide(row: ResolvedRow, run: Run, matched: Matched): Promise<Change> {
-  if (row.after && !matched.depth.has(row.ref.row)) {
-    const { ref, key, after } = row;
-    return { ref, key, kind: 'settled', outcome: 'invalid', issues: [...row.issues, referenceCycle(ref.row, after)] };
-  }
-  const intent = run.past.open.get(row.ref.row);
-  return intent ? adopt(row, intent, matched) : planRow(row, matched.options);
 }

@@ -9,7 +9,9 @@ import type { ResolvedRow } from '../pipeline/resolve.js';
 import type { Create, Part, Update, WriteContext, WriteState } from '../pipeline/writing.js';
 import { Interrupted } from '../pipeline/writing.js';
 import { createFields } from './adopt.js';
-import { decide, type Matched, pause } from './match-rows.js';
+import { decide } from './decide.js';
+import { learnModels } from './learn-models.js';
+import { type Matched, pause } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
@@ -39,6 +41,7 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   // A brake stops the writing, not the service: what was written gets its ids.
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
   if (!run.signal.aborted && (state.stopped === undefined || braked)) await learn(run, matched, nameless, written);
+  if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched, written);
   await matched.known.flush();
   if (state.stopped) throw state.stopped;
 }

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 import { stored, storedOne, strangerHome } from '../support/records.js';
@@ -244,5 +246,19 @@ describe('customers and the rules of the job', () => {
       const again = await desk.import(file, JOB);
       expect([again.outcomes, again.commits]).toEqual([['2 unchanged', '3 unchanged'], 0]);
     }
+  });
+});
+
+describe('before the update of a customer', () => {
+  it('the record as our last write left it is kept, in write form', async () => {
+    desk = await openDesk();
+    const file = await desk.file('c.csv', sheet([{}]));
+    await desk.import(file, JOB);
+    const changed = await desk.import(await desk.file('d.csv', sheet([{ City: 'Basel' }])), JOB);
+    expect(changed.outcomes).toEqual(['2 updated']);
+    const lines = (await readFile(join(changed.reportDir, 'before.ndjson'), 'utf8')).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { row: 2, id: 1, record: { id: 1, name: 'Alpine Sports', city: 'Zürich', country: 756 } },
+    ]);
   });
 });

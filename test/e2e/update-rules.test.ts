@@ -360,3 +360,25 @@ describe('values that reads show in another form than writes carry', () => {
     });
   });
 });
+
+describe('a hardware model set by id when an asset is created', () => {
+  it.each(['bare', 'full'] as const)('is unchanged at the second import (%s answers)', async (responses) => {
+    desk = await openDesk({ responses });
+    const rows = [
+      ['Name', 'Serial', 'Model'],
+      ['One', 'M-1', '1'],
+      ['Two', 'M-2', '2'],
+      ['Three', 'M-3', '1'],
+    ];
+    const job = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number' },
+      columns: { Name: 'name', Serial: 'serial_number', Model: 'asset_hardware_model' },
+    };
+    const file = await desk.file('models.csv', csv(rows));
+    expect((await desk.import(file, job)).summary.rows.created).toBe(3);
+    const again = await desk.import(file, job);
+    expect([again.summary.rows.unchanged, again.commits]).toEqual([3, 0]);
+  });
+});
