@@ -220,7 +220,8 @@ describe('the first update of a run is read back', () => {
     const result = await desk.import(await desk.file('a.csv', rows(5)), job('city', { write: { method: 'patch' } }));
     // The old value still stands: the update did not happen, and whether it will is not known.
     expect([result.exitCode, result.summary.rows.unknown, result.summary.rows.not_attempted]).toEqual([1, 1, 4]);
-    expect(result.faults.map((one) => `${one['code']} ${one['field']}`)).toEqual(['outcome_unknown city']);
+    const faults = result.faults.filter((one) => one['code'] !== 'run_stopped');
+    expect(faults.map((one) => `${one['code']} ${one['field']}`)).toEqual(['outcome_unknown city']);
   });
 });
 
