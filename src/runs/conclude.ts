@@ -12,6 +12,7 @@ export interface RunResult {
 
 /** Writes the reports and ends the run. A fault that stopped it is in the summary; the rows it did not get to are `not_attempted`. */
 export async function conclude(run: Run, stopped: Error | undefined): Promise<RunResult> {
+  let finished = false;
   try {
     await run.journal.close();
     await run.before.close();
@@ -22,7 +23,7 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
     }
     const status = statusOf(run, stopped);
     const { source, request } = run;
-    const finished = new Date();
+    const ended = new Date();
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
     const summary = await writeReports({
@@ -48,16 +49,20 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
         warnings: run.warnings,
         detected: run.evidence,
         started_at: request.startedAt,
-        finished_at: finished.toISOString(),
-        seconds: Math.round(finished.getTime() - new Date(request.startedAt).getTime()) / 1000,
+        finished_at: ended.toISOString(),
+        seconds: Math.round(ended.getTime() - new Date(request.startedAt).getTime()) / 1000,
         ...(status === undefined ? {} : { status }),
         ...(reason === undefined ? {} : { reason }),
       },
     });
-    if ((summary.status === 'succeeded' || summary.status === 'partial') && !request.dryRun) await rememberRows(run);
+    if (status === undefined && !request.dryRun) await rememberRows(run);
+    finished = status === undefined;
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
   } finally {
     for (const close of run.closers.reverse()) await close();
+    // What can be made again from the private copy; of a run that stopped it stays, to be looked at.
+    if (finished)
+      for (const path of [run.folder.staged, run.folder.resolved, run.folder.snapshot]) await rm(path, { force: true });
   }
 }
 

@@ -55,11 +55,15 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
   return { ...resolved, snapshot, match, options };
 }
 
-/** A request that a killed process had sent may still be under way: nothing is looked up before it must have ended. */
+/**
+ * A request that a killed process had sent may still be under way: nothing is looked up before it must have ended.
+ * Its connection is gone, so it cannot have waited in line for long: the last but one look of the settle window is enough.
+ */
 async function waitForOpenRequests(run: Run): Promise<void> {
   const opened = [...run.past.open.values()].filter((intent) => intent.op === 'create').map((intent) => intent.at);
   if (opened.length === 0) return;
-  const settled = Math.max(...opened) + (run.settings.settleWindowMs.at(-1) ?? 0);
+  const { settleWindowMs } = run.settings;
+  const settled = opened.reduce((a, b) => Math.max(a, b)) + (settleWindowMs.at(-2) ?? settleWindowMs.at(-1) ?? 0);
   const rest = settled - Date.now();
   if (rest <= 0) return;
   run.info(`Waiting ${Math.ceil(rest / 1000)} s for requests of the earlier process that may still be under way.`);
