@@ -56,7 +56,8 @@ describe('architecture', () => {
     const offenders: string[] = [];
     for (const file of await sources()) {
       if (file.startsWith(join('src', 'cli'))) continue;
-      if (/\bconsole\.(log|error|warn|info|debug|table)\b|process\.std(out|err)\b/.test(await readFile(file, 'utf8'))) offenders.push(file);
+      if (/\bconsole\.(log|error|warn|info|debug|table)\b|process\.std(out|err)\b/.test(await readFile(file, 'utf8')))
+        offenders.push(file);
     }
     expect(offenders).toEqual([]);
   });

@@ -50,6 +50,7 @@ export const ISSUE_CODES = {
   reference_cycle: 'Rows of this file refer to one another in a circle.',
   record_not_found: 'No record of the service has this key, and the job does not create records.',
   record_exists: 'A record with this key exists, and the job does not update records.',
+  id_unknown: 'The record was created, and the service did not tell its id.',
   value_normalised: 'The service stored the value in another form.',
   run_stopped: 'The run stopped before this row.',
 } as const;

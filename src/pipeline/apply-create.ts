@@ -1,10 +1,9 @@
 import { fault, type Issue } from '../model/issue.js';
-import { type Fields, isEmpty, normaliseKey, sameValue, type Value } from '../model/value.js';
+import { type Fields, normaliseKey, sameValue, type Value } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import { createBody } from '../resources/write.js';
 import type { Json, WriteAnswer } from '../service/port.js';
-import { encodeFields } from './codec.js';
-import { isNarrowEnum } from './merge.js';
+import { forgetUnnamed, remember, rememberUnnamed } from './memory.js';
 import { rejection } from './rejection.js';
 import { type Create, type Ended, stillOpen, unsent, type WriteContext, whileOpen } from './writing.js';
 
@@ -22,6 +21,12 @@ const ANSWERED_WINDOW = [200, 1_000, 3_000];
  *   open, and the run stops before it is known → no outcome: `runs resume` settles it
  */
 export async function applyCreate(change: Create, context: WriteContext): Promise<Ended> {
+  const ended = await attempt(change, context);
+  if (ended.kind !== 'created' && ended.kind !== 'unknown') forgetUnnamed(change.fields, context);
+  return ended;
+}
+
+async function attempt(change: Create, context: WriteContext): Promise<Ended> {
   const answer = await send(change, context);
   if (answer.kind !== 'open') return closed(change, answer, 1, context);
   const first = await settle(change, answer, 1, context);
@@ -66,35 +71,9 @@ function created(
   issues: readonly Issue[] = [],
 ): Ended {
   if (id !== undefined) remember(id, change.fields, context);
+  // A customer's id is told by this answer or never: that it exists must not be forgotten.
+  else if (!context.spec.readPath) rememberUnnamed(change.fields, context);
   return { kind: 'created', attempts, issues: [...change.issues, ...issues], ...(id === undefined ? {} : { id }) };
-}
-
-/** What of a context tells which fields reads show. */
-type Sight = Pick<WriteContext, 'spec' | 'specOf'>;
-
-/** Keeps what cannot be read back: a customer whole, of other records the fields that reads do not show. */
-export function remember(id: number, fields: Fields, context: Sight & Pick<WriteContext, 'known'>): void {
-  const { spec, known } = context;
-  if (spec.name === 'customer') {
-    if (typeof fields['name'] === 'string') known.learn('customer', id, fields['name']);
-    known.remember('customer', id, encodeFields(fields) as Json);
-    return;
-  }
-  const unseen: Record<string, Fields[string]> = {};
-  for (const field of Object.keys(fields)) {
-    const value = fields[field];
-    if (value !== undefined && !isEmpty(value) && isUnseen(field, context)) unseen[field] = value;
-  }
-  if (Object.keys(unseen).length > 0 || known.lastWritten(spec.name, id))
-    known.remember(spec.name, id, encodeFields(unseen) as Json);
-}
-
-/** Whether reads do not show what is written to a field. */
-export function isUnseen(field: string, context: Sight): boolean {
-  if (field.startsWith('template.')) return false;
-  if (field.startsWith('form.')) return context.spec.form?.read === undefined;
-  const spec = context.specOf(field);
-  return spec?.read === undefined || isNarrowEnum(spec);
 }
 
 async function settle(

@@ -2,7 +2,8 @@ import { fault, type Issue } from '../model/issue.js';
 import { type Fields, sameValue, valueText } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
-import { isStored, remember } from './apply-create.js';
+import { isStored } from './apply-create.js';
+import { lastWritten, remember } from './memory.js';
 import { changesOf, type Merge, mergeRow } from './merge.js';
 import { rejection } from './rejection.js';
 import { updateRequest } from './update-request.js';
@@ -87,7 +88,7 @@ export async function applyUpdate(change: Update, context: WriteContext): Promis
       await context.sink.intend([], [{ row: change.ref.row, id: change.id, record: current.base.record as Json }]);
     }
     const base = (current.base.record ?? undefined) as Json | undefined;
-    const merge = mergeRow(current.set, base, context.known.lastWritten(context.spec.name, change.id), context);
+    const merge = mergeRow(current.set, base, lastWritten(change.id, current.set, base, context), context);
     const changes = changesOf(merge.diff);
     if (changes.length === 0) return { kind: 'unchanged', attempts: 0, issues: current.issues, diff: [] };
     if (merge.risks.length > 0 && context.job.write.at_risk !== 'warn') {

@@ -6,6 +6,7 @@ import { parentNotWritten } from './after.js';
 import { applyCreate } from './apply-create.js';
 import { applyUpdate, refresh } from './apply-update.js';
 import { decodeFields } from './codec.js';
+import { rememberUnnamed } from './memory.js';
 import {
   type Create,
   type Ended,
@@ -48,6 +49,9 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
     if (current) fresh.push(current);
   });
   if (fresh.length === 0) return;
+  // Before an answer tells an id there is only the key by which a later update can find what reads do not show.
+  for (const change of fresh)
+    if (change.kind === 'create' && context.spec.readPath) rememberUnnamed(change.fields, context);
   await context.sink.intend(
     fresh.map(intentOf),
     fresh.flatMap((change) => beforeOf(change, context)),

@@ -6,6 +6,7 @@ import { checkRecord } from '../resources/rules.js';
 import { createBody } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import { keyText } from './key.js';
+import { lastWritten } from './memory.js';
 import { changesOf, type Merge, type MergeOptions, mergeRow, neverShown } from './merge.js';
 import type { ResolvedRow } from './resolve.js';
 
@@ -29,7 +30,7 @@ export interface PlanOptions extends MergeOptions {
 export async function planRow(row: ResolvedRow, options: PlanOptions): Promise<Change> {
   const key = keyText(row.key);
   const settle = (
-    outcome: 'invalid' | 'duplicate' | 'ambiguous' | 'at_risk' | 'skipped',
+    outcome: 'invalid' | 'duplicate' | 'ambiguous' | 'at_risk' | 'skipped' | 'unchanged',
     issues: readonly Issue[],
     more: object = {},
   ) => ({
@@ -63,6 +64,9 @@ export async function planRow(row: ResolvedRow, options: PlanOptions): Promise<C
     ]);
   }
   const id = ids[0];
+  const nameless =
+    id === undefined && !options.spec.readPath ? lastWritten(undefined, row.set, undefined, options) : undefined;
+  if (nameless) return planNameless(row, nameless, options, settle);
   if (id === undefined) {
     if (options.job.match.missing === 'skip') return settle('skipped', row.issues);
     if (options.job.match.missing === 'fail' || options.job.match.key.includes('id'))
@@ -75,7 +79,33 @@ export async function planRow(row: ResolvedRow, options: PlanOptions): Promise<C
   return planUpdate(row, key, id, options, settle);
 }
 
-type Settle = (outcome: 'invalid' | 'at_risk', issues: readonly Issue[], more?: object) => Change;
+/** A customer that an earlier run created by a request whose answer told no id: it exists, and cannot be updated. */
+function planNameless(row: ResolvedRow, remembered: Json, options: PlanOptions, settle: Settle): Change {
+  if (options.job.match.existing === 'skip') return settle('skipped', row.issues);
+  const merge = mergeRow(row.set, undefined, remembered, options);
+  if (changesOf(merge.diff).length === 0) return settle('unchanged', row.issues);
+  return settle(
+    'at_risk',
+    [
+      ...row.issues,
+      fault(
+        'would_lose_value',
+        `The ${options.spec.name} was created by an earlier run, and the service did not tell its id: it cannot be updated from here. Match it by \`id\`, with the id the service shows.`,
+        {
+          field: options.job.match.key[0] ?? '',
+          value: keyText(row.key),
+        },
+      ),
+    ],
+    { diff: merge.diff },
+  );
+}
+
+type Settle = (
+  outcome: 'invalid' | 'at_risk' | 'unchanged' | 'skipped',
+  issues: readonly Issue[],
+  more?: object,
+) => Change;
 
 function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
   if (row.key === '') return [];
@@ -113,7 +143,7 @@ async function planUpdate(
   settle: Settle,
 ): Promise<Change> {
   const base = await options.snapshot.get(id);
-  const remembered = options.known.lastWritten(options.spec.name, id);
+  const remembered = lastWritten(id, row.set, base?.record, options);
   if (!base && !remembered) {
     return settle(
       'at_risk',

@@ -47,6 +47,7 @@ const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
   reference_cycle: 'Break the circle: leave one of the references blank.',
   record_not_found: 'Correct the key, or let the job create records (match, missing: create).',
   record_exists: 'Leave the row out, or let the job update records (match, existing: update).',
+  id_unknown: 'Look the record up in the service if you need its id.',
   value_normalised: 'Nothing to do, unless the stored form is not what you meant.',
   run_stopped: 'Resume the run, or import the file again.',
 };

@@ -127,9 +127,15 @@ function withReason(outcome: Outcome, stopped: string): Outcome {
   return { ...outcome, issues: [...outcome.issues, warning('run_stopped', stopped)] };
 }
 
+/** Adds an id that was learned later. Attempts tell a record that was really created from one of a dry run. */
 function withId(outcome: Outcome, ids: ReadonlyMap<number, number>): Outcome {
-  const id = outcome.id ?? ids.get(outcome.ref.row);
-  return id === undefined || outcome.id !== undefined ? outcome : { ...outcome, id };
+  if (outcome.id !== undefined) return outcome;
+  const id = ids.get(outcome.ref.row);
+  if (id !== undefined) return { ...outcome, id };
+  if (outcome.kind !== 'created' || outcome.attempts === 0) return outcome;
+  const message =
+    'The record was created; the service did not tell its id, and it could not be learned by looking it up.';
+  return { ...outcome, issues: [...outcome.issues, warning('id_unknown', message)] };
 }
 
 function notReached(row: number, stopped: string): Outcome {

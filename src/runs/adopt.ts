@@ -1,8 +1,9 @@
 import type { Change } from '../model/change.js';
 import { fault } from '../model/issue.js';
 import { type Fields, isEmpty } from '../model/value.js';
-import { differences, isStored, isUnseen, remember } from '../pipeline/apply-create.js';
+import { differences, isStored } from '../pipeline/apply-create.js';
 import { keyText } from '../pipeline/key.js';
+import { isUnseen, lastWritten, remember } from '../pipeline/memory.js';
 import { changesOf, mergeRow } from '../pipeline/merge.js';
 import { planRow } from '../pipeline/plan.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
@@ -35,6 +36,7 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
     const [id, ...others] = known.ids('customer', row.key);
     if (others.length > 0) return undefined;
     if (id !== undefined) return created(row, id);
+    if (lastWritten(undefined, fields, undefined, options)) return settled(row, 'created');
     return {
       ...settled(row, 'unknown'),
       issues: [
@@ -63,11 +65,11 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
 }
 
 async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
-  const { spec, known, options, snapshot } = matched;
+  const { spec, options, snapshot } = matched;
   const { id, before } = intent;
   const current = id === undefined || before === undefined ? undefined : await snapshot.get(id);
   if (id === undefined || before === undefined || !current) return undefined;
-  const merge = mergeRow(row.set, before, known.lastWritten(spec.name, id), options);
+  const merge = mergeRow(row.set, before, lastWritten(id, row.set, before, options), options);
   const old = readRecord(spec, before, matched.lexicon).fields;
   const now = readRecord(spec, current.record, matched.lexicon).fields;
   const seen = changesOf(merge.diff).filter(({ field }) => !isUnseen(field, options));

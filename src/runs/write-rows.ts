@@ -1,10 +1,10 @@
 import { RunError } from '../model/error.js';
 import type { OutcomeKind } from '../model/outcome.js';
 import { localRunner } from '../pipeline/apply.js';
-import { isUnseen, remember } from '../pipeline/apply-create.js';
 import { keyOf } from '../pipeline/key.js';
 import { learnIds } from '../pipeline/learn.js';
 import { lookUpKey } from '../pipeline/match.js';
+import { isUnseen, remember } from '../pipeline/memory.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import type { Create, Part, Update, WriteContext, WriteState } from '../pipeline/writing.js';
 import { Interrupted } from '../pipeline/writing.js';
@@ -16,9 +16,8 @@ import { checkRejections, note, noteSettled } from './outcomes.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
-/** Rows in a part. Customers cannot be looked up, so that few of them may be open when a process is killed. */
+/** Rows in a part. */
 const PART_SIZE = 500;
-const PART_SIZE_UNREADABLE = 16;
 /** Parts under way at once: while one finishes, the next is made durable and begins. */
 const PARTS_IN_FLIGHT = 2;
 
@@ -40,7 +39,9 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   }
   // A brake stops the writing, not the service: what was written gets its ids.
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
-  if (!run.signal.aborted && (state.stopped === undefined || braked)) await learn(run, matched, nameless, written);
+  if (!run.signal.aborted && (state.stopped === undefined || braked)) {
+    await learn(run, matched, nameless, written, run.settings.settleWindowMs.slice(0, 3));
+  }
   if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched, written);
   await matched.known.flush();
   if (state.stopped) throw state.stopped;
@@ -53,7 +54,9 @@ async function writeWave(
   state: WriteState,
   send: (part: Part) => Promise<void>,
 ): Promise<void> {
-  const size = matched.spec.readPath ? PART_SIZE : PART_SIZE_UNREADABLE;
+  // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
+  const size = matched.spec.readPath ? PART_SIZE : 1;
+  const inFlight = matched.spec.readPath ? PARTS_IN_FLIGHT : run.request.concurrency;
   const underWay = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
   let number = 0;
@@ -67,7 +70,7 @@ async function writeWave(
       })
       .finally(() => underWay.delete(sent));
     underWay.add(sent);
-    if (underWay.size >= PARTS_IN_FLIGHT) await Promise.race(underWay);
+    if (underWay.size >= inFlight) await Promise.race(underWay);
   };
   try {
     for await (const row of resolvedRows(run)) {

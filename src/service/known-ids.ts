@@ -18,7 +18,8 @@ import type { Json, KnownIds, KnownKind } from './port.js';
 
 /**
  * What runs learn about records that cannot be listed or are not shown in full, in `known.ndjson`:
- * `["n",kind,id,name]` a name, `["w",resource,id,{fields}]` what we wrote last. The last line about a thing counts.
+ * `["n",kind,id,name]` a name, `["w",resource,id,{fields}]` what we wrote last, `["k",resource,identity,{fields}|null]` the
+ * same before the id is known. The last line about a thing counts.
  *
  * Several processes may append: each batch is one write to a file opened for appending, and begins with a line break, so
  * that a line another process left torn spoils nothing but itself. The file is written anew without superseded lines at
@@ -40,6 +41,8 @@ interface Book {
   readonly byId: Map<KnownKind, Map<number, string>>;
   /** JSON text by `resource/id`: far smaller than the objects. */
   readonly written: Map<string, string>;
+  /** The same by `resource/identity`. */
+  readonly unnamed: Map<string, string>;
 }
 
 /** Throws where the folder cannot be written. */
@@ -50,9 +53,9 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
   appendFileSync(mark, '');
   await compactingOver(dir, clock);
 
-  const book: Book = { byName: new Map(), byId: new Map(), written: new Map() };
+  const book: Book = { byName: new Map(), byId: new Map(), written: new Map(), unnamed: new Map() };
   const lines = load(path, book);
-  const live = book.written.size + spellings(book);
+  const live = book.written.size + book.unnamed.size + spellings(book);
   if (lines > COMPACT_FROM_LINES && lines > 2 * live) await compact(dir, path, mark, book);
 
   let file = openSync(path, 'a');
@@ -95,6 +98,18 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
       if (book.written.get(`${resource}/${id}`) === text) return;
       book.written.set(`${resource}/${id}`, text);
       put(`["w",${JSON.stringify(resource)},${id},${text}]`);
+    },
+    lastWrittenAs(resource, identity) {
+      const text = book.unnamed.get(`${resource}/${identity}`);
+      return text === undefined ? undefined : (parseJson(text) as Json);
+    },
+    rememberAs(resource, identity, fields) {
+      const key = `${resource}/${identity}`;
+      const text = fields === undefined ? undefined : stringifyBody(fields);
+      if (book.unnamed.get(key) === text) return;
+      if (text === undefined) book.unnamed.delete(key);
+      else book.unnamed.set(key, text);
+      put(unnamedLine(key, text ?? 'null'));
     },
     async flush() {
       append();
@@ -170,9 +185,21 @@ function load(path: string, book: Book): number {
   return lines;
 }
 
+function unnamedLine(key: string, text: string): string {
+  const cut = key.indexOf('/');
+  return `["k",${JSON.stringify(key.slice(0, cut))},${JSON.stringify(key.slice(cut + 1))},${text}]`;
+}
+
 function readLine(line: string, book: Book): void {
   const entry = parseJson(line);
-  if (!Array.isArray(entry) || typeof entry[2] !== 'number') return;
+  if (!Array.isArray(entry)) return;
+  if (entry[0] === 'k' && typeof entry[2] === 'string') {
+    const key = `${entry[1] as ResourceName}/${entry[2]}`;
+    if (entry[3] === null) book.unnamed.delete(key);
+    else book.unnamed.set(key, stringifyBody(entry[3]));
+    return;
+  }
+  if (typeof entry[2] !== 'number') return;
   const [tag, what, id, value] = entry as [unknown, unknown, number, unknown];
   if (tag === 'n' && typeof value === 'string') learn(book, what as KnownKind, id, value);
   if (tag === 'w' && typeof value === 'object' && value !== null) {
@@ -221,6 +248,10 @@ function* bookLines(book: Book): Generator<string> {
   for (const [key, text] of book.written) {
     const cut = key.lastIndexOf('/');
     lines.push(`["w",${JSON.stringify(key.slice(0, cut))},${key.slice(cut + 1)},${text}]`);
+    yield* full(1_000);
+  }
+  for (const [key, text] of book.unnamed) {
+    lines.push(unnamedLine(key, text));
     yield* full(1_000);
   }
   yield* full(1);

@@ -79,6 +79,10 @@ export interface KnownIds {
   /** The values of a record that reads never show, or a customer's whole record, as our last write left them. */
   lastWritten(resource: ResourceName, id: number): Json | undefined;
   remember(resource: ResourceName, id: number, fields: Json): void;
+  /** The same of a record whose id is not known (yet), by what identifies it. */
+  lastWrittenAs(resource: ResourceName, identity: string): Json | undefined;
+  /** Undefined forgets it: the record has its id now, or was never made. */
+  rememberAs(resource: ResourceName, identity: string, fields: Json | undefined): void;
   /** Makes everything learned durable. */
   flush(): Promise<void>;
   close(): Promise<void>;
