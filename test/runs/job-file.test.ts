@@ -168,6 +168,11 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     GOOD.replace('  Serial: serial_number', 'constants: { serial_number: "1" }'),
     '3:10 the key is a constant',
   ],
+  [
+    'a customer matched by something else than its name',
+    'kind: import\nresource: customer\nmatch: { key: phone }\ncolumns: { N: name, P: phone }\n',
+    '3:15 a customer can be matched by `name` or `id` alone: the service does not show the others',
+  ],
   ['an empty key', GOOD.replace('key: serial_number', 'key: []'), '3:15 `match.key` is an empty list'],
   [
     'unique_field of a contract',

@@ -93,6 +93,62 @@ test.each([20, 200, 1_000])(
   },
 );
 
+test('a burst of 429 with a stated pause, one after each pause, leaves the pace as the first of them set it', async () => {
+  const clock = simClock();
+  const stop = new AbortController();
+  const pacer = openPacer({ maxInFlight: 8, clock, random: seeded(5), signal: stop.signal });
+  let refuse = 7;
+  let served = 0;
+  const sender = async (): Promise<void> => {
+    for (let again = false; await pacer.enter(again); ) {
+      const enteredAt = clock.now();
+      await wait(clock, 20);
+      again = refuse-- > 0;
+      if (again) pacer.hold(1_000);
+      else served++;
+      pacer.leave(again ? 'throttled' : 'fine', enteredAt);
+    }
+  };
+  void sender();
+  await clock.run(7_500);
+  expect(refuse).toBeLessThanOrEqual(0);
+  const before = served;
+  await clock.run(9_500);
+  expect(served - before).toBeGreaterThan(14);
+  stop.abort();
+});
+
+test.each([0.5, 2])('a limit of %d a second behind stated pauses is still found', async (limit) => {
+  const clock = simClock();
+  const stop = new AbortController();
+  const pacer = openPacer({ maxInFlight: 8, clock, random: seeded(6), signal: stop.signal });
+  let tokens = 1;
+  let filledAt = 0;
+  const answers: boolean[] = [];
+  const sender = async (): Promise<void> => {
+    for (let again = false; await pacer.enter(again); ) {
+      const enteredAt = clock.now();
+      await wait(clock, 20);
+      tokens = Math.min(1, tokens + ((clock.now() - filledAt) / 1000) * limit);
+      filledAt = clock.now();
+      again = tokens < 1;
+      if (again) pacer.hold(1_000);
+      else tokens--;
+      answers.push(!again);
+      pacer.leave(again ? 'throttled' : 'fine', enteredAt);
+    }
+  };
+  for (let i = 0; i < 4; i++) void sender();
+  await clock.run(300_000);
+  const start = answers.length;
+  await clock.run(600_000);
+  stop.abort();
+  const late = answers.slice(start);
+  const good = late.filter(Boolean).length;
+  expect(good / (300 * limit)).toBeGreaterThan(0.7);
+  expect(1 - good / late.length).toBeLessThan(0.1);
+});
+
 test('without a limit of the service the requests in flight grow to the most allowed', async () => {
   const clock = simClock();
   const stop = new AbortController();

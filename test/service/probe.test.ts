@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/service/clock.js';
 import { client, json, refusal, type Seen, serve } from './server.js';
 
 const SERIALS = Array.from({ length: 60 }, (_, i) => `SN-${i}`);
@@ -105,10 +107,90 @@ test('the control that was removed meanwhile is replaced by another one, once', 
   expect(seen.length).toBe(4);
 });
 
-test('a probe of nothing asks nothing; a service that is down is said to be', async () => {
+test('a probe of nothing asks nothing', async () => {
   const { url, seen } = await assets(SERIALS, () => 503);
-  const service = client(url, { patienceMs: 60 });
-  expect(await service.probeSerials([])).toEqual(new Set());
+  expect(await client(url).probeSerials([])).toEqual(new Set());
   expect(seen.length).toBe(0);
-  expect(await refusal(service.probeSerials(['x']))).toContain('service unreachable');
+});
+
+const FAILURES: readonly [string, (response: ServerResponse) => void, tries: number][] = [
+  ['403 with a web page', (response) => page(response, 403), 1],
+  ['407', (response) => json(response, 407, {}), 1],
+  ['409', (response) => json(response, 409, {}), 1],
+  ['a redirect', (response) => json(response, 302, {}, { location: 'https://login.example/' }), 1],
+  ['500', (response) => json(response, 500, {}), 2],
+  ['502 with a web page', (response) => page(response, 502), 2],
+  ['503', (response) => json(response, 503, {}), 2],
+  ['408', (response) => json(response, 408, {}), 2],
+  ['a login page', (response) => page(response, 200), 2],
+  ['half of an answer', (response) => response.writeHead(200).end('{"count": 1, "res'), 2],
+  ['another JSON', (response) => json(response, 200, { ok: true }), 2],
+  ['bytes that are no text', (response) => response.writeHead(200).end(Buffer.from([0xff, 0xfe, 0x80])), 2],
+  ['a reset', (response) => response.destroy(), 2],
+  ['too much', (response) => response.writeHead(200, { 'content-length': 99_000_000 }).write('['), 1],
+];
+
+function page(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'text/html' }).end('<html>no</html>');
+}
+
+test.each(FAILURES)('a probe that comes to %s is given up soon and not made again', async (_name, fail, tries) => {
+  let probes = 0;
+  const { url } = await serve((response, seen) => {
+    if (seen.url.searchParams.get('serial_number') !== 'list') {
+      json(response, 200, paged([{ id: 1, serial_number: 'SN-1' }], 1));
+      return;
+    }
+    probes++;
+    fail(response);
+  });
+  const service = client(url, { patienceMs: 600_000 });
+  expect(await service.probeSerials(['SN-1'])).toBe('ignored');
+  expect(probes).toBe(tries);
+  expect(await service.probeSerials(['SN-2'])).toBe('ignored');
+  expect(probes).toBe(tries);
+  expect(await service.page('asset', 1)).toMatchObject({ count: 1 });
+});
+
+test('a probe without an answer is waited for twice 5 s, however patient the client is otherwise', async () => {
+  let probes = 0;
+  const { url } = await serve((response, seen) => {
+    if (seen.url.searchParams.get('serial_number') === 'list') probes++;
+    else json(response, 200, paged([{ id: 1, serial_number: 'SN-1' }], 1));
+  });
+  const fast = 50;
+  const clock: Clock = {
+    ...systemClock,
+    now: () => performance.now() * fast,
+    after: (ms, run) => systemClock.after(ms / fast, run),
+  };
+  const service = client(url, { clock, patienceMs: 900_000, timeouts: { connectMs: 60_000, requestMs: 60_000 } });
+  const from = clock.now();
+  expect(await service.probeSerials(['SN-1'])).toBe('ignored');
+  expect(probes).toBe(2);
+  expect(clock.now() - from).toBeGreaterThan(9_900);
+  expect(clock.now() - from).toBeLessThan(30_000);
+});
+
+test('a probe is throttled and refreshes its token like every read', async () => {
+  const answers = [429, 401];
+  const { url, seen } = await assets(SERIALS, (asked) => {
+    const status = answers.shift();
+    return status ?? SERIALS.filter((serial) => asked.includes(serial));
+  });
+  expect(await client(url, { patienceMs: 5_000 }).probeSerials(['SN-7'])).toEqual(new Set(['SN-7']));
+  expect(seen.filter((one) => one.body !== '').length).toBe(3);
+  const refused = await assets(SERIALS, () => 401);
+  expect(await refusal(client(refused.url).probeSerials(['SN-7']))).toContain('The token was refused (401)');
+});
+
+test('a count given as text is read as a number', async () => {
+  const { url } = await assets(SERIALS, (asked, one) => ({
+    ...(paged(
+      SERIALS.filter((serial) => asked.includes(serial)),
+      pageOf(one),
+    ) as object),
+    count: '31',
+  }));
+  expect(await client(url).probeSerials(SERIALS.slice(0, 31))).toEqual(new Set(SERIALS.slice(0, 31)));
 });
