@@ -7,13 +7,16 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, needsPerson: 3, braked: 4, sig
  */
 export class RunError extends Error {
   override readonly name = 'RunError';
+  /** The HTTP status it rests on, where the service answered with one. */
+  readonly status?: number;
   constructor(
     readonly kind: 'usage' | 'failed' | 'braked',
     message: string,
     /** Further faults of the same kind, one line each: all are listed, not the first. */
     readonly details: readonly string[] = [],
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly status?: number },
   ) {
     super(message, options);
+    if (options?.status !== undefined) this.status = options.status;
   }
 }

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { EXIT, RunError } from '../model/error.js';
 import { writeReports } from '../report/finish.js';
 import type { RunStatus, Summary } from '../report/summary.js';
+import { allRequests } from './past.js';
 import { type Run, rememberRows } from './run.js';
 
 export interface RunResult {
@@ -14,14 +15,18 @@ export interface RunResult {
 export async function conclude(run: Run, stopped: Error | undefined): Promise<RunResult> {
   let finished = false;
   try {
+    const status = statusOf(run, stopped);
+    run.journal.append([{ t: 'phase', phase: 'requests', data: run.counts }]);
+    if (status === undefined) {
+      run.journal.append([{ t: 'phase', phase: 'finished', data: { warnings: run.warnings, detected: run.evidence } }]);
+    }
     await run.journal.close();
     await run.before.close();
-    if (stopped instanceof RunError && stopped.kind === 'usage' && run.requests().writes === 0) {
+    if (stopped instanceof RunError && stopped.kind === 'usage' && !run.counts?.writes) {
       // A job that does not fit its file was refused before anything was done: it leaves no run behind.
       if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
       throw stopped;
     }
-    const status = statusOf(run, stopped);
     const { source, request } = run;
     const ended = new Date();
     run.progress('reporting', run.rows);
@@ -45,7 +50,7 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
         dry_run: request.dryRun,
         service: request.service,
         source: { path: request.file, sha256: request.sha256, rows: run.rows, ...sourceFacts(run) },
-        requests: run.requests(),
+        requests: allRequests(run.past, run.counts),
         warnings: run.warnings,
         detected: run.evidence,
         started_at: request.startedAt,

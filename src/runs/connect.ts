@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { RunError } from '../model/error.js';
+import { PAGE_SIZE } from '../pipeline/filter.js';
 import type { ReadAll } from '../pipeline/read-all.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ResourceSpec } from '../resources/spec.js';
@@ -39,7 +40,7 @@ export async function connect(run: Run, context: RunContext): Promise<Connection
     ...(settings.maxRps === undefined ? {} : { maxRps: settings.maxRps }),
   });
   run.closers.push(() => service.close());
-  run.requests = () => ({ ...service.counts });
+  run.counts = service.counts;
   const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
   run.closers.push(() => known.close());
   const all = openLists(
@@ -76,7 +77,19 @@ export function learnNames(record: Json, known: KnownIds): void {
 
 async function nameCompany(run: Run, service: Service): Promise<void> {
   const { company } = run.request;
-  const record = await service.get('company', company);
+  const verb = run.request.dryRun ? 'Rehearsing for' : 'Importing into';
+  let record: Json | undefined;
+  try {
+    record = (await service.get('company', company)) ?? (await inList(service, company));
+  } catch (error) {
+    // A token may be allowed to work for a company without being allowed to look at it.
+    if (!(error instanceof RunError) || error.status !== 403) throw error;
+    run.warn(
+      `The name of company ${company} could not be checked, nor whether it is archived: the token may not read it (403). Make sure that ${company} is the company meant.`,
+    );
+    run.info(`${verb} company ${company} at ${run.request.service}`);
+    return;
+  }
   if (!record) {
     throw new RunError(
       'failed',
@@ -93,9 +106,21 @@ async function nameCompany(run: Run, service: Service): Promise<void> {
     }
     run.warn(`The company ${company} "${name}" is archived; --force overrides that.`);
   }
-  run.info(
-    `${run.request.dryRun ? 'Rehearsing for' : 'Importing into'} "${name}" (company ${company}) at ${run.request.service}`,
-  );
+  run.info(`${verb} "${name}" (company ${company}) at ${run.request.service}`);
+}
+
+/** Not every service shows a company by its id. Undefined also where there is no list to look into. */
+async function inList(service: Service, company: number): Promise<Json | undefined> {
+  try {
+    for (let page = 1; ; page++) {
+      const { count, results } = await service.page('company', page);
+      const found = results.find((one) => one['id'] === company);
+      if (found || results.length === 0 || page * PAGE_SIZE >= count) return found;
+    }
+  } catch (error) {
+    if (error instanceof RunError && (error.status === 403 || error.status === 404)) return undefined;
+    throw error;
+  }
 }
 
 function tokenSource(auth: Auth): Parameters<typeof openService>[0]['token'] {

@@ -4,6 +4,7 @@ import { conclude, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { matchRows } from './match-rows.js';
+import { oneWriter } from './one-writer.js';
 import { noteRest, planRows } from './plan-rows.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
 import { resolveRows, stageRows } from './stage-rows.js';
@@ -27,9 +28,15 @@ export async function resumeRun(run: string, context: RunContext): Promise<RunRe
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
 async function carryOut(run: Run, context: RunContext): Promise<RunResult> {
+  if (run.past.finished) {
+    run.info(`The run ${run.folder.run} is finished: its reports are written again, nothing is sent.`);
+    run.rows = run.past.outcomes.size;
+    return conclude(run, undefined);
+  }
   let stopped: Error | undefined;
   try {
     const staged = await stageRows(run, await connect(run, context));
+    await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
     const matched = await matchRows(run, resolved);
     const wholePlan = run.request.dryRun || brakesOnPlan(run.job.brakes);

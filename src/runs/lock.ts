@@ -6,9 +6,19 @@ import { RunError } from '../model/error.js';
 /** Locks that this process holds. Its number alone proves nothing: after a restart of a container the numbers are the same. */
 const held = new Set<string>();
 
+/** A living process holds the lock. */
+export class LockHeld extends RunError {
+  constructor(
+    what: string,
+    readonly pid: number,
+  ) {
+    super('failed', `${what} is being worked on by process ${pid}. Wait for it to end, or end it first.`);
+  }
+}
+
 /**
  * Takes a lock file that names this process; one left by a process that is gone is taken over.
- * Returns the release. Throws a `RunError` where a living process holds it.
+ * Returns the release. Throws `LockHeld` where a living process holds it.
  */
 export async function takeLock(path: string, what: string): Promise<() => Promise<void>> {
   const own = `${path}.${randomBytes(6).toString('hex')}`;
@@ -27,10 +37,7 @@ export async function takeLock(path: string, what: string): Promise<() => Promis
       const holder = await contentOf(path);
       if (holder === undefined) continue;
       if (holder === mine ? held.has(path) : isHolding(holder)) {
-        throw new RunError(
-          'failed',
-          `${what} is being worked on by process ${Number.parseInt(holder, 10)}. Wait for it to end, or end it first.`,
-        );
+        throw new LockHeld(what, Number.parseInt(holder, 10));
       }
       await removeAbandoned(path, holder);
     }

@@ -17,7 +17,8 @@ export function note(run: Run, outcome: Outcome, diff?: readonly FieldDiff[]): v
 export function noteSettled(run: Run, change: Change): void {
   const { ref, key, issues } = change;
   const kind = outcomeOf(change);
-  const diff = 'diff' in change ? change.diff : undefined;
+  // What would have changed is told of rows that may be written, not of those that cannot.
+  const diff = 'diff' in change && kind !== 'invalid' ? change.diff : undefined;
   const id = 'id' in change ? change.id : undefined;
   const changed = kind === 'updated' ? changedFields(diff) : [];
   note(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);

@@ -3,7 +3,7 @@ import type { OutcomeKind } from '../model/outcome.js';
 import { readLog } from '../report/append-log.js';
 import { readJournal } from '../report/journal.js';
 import { parseJson } from '../service/json.js';
-import type { Json } from '../service/port.js';
+import type { Json, RequestCounts } from '../service/port.js';
 import type { RunFolder } from './layout.js';
 
 /** An intent without an outcome: the request may have taken effect. */
@@ -29,6 +29,16 @@ export interface Past {
   readonly open: ReadonlyMap<number, OpenIntent>;
   /** Ids of rows that were created or updated, for rows that refer to them. */
   readonly ids: ReadonlyMap<number, number>;
+  /** Requests of the earlier processes, as far as they are on record. */
+  readonly requests: Readonly<RequestCounts>;
+  /** Set where every row has its outcome and only the reports may be missing. */
+  readonly finished?: Finished;
+}
+
+/** What a run that got through its file had found out, for reports that are written again. */
+export interface Finished {
+  readonly warnings: readonly string[];
+  readonly detected: readonly string[];
 }
 
 /** Reads the journal; of a run that was not begun there is none. */
@@ -37,15 +47,25 @@ export async function readPast(folder: RunFolder): Promise<Past> {
   const open = new Map<number, OpenIntent>();
   const ids = new Map<number, number>();
   const nameless = new Map<number, string>();
+  const failed = new Set<number>();
+  const requests: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
+  let latest: RequestCounts | undefined;
+  let finished: Finished | undefined;
   let begun = false;
   const there = await access(folder.journal).then(
     () => true,
     () => false,
   );
-  if (!there) return { begun, outcomes, open, ids, nameless };
+  if (!there) return { begun, outcomes, open, ids, nameless, requests };
   for await (const { entry } of readJournal(folder.journal)) {
     begun = true;
-    if (entry.t === 'intent') {
+    if (entry.t === 'run') {
+      add(requests, latest);
+      latest = undefined;
+    } else if (entry.t === 'phase') {
+      if (entry.phase === 'requests') latest = entry.data as RequestCounts;
+      if (entry.phase === 'finished') finished = entry.data as Finished;
+    } else if (entry.t === 'intent') {
       const { op, at, id } = entry;
       open.set(entry.row, { op, at, ...(id === undefined ? {} : { id }) });
     } else if (entry.t === 'ids') {
@@ -56,15 +76,33 @@ export async function readPast(folder: RunFolder): Promise<Past> {
     } else if (entry.t === 'outcome') {
       const { ref, kind, id, key } = entry.outcome;
       open.delete(ref.row);
-      if (kind === 'not_attempted' || kind === 'failed') continue;
+      if (kind === 'not_attempted') continue;
+      if (kind === 'failed') {
+        failed.add(ref.row);
+        continue;
+      }
+      failed.delete(ref.row);
       outcomes.set(ref.row, kind);
       if (id === undefined) {
         if (kind === 'created') nameless.set(ref.row, key);
       } else if (kind === 'created' || kind === 'updated') ids.set(ref.row, id);
     }
   }
+  add(requests, latest);
   await addRecords(folder, open);
-  return { begun, outcomes, open, ids, nameless };
+  const past = { begun, outcomes, open, ids, nameless, requests };
+  return finished && failed.size === 0 ? { ...past, finished } : past;
+}
+
+function add(total: RequestCounts, more: Readonly<RequestCounts> | undefined): void {
+  for (const kind of ['total', 'reads', 'writes', 'retries'] as const) total[kind] += more?.[kind] ?? 0;
+}
+
+/** Requests of this process and of those before it. */
+export function allRequests(past: Past, counts: Readonly<RequestCounts> | undefined): RequestCounts {
+  const total = { ...past.requests };
+  add(total, counts);
+  return total;
 }
 
 async function addRecords(folder: RunFolder, open: Map<number, OpenIntent>): Promise<void> {

@@ -10,6 +10,7 @@ import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { type AppendLog, openAppendLog } from '../report/append-log.js';
 import { type Journal, openJournal } from '../report/journal.js';
+import type { RequestCounts } from '../service/port.js';
 import type { RunContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
 import { newRunId, type RunFolder, runFolder } from './layout.js';
@@ -76,7 +77,8 @@ export interface Run {
   previousRows(): Promise<number | undefined>;
   /** Ends what the run holds open: service, snapshot, lock. */
   readonly closers: (() => Promise<void>)[];
-  requests: () => { total: number; reads: number; writes: number; retries: number };
+  /** Requests of this process; set when the service is opened. */
+  counts: Readonly<RequestCounts> | undefined;
   /** What was found out on the way, for the summary. */
   readonly evidence: string[];
 }
@@ -163,7 +165,9 @@ async function begin(
     const journal = await openJournal(folder.journal);
     journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
     const before = await openAppendLog(folder.before);
-    const warnings = [...settings.warnings, ...source.meta.warnings, ...request.job.warnings];
+    const warnings = [
+      ...(past.finished?.warnings ?? [...settings.warnings, ...source.meta.warnings, ...request.job.warnings]),
+    ];
     const tally = noOutcomes();
     for (const kind of past.outcomes.values()) tally[kind]++;
     let last = 0;
@@ -182,7 +186,7 @@ async function begin(
       tally,
       warnings,
       rows: 0,
-      evidence: [...source.meta.evidence],
+      evidence: [...(past.finished?.detected ?? source.meta.evidence)],
       warn(text) {
         if (warnings.includes(text)) return;
         warnings.push(text);
@@ -203,7 +207,7 @@ async function begin(
       },
       previousRows: () => previousRows(settings.home, request),
       closers: [unlock],
-      requests: () => ({ total: 0, reads: 0, writes: 0, retries: 0 }),
+      counts: undefined,
     };
     return run;
   } catch (error) {

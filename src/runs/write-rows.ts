@@ -108,7 +108,10 @@ function writeContext(
         await matched.known.flush();
         if (before.length > 0) run.before.append(before);
         const at = Date.now();
-        run.journal.append(intents.map((intent) => ({ t: 'intent' as const, ...intent, at })));
+        run.journal.append([
+          { t: 'phase', phase: 'requests', data: matched.service.counts },
+          ...intents.map((intent) => ({ t: 'intent' as const, ...intent, at })),
+        ]);
         await Promise.all([before.length > 0 && run.before.flush(), run.journal.flush()]);
       },
       outcome(outcome, diff) {

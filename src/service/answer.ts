@@ -13,13 +13,18 @@ export function readPage(json: unknown, page: number): Page | string {
     return { count: json.length, results: page === 1 ? json : [] };
   }
   if (!isRecord(json)) return 'the answer is not a list';
-  const { count, results } = json;
-  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0) {
-    return `"count" is ${short(count)}, not a number of records`;
-  }
+  const { results } = json;
+  const count = countOf(json['count']);
+  if (count === undefined) return `"count" is ${short(json['count'])}, not a number of records`;
   if (!Array.isArray(results)) return '"results" is not a list';
   if (!results.every(isRecord)) return '"results" holds something that is not a record';
   return { count, results };
+}
+
+/** A number of records, also as a text of digits. */
+export function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
 /** The record asked for; undefined where an enveloped answer does not hold it. */

@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: readonly string[];
   readonly body?: string;
+  /** Where this request is given less time than the others. */
+  readonly timeoutMs?: number;
 }
 
 /** What came of it. Never thrown: an exchange that fails is a value, and `classify.ts` says what it means. */
@@ -89,8 +91,9 @@ export function openHttp(options: HttpOptions): Http {
         settle({ kind: 'fault', sent: controller !== undefined, cause, reason, ...(status ? { status } : {}) });
         controller?.abort(new Error(reason));
       };
-      const cancelDeadline = clock.after(options.requestMs, () =>
-        fail('timeout', `no complete answer within ${options.requestMs / 1000} s`),
+      const allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
+      const cancelDeadline = clock.after(allowedMs, () =>
+        fail('timeout', `no complete answer within ${allowedMs / 1000} s`),
       );
 
       pool.dispatch(

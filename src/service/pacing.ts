@@ -149,7 +149,7 @@ export function openPacer(options: PacerOptions): Pacer {
         everOverloaded = true;
         decreasedAt = now;
         if (load === 'throttled') {
-          rate.throttled(now, roundTrip);
+          rate.throttled(now, roundTrip, heldUntil > now);
           nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
         }
         limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);

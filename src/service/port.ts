@@ -46,8 +46,9 @@ export interface Service {
   get(resource: Readable, id: number): Promise<Json | undefined>;
   /**
    * Which of these serial numbers exist (interface 4.4, `serial_number=list` with a body).
-   * `ignored`: the service did not look at the body, so the answer means nothing. `first`: page 1 of the assets, where
-   * the caller has just read it.
+   * `ignored`: the service did not look at the body, or did not answer in a way that can be used; then it is not asked
+   * again. Throws only where the token is refused or the run was stopped, or where page 1 cannot be read.
+   * `first`: page 1 of the assets, where the caller has just read it.
    */
   probeSerials(serials: readonly string[], first?: Page): Promise<ReadonlySet<string> | 'ignored'>;
   create(resource: ResourceName, body: Json, query?: Readonly<Record<string, string>>): Promise<WriteAnswer>;

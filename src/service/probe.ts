@@ -1,12 +1,13 @@
 import { normaliseKey } from '../model/value.js';
+import { countOf } from './answer.js';
 import type { Page, Readable } from './port.js';
 import type { Call, Settled } from './requests.js';
 
 type Send = (call: Call) => Promise<Settled>;
 type ReadPage = (resource: Readable, page: number) => Promise<Page>;
 
-/** Answers that mean the service cannot take the question this way. */
-const UNABLE = new Set([400, 405, 406, 411, 413, 414, 415, 422, 501]);
+/** There are other ways to find out: a service or proxy that cannot take a GET with a body is not waited for. */
+const OPTIONAL = { tries: 2, timeoutMs: 5_000 };
 
 interface Control {
   /** A serial number that exists; undefined where the first page shows none. */
@@ -24,6 +25,7 @@ interface Control {
  */
 export function serialProbe(send: Send, page: ReadPage, company: number) {
   let control: Promise<Control> | undefined;
+  let useless = false;
 
   async function findControl(first?: Page): Promise<Control> {
     const { count, results } = first ?? (await page('asset', 1));
@@ -48,7 +50,7 @@ export function serialProbe(send: Send, page: ReadPage, company: number) {
         path,
         body,
         company,
-        tolerated: UNABLE,
+        optional: OPTIONAL,
         shape: readSerials,
       });
       if (settled.kind === 'missing') return number > 1 ? found : undefined;
@@ -71,6 +73,7 @@ export function serialProbe(send: Send, page: ReadPage, company: number) {
     first?: Page,
   ): Promise<ReadonlySet<string> | 'ignored'> {
     if (serials.length === 0) return new Set();
+    if (useless) return 'ignored';
     for (let attempt = 0; attempt < 2; attempt++) {
       control ??= findControl(attempt === 0 ? first : undefined);
       let known: Control;
@@ -83,13 +86,14 @@ export function serialProbe(send: Send, page: ReadPage, company: number) {
       if (known.count === 0) return new Set();
       if (known.serial === undefined) break;
       const found = await ask([...new Set([...serials, known.serial])]);
-      if (found === undefined) return 'ignored';
+      if (found === undefined) break;
       if (found.has(normaliseKey(known.serial))) {
         return new Set(serials.filter((serial) => found.has(normaliseKey(serial))));
       }
       // The control itself may have been changed or removed meanwhile: once more with another one.
       control = undefined;
     }
+    useless = true;
     return 'ignored';
   };
 }
@@ -118,5 +122,5 @@ function readSerials(json: unknown): Serials | string {
     else if (serial !== null) return 'the answer is not a list of serial numbers';
     else serials.push('');
   }
-  return { serials, count: typeof envelope['count'] === 'number' ? envelope['count'] : serials.length };
+  return { serials, count: countOf(envelope['count']) ?? serials.length };
 }

@@ -12,8 +12,12 @@ export interface LearnedRate {
   /** Requests per second; Infinity until the first 429. */
   readonly perSecond: number;
   succeeded(now: number): void;
-  /** At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. */
-  throttled(now: number, roundTripMs: number): void;
+  /**
+   * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `paused`: the service named
+   * a pause, and nobody sends before it is over. Another 429 right after the pause, before anything was served, says that
+   * the pause was too short, and nothing about the rate.
+   */
+  throttled(now: number, roundTripMs: number, paused: boolean): void;
 }
 
 const DOWN = 0.8;
@@ -33,6 +37,7 @@ export function learnRate(): LearnedRate {
   let lastGood = Number.POSITIVE_INFINITY;
   let backAfter = BACK_AFTER;
   let successes = 0;
+  let afterPause = false;
   let windowStart = 0;
   let counted = 0;
   /** Successes per second in the last full window. */
@@ -74,9 +79,12 @@ export function learnRate(): LearnedRate {
       // Never far above what is really sent: a limit that drops later must be found again from near it.
       rate = Math.max(rate, Math.min(lastGood * curve, 2 * Math.max(pace(now), rate / 2) + 1));
     },
-    throttled(now, roundTripMs) {
+    throttled(now, roundTripMs, paused) {
       roll(now);
       const first = rate === Number.POSITIVE_INFINITY;
+      const tooEarly = afterPause && successes === 0;
+      afterPause = paused;
+      if (tooEarly) return;
       lastGood = first ? Math.max(FIRST_GUESS, pace(now)) : Math.max(SLOWEST, Math.min(rate, pace(now)));
       // While a limit drops, refusals of requests sent earlier keep coming in: not below what is being served.
       const floor = first ? 0 : Math.min(rate * 0.95, recent(now) * DOWN);

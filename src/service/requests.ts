@@ -17,8 +17,8 @@ export interface Call {
   readonly path: string;
   readonly body?: string;
   readonly company: number;
-  /** Statuses that end a read with `refused` instead of stopping the run. */
-  readonly tolerated?: ReadonlySet<number>;
+  /** Where the run can do without this read: whatever fails but the token ends it with `refused`, soon. */
+  readonly optional?: { readonly tries: number; readonly timeoutMs: number };
   /** Reads: turns the JSON into the value; a `string` says why the answer makes no sense, and is treated as garbled. */
   readonly shape?: (json: unknown) => unknown;
 }
@@ -50,6 +50,8 @@ export interface SenderParts {
 
 /** Answers that are not JSON rarely pass by waiting: a login page or a wrong address does not go away. */
 const MAX_GARBLED = 6;
+/** A pause the service asks for is kept also by reads that are optional, but not for ever. */
+const MAX_THROTTLED = 6;
 
 /**
  * Sends one request until it has come to something.
@@ -58,6 +60,7 @@ const MAX_GARBLED = 6;
  *     ok, missing, refused, open: settled · refresh: once more with a new token, a second 401 stops the run
  *     again: back off (or wait out Retry-After) and repeat, until patience is over:
  *       then a write is `unsent`, a read stops the run · stop: RunError
+ *     an optional read is `refused` instead, after its few tries
  *
  * Repetition is decided by the verdict alone: a write gets `again` only where the service cannot have executed it.
  * Throws RunError('failed'): unreachable for too long (reads), token refused, access denied, redirect, answer too large.
@@ -71,6 +74,8 @@ export function openSender(parts: SenderParts): Sender {
     let firstTrouble: number | undefined;
     let refusals = 0;
     let garbled = 0;
+    let throttled = 0;
+    let failed = 0;
     for (let attempt = 0; ; attempt++) {
       const gate = pacer.enter(attempt > 0);
       if (gate !== true && !(await gate)) return stopped(call);
@@ -100,10 +105,12 @@ export function openSender(parts: SenderParts): Sender {
         path,
         headers,
         ...(call.body === undefined ? {} : { body: call.body }),
+        ...(call.optional ? { timeoutMs: call.optional.timeoutMs } : {}),
       });
       const verdict = judge(call, exchange);
       const held =
-        exchange.kind === 'answer' && (exchange.status === 429 || exchange.status === 503)
+        // A service that is down only for an optional read must not make the others wait.
+        exchange.kind === 'answer' && (exchange.status === 429 || (exchange.status === 503 && !call.optional))
           ? retryAfter(exchange.retryAfter, exchange.date, clock)
           : undefined;
       if (held !== undefined) pacer.hold(held);
@@ -120,6 +127,7 @@ export function openSender(parts: SenderParts): Sender {
           log('warn', 'service.open', { method: call.method, path, reason: clean(verdict.reason) });
           return { kind: 'open', answered: verdict.answered, reason: clean(verdict.reason) };
         case 'stop':
+          if (call.optional) return doneWithout(call, path, exchange);
           throw stopError(call, path, verdict.why, exchange);
         case 'refresh':
           refusals++;
@@ -131,6 +139,11 @@ export function openSender(parts: SenderParts): Sender {
           refusals = 0;
           const now = clock.now();
           firstTrouble ??= sentAt;
+          const worn =
+            verdict.why === 'throttled' ? ++throttled >= MAX_THROTTLED : ++failed >= (call.optional?.tries ?? 0);
+          if (call.optional && (worn || now - firstTrouble >= parts.patienceMs)) {
+            return doneWithout(call, path, exchange);
+          }
           if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, path, verdict.reason);
           if (now - firstTrouble >= parts.patienceMs) return givenUp(call, path, verdict.reason, now - firstTrouble);
           const untilOver = firstTrouble + parts.patienceMs - now;
@@ -151,12 +164,17 @@ export function openSender(parts: SenderParts): Sender {
 
   function judge(call: Call, exchange: Exchange): Verdict {
     const verdict = classify(call.kind, exchange);
-    if (verdict.kind === 'stop' && exchange.kind === 'answer' && call.tolerated?.has(exchange.status)) {
-      return { kind: 'refused', status: exchange.status };
-    }
     if (verdict.kind !== 'ok' || !call.shape) return verdict;
     const value = call.shape(verdict.json);
     return typeof value === 'string' ? { kind: 'again', why: 'garbled', reason: value } : { kind: 'ok', json: value };
+  }
+
+  function doneWithout(call: Call, path: string, exchange: Exchange): Settled {
+    const messages = messagesOf(exchange);
+    const reason = exchange.kind === 'fault' ? exchange.reason : messageLine(messages);
+    const status = exchange.status ?? 0;
+    log('warn', 'service.done_without', { method: call.method, path, status, reason: clean(reason) });
+    return { kind: 'refused', status, messages };
   }
 
   function messagesOf(exchange: Exchange): readonly ServiceMessage[] {
@@ -202,6 +220,8 @@ export function openSender(parts: SenderParts): Sender {
       'failed',
       `The token was refused (401) for ${call.method} ${path}, also after it was fetched again. ${wordsOf(exchange)}` +
         'Check ROWFERRY_API_TOKEN, ROWFERRY_API_TOKEN_FILE or the OAuth settings.',
+      [],
+      { status: 401 },
     );
   }
 
@@ -211,7 +231,8 @@ export function openSender(parts: SenderParts): Sender {
     switch (why) {
       case 'forbidden': {
         const advice = 'Check that the token belongs to a user who may do this for this company.';
-        return new RunError('failed', `Access was denied (${status}) to ${request}. ${wordsOf(exchange)}${advice}`);
+        const denied = `Access was denied (${status}) to ${request}. ${wordsOf(exchange)}${advice}`;
+        return new RunError('failed', denied, [], { status });
       }
       case 'redirect': {
         const location = exchange.kind === 'answer' ? exchange.location : undefined;
@@ -221,6 +242,8 @@ export function openSender(parts: SenderParts): Sender {
           'failed',
           `${request} was redirected (${status}) ${target}; redirects are never followed.${lost} ` +
             'Set ROWFERRY_API_URL to the address the service really has (https, right host, no path it does not need).',
+          [],
+          { status },
         );
       }
       case 'too_large': {
@@ -230,8 +253,10 @@ export function openSender(parts: SenderParts): Sender {
           `${request}: ${reason}. A page holds 25 records; this is no answer of the service.`,
         );
       }
-      case 'refused':
-        return new RunError('failed', `The service refused ${request} (status ${status}). ${wordsOf(exchange)}`.trim());
+      case 'refused': {
+        const refused = `The service refused ${request} (status ${status}). ${wordsOf(exchange)}`.trim();
+        return new RunError('failed', refused, [], { status });
+      }
     }
   }
 

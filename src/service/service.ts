@@ -172,5 +172,7 @@ function notThere(path: string, company: number, words: string): RunError {
     'failed',
     `There is nothing at GET ${path} for company ${company} (404). ${words}` +
       'Check that ROWFERRY_API_URL is the base address without /api/v2, and the company id.',
+    [],
+    { status: 404 },
   );
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { FaultAction } from '../../src/sandbox/fault.js';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import type { SeenRequest } from '../../src/sandbox/server.js';
 import type { Switches } from '../../src/sandbox/switches.js';
@@ -381,6 +382,48 @@ describe('whatever a service makes of its filters, no row is written twice and n
     expect(run.commits).toBe(0);
   });
 
+  const failures: [string, FaultAction][] = [
+    ['403', { kind: 'status', status: 403, body: '<html>no body in a GET</html>', contentType: 'text/html' }],
+    ['500', { kind: 'status', status: 500 }],
+    ['503 for an hour', { kind: 'status', status: 503, retryAfter: 3600 }],
+    ['no answer', { kind: 'timeout_before' }],
+    ['a reset', { kind: 'close_before' }],
+    ['a login page', { kind: 'html_login' }],
+    ['half of an answer', { kind: 'truncated_json' }],
+    ['a redirect', { kind: 'redirect', status: 302, location: 'https://login.example/' }],
+  ];
+
+  it.each(failures)('does without the probe where it comes to %s', async (_, action) => {
+    await open({ faults: [{ match: { path: /serial_number=list/ }, action }] });
+    desk.sandbox.insert('asset', range(1, 700).map(record));
+    const env = { ROWFERRY_TIMEOUT: '0.5' };
+    const few = await desk.import(await desk.file('a.csv', sheet([350, 700, 701])), job(), { env });
+    expect(few.outcomes).toEqual(['2 unchanged', '3 unchanged', '4 created']);
+    expect(probed()).toBeLessThanOrEqual(2);
+    expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
+      2 + mostRequests({ records: 700, keys: 3, existing: 2, created: 1, probe: false }),
+    );
+    desk.sandbox.resetRequests();
+    const many = await desk.import(await desk.file('b.csv', sheet([1, 350, ...range(702, 1250)])), job(), { env });
+    expect(many.summary.rows).toMatchObject({ unchanged: 2, created: 549 });
+    expect(probed()).toBeLessThanOrEqual(2);
+  });
+
+  it('finds serial numbers that the service holds with an outer blank or in another Unicode form', async () => {
+    await open();
+    const odd = ['SN TRAIL ', ' SN LEAD', 'Ünïcode-7'.normalize('NFD')];
+    desk.sandbox.insert('asset', [
+      ...range(1, 700).map(record),
+      ...odd.map((serial_number) => ({ name: 'Odd', serial_number })),
+    ]);
+    const rows = ['SN TRAIL', 'SN LEAD', 'Ünïcode-7', 'NEW'];
+    const file = await desk.file('a.csv', table(rows.map((text) => ['Odd', text, '', 'seen'])));
+    const run = await desk.import(file, job());
+    expect(run.outcomes).toEqual(['2 updated', '3 updated', '4 updated', '5 created']);
+    expect(run.results.map((row) => row['id'])).toEqual(['701', '702', '703', '704']);
+    expect(desk.sandbox.records('asset')).toHaveLength(704);
+  });
+
   it('never sends the serial number "list" as a filter', async () => {
     const { before } = await open();
     desk.sandbox.insert('asset', [...range(1, 200).map(record), { name: 'Odd', serial_number: 'list' }]);
@@ -443,6 +486,44 @@ describe('whatever a service makes of its filters, no row is written twice and n
     });
     expect(run.summary.rows.created).toBe(6);
     expect(desk.sandbox.records('asset').map((one) => one['serial_number'])).toHaveLength(6);
+  });
+});
+
+describe('the company', () => {
+  const hidden = (path: RegExp, status: number) => ({ match: { path }, action: { kind: 'status' as const, status } });
+
+  it('that may be written to but not looked at is named in a warning', async () => {
+    await open({ faults: [hidden(/^\/company/, 403)] });
+    desk.sandbox.insert('asset', range(1, 60).map(record));
+    const run = await desk.import(await desk.file('a.csv', sheet([3, 61])), job());
+    expect([run.exitCode, ...run.outcomes]).toEqual([0, '2 unchanged', '3 created']);
+    expect(run.summary.warnings.join('\n')).toMatch(/name of company 1 could not be checked.*403/);
+    expect(run.notices.join('\n')).toContain('Importing into company 1 at');
+  });
+
+  it('that is not shown by its id is looked up in the list', async () => {
+    await open({ faults: [hidden(/^\/company\/\d/, 404)] });
+    const run = await desk.import(await desk.file('a.csv', sheet([1])), job());
+    expect(run.outcomes).toEqual(['2 created']);
+    expect(run.summary.warnings).toEqual([]);
+    expect(run.notices.join('\n')).toContain('"Northwind Operations" (company 1)');
+    const archived = await desk.import(await desk.file('b.csv', sheet([2])), job(), { company: 2 });
+    expect([archived.exitCode, archived.summary.reason]).toEqual([1, expect.stringContaining('is archived')]);
+  });
+
+  it.each([404, 403])('that is not shown by its id stops the run where the list answers %d', async (status) => {
+    await open({ faults: [hidden(/^\/company\/\d/, 404), hidden(/^\/company\?/, status)] });
+    const run = await desk.import(await desk.file('a.csv', sheet([1])), job());
+    expect([run.exitCode, run.outcomes]).toEqual([1, ['2 not_attempted']]);
+    expect(run.summary.reason).toContain('There is no company 1');
+    expect(desk.sandbox.requests.writes).toBe(0);
+  });
+
+  it('that is not there at all stops the run', async () => {
+    await open();
+    const run = await desk.import(await desk.file('a.csv', sheet([1])), job(), { company: 99 });
+    expect([run.exitCode, run.outcomes]).toEqual([1, ['2 not_attempted']]);
+    expect(run.summary.reason).toContain('There is no company 99');
   });
 });
 

@@ -48,7 +48,10 @@ test.each([
   ],
   [{ errors: [{ source: { parameter: 'unique_field' }, detail: 'Bad.' }] }, 'unique_field: Bad.'],
   [{ source: ['Unknown.'], detail: ['Long.'] }, 'source: Unknown.; Long.'],
-  [{ type: 'https://x/y', title: 'Bad Request', status: 400, detail: 'Cost is negative.', instance: '/a' }, 'Cost is negative.'],
+  [
+    { type: 'https://x/y', title: 'Bad Request', status: 400, detail: 'Cost is negative.', instance: '/a' },
+    'Cost is negative.',
+  ],
   [{ type: 'about:blank', title: 'Bad Request', status: 400 }, 'Bad Request'],
   [
     {
@@ -71,7 +74,7 @@ test.each([
   [{ title: 'Funds', status: 403, detail: 'Too little.', balance: 30, accounts: ['/a/1', '/a/2'] }, 'Too little.'],
   [{ title: 'Invalid.', status: 400, errors: ['One.', 'Two.'] }, 'One.; Two.'],
   [{ title: 'Invalid.', status: 400, detail: 'Bad.', errors: {} }, 'Bad.'],
-  [{ title: ['Too long.'], type: ['Unknown.'] }, 'Too long.; Unknown.'],
+  [{ title: ['Too long.'], type: ['Unknown.'] }, 'Too long.; type: Unknown.'],
   ['', 'The service gave no reason (status 400).'],
   [{}, 'The service gave no reason (status 400).'],
   [

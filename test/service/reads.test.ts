@@ -11,6 +11,21 @@ test('a page is asked for with company, filters and page number, at the path wit
   expect(seen[0]?.headers.authorization).toBe('Bearer planted-secret-token');
 });
 
+test('a count may come as a text of digits', async () => {
+  const counts = ['60', '', '1.5', '-1'];
+  const { url } = await serve((response, one) =>
+    json(response, 200, { count: counts[Number(one.url.searchParams.get('page')) - 1], results: [{ id: 3 }] }),
+  );
+  const service = client(url);
+  expect(await service.page('asset', 1)).toEqual({ count: 60, results: [{ id: 3 }] });
+  for (const page of [2, 3, 4]) expect(await refusal(service.page('asset', page))).toContain('not a number of records');
+});
+
+test.each([401, 403, 302, 400, 404])('the fault of a run that rests on status %i carries it', async (status) => {
+  const { url } = await serve((response) => json(response, status, {}));
+  await expect(client(url).page('asset', 1)).rejects.toMatchObject({ name: 'RunError', status });
+});
+
 test('users and companies are read without a slash, companies without a company', async () => {
   const { url, seen } = await serve((response) => json(response, 200, { count: 0, results: [] }));
   const service = client(url);

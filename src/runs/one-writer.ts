@@ -1,0 +1,36 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { serviceDir } from '../service/address.js';
+import type { Connection } from './connect.js';
+import { LockHeld, takeLock } from './lock.js';
+import { pause } from './match-rows.js';
+import type { Run } from './run.js';
+
+/** How often a run looks whether the one before it has ended, in milliseconds. */
+const LOOK_EVERY = 200;
+
+/**
+ * One run at a time looks up and writes records of a kind for a service and company: two that look up the same key at the
+ * same time would both find nothing and both create it. The second waits. Rehearsals write nothing and do not wait.
+ */
+export async function oneWriter(run: Run, { spec }: Connection): Promise<void> {
+  if (run.request.dryRun) return;
+  const dir = serviceDir(run.settings.home, run.request.service, run.request.company);
+  await mkdir(dir, { recursive: true });
+  let told = false;
+  while (!run.signal.aborted) {
+    try {
+      const what = `Writing ${spec.name} records of company ${run.request.company}`;
+      run.closers.push(await takeLock(join(dir, `writing-${spec.name}.lock`), what));
+      return;
+    } catch (error) {
+      if (!(error instanceof LockHeld)) throw error;
+      if (!told)
+        run.info(
+          `Another run writes ${spec.name} records of this company (process ${error.pid}). This one goes on when it has ended.`,
+        );
+      told = true;
+      await pause(LOOK_EVERY, run.signal);
+    }
+  }
+}
