@@ -1,3 +1,5 @@
+import type { DateOrder } from './spec.js';
+
 /** Calendar dates as text `yyyy-MM-dd`; no time zones, no instants. */
 
 const MONTHS = [
@@ -64,9 +66,9 @@ const NUMERIC = new RegExp(String.raw`^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})${TIME}
 /**
  * A date of a response as `yyyy-MM-dd`. The interface does not show the format (section 2.1), so every form that
  * can mean only one day is read; a time part is dropped, never converted. Undefined: no date, or day and month
- * could be exchanged.
+ * could be exchanged and the order in which the service writes them is not known.
  */
-export function readDate(source: string): string | undefined {
+export function readDate(source: string, order?: DateOrder): string | undefined {
   const text = source.trim();
   if (text.length > 60) return undefined;
   let match = YEAR_FIRST.exec(text);
@@ -77,10 +79,25 @@ export function readDate(source: string): string | undefined {
   if (match) return calendarDate(Number(match[3]), monthOf(match[2] ?? '') ?? 0, Number(match[1]));
   match = MONTH_DAY_YEAR.exec(text);
   if (match) return calendarDate(Number(match[3]), monthOf(match[1] ?? '') ?? 0, Number(match[2]));
-  match = NUMERIC.exec(text);
-  if (!match) return undefined;
+  const [dayFirst, monthFirst] = numericReadings(text);
+  if (!dayFirst || !monthFirst || dayFirst === monthFirst) return dayFirst ?? monthFirst;
+  if (order === undefined) return undefined;
+  return order === 'dmy' ? dayFirst : monthFirst;
+}
+
+/** What one date of a response tells about the order of all: `either` where day and month could be exchanged. */
+export function dateOrderOf(source: string): DateOrder | 'either' | undefined {
+  if (source.length > 60) return undefined;
+  const [dayFirst, monthFirst] = numericReadings(source.trim());
+  if (dayFirst === monthFirst) return undefined;
+  if (dayFirst && monthFirst) return 'either';
+  return dayFirst ? 'dmy' : 'mdy';
+}
+
+/** The days that `03/04/2024` means with the day first, and with the month first. */
+function numericReadings(text: string): readonly [string | undefined, string | undefined] {
+  const match = NUMERIC.exec(text);
+  if (!match) return [undefined, undefined];
   const [a, b, year] = [Number(match[1]), Number(match[3]), Number(match[4])];
-  const dayFirst = calendarDate(year, b, a);
-  const monthFirst = calendarDate(year, a, b);
-  return dayFirst && monthFirst && dayFirst !== monthFirst ? undefined : (dayFirst ?? monthFirst);
+  return [calendarDate(year, b, a), calendarDate(year, a, b)];
 }

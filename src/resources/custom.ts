@@ -1,3 +1,4 @@
+import { normaliseKey } from '../model/value.js';
 import { MONEY_MAX, MONEY_MIN } from './define.js';
 import { isObject } from './path.js';
 import { recordId, shown } from './read-value.js';
@@ -46,6 +47,66 @@ function parseField(json: Readonly<Record<string, unknown>>): CustomField | unde
   if (id === undefined) return undefined;
   const dataType = DATA_TYPES.find((type) => type === String(json['data_type']).toLowerCase()) ?? 'text';
   return { id, name: shown(json['name']), dataType, active: json['is_active'] !== false };
+}
+
+type Spelling = readonly [of: (field: CustomField) => string, key: (text: string) => string];
+
+const same = (text: string): string => text;
+const folded = (text: string): string => normaliseKey(text).toLowerCase();
+const slug = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+
+/** How a key may name its field, the surest first. */
+const SPELLINGS: readonly Spelling[] = [
+  [(field) => field.name, same],
+  [(field) => String(field.id), same],
+  [(field) => folded(field.name), folded],
+  [(field) => slug(field.name), slug],
+];
+
+/** Fields by spelling, one map for each of `SPELLINGS`; null where several are spelt alike. */
+type Index = readonly ReadonlyMap<string, CustomField | null>[];
+
+const indexes = new WeakMap<CustomTemplate, Index>();
+
+function indexOf(template: CustomTemplate): Index {
+  let index = indexes.get(template);
+  if (index) return index;
+  index = SPELLINGS.map(([spelt]) => {
+    const map = new Map<string, CustomField | null>();
+    for (const field of template.fields) map.set(spelt(field), map.has(spelt(field)) ? null : field);
+    map.delete('');
+    return map;
+  });
+  indexes.set(template, index);
+  return index;
+}
+
+/**
+ * The fields that the keys of a read form mean; what a key is, is not stated (interface, section 2.1). By the name, the
+ * id, the name without case, its letters and digits alone: only where one field fits, and each field by its surest key.
+ */
+export function fieldsByKey(template: CustomTemplate, keys: readonly string[]): ReadonlyMap<string, CustomField> {
+  const found = new Map<string, CustomField>();
+  const taken = new Set<number>();
+  let open = keys;
+  for (const [at, byName] of indexOf(template).entries()) {
+    const rest: string[] = [];
+    for (const key of open) {
+      const field = byName.get(SPELLINGS[at]?.[1](key) ?? '');
+      if (field === undefined) rest.push(key);
+      else if (field && !taken.has(field.id)) {
+        found.set(key, field);
+        taken.add(field.id);
+      }
+    }
+    if (rest.length === 0) break;
+    open = rest;
+  }
+  return found;
 }
 
 /** The type of a custom value; lengths of text are not stated for forms. */

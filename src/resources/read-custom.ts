@@ -1,7 +1,6 @@
 import { Decimal } from '../model/decimal.js';
 import type { Value } from '../model/value.js';
-import { normaliseKey } from '../model/value.js';
-import { customType, formFieldName, templateFieldName } from './custom.js';
+import { customType, fieldsByKey, formFieldName, templateFieldName } from './custom.js';
 import type { Loss } from './loss.js';
 import { isObject } from './path.js';
 import { type Reading, readValue, recordId, shown } from './read-value.js';
@@ -14,8 +13,8 @@ export interface Sink {
 }
 
 /**
- * Custom field values of a record: `{id, fields: {key: value}}`, interface section 2.1. A key is the field's name or
- * its id. A template without any value leaves null under its first field, so that an update keeps it assigned.
+ * Custom field values of a record: `{id, fields: {key: value}}`, interface section 2.1. A key names its field
+ * in one of several ways. A template without any value leaves null under its first field, so that an update keeps it assigned.
  */
 export function readTemplate(raw: unknown, lexicon: Lexicon, sink: Sink): void {
   for (const item of Array.isArray(raw) ? raw : [raw]) {
@@ -27,7 +26,7 @@ export function readTemplate(raw: unknown, lexicon: Lexicon, sink: Sink): void {
 }
 
 /** An object's own entries; also of a list `[{id | name, value}]`. */
-function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
+export function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
   if (isObject(raw)) return Object.entries(raw);
   if (!Array.isArray(raw)) return [];
   return raw.filter(isObject).map((item) => [shown(item['id'] ?? item['name']), item['value']] as const);
@@ -41,10 +40,11 @@ function readTemplateItem(
   sink: Sink,
 ): void {
   let held = false;
+  const named = template && fieldsByKey(template, entries.map(([key]) => key));
   for (const [key, raw] of entries) {
     if (isNothing(raw)) continue;
     held = true;
-    const field = template && fieldByKey(template, key);
+    const field = named?.get(key);
     if (!template || !field) {
       const why = template
         ? `the custom field template "${template.name}" has no field of this name`
@@ -59,18 +59,6 @@ function readTemplateItem(
   }
   const first = template?.fields[0];
   if (!held && first) sink.fields[templateFieldName(id, first.id)] = null;
-}
-
-function fieldByKey(template: CustomTemplate, key: string): CustomField | undefined {
-  const folded = normaliseKey(key).toLowerCase();
-  const exact = template.fields.find((field) => field.name === key);
-  if (exact) return exact;
-  const alike = template.fields.filter((field) => normaliseKey(field.name).toLowerCase() === folded);
-  return alike.length > 0
-    ? alike.length === 1
-      ? alike[0]
-      : undefined
-    : template.fields.find((f) => String(f.id) === key);
 }
 
 /**

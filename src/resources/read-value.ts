@@ -4,7 +4,8 @@ import { readDate } from './calendar.js';
 import { countryByCode, findCountry } from './countries.js';
 import { booleanValue, enumValue, matchingWord } from './enum-match.js';
 import { isObject } from './path.js';
-import type { FieldType, Lexicon, ReferenceTarget } from './spec.js';
+import { decimalSignOf, readAmount } from './read-amount.js';
+import type { DecimalSign, FieldType, Lexicon, ReferenceTarget } from './spec.js';
 
 /** A value in canonical form (null: the record holds none), or why it has none. */
 export type Reading = { readonly value: Value } | { readonly why: string };
@@ -21,11 +22,11 @@ export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Read
     case 'texts':
       return readTexts(raw);
     case 'integer':
-      return readInteger(raw);
+      return readInteger(raw, lexicon.decimalSign);
     case 'decimal':
-      return readDecimal(raw);
+      return readDecimal(raw, lexicon.decimalSign);
     case 'date': {
-      const date = typeof raw === 'string' ? readDate(raw) : undefined;
+      const date = typeof raw === 'string' ? readDate(raw, lexicon.dateOrder) : undefined;
       if (typeof raw === 'string' && raw.trim() === '') return NOTHING;
       return date ? { value: date } : { why: 'it cannot be read as a date that means one day only' };
     }
@@ -72,25 +73,26 @@ function numberText(raw: number | Decimal): string {
   return raw instanceof Decimal ? raw.text : (Decimal.parse(String(raw))?.text ?? String(raw));
 }
 
-function readInteger(raw: unknown): Reading {
-  const decimal = asDecimal(raw);
+function readInteger(raw: unknown, sign: DecimalSign | undefined): Reading {
+  const decimal = asDecimal(raw, sign);
   const whole = decimal && decimal.scale === 0 ? Number(decimal.text) : Number.NaN;
   return Number.isSafeInteger(whole) ? { value: whole } : { why: 'it is not a whole number' };
 }
 
-function readDecimal(raw: unknown): Reading {
+function readDecimal(raw: unknown, sign: DecimalSign | undefined): Reading {
   if (typeof raw === 'string' && raw.trim() === '') return NOTHING;
-  const decimal = asDecimal(raw);
-  return decimal ? { value: decimal } : { why: 'it is not a decimal number' };
+  const decimal = asDecimal(raw, sign);
+  if (decimal) return { value: decimal };
+  if (typeof raw === 'string' && decimalSignOf(raw) === 'either')
+    return { why: 'its comma could stand before decimals or before thousands' };
+  return { why: 'it is not a decimal number' };
 }
 
-/** Numbers, and text such as `12.50` or `1,200.50`; a lone `1,200` could be two numbers and is none. */
-function asDecimal(raw: unknown): Decimal | undefined {
+/** Numbers, and amounts as text. */
+function asDecimal(raw: unknown, sign: DecimalSign | undefined): Decimal | undefined {
   if (raw instanceof Decimal) return raw;
   if (typeof raw === 'number') return Decimal.parse(String(raw));
-  if (typeof raw !== 'string') return undefined;
-  const text = raw.trim();
-  return Decimal.parse(/^-?\d{1,3}(,\d{3})+\.\d+$/.test(text) ? text.replaceAll(',', '') : text);
+  return typeof raw === 'string' ? readAmount(raw, sign) : undefined;
 }
 
 function readReference(to: ReferenceTarget, raw: unknown, lexicon: Lexicon): Reading {

@@ -132,6 +132,12 @@ export interface CustomTemplate {
   readonly fields: readonly CustomField[];
 }
 
+/** Which part of a date such as `03/04/2024` comes first in what the service shows. */
+export type DateOrder = 'dmy' | 'mdy';
+
+/** The sign before the decimals in amounts that the service shows as text. */
+export type DecimalSign = '.' | ',';
+
 /** What is needed to read and write custom fields, countries and names without an id; asked, never guessed. */
 export interface Lexicon {
   /** Numeric ISO code of a country as the service spells it; undefined where it is not known. */
@@ -144,4 +150,8 @@ export interface Lexicon {
   idOf(target: ReferenceTarget, name: string): number | undefined;
   /** Name by id where it is known (a usage status, for the enum of updates). */
   nameOf(target: ReferenceTarget, id: number): string | undefined;
+  /** Undefined: the records of this run do not tell, or contradict one another. */
+  readonly dateOrder?: DateOrder | undefined;
+  /** Undefined: the records of this run do not tell, or contradict one another. */
+  readonly decimalSign?: DecimalSign | undefined;
 }

@@ -5,6 +5,7 @@ import type { ReadAll } from '../pipeline/read-all.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { serviceDir } from '../service/address.js';
+import { idOf } from '../service/answer.js';
 import { loadBehaviour } from '../service/behaviour.js';
 import { openKnownIds } from '../service/known-ids.js';
 import type { Json, KnownIds, ProbedBehaviour, Service } from '../service/port.js';
@@ -114,7 +115,7 @@ async function inList(service: Service, company: number): Promise<Json | undefin
   try {
     for (let page = 1; ; page++) {
       const { count, results } = await service.page('company', page);
-      const found = results.find((one) => one['id'] === company);
+      const found = results.find((one) => idOf(one) === company);
       if (found || results.length === 0 || page * PAGE_SIZE >= count) return found;
     }
   } catch (error) {

@@ -414,7 +414,7 @@ describe('whatever a service makes of its filters, no row is written twice and n
     const odd = ['SN TRAIL ', ' SN LEAD', 'Ünïcode-7'.normalize('NFD')];
     desk.sandbox.insert('asset', [
       ...range(1, 700).map(record),
-      ...odd.map((serial_number) => ({ name: 'Odd', serial_number })),
+      ...odd.map((serial_number) => ({ name: 'Odd', serial_number, category: { id: 1 } })),
     ]);
     const rows = ['SN TRAIL', 'SN LEAD', 'Ünïcode-7', 'NEW'];
     const file = await desk.file('a.csv', table(rows.map((text) => ['Odd', text, '', 'seen'])));

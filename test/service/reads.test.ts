@@ -82,7 +82,7 @@ test('a bare list is taken as all there is', async () => {
 });
 
 test.each([
-  [{ count: '12', results: [] }, '"count" is "12"'],
+  [{ count: '12 or so', results: [] }, '"count" is "12 or so"'],
   [{ count: -1, results: [] }, '"count" is -1'],
   [{ results: [] }, '"count" is absent'],
   [{ count: 1, results: 'x' }, '"results" is not a list'],
