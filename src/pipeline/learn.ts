@@ -5,6 +5,8 @@ import { lookUpKey, type MatchOptions, recordKey } from './match.js';
 
 /** Pages beyond the expected ones that are read in search of records that others wrote in between. */
 const SPARE_PAGES = 4;
+/** Pages held in memory at once. */
+const WAVE = 32;
 
 /**
  * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
@@ -35,9 +37,12 @@ export async function learnIds(
   const found = new Map<string, number | 'several'>();
   let top = last;
   for (let pages = expected; top >= lowest && found.size < rows.size; pages = SPARE_PAGES) {
-    const numbers = Array.from({ length: Math.min(pages, top - lowest + 1) }, (_, i) => top - i);
-    const answers = await Promise.all(numbers.map((page) => (page === 1 ? first : service.page(resource, page))));
-    for (const record of answers.flatMap(({ results }) => results)) note(record, rows, found, options);
+    const count = Math.min(pages, top - lowest + 1);
+    for (let at = 0; at < count; at += WAVE) {
+      const numbers = Array.from({ length: Math.min(WAVE, count - at) }, (_, i) => top - at - i);
+      const answers = await Promise.all(numbers.map((page) => (page === 1 ? first : service.page(resource, page))));
+      for (const record of answers.flatMap(({ results }) => results)) note(record, rows, found, options);
+    }
     top -= pages;
   }
   for (const [key, id] of found) {

@@ -1,9 +1,10 @@
 import { RunError } from '../model/error.js';
 import { fault, type Issue, warning } from '../model/issue.js';
-import { isEmpty, isRef, sameValue, valueText } from '../model/value.js';
+import { isEmpty, isRef, sameValue, type Value, valueText } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import type { Json, Readable } from '../service/port.js';
 import { changesOf, type Merge } from './merge.js';
+import { isStoredForm } from './stored-form.js';
 import type { WriteContext } from './writing.js';
 
 /** What reading a record back after its update came to. */
@@ -17,16 +18,20 @@ export interface Verified {
 interface Differences {
   /** Sent, and gone. */
   readonly dropped: readonly string[];
-  /** Still as before the update. */
+  /** Still as before the update, and no other form of what was sent. */
   readonly stale: readonly string[];
+  /** Whether something that the update changes is seen to have changed. */
+  readonly took: boolean;
+  /** Whether something that the update changes is as before, and also a form of what was sent: either could be true. */
+  readonly unclear: boolean;
   /** Stored in another form. */
   readonly issues: readonly Issue[];
 }
 
 /**
  * Compares the record with what was sent: the first update of a run by reading it back, others where the answer holds
- * the record. A value that was sent and is gone, or that stays the old one throughout the settle window, stops the run;
- * a value stored in another form is a warning with both.
+ * the record. A value that was sent and is gone stops the run, and so does an update of which nothing took effect
+ * throughout the settle window; a value stored in another form is a warning with both.
  */
 export async function verifyUpdate(
   id: number,
@@ -35,23 +40,24 @@ export async function verifyUpdate(
   readBack: boolean,
   context: WriteContext,
 ): Promise<Verified> {
+  let seen: Differences = { dropped: [], stale: [], took: false, unclear: false, issues: [] };
   if (answered && typeof answered['id'] === 'number') {
-    const seen = compare(answered, merge, context);
-    if (seen.dropped.length === 0 && seen.stale.length === 0) return { issues: seen.issues };
+    seen = compare(answered, merge, context);
+    if (isKept(seen) && (seen.took || !seen.unclear)) return { issues: seen.issues };
   }
-  if (!readBack && modelToLearn(merge, context) === undefined) return { issues: [] };
-  let seen: Differences = { dropped: [], stale: [], issues: [] };
+  if (!readBack && modelToLearn(merge, context) === undefined) return { issues: isKept(seen) ? seen.issues : [] };
   const sent = context.now();
-  for (const at of [0, ...context.settleWindow]) {
+  for (const [look, at] of [0, ...context.settleWindow].entries()) {
     const rest = sent + at - context.now();
     if (rest > 0) await context.wait(rest);
     const record = await context.service.get(context.spec.name as Readable, id);
     if (!record) break;
     seen = compare(record, merge, context);
-    if (seen.stale.length === 0 && seen.dropped.length === 0) return { issues: seen.issues };
+    // An old value that is also a form of what was sent may be an update not to be seen yet: a second look is enough.
+    if (isKept(seen) && (seen.took || !seen.unclear || look > 0)) return { issues: seen.issues };
   }
-  if (!readBack || (seen.dropped.length === 0 && seen.stale.length === 0)) return { issues: seen.issues };
-  const lost = [...seen.dropped, ...seen.stale];
+  if (!readBack || isKept(seen)) return { issues: seen.issues };
+  const lost = [...seen.dropped, ...(isWithoutEffect(seen) ? seen.stale : [])];
   context.state.stopped ??= new RunError(
     'failed',
     `The update of ${context.spec.name} ${id} was read back, and the service did not keep ${lost.join(', ')}. The run stops before the next update.`,
@@ -64,6 +70,14 @@ export async function verifyUpdate(
     : { issues: [...seen.issues, still(id, seen.stale)], unchanged: true };
 }
 
+function isKept(seen: Differences): boolean {
+  return seen.dropped.length === 0 && !isWithoutEffect(seen);
+}
+
+function isWithoutEffect({ stale, took, unclear }: Differences): boolean {
+  return stale.length > 0 && !took && !unclear;
+}
+
 function gone(fields: readonly string[]): Issue {
   const text = `Read back after the update, the record no longer holds ${fields.join(', ')}.`;
   return warning('would_lose_value', text, { field: fields[0] ?? '' });
@@ -73,6 +87,8 @@ function still(id: number, fields: readonly string[]): Issue {
   const text = `The service answered that it took the update, and the record still holds the old value of ${fields.join(', ')}. Look at record ${id} in the service before importing the row again.`;
   return fault('outcome_unknown', text, { field: fields[0] ?? '' });
 }
+
+const AGAIN = ' The row is written again at every import until the file has the form that the service keeps.';
 
 function compare(record: Json, merge: Merge, context: WriteContext): Differences {
   const read = readRecord(context.spec, record, context.lexicon);
@@ -84,21 +100,48 @@ function compare(record: Json, merge: Merge, context: WriteContext): Differences
   const dropped: string[] = [];
   const stale: string[] = [];
   const issues: Issue[] = [];
+  let took = false;
+  let unclear = false;
   for (const field of Object.keys(merge.target)) {
     if (!visible(field, context) || opaque.has(field)) continue;
     const [wanted, got] = [merge.target[field], read.fields[field]];
-    if (sameValue(wanted, got)) continue;
+    const asBefore = old.has(field) && sameValue(old.get(field), got);
     // A cleared yes-or-no takes its default, which is no.
-    if (isEmpty(wanted) && got === false) continue;
-    if (old.has(field) && sameValue(old.get(field), got)) stale.push(field);
+    if (sameValue(wanted, got) || (isEmpty(wanted) && got === false)) {
+      took ||= old.has(field);
+    } else if (isStoredForm(wanted, got, context.specOf(field)?.type)) {
+      if (asBefore) unclear = true;
+      else took ||= old.has(field);
+      issues.push(normalised(field, wanted, got, old.has(field)));
+    } else if (asBefore) stale.push(field);
     else if (isEmpty(got)) dropped.push(field);
     else {
-      const text = `The service stored ${field} as "${valueText(got)}" where "${valueText(wanted)}" was sent.`;
-      issues.push(warning('value_normalised', text, { field, value: valueText(wanted) }));
+      took ||= old.has(field);
+      issues.push(normalised(field, wanted, got, old.has(field)));
     }
   }
+  if (took || unclear) {
+    // The update was carried out, as far as can be seen: what is as before was left out of it.
+    for (const field of stale) {
+      const [wanted, got] = [merge.target[field], read.fields[field]];
+      if (isEmpty(got)) dropped.push(field);
+      else issues.push(refused(field, wanted, got));
+    }
+  }
+  const seen = { dropped, stale, took, unclear, issues };
   if (dropped.length === 0 && stale.length === 0) learnModel(record, merge, context);
-  return { dropped, stale, issues };
+  return seen;
+}
+
+function normalised(field: string, wanted: Value | undefined, got: Value | undefined, changed: boolean): Issue {
+  const text = `The service stored ${field} as "${valueText(got)}" where "${valueText(wanted)}" was sent.`;
+  return warning('value_normalised', changed ? text + AGAIN : text, { field, value: valueText(wanted) });
+}
+
+function refused(field: string, wanted: Value | undefined, got: Value | undefined): Issue {
+  const sent = isEmpty(wanted) ? 'nothing' : `"${valueText(wanted)}"`;
+  const text = `The service kept "${valueText(got)}" in ${field} where ${sent} was sent.${AGAIN}`;
+  return warning('value_normalised', text, { field, value: valueText(wanted) });
 }
 
 function visible(field: string, context: WriteContext): boolean {

@@ -40,7 +40,12 @@ function readTemplateItem(
   sink: Sink,
 ): void {
   let held = false;
-  const named = template && fieldsByKey(template, entries.map(([key]) => key));
+  const named =
+    template &&
+    fieldsByKey(
+      template,
+      entries.map(([key]) => key),
+    );
   for (const [key, raw] of entries) {
     if (isNothing(raw)) continue;
     held = true;

@@ -2,6 +2,7 @@ import type { Directory } from '../pipeline/directory.js';
 import type { ReadAll } from '../pipeline/read-all.js';
 import { findCountry } from '../resources/countries.js';
 import { parseForm, parseTemplate } from '../resources/custom.js';
+import type { Habits } from '../resources/read-habits.js';
 import type { CustomTemplate, Lexicon, ReferenceTarget } from '../resources/spec.js';
 import type { KnownIds } from '../service/port.js';
 
@@ -15,12 +16,15 @@ export interface RunLexicon extends Lexicon {
   loadForms(): Promise<void>;
   /** Names that were looked up for the file. */
   useDirectory(directory: Directory): void;
+  /** How the service shows dates and amounts, as its records told. */
+  useHabits(habits: Habits): void;
 }
 
 export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
   const templates: CustomTemplate[] = [];
   const forms: CustomTemplate[] = [];
   let directory: Directory | undefined;
+  let habits: Habits = {};
   let templatesLoaded: Promise<void> | undefined;
   let formsLoaded: Promise<void> | undefined;
   const load = async (resource: 'custom-field-template' | 'custom-form-template') => {
@@ -39,6 +43,15 @@ export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
     loadForms: () => (formsLoaded ??= load('custom-form-template')),
     useDirectory(one) {
       directory = one;
+    },
+    useHabits(learned) {
+      habits = learned;
+    },
+    get dateOrder() {
+      return habits.dateOrder;
+    },
+    get decimalSign() {
+      return habits.decimalSign;
     },
     countryCode: (spelling) => findCountry(spelling)?.id ?? known.ids('country', spelling)[0],
     template: (id) => templates.find((one) => one.id === id),

@@ -1,6 +1,7 @@
 import { isEmpty } from '../model/value.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
 import type { PlanOptions } from '../pipeline/plan.js';
+import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import type { Snapshot } from '../service/port.js';
 import { openSnapshot } from '../service/snapshot.js';
 import { learnNames } from './connect.js';
@@ -21,6 +22,7 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
   run.closers.push(() => snapshot.close());
   let templates = false;
   let forms = false;
+  const survey = habitSurvey(spec);
   const match: MatchOptions = {
     spec,
     key: mapping.key,
@@ -29,6 +31,7 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
     snapshot,
     readAll,
     onRecord(record) {
+      survey.see(record);
       templates ||= !isEmpty(record[spec.template.read] as never);
       forms ||= spec.form?.read !== undefined && !isEmpty(record[spec.form.read] as never);
       if (spec.name === 'contract' || spec.name === 'asset') learnNames(record, known);
@@ -39,6 +42,9 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
   run.evidence.push(`looking up: ${await matchKeys(resolved.keys, match)}`);
   // Records that hold custom fields can be written whole only where the ids of these fields are known.
   await Promise.all([templates && lexicon.loadTemplates(), forms && lexicon.loadForms()]);
+  const habits = survey.conclude(lexicon);
+  lexicon.useHabits(habits);
+  warnUnclear(habits, run);
   const options: PlanOptions = {
     job: run.job,
     spec,
@@ -53,6 +59,19 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
     warnOnce: (_, text) => run.warn(text),
   };
   return { ...resolved, snapshot, match, options };
+}
+
+/** Once a run: values that could mean two things, where no record tells which. */
+function warnUnclear({ unclearDate, unclearAmount }: Habits, run: Run): void {
+  const then = 'Rows that set such a value are written again at every import; rows that leave one alone are held back.';
+  if (unclearDate)
+    run.warn(
+      `The service shows dates such as "${unclearDate.text}" (${unclearDate.field}), and the records of this file do not tell whether the day or the month comes first. ${then}`,
+    );
+  if (unclearAmount)
+    run.warn(
+      `The service shows amounts such as "${unclearAmount.text}" (${unclearAmount.field}), and the records of this file do not tell whether the comma stands before decimals or before thousands. ${then}`,
+    );
 }
 
 /**

@@ -18,6 +18,8 @@ import { resolvedRows } from './stage-rows.js';
 
 /** Rows in a part. */
 const PART_SIZE = 500;
+/** Learned ids in one line of the journal. */
+const IDS_PER_LINE = 10_000;
 /** Parts under way at once: while one finishes, the next is made durable and begins. */
 const PARTS_IN_FLIGHT = 2;
 
@@ -164,7 +166,10 @@ async function learn(
     }
     await matched.known.flush();
   }
-  run.journal.append([{ t: 'ids', ids: [...ids] }]);
+  const pairs = [...ids];
+  for (let at = 0; at < pairs.length; at += IDS_PER_LINE) {
+    run.journal.append([{ t: 'ids', ids: pairs.slice(at, at + IDS_PER_LINE) }]);
+  }
 }
 
 /** An outcome may have become durable, and what was to be remembered of its record not: the power failed in between. */

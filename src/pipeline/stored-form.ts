@@ -1,0 +1,34 @@
+import { Decimal } from '../model/decimal.js';
+import { normaliseKey, type Value } from '../model/value.js';
+import type { FieldType } from '../resources/spec.js';
+
+/**
+ * Whether a service that tidies values up could have made `got` of `sent`: text trimmed, cut, in another case or another
+ * Unicode form; a decimal rounded by less than a hundredth. Without a type the values tell by themselves.
+ */
+export function isStoredForm(sent: Value | undefined, got: Value | undefined, type: FieldType | undefined): boolean {
+  const kind = type?.kind;
+  if (typeof sent === 'string') {
+    if (kind !== undefined && kind !== 'text' && kind !== 'email') return false;
+    const [whole, part] = [folded(sent), typeof got === 'string' ? folded(got) : ''];
+    return part === '' ? whole === '' : whole.startsWith(part);
+  }
+  if (kind !== undefined && kind !== 'decimal') return false;
+  return sent instanceof Decimal && (got instanceof Decimal || typeof got === 'number') && isNear(sent, got);
+}
+
+/** Decomposed, so that a cut between a letter and its accent is still a beginning. */
+function folded(text: string): string {
+  return normaliseKey(text).normalize('NFKD').toUpperCase().toLowerCase();
+}
+
+const HUNDREDTH = Decimal.of('0.01');
+
+function isNear(a: Decimal, b: Decimal | number): boolean {
+  const difference = a.plus(negated(Decimal.of(String(b))));
+  return (difference.negative ? negated(difference) : difference).compare(HUNDREDTH) < 0;
+}
+
+function negated(value: Decimal): Decimal {
+  return Decimal.of(value.negative ? value.text.slice(1) : `-${value.text}`);
+}

@@ -1,0 +1,126 @@
+import { dateOrderOf } from './calendar.js';
+import { customType, fieldsByKey } from './custom.js';
+import { isObject, valueAt } from './path.js';
+import { decimalSignOf } from './read-amount.js';
+import { entriesOf } from './read-custom.js';
+import { recordId } from './read-value.js';
+import type { DateOrder, DecimalSign, FieldType, Lexicon, ResourceSpec } from './spec.js';
+
+/** How the service shows what the interface leaves open, as far as its records tell. */
+export interface Habits {
+  readonly dateOrder?: DateOrder;
+  readonly decimalSign?: DecimalSign;
+  /** A date whose day and month could be exchanged, where the order is not known. */
+  readonly unclearDate?: Example;
+  /** An amount that could be two, where the decimal sign is not known. */
+  readonly unclearAmount?: Example;
+}
+
+/** What a record holds, and in which field. */
+export interface Example {
+  readonly field: string;
+  readonly text: string;
+}
+
+/** Looks at records one by one; custom fields count once `conclude` is told what they are. */
+export interface HabitSurvey {
+  see(record: Readonly<Record<string, unknown>>): void;
+  conclude(lexicon: Pick<Lexicon, 'template' | 'form'>): Habits;
+}
+
+/** Evidence for each habit, with the first text that bears it. */
+interface Evidence {
+  readonly dates: Map<DateOrder | 'either', Example>;
+  readonly amounts: Map<DecimalSign | 'either', Example>;
+}
+
+/** One column of a template or form, of which only the key is known yet. */
+interface Column extends Evidence {
+  readonly kind: 'template' | 'form';
+  readonly id: number;
+  readonly key: string;
+}
+
+const none = (): Evidence => ({ dates: new Map(), amounts: new Map() });
+
+export function habitSurvey(spec: ResourceSpec): HabitSurvey {
+  const own = none();
+  const columns = new Map<string, Column>();
+  const paths = spec.fields.flatMap(({ name, type, read, readElse = [] }) =>
+    isDate(type) || isAmount(type)
+      ? [...(read === undefined ? [] : [read]), ...readElse].map((path) => ({ name, path, date: isDate(type) }))
+      : [],
+  );
+  const seeColumns = (kind: Column['kind'], raw: unknown, values: string) => {
+    for (const item of Array.isArray(raw) ? raw : [raw]) {
+      const id = isObject(item) ? recordId(item['id']) : undefined;
+      if (!isObject(item) || id === undefined) continue;
+      for (const [key, value] of entriesOf(item[values])) {
+        if (typeof value !== 'string' || !/^[-\d]/.test(value.trim())) continue;
+        const at = `${kind} ${id} ${key}`;
+        const column = columns.get(at) ?? { kind, id, key, ...none() };
+        columns.set(at, column);
+        noteDate(column, key, value);
+        noteAmount(column, key, value);
+      }
+    }
+  };
+  return {
+    see(record) {
+      for (const { name, path, date } of paths) {
+        const value = valueAt(record, path);
+        if (typeof value === 'string') (date ? noteDate : noteAmount)(own, name, value);
+      }
+      seeColumns('template', record[spec.template.read], 'fields');
+      if (spec.form?.read) seeColumns('form', record[spec.form.read], 'custom_form_data');
+    },
+    conclude(lexicon) {
+      const dates = new Map(own.dates);
+      const amounts = new Map(own.amounts);
+      for (const column of columns.values()) {
+        const type = typeOf(column, lexicon);
+        if (type && isDate(type)) addTo(dates, column.dates);
+        if (type && isAmount(type)) addTo(amounts, column.amounts);
+      }
+      return { ...dateHabit(dates), ...amountHabit(amounts) };
+    },
+  };
+}
+
+const isDate = (type: FieldType): boolean => type.kind === 'date';
+const isAmount = (type: FieldType): boolean => type.kind === 'decimal' || type.kind === 'integer';
+
+function noteDate(to: Evidence, field: string, text: string): void {
+  const tells = dateOrderOf(text);
+  if (tells && !to.dates.has(tells)) to.dates.set(tells, { field, text });
+}
+
+function noteAmount(to: Evidence, field: string, text: string): void {
+  const tells = decimalSignOf(text);
+  if (tells && !to.amounts.has(tells)) to.amounts.set(tells, { field, text });
+}
+
+function addTo<K>(all: Map<K, Example>, more: ReadonlyMap<K, Example>): void {
+  for (const [tells, example] of more) if (!all.has(tells)) all.set(tells, example);
+}
+
+function typeOf({ kind, id, key }: Column, lexicon: Pick<Lexicon, 'template' | 'form'>): FieldType | undefined {
+  const described = kind === 'template' ? lexicon.template(id) : lexicon.form(id);
+  if (!described) return undefined;
+  const field =
+    kind === 'template' ? fieldsByKey(described, [key]).get(key) : described.fields.find((one) => one.name === key);
+  return field && customType(field.dataType);
+}
+
+function dateHabit(seen: Evidence['dates']): Habits {
+  const [dmy, mdy, unclear] = [seen.has('dmy'), seen.has('mdy'), seen.get('either')];
+  if (dmy !== mdy) return { dateOrder: dmy ? 'dmy' : 'mdy' };
+  return unclear ? { unclearDate: unclear } : {};
+}
+
+function amountHabit(seen: Evidence['amounts']): Habits {
+  const [point, comma, unclear] = [seen.has('.'), seen.has(','), seen.get('either')];
+  if (point !== comma) return { decimalSign: point ? '.' : ',' };
+  // A lone `1.200` is read as JSON would.
+  return unclear?.text.includes(',') ? { unclearAmount: unclear } : {};
+}
