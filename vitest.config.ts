@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,6 +7,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Most suites wait for a service or a process now and then: one more worker than there are cores keeps them busy.
+    maxWorkers: availableParallelism() + 1,
     reporters: ['default'],
   },
 });

@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { csvEncoder } from '../files/csv-write.js';
+import { makeFolder } from '../files/make-folder.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { GOOD_OUTCOMES, type OutcomeKind } from '../model/outcome.js';
@@ -75,7 +76,7 @@ const UNFINISHED = new RegExp(
  */
 export async function writeReports(input: ReportInput): Promise<Summary> {
   const { dir, journal, source } = input;
-  await makeFolder(dir);
+  await makeFolder(dir, { what: 'report folder', namedBy: '--report' });
   await rm(join(dir, 'summary.json'), { force: true });
 
   const index = await indexOutcomes(journal);
@@ -215,19 +216,5 @@ async function removeStale(dir: string, reports: readonly string[], before: stri
   // What a process that was killed while it wrote reports has left.
   for (const name of await readdir(dir)) {
     if (UNFINISHED.test(name)) await rm(join(dir, name), { force: true });
-  }
-}
-
-async function makeFolder(dir: string): Promise<void> {
-  try {
-    await mkdir(dir, { recursive: true });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
-    throw new RunError(
-      'failed',
-      `The report folder ${dir} cannot be made (${code}). Name another folder with --report, or grant the right to write there.`,
-      [],
-      { cause: error },
-    );
   }
 }

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
+/** The data folder as messages speak of it. */
+export const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME' } as const;
+
 /** Where a run keeps its things: `<home>/runs/<run id>/`. Reports lie there too, or in the folder asked for. */
 export interface RunFolder {
   readonly run: string;

@@ -1,7 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../files/make-folder.js';
 import { serviceDir } from '../service/address.js';
 import type { Connection } from './connect.js';
+import { HOME } from './layout.js';
 import { LockHeld, takeLock } from './lock.js';
 import { pause } from './match-rows.js';
 import type { Run } from './run.js';
@@ -16,7 +17,7 @@ const LOOK_EVERY = 200;
 export async function oneWriter(run: Run, { spec }: Connection): Promise<void> {
   if (run.request.dryRun) return;
   const dir = serviceDir(run.settings.home, run.request.service, run.request.company);
-  await mkdir(dir, { recursive: true });
+  await makeFolder(dir, HOME);
   let told = false;
   while (!run.signal.aborted) {
     try {

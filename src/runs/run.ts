@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { makeFolder } from '../files/make-folder.js';
 import { openSource } from '../files/open.js';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
@@ -13,7 +14,7 @@ import { type Journal, openJournal } from '../report/journal.js';
 import type { RequestCounts } from '../service/port.js';
 import type { RunContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
-import { newRunId, type RunFolder, runFolder } from './layout.js';
+import { HOME, newRunId, type RunFolder, runFolder } from './layout.js';
 import { findRun } from './list.js';
 import { takeLock } from './lock.js';
 import { type Past, readPast } from './past.js';
@@ -88,7 +89,7 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
   const settings = { ...context.settings, ...requireService(context.settings) };
   const folder = runFolder(settings.home, newRunId());
   const file = resolve(request.file);
-  await mkdir(join(folder.dir, 'work'), { recursive: true });
+  await makeFolder(join(folder.dir, 'work'), HOME);
   try {
     const source = folder.source(endingOf(file));
     const { sha256 } = await copyPrivately(file, source);
@@ -252,6 +253,6 @@ async function previousRows(home: string, request: StoredRequest): Promise<numbe
 /** Notes how many rows a finished run had. */
 export async function rememberRows(run: Run): Promise<void> {
   const file = lastRunFile(run.settings.home, run.request);
-  await mkdir(join(run.settings.home, 'jobs'), { recursive: true });
+  await makeFolder(join(run.settings.home, 'jobs'), HOME);
   await writeFile(file, `${JSON.stringify({ run: run.folder.run, rows: run.rows })}\n`);
 }

@@ -178,7 +178,7 @@ it('a request of the killed process that takes effect after its death is waited 
   });
   bench = await openBench(
     { onRequest: ({ method }) => (method === 'POST' && ++posts === 5 ? held : undefined) },
-    { ROWFERRY_SETTLE_WINDOW: '0.1,6', ROWFERRY_LOG_LEVEL: 'info' },
+    { ROWFERRY_SETTLE_WINDOW: '0.1,6,6.5', ROWFERRY_LOG_LEVEL: 'info' },
   );
   const argv = await place(
     bench,

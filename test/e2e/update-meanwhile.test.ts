@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { SeenRequest } from '../../src/sandbox/server.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
 import { probed, stored, storedOne } from '../support/records.js';
+import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
 afterEach(async () => {
@@ -174,6 +175,93 @@ describe('the first update of a run is read back', () => {
     const message = [result.results[0]!['message'], ...result.faults.map((one) => one['message'])].join(' ');
     expect(message).toContain('"Bad Ho"');
     expect(message).toContain('"Bad Homburg"');
+  });
+
+  describe('a value whose stored form equals the old value is a warning, and the other rows are written', () => {
+    const two = (value: string | number, field: string, more: object = {}) => ({
+      rows: csv([
+        ['Serial', 'New', 'Room'],
+        ['S-1', value, 'R1'],
+        ['S-2', value, 'R9'],
+      ]),
+      job: job(field, { columns: { Serial: 'serial_number', New: field, Room: 'room' }, ...more }),
+    });
+
+    async function expectWarning(
+      { rows, job }: ReturnType<typeof two>,
+      [sent, kept]: [string, string],
+      options: ImportOptions = {},
+    ) {
+      const file = await desk.file('a.csv', rows);
+      for (const time of ['first', 'second']) {
+        const result = await desk.import(file, job, options);
+        expect([result.exitCode, result.summary.status], time).toEqual([0, 'succeeded']);
+        const [first] = result.results;
+        expect([first!['outcome'], first!['codes']], time).toEqual(['updated', 'value_normalised']);
+        for (const words of [`"${sent}"`, `"${kept}"`, 'written again at every import'])
+          expect(first!['message'], time).toContain(words);
+        expect(result.results[1]!['outcome'], time).toBe('updated');
+        expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ room: 'R9' });
+      }
+    }
+
+    it('cut', async () => {
+      desk = await openDesk({ switches: { cutsText: 6 } });
+      desk.sandbox.insert(
+        'asset',
+        assets(2).map((asset) => ({ ...asset, city: 'Bad Ho' })),
+      );
+      await expectWarning(two('Bad Homburg', 'city'), ['Bad Homburg', 'Bad Ho']);
+    });
+
+    it.each<[string, string, string | number, string, (text: string) => string]>([
+      [
+        'folded',
+        'city',
+        'Köln',
+        'KÖLN',
+        (text) => text.replace(/"city":"[^"]*"/g, (city) => city.replace(/:.*/, ':"KÖLN"')),
+      ],
+      [
+        'rounded',
+        'original_cost',
+        '12.344',
+        '12.34',
+        (text) => text.replace(/"original_cost":[\d.]+/g, '"original_cost":12.34'),
+      ],
+    ])('%s', async (_, field, sent, kept, change) => {
+      desk = await openDesk();
+      desk.sandbox.insert('asset', assets(2));
+      const veil = await hangVeil(desk.sandbox.url, change);
+      try {
+        await expectWarning(two(sent, field), [String(sent), kept], { env: { ROWFERRY_API_URL: veil.url } });
+      } finally {
+        await veil.close();
+      }
+    });
+  });
+
+  it('a value that the service leaves out of an update it carries out is a warning; one that is nowhere stops', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', assets(3));
+    const columns = { Serial: 'serial_number', City: 'city', Room: 'room', Floor: 'floor' };
+    const rows = (floor: string) =>
+      csv([['Serial', 'City', 'Room', 'Floor'], ...[1, 2, 3].map((n) => [`S-${n}`, 'Bonn', `R2${floor}`, floor])]);
+    let veil = await hangVeil(desk.sandbox.url, (text) => text.replaceAll('"city":"Bonn"', '"city":"Ulm"'));
+    const kept = await desk.import(await desk.file('a.csv', rows('')), job('city', { columns }), {
+      env: { ROWFERRY_API_URL: veil.url },
+    });
+    await veil.close();
+    expect([kept.exitCode, kept.summary.rows.updated]).toEqual([0, 3]);
+    expect(kept.results.map((row) => row['codes']).filter(Boolean)).toEqual(['value_normalised']);
+    expect(kept.results[0]!['message']).toContain('kept "Ulm" in city where "Bonn" was sent');
+    veil = await hangVeil(desk.sandbox.url, (text) => text.replaceAll('"floor":"7"', '"floor":null'));
+    const gone = await desk.import(await desk.file('b.csv', rows('7')), job('city', { columns }), {
+      env: { ROWFERRY_API_URL: veil.url },
+    });
+    await veil.close();
+    expect([gone.exitCode, gone.commits, gone.summary.status]).toEqual([1, 1, 'failed']);
+    expect(gone.summary.reason).toContain('floor');
   });
 
   it('a value that the service trims is no fault, and unchanged the next time', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 import { DEMO_MODELS, type Raw, type Resource, stored, storedOne, teach } from '../support/records.js';
+import { hangVeil, type Veil } from '../support/veil.js';
 
 let desk: Desk;
 afterEach(() => desk.close());
@@ -504,5 +505,161 @@ describe('importing the same file twice changes nothing the second time', () => 
       },
     });
     expect([result.outcomes, result.commits, result.plan]).toEqual([['2 unchanged'], 0, []]);
+  });
+});
+
+describe('values that could mean two things', () => {
+  let veil: Veil | undefined;
+  afterEach(async () => {
+    await veil?.close();
+    veil = undefined;
+  });
+
+  const ASSETS = [
+    { serial_number: 'S-1', warranty_end_date: '2024-02-01', support_end_date: '2024-04-03' },
+    { serial_number: 'S-2', warranty_end_date: '2024-02-01', support_end_date: '2024-12-25' },
+    { serial_number: 'S-3', warranty_end_date: '2024-02-01', support_end_date: '2024-04-03' },
+  ].map((asset) => ({ ...asset, name: asset.serial_number, category: { id: 3 }, room: 'R1' }));
+  const JOB = {
+    kind: 'import',
+    resource: 'asset',
+    match: { key: 'serial_number' },
+    columns: { Serial: 'serial_number', End: 'warranty_end_date', Room: 'room' },
+  };
+  const rows = (...rooms: string[]) =>
+    csv([['Serial', 'End', 'Room'], ...rooms.map((room, n) => [`S-${n + 1}`, '2024-02-01', room])]);
+
+  async function behind(change: (text: string) => string, records: readonly Raw[] = ASSETS) {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', records);
+    veil = await hangVeil(desk.sandbox.url, change);
+    return { env: { ROWFERRY_API_URL: veil.url } };
+  }
+  const dates = (show: (year: string, month: string, day: string) => string) => (text: string) =>
+    text.replace(/"(\d{4})-(\d\d)-(\d\d)"/g, (_, y: string, m: string, d: string) => `"${show(y, m, d)}"`);
+
+  it.each<[string, (y: string, m: string, d: string) => string]>([
+    ['MM/dd/yyyy', (y, m, d) => `${m}/${d}/${y}`],
+    ['dd/MM/yyyy', (y, m, d) => `${d}/${m}/${y}`],
+    ['dd.MM.yyyy', (y, m, d) => `${d}.${m}.${y}`],
+    ['MM-dd-yyyy', (y, m, d) => `${m}-${d}-${y}`],
+  ])('dates as %s: one record tells the order for all', async (_, show) => {
+    const options = await behind(dates(show));
+    const file = await desk.file('a.csv', rows('R1', 'R1', 'R9'));
+    const first = await desk.import(file, JOB, options);
+    expect([first.outcomes, first.exitCode, first.faults]).toEqual([
+      ['2 unchanged', '3 unchanged', '4 updated'],
+      0,
+      [],
+    ]);
+    expect(first.summary.warnings.join()).not.toContain('comes first');
+    expect(storedOne(desk.sandbox, 'asset', 3)).toEqual({
+      ...storedOne(desk.sandbox, 'asset', 1),
+      id: 3,
+      name: 'S-3',
+      serial_number: 'S-3',
+      room: 'R9',
+    });
+    const again = await desk.import(file, JOB, options);
+    expect([again.summary.rows.unchanged, again.commits]).toEqual([3, 0]);
+  });
+
+  it('dates whose order no record tells: one warning, and nothing that is left alone is changed', async () => {
+    const options = await behind(
+      dates((y, m, d) => `${m}/${d}/${y}`),
+      ASSETS.filter((asset) => asset.serial_number !== 'S-2'),
+    );
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'Room'],
+        ['S-1', 'R9'],
+        ['S-3', 'R9'],
+      ]),
+    );
+    const result = await desk.import(file, { ...JOB, columns: { Serial: 'serial_number', Room: 'room' } }, options);
+    expect(result.outcomes).toEqual(['2 at_risk', '3 at_risk']);
+    expect(result.summary.warnings.filter((text) => text.includes('comes first'))).toEqual([
+      expect.stringContaining('"02/01/2024" (warranty_end_date)'),
+    ]);
+  });
+
+  it('records that contradict one another tell nothing', async () => {
+    const options = await behind(
+      dates((y, m, d) => (m === '12' ? `${d}/${m}/${y}` : `${m}/${d}/${y}`)),
+      [...ASSETS, { name: 'S-4', serial_number: 'S-4', category: { id: 3 }, support_end_date: '2024-11-30' }],
+    );
+    const result = await desk.import(await desk.file('a.csv', rows('R1', 'R1', 'R1', 'R1')), JOB, options);
+    expect(result.summary.warnings.filter((text) => text.includes('comes first'))).toHaveLength(1);
+  });
+
+  it('amounts with thousands: the value counts', async () => {
+    const options = await behind(
+      (text) =>
+        text.replace(
+          /"(original_cost|estimated_salvage_value)":(\d+)(\.\d+)?/g,
+          (_, name: string, whole: string, rest = '') => {
+            const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+            return `"${name}":"${grouped}${rest.replace(/\.?0+$/, '')}"`;
+          },
+        ),
+      [
+        { ...ASSETS[0], original_cost: 1200, estimated_salvage_value: 1000 },
+        { ...ASSETS[1], original_cost: 1234567.5, estimated_salvage_value: 2000 },
+      ],
+    );
+    const columns = { Serial: 'serial_number', Cost: 'original_cost', Room: 'room' };
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'Cost', 'Room'],
+        ['S-1', '1200', 'R1'],
+        ['S-2', '1234567.50', 'R9'],
+      ]),
+    );
+    const result = await desk.import(file, { ...JOB, columns }, options);
+    expect([result.outcomes, result.exitCode]).toEqual([['2 unchanged', '3 updated'], 0]);
+    expect(result.plan.map((line) => line['field'])).toEqual(['room']);
+    expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({
+      original_cost: '1234567.50',
+      estimated_salvage_value: '2000.00',
+      room: 'R9',
+    });
+  });
+
+  it('custom fields under keys in snake case', async () => {
+    desk = await openDesk({ seed: 'demo' });
+    desk.sandbox.insert('asset', [
+      {
+        ...ASSETS[0],
+        serial_number: 'Z-1',
+        templates: [
+          {
+            id: 1,
+            fields: [
+              { id: 1, value: 'CC-7' },
+              { id: 2, value: 12.5 },
+            ],
+          },
+        ],
+      },
+    ]);
+    veil = await hangVeil(desk.sandbox.url, (text) =>
+      text.includes('"serial_number"') ? text.replaceAll('"Cost Centre"', '"cost_centre"') : text,
+    );
+    const options = { env: { ROWFERRY_API_URL: veil.url } };
+    const id = Number(desk.sandbox.raw('asset').at(-1)?.['id']);
+    const wanted = { ...storedOne(desk.sandbox, 'asset', id), room: 'R9' };
+    const columns = { Serial: 'serial_number', Room: 'room' };
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Serial', 'Room'],
+        ['Z-1', 'R9'],
+      ]),
+    );
+    const result = await desk.import(file, { ...JOB, columns }, options);
+    expect([result.outcomes, result.faults]).toEqual([['2 updated'], []]);
+    expect(storedOne(desk.sandbox, 'asset', id)).toEqual(wanted);
   });
 });

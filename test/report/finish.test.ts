@@ -211,7 +211,7 @@ describe('writeReports', () => {
     expect(summary.rows).toMatchObject({ created: 1, unknown: 1, not_attempted: 2, total: 4 });
     const [, ...lines] = await readCsv(join(out, 'results.csv'));
     expect(lines.map((line) => [line[0], line[1], line[2], line[3], line[5]])).toEqual([
-      ['2', 'created', 'K-2', '', ''],
+      ['2', 'created', 'K-2', '', 'id_unknown'],
       ['3', 'not_attempted', '', '', 'run_stopped'],
       ['4', 'unknown', 'A3', '9', 'outcome_unknown'],
       ['5', 'not_attempted', '', '', 'run_stopped'],

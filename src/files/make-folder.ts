@@ -1,0 +1,87 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { RunError } from '../model/error.js';
+
+/** What a folder is to people, and how they name another one. */
+export interface FolderPurpose {
+  /** `data folder` */
+  readonly what: string;
+  /** `--home or ROWFERRY_HOME` */
+  readonly namedBy: string;
+}
+
+/**
+ * Makes a folder and those above it that are missing, one at a time: Node's recursive `mkdir` never ends where a level
+ * exists and takes no folders, such as below /proc. Returns the topmost folder that was made; undefined where it was there.
+ * @throws RunError `failed` naming the folder, what is in the way and how to name another.
+ */
+export async function makeFolder(path: string, purpose: FolderPurpose): Promise<string | undefined> {
+  const wanted = resolve(path);
+  const missing: string[] = [];
+  let at = wanted;
+  try {
+    while (!(await isFolder(at))) {
+      missing.push(at);
+      if (dirname(at) === at) break;
+      at = dirname(at);
+    }
+    for (at of missing.toReversed()) await makeOne(at);
+  } catch (error) {
+    throw new RunError(
+      'failed',
+      `The ${purpose.what} ${path} cannot be made: ${reasonOf(error, at)}. Name another folder with ${purpose.namedBy}.`,
+      [],
+      { cause: error },
+    );
+  }
+  return missing.at(-1);
+}
+
+/** False where there is nothing; throws ENOTDIR where something else is. */
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    if ((await stat(path)).isDirectory()) return true;
+  } catch (error) {
+    // Below a file; the file is found on the way up.
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+  throw Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' });
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    // Another process was faster, or a link leads nowhere.
+    if (codeOf(error) !== 'EEXIST' || !(await isFolder(path))) throw error;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function reasonOf(error: unknown, at: string): string {
+  switch (codeOf(error)) {
+    case 'ENOTDIR':
+      return `${at} is a file`;
+    case 'EEXIST':
+      return `${at} is a link that leads nowhere`;
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return `this user may not write to ${dirname(at)}`;
+    case 'ENOENT':
+      return `${dirname(at)} takes no folders`;
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'the disk is full';
+    case 'ENAMETOOLONG':
+      return `the name of ${at} is too long`;
+    case 'ELOOP':
+      return `links lead round in a circle at ${at}`;
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
