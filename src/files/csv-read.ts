@@ -221,15 +221,16 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
   }
   if (record.count !== width) {
     const extra = cells.slice(width);
-    if (record.count < width || record.count > cells.length || extra.some((text) => !isBlank(text))) {
+    const ragged = record.count < width || record.count > cells.length || extra.some((text) => !isBlank(text));
+    if (ragged) {
       faults ??= [];
       faults.push(raggedFault(record.count, width, extra));
-    }
-    cells.length = Math.min(cells.length, width);
+      // Surplus cells stay with the row: the rejected file gives back what the input held.
+    } else cells.length = Math.min(cells.length, width);
     while (cells.length < width) cells.push('');
   }
   let escaped = false;
-  for (let i = 0; i < width; i++) {
+  for (let i = 0; i < cells.length; i++) {
     const text = cells[i]!;
     if (text.charCodeAt(0) !== 0x27) continue;
     cells[i] = unescapeFormula(text);

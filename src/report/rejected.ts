@@ -39,7 +39,8 @@ export function rejectedName(format: SourceFormat): string {
  *
  * A row with more cells than headings keeps its surplus cells behind `_message`, without a heading: nothing is lost, and
  * the row stays ragged, so importing it unedited is refused again instead of dropping them. To correct it, move the
- * values where they belong and clear the surplus cells. A row with fewer cells gets blank ones.
+ * values where they belong and clear the surplus cells. A row with fewer cells gets blank ones, and behind `_message` a
+ * cell that asks to be deleted once the row is right: until then it is ragged, too.
  *
  * CSV keeps delimiter, line end, encoding and byte order mark. Characters of a message that the encoding lacks are
  * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
@@ -70,8 +71,13 @@ function keptColumns(headings: readonly string[]): number[] {
 
 /** A row's cells in output order, with the four columns of ours. */
 function arrange(row: SheetRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
-  return [...kept.map((at) => row.cells[at] ?? ''), ...ours, ...row.cells.slice(width)];
+  const surplus = row.cells.slice(width).filter((cell) => cell !== DELETE_ME);
+  const short = surplus.length === 0 && row.faults?.some(({ code }) => code === 'ragged_row');
+  return [...kept.map((at) => row.cells[at] ?? ''), ...ours, ...(short ? [DELETE_ME] : surplus)];
 }
+
+/** Stands behind a row that had too few cells, so that it is not taken for complete because it was filled up. */
+const DELETE_ME = 'delete this cell when the row is right';
 
 /** Our four columns where cells have types: the row is a number. */
 function typedLine(outcome: Outcome): Cell[] {

@@ -562,4 +562,35 @@ describe('the reports of a run', () => {
     expect(page).not.toMatch(/url\(\s*["']?(?!data:|#)|@import/i);
     expect(page).toContain('&lt;img src=http://evil.example/x');
   });
+
+  it('give ragged rows back whole, and refuse them again until they are corrected', async () => {
+    const simple = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number' },
+      columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
+    };
+    const file = await desk.file('ragged.csv', 'Name,Serial,Cost\nAcme, Inc.,RG1,5\nshort,RG2\nfine,RG3,7\n');
+    const first = await desk.import(file, simple);
+    expect(first.outcomes).toEqual(['2 invalid', '3 invalid', '4 created']);
+    const rejected = join(first.reportDir, 'rejected.csv');
+    const second = await desk.import(rejected, simple);
+    expect(second.results.map((row) => row['codes'])).toEqual(['ragged_row', 'ragged_row']);
+    const third = await readFile(join(second.reportDir, 'rejected.csv'), 'utf8');
+    const lines = parse(third, { relax_column_count: true }) as string[][];
+    expect(lines.map((cells) => [...cells.slice(0, 3), ...cells.slice(7)])).toEqual([
+      ['Name', 'Serial', 'Cost'],
+      ['Acme', ' Inc.', 'RG1', '5'],
+      ['short', 'RG2', '', 'delete this cell when the row is right'],
+    ]);
+    const corrected = lines.map((cells, n) => (n === 1 ? ['Acme, Inc.', 'RG1', '5'] : cells.slice(0, 7)));
+    const last = await desk.import(
+      await desk.file(
+        'corrected.csv',
+        csv([corrected[0] ?? [], [...(corrected[1] ?? []), '', '', '', ''], corrected[2] ?? []]),
+      ),
+      simple,
+    );
+    expect(last.outcomes).toEqual(['2 created', '3 created']);
+  });
 });
