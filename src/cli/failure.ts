@@ -1,4 +1,5 @@
 import { EXIT, RunError } from '../model/error.js';
+import { noOutcomes } from '../model/outcome.js';
 import { type Cli, printable, printJson } from './io.js';
 import { redactor } from './redact.js';
 
@@ -12,7 +13,7 @@ interface Failure {
 
 /**
  * Tells a person why the command could not do its work, and returns the exit code.
- * With `json`, stdout gets one object `{status, error, details, exit_code}` in place of the summary that does not exist.
+ * With `json`, stdout gets one object in place of the summary that does not exist.
  */
 export function presentFailure(error: unknown, cli: Cli, options: { json: boolean }): number {
   const clean = redactor(cli.secrets);
@@ -20,8 +21,33 @@ export function presentFailure(error: unknown, cli: Cli, options: { json: boolea
   const lines = [`error: ${message}`, ...details.map((detail) => `  ${detail}`)];
   if (cli.debug && !(error instanceof RunError)) lines.push(error instanceof Error ? (error.stack ?? '') : '');
   cli.io.stderr.write(`${printable(clean(lines.join('\n')))}\n`);
-  if (options.json) printJson(cli.io, { status, error: clean(message), details: details.map(clean), exit_code: code });
+  if (options.json) {
+    const run = cli.run === undefined ? {} : { run: cli.run };
+    printJson(cli.io, failureObject({ status, error: clean(message), details: details.map(clean), code, ...run }));
+  }
   return code;
+}
+
+/**
+ * What `--json` prints where there is no summary. `reason` and `rows` are what scripts read in a summary: where no run
+ * began, no row has an outcome. Of a run that did begin the counts are not known here, and are left out.
+ */
+export function failureObject(failure: {
+  readonly status: 'failed' | 'braked' | 'interrupted';
+  readonly error: string;
+  readonly details: readonly string[];
+  readonly code: number;
+  readonly run?: string;
+}): Readonly<Record<string, unknown>> {
+  const { status, error, details, code, run } = failure;
+  return {
+    status,
+    error,
+    reason: error,
+    details,
+    ...(run === undefined ? { rows: { ...noOutcomes(), total: 0 } } : { run }),
+    exit_code: code,
+  };
 }
 
 function explain(error: unknown): Failure {

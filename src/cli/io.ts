@@ -31,6 +31,8 @@ export interface Cli {
   readonly secrets: string[];
   /** Whether debug or trace is the log level: a stack trace may then be shown. */
   debug: boolean;
+  /** The run that had begun when the command failed. */
+  run?: string;
 }
 
 /** A result for stdout, with control characters made visible and the line ended. */

@@ -7,7 +7,7 @@ import { importCommand } from './commands/import.js';
 import { laterCommands } from './commands/later.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
-import { presentFailure } from './failure.js';
+import { failureObject, presentFailure } from './failure.js';
 import { type Cli, type Io, printJson } from './io.js';
 import { packageVersion } from './package.js';
 
@@ -43,7 +43,8 @@ export async function runCli(argv: readonly string[], cli: Cli): Promise<number>
     if (!(error instanceof CommanderError)) return presentFailure(error, cli, { json });
     // commander has already said what is wrong, or shown the help that was asked for.
     if (error.exitCode === 0) return EXIT.ok;
-    if (json) printJson(io, { status: 'failed', error: plain(error.message), details: [], exit_code: EXIT.usage });
+    const failure = { status: 'failed', error: plain(error.message), details: [], code: EXIT.usage } as const;
+    if (json) printJson(io, failureObject(failure));
     return EXIT.usage;
   }
 }

@@ -2,6 +2,7 @@ import { RunError } from '../model/error.js';
 import type { RunContext } from '../runs/context.js';
 import type { RunResult } from '../runs/import.js';
 import type { Settings } from '../runs/settings.js';
+import { failureObject } from './failure.js';
 import { type Cli, print, printJson, tell } from './io.js';
 import { redactor } from './redact.js';
 import { openTelling } from './setup.js';
@@ -43,19 +44,16 @@ export async function carryOut(
     telling.stop();
     const code = interruption.exitCode();
     // A run that is stopped before it can write reports ends by throwing; that is no fault.
-    if (code === undefined || (error instanceof RunError && error.kind === 'usage')) throw error;
+    const usage = error instanceof RunError && error.kind === 'usage';
     const run = telling.run();
+    if (run !== undefined && !usage) cli.run = run;
+    if (code === undefined || usage) throw error;
     const message = `Interrupted before the run could write its reports${error instanceof Error ? `: ${error.message}` : '.'}`;
     tell(io, redactor(cli.secrets)(message));
     if (run) resumeHint(run);
     if (options.json) {
-      printJson(io, {
-        status: 'interrupted',
-        error: redactor(cli.secrets)(message),
-        details: [],
-        exit_code: code,
-        ...(run ? { run } : {}),
-      });
+      const clean = redactor(cli.secrets)(message);
+      printJson(io, failureObject({ status: 'interrupted', error: clean, details: [], code, ...(run ? { run } : {}) }));
     }
     return { code };
   } finally {

@@ -51,10 +51,37 @@ export function strayFault(index: number, width: number): RowFault {
   return { code: 'stray_quote', message: STRAY, ...(index < width ? { index } : {}) };
 }
 
+/**
+ * Stands behind the columns of a rejected row whose fault would be gone once it is written again, so that the row is
+ * refused until a person has looked at it. Free of the characters that separate cells.
+ */
+export const CHECK_CELL = 'delete this cell when the row is right';
+
+/**
+ * Member of an object in a file of rejected rows: the row was refused for the form of its line. Holds the line where it
+ * is no object. It counts only beside `_outcome`, because a file may have a key of that name itself.
+ */
+export const LINE_KEY = '_line';
+
+export const LINE_FAULT: RowFault = {
+  code: 'ragged_row',
+  message:
+    `The line was refused before for its form, and its member "${LINE_KEY}" still stands. ` +
+    `See that every key stands once, with its value, then delete "${LINE_KEY}".`,
+};
+
 /** Too many or too few cells. `extra` are the cells beyond the heading. */
 export function raggedFault(cells: number, headings: number, extra: readonly string[]): RowFault {
-  const shown = extra
-    .filter((text) => text.trim() !== '')
+  const filled = extra.filter((text) => text.trim() !== '');
+  if (cells > headings && filled.length > 0 && filled.every((text) => text.trim() === CHECK_CELL)) {
+    return {
+      code: 'ragged_row',
+      message:
+        `The row was refused before for its form, and the cell "${CHECK_CELL}" still stands at its end. ` +
+        'See that every value stands under its heading, then delete that cell.',
+    };
+  }
+  const shown = filled
     .slice(0, 5)
     .map((text) => `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`)
     .join(', ');

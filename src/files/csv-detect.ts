@@ -4,6 +4,7 @@ import type { SourceLimits } from './limits.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 const RECORDS = 60;
+const OUR_COLUMNS = /(?:^|[,;\t|])"?_row"?([,;\t|])"?_outcome"?\1"?_codes"?\1"?_message"?(?:\1|\s|$)/m;
 
 export interface DialectFinding {
   readonly delimiter: string;
@@ -79,6 +80,8 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
   const evidence: string[] = [];
   const warnings: string[] = [];
   const hint = /^sep=([^\w\s"]|\t)\r?\n/i.exec(sample.bytes.toString('latin1', 0, 8))?.[1];
+  // Rows are rejected because they are uneven, so they show less than the heading rowferry gave them.
+  const ours = OUR_COLUMNS.exec(sample.bytes.toString('latin1'))?.[1];
   let delimiter: string;
   if (stated !== undefined) {
     delimiter = stated;
@@ -86,6 +89,9 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
   } else if (hint !== undefined) {
     delimiter = hint;
     evidence.push(`The delimiter is ${delimiterName(delimiter)}, as the first line says (sep=).`);
+  } else if (ours !== undefined) {
+    delimiter = ours;
+    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as it stands between the columns of rejected rows.`);
   } else {
     const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
     const scores = order.map((candidate) => score(sample, candidate, limits));

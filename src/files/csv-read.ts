@@ -70,7 +70,7 @@ export async function openCsv(file: CsvFile, options: SourceOptions, limits: Sou
         'the most that is read. Remove columns, or state the right source.delimiter.',
     );
   }
-  const headings = headingTexts(headingRow, rows, true).map(unescapeFormula);
+  const headings = withinOurs(headingTexts(headingRow, rows, true).map(unescapeFormula));
   const shape: Dialect = { delimiter: dialect.delimiter, headerRow: heading.row, width: headings.length };
   const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
   if (blank.length > 0) warnings.push(`Columns without a heading are not imported: ${blank.slice(0, 10).join(', ')}.`);
@@ -90,6 +90,16 @@ export async function openCsv(file: CsvFile, options: SourceOptions, limits: Sou
     warnings,
   };
   return { meta, rows: () => dataRows(file.path, text(), shape, limits) };
+}
+
+/**
+ * The headings of a file of rejected rows end with rowferry's own columns: what stands behind them is surplus, also
+ * where a spreadsheet program has given the heading row blank cells there.
+ */
+function withinOurs(headings: string[]): string[] {
+  const end = headings.lastIndexOf('_message') + 1;
+  const ours = headings.slice(Math.max(0, end - 4), end).join() === '_row,_outcome,_codes,_message';
+  return ours && headings.slice(end).every(isBlank) ? headings.slice(0, end) : headings;
 }
 
 async function firstBytes(chunks: AsyncIterable<Buffer>, length: number): Promise<{ bytes: Buffer; whole: boolean }> {
@@ -206,8 +216,8 @@ async function* dataRows(
 }
 
 /**
- * One record as a data row: as many cells as the heading, un-escaped, with the faults the record has. Undefined where
- * nothing but blanks is left once it is un-escaped.
+ * One record as a data row: as many cells as the heading, and surplus ones behind them that are not blank, un-escaped,
+ * with the faults the record has. Undefined where nothing but blanks is left once it is un-escaped.
  */
 function toRow(row: number, record: ScannedRecord, width: number, limits: SourceLimits): SheetRow | undefined {
   const cells = record.cells;
@@ -215,18 +225,22 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
   if (record.stray >= 0) faults = [strayFault(record.stray, width)];
   if (record.faults.length > 0) {
     faults ??= [];
-    for (const { code, index } of record.faults) {
-      if (index < width) faults.push(cellFault(code, index, limits.cellCharacters));
+    for (const { code, index, text } of record.faults) {
+      if (index < width) {
+        const found = cellFault(code, index, limits.cellCharacters);
+        faults.push(text === undefined ? found : { ...found, text: unescapeFormula(text) });
+      } else if (text !== undefined && index < cells.length) cells[index] = text;
     }
   }
   if (record.count !== width) {
-    const extra = cells.slice(width);
-    const ragged = record.count < width || record.count > cells.length || extra.some((text) => !isBlank(text));
-    if (ragged) {
+    let filled = cells.length;
+    while (filled > width && isBlank(cells[filled - 1])) filled--;
+    if (record.count < width || record.count > cells.length || filled > width) {
       faults ??= [];
-      faults.push(raggedFault(record.count, width, extra));
-      // Surplus cells stay with the row: the rejected file gives back what the input held.
-    } else cells.length = Math.min(cells.length, width);
+      faults.push(raggedFault(record.count, width, cells.slice(width, filled)));
+    }
+    // Surplus cells stay with the row: the rejected file gives back what the input held.
+    cells.length = filled > width ? filled : Math.min(cells.length, width);
     while (cells.length < width) cells.push('');
   }
   let escaped = false;

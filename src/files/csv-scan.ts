@@ -27,12 +27,14 @@ const HIGH = 6;
 export interface CellFault {
   readonly index: number;
   readonly code: 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+  /** `cell_too_long`: the whole text. */
+  readonly text?: string;
 }
 
 /** The record last scanned. `cells` is a fresh array each time; everything else is overwritten by the next call. */
 export interface ScannedRecord {
   cells: string[];
-  /** Cells of the record, also those beyond `maxCells` that were not kept. */
+  /** Cells of the record. Those from the one after `maxCells` on stand together in one more cell, as the file has them. */
   count: number;
   /** 0-based cell with a stray quote, or -1. */
   stray: number;
@@ -75,17 +77,17 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
   const record: ScannedRecord = { cells: [], count: 0, stray: -1, open: false, faults: [], blank: true };
 
   function keep(bytes: Buffer, from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
-    if (record.count >= maxCells) return;
+    if (record.count > maxCells) return;
     let text = from === to ? '' : high ? utf8Text(bytes, from, to) : asciiText(bytes, from, to);
     if (doubled) text = text.replaceAll('""', '"');
     const index = record.count;
     if (nul) record.faults.push({ index, code: 'nul_character' });
     if (high && text.includes('\ufffd')) {
       record.faults.push({ index, code: 'invalid_encoding' });
-      text = visibleBytes(bytes.subarray(from, Math.min(to, from + maxCharacters)));
+      text = visibleBytes(bytes.subarray(from, to));
     }
     if (text.length > maxCharacters) {
-      record.faults.push({ index, code: 'cell_too_long' });
+      record.faults.push({ index, code: 'cell_too_long', text });
       text = text.slice(0, maxCharacters);
     }
     if (record.blank && text !== '') {
@@ -96,6 +98,8 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
   }
 
   let attempts = STRAY_ATTEMPTS;
+  /** Where the cell after `maxCells` begins. */
+  let restFrom = 0;
 
   /** `asText`: reading B of stray quotes. */
   function read(bytes: Buffer, from: number, end: number, final: boolean, asText: boolean, collect: boolean): number {
@@ -107,6 +111,7 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
     if (record.faults.length > 0) record.faults = [];
     let i = from;
     for (;;) {
+      if (record.count === maxCells) restFrom = i;
       let start = i;
       let stop = -1;
       let high = false;
@@ -185,23 +190,43 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
     }
   }
 
+  const scan: RecordScanner['scan'] = (bytes, from, end, final, width, collect) => {
+    const next = read(bytes, from, end, final, false, collect);
+    if (next < 0 || record.stray < 0 || width === 0 || record.count === width || attempts === 0) return next;
+    const stray = record.stray;
+    const reach = Math.min(end, from + STRAY_REACH);
+    const other = read(bytes, from, reach, final && reach === end, true, collect);
+    if (other < 0 && reach === end && end - from < STRAY_REACH) return -1;
+    if (other >= 0 && record.count === width && !record.open) {
+      record.stray = stray;
+      return other;
+    }
+    attempts--;
+    return read(bytes, from, end, final, false, collect);
+  };
+
   return {
     record,
     scan(bytes, from, end, final, width, collect) {
-      const next = read(bytes, from, end, final, false, collect);
-      if (next < 0 || record.stray < 0 || width === 0 || record.count === width || attempts === 0) return next;
-      const stray = record.stray;
-      const reach = Math.min(end, from + STRAY_REACH);
-      const other = read(bytes, from, reach, final && reach === end, true, collect);
-      if (other < 0 && reach === end && end - from < STRAY_REACH) return -1;
-      if (other >= 0 && record.count === width && !record.open) {
-        record.stray = stray;
-        return other;
+      const next = scan(bytes, from, end, final, width, collect);
+      // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
+      if (collect && next >= 0 && record.count > maxCells + 1) {
+        const rest = restOf(bytes, restFrom, next, options.delimiter);
+        record.cells[maxCells] = rest;
+        if (rest !== '') record.blank = false;
       }
-      attempts--;
-      return read(bytes, from, end, final, false, collect);
+      return next;
     },
   };
+}
+
+/** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */
+function restOf(bytes: Buffer, from: number, next: number, delimiter: number): string {
+  let to = next;
+  while (to > from && (bytes[to - 1] === 0x0a || bytes[to - 1] === 0x0d)) to--;
+  const text = utf8Text(bytes, from, to);
+  if (text.replaceAll(String.fromCharCode(delimiter), '').trim() === '') return '';
+  return text.includes('\ufffd') ? visibleBytes(bytes.subarray(from, to)) : text;
 }
 
 function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {
@@ -214,8 +239,15 @@ export function visibleBytes(bytes: Buffer): string {
   let text = '';
   let i = 0;
   while (i < bytes.length) {
+    let plain = i;
+    while (plain < bytes.length && bytes[plain]! < 0x80) plain++;
+    if (plain > i) {
+      text += asciiText(bytes, i, plain);
+      i = plain;
+      continue;
+    }
     const lead = bytes[i]!;
-    const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
     const piece = bytes.subarray(i, i + length);
     if (isUtf8(piece)) {
       const character = piece.toString('utf8');

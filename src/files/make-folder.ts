@@ -1,5 +1,6 @@
-import { mkdir, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { RunError } from '../model/error.js';
 
 /** What a folder is to people, and how they name another one. */
@@ -16,9 +17,8 @@ export interface FolderPurpose {
  * @throws RunError `failed` naming the folder, what is in the way and how to name another.
  */
 export async function makeFolder(path: string, purpose: FolderPurpose): Promise<string | undefined> {
-  const wanted = resolve(path);
   const missing: string[] = [];
-  let at = wanted;
+  let at = resolve(path);
   try {
     while (!(await isFolder(at))) {
       missing.push(at);
@@ -35,6 +35,39 @@ export async function makeFolder(path: string, purpose: FolderPurpose): Promise<
     );
   }
   return missing.at(-1);
+}
+
+/**
+ * Finds out whether a folder is there or can be made, and can be written to. Leaves nothing behind that was not there.
+ * @throws RunError `failed` as `makeFolder`.
+ */
+export async function tryFolder(path: string, purpose: FolderPurpose): Promise<void> {
+  const made = await makeFolder(path, purpose);
+  const probe = join(path, `.rowferry-${randomBytes(6).toString('hex')}`);
+  try {
+    await writeFile(probe, '');
+  } catch (error) {
+    throw new RunError(
+      'failed',
+      `The ${purpose.what} ${path} cannot be written: ${reasonOf(error, probe)}. Name another folder with ${purpose.namedBy}.`,
+      [],
+      { cause: error },
+    );
+  } finally {
+    await rm(probe, { force: true });
+    if (made !== undefined) await removeEmpty(resolve(path), made);
+  }
+}
+
+/** Removes a folder and those above it up to `top`; one that somebody else uses by now stays. */
+async function removeEmpty(path: string, top: string): Promise<void> {
+  for (let at = path; at.length >= top.length; at = dirname(at)) {
+    const removed = await rmdir(at).then(
+      () => true,
+      () => false,
+    );
+    if (!removed) return;
+  }
 }
 
 /** False where there is nothing; throws ENOTDIR where something else is. */

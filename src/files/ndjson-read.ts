@@ -1,8 +1,8 @@
 import { RunError } from '../model/error.js';
-import type { Cell, RowFault, SheetRow } from '../model/row.js';
+import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { fileBytes } from './bytes.js';
-import { textFault, withoutReplacement } from './cell-faults.js';
+import { LINE_FAULT, LINE_KEY, textFault, withoutReplacement } from './cell-faults.js';
 import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
 import { type SourceLimits, sizeText } from './limits.js';
@@ -144,7 +144,10 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
   const faults: RowFault[] = [];
   const filled = new Set<number>();
   try {
-    for (const [heading, cell] of parseJsonLine(line)) {
+    const pairs = parseJsonLine(line);
+    if (awaitsCheck(pairs)) faults.push(LINE_FAULT);
+    for (const [heading, cell] of pairs) {
+      if (heading === LINE_KEY) continue;
       const index = positions.get(heading);
       if (index === undefined) {
         faults.push({
@@ -166,7 +169,16 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
     if (!(error instanceof JsonFault)) throw error;
     faults.push({ code: 'ragged_row', message: `The line is no JSON object: ${error.message}. Correct the line.` });
   }
-  return faults.length > 0 ? { row, cells, faults } : { row, cells };
+  const kept = line.endsWith('\r') ? line.slice(0, -1) : line;
+  return faults.length > 0 ? { row, cells, faults, line: kept } : { row, cells, line: kept };
+}
+
+/** Whether an object of a file of rejected rows was refused for its form and nobody has said that it is right now. */
+function awaitsCheck(pairs: readonly Pair[]): boolean {
+  return (
+    pairs.some(([heading, cell]) => heading === LINE_KEY && !isBlank(cell)) &&
+    pairs.some(([heading]) => heading === '_outcome')
+  );
 }
 
 function clip(text: string): string {

@@ -41,12 +41,17 @@ export function isBlank(cell: Cell | undefined): boolean {
   return cell === undefined || (typeof cell === 'string' && cell.trim() === '');
 }
 
-/** One data row: cells stand in the order of the headings; a short row is padded by the reader. */
+/**
+ * One data row: cells stand in the order of the headings; a short row is padded by the reader. Cells beyond the
+ * headings follow them; the row then has the fault `ragged_row`.
+ */
 export interface SheetRow {
   readonly row: number;
   readonly cells: readonly Cell[];
   /** Faults of the row itself, e.g. `ragged_row`; the row is then reported, never sent. */
   readonly faults?: readonly RowFault[];
+  /** NDJSON: the line as it stands in the file, without its line end. */
+  readonly line?: string;
 }
 
 /** A fault a reader finds in a row, before any column has a meaning. */
@@ -55,4 +60,6 @@ export interface RowFault {
   readonly message: string;
   /** 0-based position in the headings, where one cell is to blame. */
   readonly index?: number;
+  /** The whole text of that cell, where the row's cell holds only its beginning. */
+  readonly text?: string;
 }

@@ -129,7 +129,7 @@ export function amountText(text: string, rule: DecimalRule): string | Refusal {
   const shown = amount && signShown(amount.body);
   if (!amount || shown === undefined) return unreadable(text);
   if (rule.sign === 'each' && shown === 'open') {
-    return refuse('not_a_number', `has two readings, because ${rule.why}. ${HOW_TO_STATE}`);
+    return refuse('not_a_number', `has two readings, because ${rule.why}. State ${AS_STATED}`);
   }
   const sign: DecimalSign = rule.sign !== 'each' ? rule.sign : shown === ',' ? ',' : '.';
   if ((shown === '.' || shown === ',') && shown !== sign) {
@@ -143,7 +143,8 @@ export function amountText(text: string, rule: DecimalRule): string | Refusal {
 }
 
 /** How a job says which sign is meant; also part of warnings. */
-export const HOW_TO_STATE = 'state it in the job: `source: { decimal: "," }` or `decimal: ","` on the column (or ".").';
+const AS_STATED = 'it in the job: `source: { decimal: "," }` or `decimal: ","` on the column (or ".").';
+export const HOW_TO_STATE = `state ${AS_STATED}`;
 
 function unreadable(text: string): Refusal {
   if (text.length > LONGEST) return refuse('not_a_number', 'cannot be read as a number. Write digits such as 1234.50.');

@@ -1,7 +1,7 @@
 import { Decimal } from '../model/decimal.js';
 import { type Cell, shownText } from '../model/row.js';
 import type { SourceFormat } from '../model/source.js';
-import { findCountry, suggestCountry } from '../resources/countries.js';
+import { countryWords, findCountry, suggestCountry } from '../resources/countries.js';
 import { booleanValue, enumValue } from '../resources/enum-match.js';
 import type { FieldSpec, FieldType, ReferenceTarget } from '../resources/spec.js';
 import { amountText, type DecimalRule } from './amount.js';
@@ -9,7 +9,7 @@ import { isoDate } from './calendar.js';
 import { cellText } from './cell-text.js';
 import type { DateFormat } from './date-format.js';
 import { dateByItself, dateInFormats } from './date-text.js';
-import { didYouMean, quoted } from './nearest.js';
+import { didYouMean } from './nearest.js';
 import { isRefusal, type Refusal, refuse } from './refusal.js';
 import type { StagedValue } from './staged.js';
 
@@ -120,10 +120,21 @@ function date(cell: Cell, formats: readonly DateFormat[] | undefined): string | 
           : dateByItself(cell.value);
     if (typeof read === 'string') return read;
   }
+  if (cell.t === 'n' && showsDate(cell.format)) {
+    return refuse(
+      'not_a_date',
+      `is a date cell with the serial number ${cell.value}, which is outside the calendar of spreadsheets. Enter the date again, or write yyyy-MM-dd.`,
+    );
+  }
   return refuse(
     'not_a_date',
     `is ${cell.t === 'n' ? 'a number' : 'true or false'}, not a date. Format the column as a date in the spreadsheet program, or write yyyy-MM-dd.`,
   );
+}
+
+/** Whether a number format shows days or years: their letters, outside of quotes, escapes and brackets. */
+function showsDate(format: string | undefined): boolean {
+  return format !== undefined && /[dy]|m{3}/i.test(format.replace(/"[^"]*"|[\\_*].|\[[^\]]*\]/g, ''));
 }
 
 function notInList(type: Extract<FieldType, { kind: 'enum' }>, text: string): Refusal {
@@ -136,10 +147,10 @@ function notInList(type: Extract<FieldType, { kind: 'enum' }>, text: string): Re
 function country(text: string): StagedValue | Refusal {
   const found = findCountry(text);
   if (found) return found;
-  const near = suggestCountry(text);
+  const near = suggestCountry(text).map(countryWords);
   return refuse(
     'reference_not_found',
-    `is no country of ISO 3166-1.${near.length ? ` Did you mean ${quoted(near, ' or ')}?` : ''} Write its English name or code, or translate it in the job with \`values\`.`,
+    `is no country of ISO 3166-1.${near.length ? ` Did you mean ${near.join(', ').replace(/, (?=[^,]*$)/, ' or ')}?` : ''} Write its English name or code, or translate it in the job with \`values\`.`,
   );
 }
 

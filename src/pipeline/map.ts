@@ -154,7 +154,7 @@ function checkKey(row: SheetRow, keyColumns: readonly Column[], set: StagedRow['
   );
 }
 
-/** Adds the faults the reader found. False where they leave open which cell belongs to which heading. */
+/** Adds the faults the reader found in what is imported. False where they leave open which cell belongs to which heading. */
 function reportFaults(
   row: SheetRow,
   headings: readonly string[],
@@ -163,9 +163,12 @@ function reportFaults(
 ): boolean {
   let certain = true;
   for (const { code, message, index } of row.faults ?? []) {
-    certain &&= code !== 'ragged_row' && code !== 'stray_quote';
+    const open = code === 'ragged_row' || code === 'stray_quote';
     const heading = index === undefined ? undefined : headings[index];
     const name = columns.find((column) => column.index === index)?.name;
+    // A cell that nothing is read from does no harm.
+    if (!open && index !== undefined && name === undefined) continue;
+    certain &&= !open;
     issues.push(
       fault(code, message, {
         ...(heading === undefined ? {} : { column: heading }),

@@ -7,6 +7,8 @@ export function nearestNames(text: string, names: Iterable<string>): string[] {
   const limit = Math.floor(wanted.length * 0.4);
   const near: { name: string; steps: number }[] = [];
   for (const name of new Set(names)) {
+    // What was refused is no way out.
+    if (name === text) continue;
     const other = squeeze(name);
     const within = wanted.length > 3 && other.length > 3 && (other.includes(wanted) || wanted.includes(other));
     const steps = Math.min(distance(wanted, other), within ? limit : Number.POSITIVE_INFINITY);

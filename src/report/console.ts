@@ -25,8 +25,8 @@ export function summaryText(summary: Summary, folder?: string): string {
 
   const faults = summary.top_faults.slice(0, MAX_FAULTS);
   if (faults.length) lines.push('', 'Most common faults:');
-  for (const { code, count: times, column, example } of faults) {
-    const where = column === undefined ? '' : ` in ${clean(column)}`;
+  for (const { code, count: times, column, field, example } of faults) {
+    const where = column !== undefined ? ` in ${clean(column)}` : field !== undefined ? ` (field ${clean(field)})` : '';
     lines.push(`  ${count(times)} × ${code}${where}${example === undefined ? '' : `, such as "${clean(example)}"`}`);
   }
 

@@ -6,7 +6,7 @@ import type { TopFault } from './summary.js';
 /** What the summary and the page show of millions of rows, gathered as they pass. Counts are never capped, details are. */
 export interface Tally {
   readonly counts: OutcomeCounts;
-  /** The most frequent faults, by code and column, with the first value of each. */
+  /** The most frequent faults, by code and column (field, where there is none), with the first value of each. */
   readonly topFaults: readonly TopFault[];
   /** The first rows of each outcome that needs a person, in input order. */
   readonly samples: ReadonlyMap<OutcomeKind, readonly Outcome[]>;
@@ -15,13 +15,14 @@ export interface Tally {
 
 const TOP = 10;
 const SAMPLES = 20;
-/** A hostile file can invent columns; beyond this many pairs of code and column a fault counts under its code alone. */
+/** A hostile file can invent columns; beyond this many pairs a fault counts under its code alone. */
 const MAX_GROUPS = 5000;
 const EXAMPLE = 200;
 
 interface Group {
   readonly code: IssueCode;
   readonly column?: string;
+  readonly field?: string;
   example?: string;
   count: number;
 }
@@ -37,22 +38,24 @@ export function createTally(): Tally {
       return [...groups.values()]
         .sort((a, b) => b.count - a.count)
         .slice(0, TOP)
-        .map(({ code, count, column, example }) => ({
+        .map(({ code, count, column, field, example }) => ({
           code,
           count,
           ...(column === undefined ? {} : { column }),
+          ...(field === undefined ? {} : { field }),
           ...(example === undefined ? {} : { example }),
         }));
     },
     add(outcome) {
       counts[outcome.kind]++;
-      for (const { code, column, value } of faultsOf(outcome)) {
-        const known = groups.size < MAX_GROUPS || groups.has(`${code}\0${column ?? ''}`);
-        const name = known ? column : undefined;
-        const id = `${code}\0${name ?? ''}`;
+      for (const { code, column, field, value } of faultsOf(outcome)) {
+        const place = column === undefined ? { ...(field === undefined ? {} : { field }) } : { column };
+        const own = `${code}\0${column ?? ''}\0${column === undefined ? (field ?? '') : ''}`;
+        const known = groups.size < MAX_GROUPS || groups.has(own);
+        const id = known ? own : `${code}\0\0`;
         let group = groups.get(id);
         if (!group) {
-          group = name === undefined ? { code, count: 0 } : { code, column: name, count: 0 };
+          group = known ? { code, ...place, count: 0 } : { code, count: 0 };
           groups.set(id, group);
         }
         group.count++;

@@ -50,6 +50,9 @@ export interface ReportInput {
   readonly summary: SummaryHead;
 }
 
+/** The report folder as messages speak of it. */
+export const REPORTS = { what: 'report folder', namedBy: '--report' } as const;
+
 /** Outcomes of rows whose record a run has, or may have, changed. */
 const WRITTEN: ReadonlySet<string> = new Set<OutcomeKind>(['updated', 'unknown']);
 
@@ -76,7 +79,7 @@ const UNFINISHED = new RegExp(
  */
 export async function writeReports(input: ReportInput): Promise<Summary> {
   const { dir, journal, source } = input;
-  await makeFolder(dir, { what: 'report folder', namedBy: '--report' });
+  await makeFolder(dir, REPORTS);
   await rm(join(dir, 'summary.json'), { force: true });
 
   const index = await indexOutcomes(journal);

@@ -120,7 +120,11 @@ function faults(summary: Summary): Markup | false {
 <tbody>${summary.top_faults.map(
     (fault) =>
       html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
-        fault.column === undefined ? html`<span class="soft">whole row</span>` : foreign(fault.column)
+        fault.column !== undefined
+          ? foreign(fault.column)
+          : fault.field !== undefined
+            ? html`<span class="soft">field</span> ${foreign(fault.field)}`
+            : html`<span class="soft">whole row</span>`
       }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td><td>${advice(fault.code)}</td></tr>`,
   )}</tbody></table></div>
 </section>`;

@@ -1,9 +1,12 @@
+import { CHECK_CELL, LINE_KEY } from '../files/cell-faults.js';
 import { csvEncoder } from '../files/csv-write.js';
 import { encodable, encodeText } from '../files/encoding.js';
+import { JsonFault, type Pair, parseJsonLine } from '../files/json-line.js';
+import { type JsonMember, jsonMembers } from '../files/json-members.js';
 import { writeSafely } from '../files/safe-write.js';
 import { writeWorkbook } from '../files/xlsx-write.js';
 import type { Outcome } from '../model/outcome.js';
-import { type Cell, type SheetRow, shownText } from '../model/row.js';
+import { type Cell, type RowFault, type SheetRow, shownText } from '../model/row.js';
 import type { SourceFormat, SourceMeta } from '../model/source.js';
 import { plainer } from './plainer.js';
 import { faultsOf, REJECTED_COLUMNS, rejectedLine, sentence } from './report-lines.js';
@@ -40,7 +43,9 @@ export function rejectedName(format: SourceFormat): string {
  * A row with more cells than headings keeps its surplus cells behind `_message`, without a heading: nothing is lost, and
  * the row stays ragged, so importing it unedited is refused again instead of dropping them. To correct it, move the
  * values where they belong and clear the surplus cells. A row with fewer cells gets blank ones, and behind `_message` a
- * cell that asks to be deleted once the row is right: until then it is ragged, too.
+ * cell that asks to be deleted once the row is right: until then it is ragged, too. So does a row whose quotation marks
+ * or bytes could not be read with certainty. Of NDJSON each line keeps its members as they stand; a line that was refused
+ * for its form carries `_line`, which is its text where it is no object, until somebody deletes it.
  *
  * CSV keeps delimiter, line end, encoding and byte order mark. Characters of a message that the encoding lacks are
  * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
@@ -70,14 +75,29 @@ function keptColumns(headings: readonly string[]): number[] {
 }
 
 /** A row's cells in output order, with the four columns of ours. */
-function arrange(row: SheetRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
-  const surplus = row.cells.slice(width).filter((cell) => cell !== DELETE_ME);
-  const short = surplus.length === 0 && row.faults?.some(({ code }) => code === 'ragged_row');
-  return [...kept.map((at) => row.cells[at] ?? ''), ...ours, ...(short ? [DELETE_ME] : surplus)];
+function arrange({ row, outcome }: RejectedRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
+  const surplus = surplusOf(row, width);
+  const whole = (at: number): Cell =>
+    row.faults?.find(({ index, text }) => index === at && text)?.text ?? row.cells[at] ?? '';
+  return [
+    ...kept.map(whole),
+    ...ours,
+    ...(surplus.length === 0 && looksMended({ row, outcome }) ? [CHECK_CELL] : surplus),
+  ];
 }
 
-/** Stands behind a row that had too few cells, so that it is not taken for complete because it was filled up. */
-const DELETE_ME = 'delete this cell when the row is right';
+function surplusOf(row: SheetRow, width: number): readonly Cell[] {
+  return row.cells.slice(width).filter((cell) => cell !== CHECK_CELL);
+}
+
+/** Faults that are gone once the row is written: cells are filled up, quotation marks set right, bytes spelled out. */
+const GONE: ReadonlySet<string> = new Set<RowFault['code']>(['ragged_row', 'stray_quote', 'invalid_encoding']);
+
+/** Whether the row, as it is written, would be taken for right. A fault in a column that is not imported is no reason. */
+function looksMended({ row, outcome: { issues } }: RejectedRow): boolean {
+  if (!row.faults?.some(({ code }) => GONE.has(code))) return false;
+  return issues.length === 0 || issues.some(({ code }) => GONE.has(code));
+}
 
 /** Our four columns where cells have types: the row is a number. */
 function typedLine(outcome: Outcome): Cell[] {
@@ -124,9 +144,9 @@ async function writeCsvIn(
     if (keepHeaderRow) await write(encodeText(newline.repeat((meta.header_row ?? 1) - 1), encoding));
     await write(bytes([[...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS]]));
     for await (const batch of rows) {
-      const lines = batch.map(({ row, outcome }) => {
-        const ours = rejectedLine(outcome).map((text) => (unicode ? text : plainer(text, encoding)));
-        return arrange(row, kept, meta.headings.length, ours).map(shownText);
+      const lines = batch.map((rejected) => {
+        const ours = rejectedLine(rejected.outcome).map((text) => (unicode ? text : plainer(text, encoding)));
+        return arrange(rejected, kept, meta.headings.length, ours).map(shownText);
       });
       await write(bytes(lines));
     }
@@ -147,7 +167,7 @@ async function writeXlsx(
           const index = kept.indexOf(at);
           return index < 0 ? [] : [{ index, note }];
         });
-        yield { cells: arrange(rejected.row, kept, width, typedLine(rejected.outcome)), marks };
+        yield { cells: arrange(rejected, kept, width, typedLine(rejected.outcome)), marks };
       }
     }
   }
@@ -186,28 +206,59 @@ async function writeNdjson(
   rows: AsyncIterable<readonly RejectedRow[]>,
   { meta }: RejectedOptions,
 ): Promise<void> {
-  const kept = keptColumns(meta.headings);
-  const names = [...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS].map((name) => JSON.stringify(name));
+  const encoding = meta.encoding ?? 'utf-8';
+  const headings = meta.headings.filter((heading) => !heading.startsWith('_'));
   await writeSafely(path, async (write) => {
+    if (encoding.startsWith('utf-16')) await write(encodeText('\ufeff', encoding));
     for await (const batch of rows) {
-      let text = '';
-      for (const rejected of batch) {
-        const cells = arrange(rejected.row, kept, meta.headings.length, typedLine(rejected.outcome));
-        const members: string[] = [];
-        // Blank cells are written as null: a key that no line holds would be a missing heading to the job.
-        for (const [at, cell] of cells.entries()) {
-          if (names[at] !== undefined) members.push(`${names[at]}:${cell === '' ? 'null' : jsonText(cell)}`);
-        }
-        text += `{${members.join(',')}}\n`;
-      }
-      await write(text);
+      const text = batch.map((rejected) => `${rejectedObject(rejected, headings)}\n`).join('');
+      await write(encoding.startsWith('utf-') ? encodeText(text, encoding) : text.replace(NOT_ASCII, escaped));
     }
   });
 }
 
-/** Numbers keep their digits: the text of the cell is the JSON number. */
+/**
+ * The members of the line as they stand in it, so that what is nested stays nested and what stands twice stays twice,
+ * then those keys of the file that it lacks, then ours. Without the keys it lacks, one that no rejected line holds would
+ * be a missing heading to the job.
+ */
+function rejectedObject({ row, outcome }: RejectedRow, headings: readonly string[]): string {
+  const line = row.line ?? '';
+  const pairs = parsed(line);
+  const formFault = row.faults?.some(({ code }) => code === 'ragged_row') ?? false;
+  const members = pairs ? jsonMembers(line) : [];
+  const kept = members.filter(({ name }) => !OURS.has(name.trim().toLowerCase()) && !(formFault && name === LINE_KEY));
+  const present = new Set(pairs?.map(([heading]) => heading));
+  const lacking = headings
+    .filter((heading) => !present.has(heading))
+    .map((heading) => `${JSON.stringify(heading)}:null`);
+  const ours = typedLine(outcome).map((cell, at) => `${JSON.stringify(REJECTED_COLUMNS[at])}:${jsonText(cell)}`);
+  if (formFault) ours.push(lineMember(line, members, pairs !== undefined));
+  return `{${[...kept.map(({ text }) => text), ...lacking, ...ours].join(',')}}`;
+}
+
+/** Keeps a line that was refused for its form from being taken for right; of an earlier round it stays as it was. */
+function lineMember(line: string, members: readonly JsonMember[], object: boolean): string {
+  const earlier = members.some(({ name }) => name === '_outcome') && members.find(({ name }) => name === LINE_KEY);
+  if (earlier) return earlier.text;
+  return `${JSON.stringify(LINE_KEY)}:${JSON.stringify(object ? 'delete this member when the row is right' : line)}`;
+}
+
+/** Undefined where the line is no JSON object. */
+function parsed(line: string): readonly Pair[] | undefined {
+  try {
+    return parseJsonLine(line);
+  } catch (error) {
+    if (error instanceof JsonFault) return undefined;
+    throw error;
+  }
+}
+
+/** Only texts hold such characters, in JSON. */
+const NOT_ASCII = /[^\0-\x7f]/g;
+
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 function jsonText(cell: Cell): string {
-  if (typeof cell === 'object' && cell.t === 'n') return cell.value;
-  if (typeof cell === 'object' && cell.t === 'b') return String(cell.value);
-  return JSON.stringify(shownText(cell));
+  return typeof cell === 'object' && cell.t === 'n' ? cell.value : JSON.stringify(shownText(cell));
 }

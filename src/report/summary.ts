@@ -27,6 +27,8 @@ export interface TopFault {
   readonly code: IssueCode;
   readonly count: number;
   readonly column?: string;
+  /** Where no column is to blame: the field as job files name it. */
+  readonly field?: string;
   readonly example?: string;
 }
 
@@ -56,7 +58,7 @@ export interface Summary {
   readonly warnings: readonly string[];
   /** What was found out by looking (encoding, heading row, how records were looked up), one sentence each. */
   readonly detected?: readonly string[];
-  /** The most frequent faults, at most 10, by code and column. */
+  /** The most frequent faults, at most 10, by code and column, or field where there is no column. */
   readonly top_faults: readonly TopFault[];
   readonly started_at: string;
   readonly finished_at: string;

@@ -35,24 +35,45 @@ export function findCountry(text: string): Country | undefined {
   return name === '' || SUGGESTED_FOR.has(name) ? undefined : (byName.get(name) ?? undefined);
 }
 
-/** Up to three English names that the text may have meant, nearest first. */
+/**
+ * Up to three countries that the text may have meant, nearest first, each as `findCountry` takes it: the English name, or
+ * alpha-2 where several countries have that name.
+ */
 export function suggestCountry(text: string): string[] {
+  const names = meantBy(text);
+  return names.every((country) => findCountry(country.name) === country)
+    ? names.map(({ name }) => name)
+    : names.map(alphaOf);
+}
+
+/** A suggestion as messages show it: `"Germany"`, `"CG" (Congo)`. */
+export function countryWords(suggestion: string): string {
+  const name = findCountry(suggestion)?.name ?? suggestion;
+  return name === suggestion ? `"${name}"` : `"${suggestion}" (${name})`;
+}
+
+function alphaOf(country: Country): string {
+  for (const [alpha, one] of index().byAlpha) if (one === country && alpha.length === 2) return alpha;
+  return String(country.id);
+}
+
+function meantBy(text: string): Country[] {
   const wanted = folded(text);
   if (wanted.length < 3) return [];
   const known = SUGGESTED_FOR.get(wanted);
-  if (known) return known.flatMap((alpha) => index().byAlpha.get(alpha)?.name ?? []);
-  const nearest = new Map<string, number>();
+  if (known) return known.flatMap((alpha) => index().byAlpha.get(alpha) ?? []);
+  const nearest = new Map<Country, number>();
   for (const [name, country] of index().byName) {
     if (!country) continue;
     const far = name.startsWith(wanted) ? 1 : distance(wanted, name);
-    if (far <= Math.max(1, Math.floor(wanted.length / 4)) && far < (nearest.get(country.name) ?? Infinity)) {
-      nearest.set(country.name, far);
+    if (far <= Math.max(1, Math.floor(wanted.length / 4)) && far < (nearest.get(country) ?? Infinity)) {
+      nearest.set(country, far);
     }
   }
   return [...nearest]
-    .sort((a, b) => a[1] - b[1] || a[0].localeCompare(b[0], 'en'))
+    .sort((a, b) => a[1] - b[1] || a[0].name.localeCompare(b[0].name, 'en'))
     .slice(0, 3)
-    .map(([name]) => name);
+    .map(([country]) => country);
 }
 
 interface Index {

@@ -22,7 +22,7 @@ export async function checkUp(
     node,
     ...checkSettings(settings, options.env),
     ...(await checkFolders(settings.home)),
-    await checkJobFiles(settings.jobsDir, options.cwd),
+    ...(await checkJobFiles(settings.jobsDir, options.cwd)),
     ...(await checkService(settings, options.signal)),
     checkQueue(settings),
   ];
@@ -33,6 +33,14 @@ export function checkUpCode(checks: readonly Check[]): 0 | 1 | 2 {
   const bad = checks.filter((check) => check.state === 'bad');
   if (bad.length === 0) return 0;
   return bad.some((check) => check.settings) ? 2 : 1;
+}
+
+/** What the probe needs; a faulty job file, say, is nothing to it. */
+const PROBE_NEEDS = ['settings', 'data folder', 'service', 'token', 'company'];
+
+/** Names of the checks that keep the probe from being carried out; none: it can be. */
+export function hindersProbe(checks: readonly Check[]): string[] {
+  return PROBE_NEEDS.filter((name) => checks.some((check) => check.name === name && check.state === 'bad'));
 }
 
 function checkSettings(settings: Settings, env: Readonly<Record<string, string | undefined>>): Check[] {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { tryFolder } from '../files/make-folder.js';
 import { RunError } from '../model/error.js';
 import { serviceDir } from '../service/address.js';
 import { saveBehaviour } from '../service/behaviour.js';
 import type { ProbedBehaviour, Service } from '../service/port.js';
 import { openService } from '../service/service.js';
+import { HOME } from './layout.js';
 import { probeAsset } from './probe/asset.js';
 import { probeContract } from './probe/contract.js';
 import type { Finding, PartialProbe, ProbeContext } from './probe/finding.js';
@@ -32,6 +34,8 @@ export async function runProbe(
   options: { signal?: AbortSignal; lagMs?: number } = {},
 ): Promise<ProbeResult & { readonly keptIn: string }> {
   const { company } = settings;
+  // What is found out must have a place before records are made that cannot be removed.
+  await tryFolder(settings.home, HOME);
   const service = openService({
     ...serviceOptions(settings, company),
     patienceMs: Math.min(settings.patienceMs, 60_000),

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { makeFolder } from '../files/make-folder.js';
+import { makeFolder, tryFolder } from '../files/make-folder.js';
 import { openSource } from '../files/open.js';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
@@ -10,6 +10,7 @@ import type { ImportJob } from '../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { type AppendLog, openAppendLog } from '../report/append-log.js';
+import { REPORTS } from '../report/finish.js';
 import { type Journal, openJournal } from '../report/journal.js';
 import type { RequestCounts } from '../service/port.js';
 import type { RunContext } from './context.js';
@@ -89,6 +90,9 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
   const settings = { ...context.settings, ...requireService(context.settings) };
   const folder = runFolder(settings.home, newRunId());
   const file = resolve(request.file);
+  // Reports are written when the rows are in the service already: too late to learn that they have no place.
+  if (request.reportDir !== undefined) await tryFolder(request.reportDir, REPORTS);
+  await makeFolder(settings.home, HOME);
   await makeFolder(join(folder.dir, 'work'), HOME);
   try {
     const source = folder.source(endingOf(file));

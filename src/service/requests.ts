@@ -48,6 +48,19 @@ export interface SenderParts {
   readonly signal?: AbortSignal;
 }
 
+/** What was done about a refused token, and what a person can do. */
+const TOKEN_REFUSED: Readonly<Record<TokenKeeper['kind'], { again: string; advice: string }>> = {
+  static: { again: '', advice: 'Check ROWFERRY_API_TOKEN: it may have expired.' },
+  file: {
+    again: ', also after the token file was read again',
+    advice: 'Check that the file of ROWFERRY_API_TOKEN_FILE holds a token that is still good.',
+  },
+  oauth: {
+    again: ', also after a new one was fetched',
+    advice: 'Check the ROWFERRY_OAUTH_… variables, and that this client may use the service.',
+  },
+};
+
 /** Answers that are not JSON rarely pass by waiting: a login page or a wrong address does not go away. */
 const MAX_GARBLED = 6;
 /** A pause the service asks for is kept also by reads that are optional, but not for ever. */
@@ -216,10 +229,10 @@ export function openSender(parts: SenderParts): Sender {
   }
 
   function tokenRefused(call: Call, path: string, exchange: Exchange): RunError {
+    const { again, advice } = TOKEN_REFUSED[tokens.kind];
     return new RunError(
       'failed',
-      `The token was refused (401) for ${call.method} ${path}, also after it was fetched again. ${wordsOf(exchange)}` +
-        'Check ROWFERRY_API_TOKEN, ROWFERRY_API_TOKEN_FILE or the OAuth settings.',
+      `The token was refused (401) for ${call.method} ${path}${again}. ${wordsOf(exchange)}${advice}`,
       [],
       { status: 401 },
     );

@@ -36,6 +36,7 @@ export interface TokenKeeper {
   current(): Token | Promise<Token>;
   /** Tells that the service refused this token; the next `current()` fetches another, unless somebody already did. */
   refused(token: Token): void;
+  readonly kind: TokenSource['kind'];
   /** Everything that must not appear in any text. */
   readonly secrets: readonly string[];
 }
@@ -79,6 +80,7 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
   }
 
   return {
+    kind: source.kind,
     current() {
       if (held && clock.now() < renewAt) return held;
       fetching ??= fetchToken().finally(() => {

@@ -184,6 +184,26 @@ describe('doctor', () => {
     expect(out + err).not.toContain(TOKEN);
   });
 
+  it('probes although a job file is faulty, which the exit code still tells', async () => {
+    const env = await service({ seed: 'demo' });
+    await mkdir(join(cwd, 'jobs'));
+    await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: import\nresource: asset\ncolums: {}\n');
+    const { code, out } = await run(['doctor', '--probe', '--yes', '--json'], { cwd, env });
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ ok: false, probe: { keptIn: expect.any(String) } });
+    expect(sandbox!.commits.length).toBeGreaterThan(0);
+  });
+
+  it('says in the object why a probe was left out', async () => {
+    const env = { ...(await service({ seed: 'demo' })), ROWFERRY_API_TOKEN: 'another-token-0815' };
+    const { code, out, err } = await run(['doctor', '--probe', '--yes', '--json'], { cwd, env });
+    expect(code).toBe(1);
+    const refused = 'The probe was left out: put right first what is marked ✗ (token).';
+    expect(JSON.parse(out)).toMatchObject({ ok: false, probe: { refused } });
+    expect(err).toContain(refused);
+    expect(sandbox!.commits).toEqual([]);
+  });
+
   it('prints one object with --json', async () => {
     const env = await service();
     const { code, out } = await run(['doctor', '--json'], { cwd, env });

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noOutcomes } from '../../src/model/outcome.js';
 import { cli } from './fake-io.js';
 
 const TOKEN = 'planted-token-4711';
@@ -140,6 +141,39 @@ describe('wrong usage', () => {
     expect(folder.err).toContain('does not exist');
   });
 
+  it('ends with exit code 1 where the file is a folder', async () => {
+    const { code, err } = await run(['import', 'jobs', '--job', 'assets'], service);
+    expect(code).toBe(1);
+    expect(err).toBe('error: jobs is a folder; give the path of a spreadsheet.\n');
+  });
+
+  it.each([
+    ['--report', 'report folder'],
+    ['--home', 'data folder'],
+  ])('says before anything is sent that %s names a file', async (flag, what) => {
+    await writeFile(join(cwd, 'taken'), 'mine');
+    for (const path of ['taken', 'taken/below']) {
+      const argv = ['import', 'assets-2026.csv', '--job', 'assets', flag, path];
+      const { code, err } = await run(argv, service);
+      expect(code).toBe(1);
+      expect(err).toContain(
+        `The ${what} ${join(cwd, path)} cannot be made: ${join(cwd, 'taken')} is a file. Name another folder with ${flag}`,
+      );
+    }
+    expect(await readFile(join(cwd, 'taken'), 'utf8')).toBe('mine');
+    expect((await run(['runs', 'list'])).out).not.toContain('assets-2026');
+  });
+
+  it.runIf(process.platform === 'linux').each([
+    ['--report', '/proc/rowferry/reports'],
+    ['--home', '/proc/rowferry/home'],
+  ])('ends where %s can never be made', async (flag, path) => {
+    const { code, err } = await run(['import', 'assets-2026.csv', '--job', 'assets', flag, path], service);
+    expect(code).toBe(1);
+    expect(err).toContain('/proc takes no folders');
+    expect(err).toContain(`Name another folder with ${flag}`);
+  });
+
   it('refuses a sandbox it does not understand', async () => {
     for (const [argv, named] of [
       [['--fault', 'POST /asset nth=one status=503'], 'nth'],
@@ -182,6 +216,10 @@ describe('--json', () => {
     expect(object).toMatchObject({ status: 'failed', exit_code: expected, error: expect.stringMatching(/\w/) });
     expect(out.trimEnd()).not.toContain('\n');
     expect(err).toContain('error: ');
+    // What scripts read in a summary is there too.
+    const { error, reason, rows } = object as { error: string; reason: string; rows: Record<string, number> };
+    expect(reason).toBe(error);
+    expect(rows).toEqual({ ...noOutcomes(), total: 0 });
   });
 });
 

@@ -162,6 +162,8 @@ describe('the look at the first rows', () => {
 
   test('contradiction is a warning that cites both cells', () => {
     expect(survey('1,5', '2.5').warning).toMatch(/"2.5" \(row 3.*"1,5" \(row 2/);
+    const refused = amountText('1,234', survey('1,5', '2.5').rule);
+    expect(typeof refused === 'string' ? refused : refused.why).toMatch(/, Cost\)\. State it in the job: /);
   });
 });
 

@@ -170,6 +170,22 @@ describe('e-mail addresses', () => {
   });
 });
 
+test.each(['0', '60', '-5', '2958466'])(
+  'a date cell with the serial number %s says what is wrong with it',
+  (serial) => {
+    const mapping = mappingOf({ columns: { N: 'name', D: 'warranty_end_date' } }, ['N', 'D']);
+    const message = (format?: string) => issuesOf(mapping, ['k', number(serial, serial, format)])[0]?.message;
+    for (const format of ['yyyy-mm-dd', 'd/m/yy', '[$-409]d-mmm-yy;@', 'dd"."mm']) {
+      expect(message(format)).toContain(
+        `is a date cell with the serial number ${serial}, which is outside the calendar`,
+      );
+    }
+    for (const format of [undefined, 'General', '0.00', '[Red]0', '0" days"', 'h:mm']) {
+      expect(message(format)).toContain('Format the column as a date');
+    }
+  },
+);
+
 describe('countries', () => {
   test.each<[Cell, number | string]>([
     ['Germany', 276],
@@ -183,6 +199,13 @@ describe('countries', () => {
     const value = convertCell('country', cell);
     if (typeof expected === 'number') expect(value).toMatchObject({ id: expected, name: expect.any(String) });
     else expect(value).toBe(expected);
+  });
+
+  test('a name of two countries suggests their codes, not itself', () => {
+    const mapping = mappingOf({ columns: { N: 'name', C: 'country' } }, ['N', 'C']);
+    expect(issuesOf(mapping, ['k', 'Congo'])[0]?.message).toContain(
+      'Did you mean "CG" (Congo) or "CD" (Democratic Republic of the Congo)?',
+    );
   });
 
   test('a country not found suggests one; the job may translate it', () => {

@@ -253,6 +253,21 @@ describe('writeReports', () => {
     expect(summary.top_faults[1]).toEqual({ code: 'too_long', count: 25, column: 'C2', example: 'v2' });
   });
 
+  test('a fault without a column is counted by its field', async () => {
+    await record(
+      outcome(2, 'invalid', { issues: [fault('required', 'x', { field: 'name' })] }),
+      outcome(3, 'invalid', { issues: [fault('required', 'x', { field: 'name' })] }),
+      outcome(4, 'invalid', { issues: [fault('required', 'x', { field: 'city', column: 'Town' })] }),
+      outcome(5, 'invalid', { issues: [fault('required', 'x')] }),
+    );
+    const { top_faults } = await write({ source: await csv('H\r\na\r\nb\r\nc\r\nd\r\n'), summary: head(4) });
+    expect(top_faults).toEqual([
+      { code: 'required', count: 2, field: 'name' },
+      { code: 'required', count: 1, column: 'Town' },
+      { code: 'required', count: 1 },
+    ]);
+  });
+
   test('100,000 rows in shuffled order: right order, small memory', async () => {
     const total = 100_000;
     const opened = await openJournal(journal);

@@ -163,6 +163,23 @@ describe('report.html', () => {
 });
 
 describe('console summary', () => {
+  test('a fault without a column names its field, on the page too', () => {
+    const shown = summary(
+      { created: 1, invalid: 1 },
+      {
+        top_faults: [
+          { code: 'required', count: 1, field: 'name' },
+          { code: 'run_stopped', count: 1 },
+        ],
+      },
+    );
+    expect(summaryText(shown)).toContain('  1 × required (field name)\n  1 × run_stopped\n');
+    const cells = [...reportPage(shown, none).matchAll(/<\/code><\/td><td>(.*?)<\/td>/g)].map((match) =>
+      match[1]!.replace(/<[^>]+>/g, ''),
+    );
+    expect(cells).toEqual(['field name', 'whole row']);
+  });
+
   test('counts are aligned, the reports are named, a next step is given', () => {
     const text = summaryText(
       summary(

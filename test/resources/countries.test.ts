@@ -1,7 +1,7 @@
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { describe, expect, it } from 'vitest';
-import { countryByCode, findCountry, suggestCountry } from '../../src/resources/countries.js';
+import { countryByCode, countryWords, findCountry, suggestCountry } from '../../src/resources/countries.js';
 
 describe('findCountry', () => {
   it('finds every country by each of its codes and by its English name', () => {
@@ -85,6 +85,24 @@ describe('suggestCountry', () => {
     ['Korea', 'South Korea'],
   ])('%s → %s', (text, expected) => {
     expect(suggestCountry(text)[0]).toBe(expected);
+  });
+
+  it('gives codes where the name that was meant is the one that is refused', () => {
+    for (const text of ['Congo', 'CONGO', 'Kongo', 'Cong']) {
+      expect(suggestCountry(text).map(countryWords), text).toEqual([
+        '"CG" (Congo)',
+        '"CD" (Democratic Republic of the Congo)',
+      ]);
+    }
+    expect(suggestCountry('Germny').map(countryWords)).toEqual(['"Germany"']);
+  });
+
+  it('only ever suggests what is found', () => {
+    for (const text of ['Congo', 'Korea', 'Virgin Islands', 'Channel Islands', 'Guin', 'Untied States', 'Saint']) {
+      const near = suggestCountry(text);
+      expect(near.length, text).toBeGreaterThan(0);
+      for (const one of near) expect(findCountry(one), `${text} → ${one}`).toBeDefined();
+    }
   });
 
   it('suggests nothing where nothing is near, and at most three', () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
 import { checkNode, checkQueue } from '../../src/runs/doctor/here.js';
 import { checkClock } from '../../src/runs/doctor/service.js';
-import { checkUp, checkUpCode } from '../../src/runs/doctor.js';
+import { checkUp, checkUpCode, hindersProbe } from '../../src/runs/doctor.js';
 import { runProbe } from '../../src/runs/probe.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
@@ -89,6 +89,52 @@ describe('doctor', () => {
     const { named, code } = await look(await settingsOn());
     expect(code).toBe(1);
     expect(named('job files')).toMatchObject({ state: 'bad', found: expect.stringMatching(/^jobs\/bad\.yaml:3:1 /m) });
+  });
+
+  it('has a word on job files of kinds that this version does not run, and no fault', async () => {
+    await mkdir(join(cwd, 'jobs'));
+    await writeFile(join(cwd, 'jobs', 'out.yaml'), 'kind: export\nresource: asset\n');
+    const settings = await settingsOn();
+    const alone = await look(settings);
+    expect(alone.code).toBe(0);
+    expect(alone.checks.filter((check) => check.name === 'job files')).toEqual([
+      {
+        name: 'job files',
+        state: 'warn',
+        found: 'jobs/out.yaml:1:1 kind is export; this version runs import jobs only',
+      },
+    ]);
+    await writeFile(
+      join(cwd, 'jobs', 'a.yaml'),
+      'kind: import\nresource: asset\nmatch: { key: name }\ncolumns: { Name: name }\n',
+    );
+    const both = await look(settings);
+    expect(both.code).toBe(0);
+    expect(both.named('job files')).toMatchObject({ state: 'ok', found: expect.stringMatching(/^1 of 2 in /) });
+    await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: import\nresource: asset\ncolums: {}\n');
+    expect((await look(settings)).code).toBe(1);
+  });
+
+  it('lets the probe depend on what it needs alone', async () => {
+    await mkdir(join(cwd, 'jobs'));
+    await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: import\nresource: asset\ncolums: {}\n');
+    const settings = await settingsOn();
+    expect(hindersProbe((await look(settings)).checks)).toEqual([]);
+    expect(hindersProbe((await look({ ...settings, company: 2 })).checks)).toEqual(['company']);
+    expect(hindersProbe((await look(new RunError('usage', 'Wrong.'))).checks)).toEqual(['settings']);
+    await writeFile(join(cwd, 'file'), '');
+    expect(hindersProbe((await look({ ...settings, home: join(cwd, 'file', 'home') })).checks)).toEqual([
+      'data folder',
+    ]);
+  });
+
+  it.runIf(process.platform === 'linux')('ends where the data folder can never be made', async () => {
+    const { code, named } = await look(await settingsOn({}, { ROWFERRY_HOME: '/proc/rowferry/home' }));
+    expect(code).toBe(1);
+    expect(named('data folder')).toMatchObject({
+      state: 'bad',
+      found: expect.stringContaining('/proc takes no folders'),
+    });
   });
 
   it('says that the data folder cannot be written', async () => {

@@ -95,6 +95,12 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '7:11 unknown key `max_invaild`, did you mean `max_invalid`?',
   ],
   [
+    'a brake above the whole',
+    `${GOOD}brakes: { max_rejected: 120%, max_cleared: 100.5 %, max_change: 250%, max_invalid: 100% }\n`,
+    '7:25 `brakes.max_rejected` is "120%", a share of the rows above 100%, so it would never stop a run; write at most 100%, or a count',
+    '7:44 `brakes.max_cleared` is "100.5 %"',
+  ],
+  [
     'an unknown field',
     `${GOOD}  Cost: orignal_cost\n`,
     '7:9 an asset has no field `orignal_cost`, did you mean `original_cost`?',
@@ -108,6 +114,11 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '7:10 `serial_number` is mapped twice: the column `Serial` sets it already',
   ],
   ['a field mapped twice by an alias', `${GOOD}  A: bldg_name\n  B: bldng_name\n`, '8:6 `bldng_name` is mapped twice'],
+  [
+    'a row of a form before the first',
+    `${GOOD}  A: form.Data centre#0.Rack\n  B: form.Data centre#2.Rack\n`,
+    '7:6 `form.Data centre#0.Rack`: #0 is no row of a form; rows count from #1 to #999',
+  ],
   [
     'a custom field mapped twice',
     `${GOOD}  A: template.Finance.Budget\n  B: template.finance.budget\n`,

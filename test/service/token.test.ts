@@ -108,6 +108,26 @@ test('a second 401 says that the token was refused, and not which token', async 
   expect(text).toMatch(/^RunError: The token was refused \(401\)/);
   expect(text).not.toContain('planted-secret-token');
   expect(seen.length).toBe(2);
+  // A fixed token is fetched from nowhere.
+  expect(text).not.toMatch(/again|fetched|OAUTH|TOKEN_FILE/);
+  expect(text).toContain('Check ROWFERRY_API_TOKEN:');
+});
+
+test('a second 401 names what the other kinds of token did about the first', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'rowferry-token-'));
+  const path = join(dir, 'token');
+  const { url } = await serve(async (response) => {
+    await writeFile(path, `token-${Math.random()}`);
+    json(response, 401, {});
+  });
+  await writeFile(path, 'token-0');
+  const file = await refusal(client(url, { token: { kind: 'file', path } }).create('asset', { name: 'x' }));
+  expect(file).toMatch(/also after the token file was read again\. .*ROWFERRY_API_TOKEN_FILE/);
+  const oauth = await serve((response) => json(response, 200, { access_token: 'access-1' }));
+  const token = { kind: 'oauth', tokenUrl: oauth.url, clientId: 'ferry', clientSecret: 'very-secret' } as const;
+  const fetched = await refusal(client(url, { token }).create('asset', { name: 'x' }));
+  expect(fetched).toMatch(/also after a new one was fetched\. .*ROWFERRY_OAUTH_/);
+  await rm(dir, { recursive: true });
 });
 
 test.each([

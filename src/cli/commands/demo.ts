@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
@@ -93,7 +93,11 @@ async function homeBelow(cwd: string): Promise<string> {
     return other;
   }
   await rm(home, { recursive: true, force: true });
-  await mkdir(home, { recursive: true });
+  // Each level by itself: a recursive `mkdir` never ends in folders that take none, such as /proc.
+  await mkdir(dirname(home)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await mkdir(home);
   await writeFile(join(home, MARKER), '');
   return home;
 }

@@ -34,7 +34,7 @@ Exit code 0 if all is well, 1 if something is not, 2 if the settings are not.`,
 
 async function doctor(cli: Cli, options: Options): Promise<number> {
   const { io } = cli;
-  const { checkUp, checkUpCode } = await import('../../runs/doctor.js');
+  const { checkUp, checkUpCode, hindersProbe } = await import('../../runs/doctor.js');
   const settings = await readSettings(cli, options).catch((error: unknown) => {
     if (error instanceof RunError) return error;
     throw error;
@@ -46,16 +46,21 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
     const checks = await checkUp(settings, { cwd: io.cwd, env, signal: interruption.signal });
     const code = checkUpCode(checks);
     if (!options.json) for (const check of checks) print(io, clean(checkText(check)));
-    const probe =
-      options.probe && code === EXIT.ok && !(settings instanceof Error)
-        ? await probeIfAgreed(cli, settings, options, interruption.signal)
-        : undefined;
+    const hindered = hindersProbe(checks);
+    let probe: unknown;
+    if (options.probe && (settings instanceof Error || hindered.length > 0)) {
+      const refused = `The probe was left out: put right first what is marked ${MARKS.bad} (${hindered.join(', ')}).`;
+      tell(io, refused);
+      probe = { refused };
+    } else if (options.probe && !(settings instanceof Error)) {
+      probe = await probeIfAgreed(cli, settings, options, interruption.signal);
+    }
     if (options.json) {
       const shown: unknown = JSON.parse(
         clean(JSON.stringify({ ok: code === EXIT.ok, checks, ...(probe ? { probe } : {}) })),
       );
       printJson(io, shown);
-    } else if (options.probe && code !== EXIT.ok) tell(io, 'The probe was left out: put right first what is marked ✗.');
+    }
     return interruption.exitCode() ?? code;
   } finally {
     interruption.release();
@@ -85,8 +90,9 @@ async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, sig
   const { PROBE_CONSENT, runProbe } = await import('../../runs/probe.js');
   tell(io, `\n${PROBE_CONSENT}`);
   if (!options.yes && !(await agreed(cli))) {
-    tell(io, 'Nothing was written.');
-    return undefined;
+    const refused = 'Nothing was written.';
+    tell(io, refused);
+    return { refused };
   }
   const result = await runProbe(settings, { signal });
   if (!options.json) {

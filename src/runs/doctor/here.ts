@@ -1,6 +1,9 @@
-import { mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { tryFolder } from '../../files/make-folder.js';
+import { RunError } from '../../model/error.js';
 import { checkJobs, jobsIn } from '../check-jobs.js';
+import { HOME } from '../layout.js';
 import type { Settings } from '../settings.js';
 import type { Check } from './check.js';
 
@@ -22,26 +25,22 @@ const NO_SPACE = 100 * 1024 ** 2;
 
 export async function checkFolders(home: string): Promise<Check[]> {
   const existed = await stat(home).catch(() => undefined);
-  const probe = join(home, `.doctor-${process.pid}`);
-  let made: string | undefined;
   try {
-    made = await mkdir(home, { recursive: true });
-    await writeFile(probe, '');
-    await rm(probe);
+    await tryFolder(home, HOME);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const advice = 'give write permission, or name another folder with ROWFERRY_HOME';
-    return [{ name: 'data folder', state: 'bad', found: `${home} cannot be written: ${reason}`, advice }];
+    if (!(error instanceof RunError)) throw error;
+    const advice = 'give write permission, or name another folder with --home or ROWFERRY_HOME';
+    return [{ name: 'data folder', state: 'bad', found: error.message, advice }];
   }
   const space = await checkSpace(home);
-  // A check leaves nothing behind.
-  if (made !== undefined) await rm(made, { recursive: true, force: true });
   const found = existed ? `${home} can be written` : `${home} does not exist yet and can be made`;
   return [{ name: 'data folder', state: 'ok', found }, space];
 }
 
 async function checkSpace(home: string): Promise<Check> {
-  const disk = await statfs((await stat(home).catch(() => undefined)) ? home : dirname(home));
+  let there = home;
+  while (dirname(there) !== there && !(await stat(there).catch(() => undefined))) there = dirname(there);
+  const disk = await statfs(there);
   const free = disk.bavail * disk.bsize;
   const found = `${(free / 1024 ** 3).toFixed(1)} GB free`;
   const name = 'disk space';
@@ -50,24 +49,30 @@ async function checkSpace(home: string): Promise<Check> {
   return { name, state: 'ok', found };
 }
 
-export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check> {
+/** Kinds of job that this version does not run are worth a word, no fault. */
+export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check[]> {
   const name = 'job files';
   const paths = await jobsIn(jobsDir);
   if (paths.length === 0) {
     const advice = 'name another folder with ROWFERRY_JOBS_DIR, or give --job the path of a file';
-    return { name, state: 'warn', found: `there are none in ${jobsDir}`, advice };
+    return [{ name, state: 'warn', found: `there are none in ${jobsDir}`, advice }];
   }
   const results = await checkJobs(paths, { jobsDir, cwd });
-  const lines = results
-    .filter((result) => !result.fine)
-    .flatMap((result) => [...result.lines, ...failureLine(result.failure)]);
-  if (lines.length === 0) return { name, state: 'ok', found: `${paths.length} in ${jobsDir}, all fine` };
-  return {
-    name,
-    state: 'bad',
-    found: lines.join('\n'),
-    advice: 'correct what is listed; `rowferry check` looks again',
-  };
+  const later = results.filter((result) => result.later);
+  const bad = results.filter((result) => !result.fine && !result.later);
+  const fine = results.length - later.length - bad.length;
+  const checks: Check[] = [];
+  if (bad.length > 0) {
+    const found = bad.flatMap((result) => [...result.lines, ...failureLine(result.failure)]).join('\n');
+    checks.push({ name, state: 'bad', found, advice: 'correct what is listed; `rowferry check` looks again' });
+  } else if (fine > 0) {
+    const all = later.length > 0 ? `${fine} of ${results.length}` : `${fine}`;
+    checks.push({ name, state: 'ok', found: `${all} in ${jobsDir}, ${later.length > 0 ? 'these are' : 'all'} fine` });
+  }
+  if (later.length > 0) {
+    checks.push({ name, state: 'warn', found: later.flatMap((result) => result.lines).join('\n') });
+  }
+  return checks;
 }
 
 const failureLine = (failure: Error | undefined): string[] => (failure ? [failure.message] : []);

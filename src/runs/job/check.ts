@@ -25,7 +25,8 @@ export function checkJobText(text: string): { job?: ImportJob; problems: JobProb
   }
   const kind = asPlain(value)['kind'];
   if (OTHER_KINDS.includes(String(kind))) {
-    return { problems: [problemAt(yaml, ['kind'], `kind is ${kind}; this version runs import jobs only`)] };
+    const message = `kind is ${kind}; this version runs import jobs only`;
+    return { problems: [{ ...problemAt(yaml, ['kind'], message), later: true }] };
   }
 
   const problems: JobProblem[] = [];
@@ -41,6 +42,7 @@ export function checkJobText(text: string): { job?: ImportJob; problems: JobProb
   if (Object.keys(asPlain(asPlain(value)['columns'])).length === 0 && typeof asPlain(value)['columns'] === 'object') {
     report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
   }
+  checkBrakes(asPlain(asPlain(value)['brakes']), report);
   checkFields(value, yaml, report);
 
   const sorted = byLine(problems);
@@ -58,6 +60,19 @@ function checkSource(source: Readonly<Record<string, unknown>>, report: Report):
   }
   if (sheet !== undefined && (format === 'csv' || format === 'ndjson')) {
     report(['source', 'sheet'], `\`sheet\` belongs to workbooks; a ${format} file has no sheets`);
+  }
+}
+
+/** A part is never more than the whole; only how a file has grown since the last run can be. */
+function checkBrakes(brakes: Readonly<Record<string, unknown>>, report: Report): void {
+  for (const [name, limit] of Object.entries(brakes)) {
+    const percent = typeof limit === 'string' ? /^(\d+(?:\.\d+)?)\s*%$/.exec(limit)?.[1] : undefined;
+    if (name === 'max_change' || percent === undefined || Number(percent) <= 100) continue;
+    report(
+      ['brakes', name],
+      `\`brakes.${name}\` is ${shown(limit)}, a share of the rows above 100%, so it would never stop a run; write at most 100%, or a count`,
+      { part: 'value' },
+    );
   }
 }
 

@@ -40,6 +40,12 @@ export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: P
     const custom = customFieldName(text);
     if (custom) {
       if (custom.kind === 'form' && !spec.form) return say(`\`${text}\`: ${one} has no custom forms`);
+      const occurrence = custom.kind === 'form' ? /#\s*(\d+)$/.exec(custom.cuts[0]?.owner ?? '')?.[1] : undefined;
+      if (occurrence !== undefined && !/^[1-9]\d{0,2}$/.test(occurrence)) {
+        return say(
+          `\`${text}\`: #${occurrence} is no row of a form; rows count from #1 to #999, and without # the first is meant`,
+        );
+      }
       if (custom.cuts.length > 0) return { key: foldText(text), spec: undefined };
       const parts = custom.kind === 'form' ? '<form>.<column>' : '<template>.<field>';
       return say(`\`${text}\` is incomplete; write ${custom.kind}.${parts}`);

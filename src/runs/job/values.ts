@@ -1,7 +1,7 @@
 import { Decimal } from '../../model/decimal.js';
 import { isoDate } from '../../pipeline/calendar.js';
 import { compileDateFormat } from '../../pipeline/date-format.js';
-import { findCountry, suggestCountry } from '../../resources/countries.js';
+import { countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
 import { booleanValue, enumValue } from '../../resources/enum-match.js';
 import type { FieldSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
@@ -48,7 +48,7 @@ export function constantProblem(
     }
     case 'country': {
       if (findCountry(text)) return undefined;
-      const near = suggestCountry(text);
+      const near = suggestCountry(text).map(countryWords);
       return fails(`a country (ISO 3166-1: name or code)${near.length ? `, for instance ${near.join(', ')}` : ''}`);
     }
     case 'text':

@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeFolder, tryFolder } from '../../src/files/make-folder.js';
+
+const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME' };
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rowferry-folder-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const fault = (work: Promise<unknown>) => work.then(String, (error: Error) => `${error.name}: ${error.message}`);
+
+test('makes what is missing, level by level, and tells the topmost it made', async () => {
+  expect(await makeFolder(join(dir, 'a', 'b', 'c'), HOME)).toBe(join(dir, 'a'));
+  expect(await makeFolder(join(dir, 'a', 'b', 'd'), HOME)).toBe(join(dir, 'a', 'b', 'd'));
+  expect(await makeFolder(join(dir, 'a', 'b', 'd'), HOME)).toBeUndefined();
+  expect(await readdir(join(dir, 'a', 'b'))).toEqual(['c', 'd']);
+});
+
+test('many at once are no hindrance to one another', async () => {
+  await Promise.all(Array.from({ length: 20 }, () => makeFolder(join(dir, 'x', 'y', 'z'), HOME)));
+  expect((await stat(join(dir, 'x', 'y', 'z'))).isDirectory()).toBe(true);
+});
+
+test('says which part is a file, also where the whole path is one', async () => {
+  const file = join(dir, 'file');
+  await writeFile(file, 'mine');
+  for (const path of [file, join(file, 'home'), join(file, 'deep', 'home')]) {
+    expect(await fault(makeFolder(path, HOME))).toBe(
+      `RunError: The data folder ${path} cannot be made: ${file} is a file. Name another folder with --home or ROWFERRY_HOME.`,
+    );
+  }
+});
+
+test('says that a link leads nowhere or round in a circle', async () => {
+  await symlink(join(dir, 'gone', 'far'), join(dir, 'link'));
+  expect(await fault(makeFolder(join(dir, 'link', 'a'), HOME))).toContain(`${join(dir, 'link')} is a link that leads`);
+  await symlink(join(dir, 'round'), join(dir, 'round'));
+  expect(await fault(makeFolder(join(dir, 'round', 'a'), HOME))).toContain('links lead round in a circle');
+});
+
+test.runIf(process.platform === 'linux')('ends where a level exists and takes no folders', async () => {
+  expect(await fault(makeFolder('/proc/rowferry/deep/home', HOME))).toBe(
+    'RunError: The data folder /proc/rowferry/deep/home cannot be made: /proc takes no folders. Name another folder with --home or ROWFERRY_HOME.',
+  );
+  expect(await fault(tryFolder('/proc/rowferry', { what: 'report folder', namedBy: '--report' }))).toContain(
+    'The report folder /proc/rowferry cannot be made: /proc takes no folders. Name another folder with --report.',
+  );
+  expect(await fault(tryFolder('/proc', HOME))).toContain('The data folder /proc cannot be written');
+});
+
+test('a trial leaves nothing behind, and takes nothing away', async () => {
+  await tryFolder(join(dir, 'a', 'b'), HOME);
+  expect(await readdir(dir)).toEqual([]);
+  await mkdir(join(dir, 'mine'));
+  await tryFolder(join(dir, 'mine'), HOME);
+  await tryFolder(join(dir, 'mine', 'new'), HOME);
+  expect(await readdir(dir)).toEqual(['mine']);
+  expect(await readdir(join(dir, 'mine'))).toEqual([]);
+});
