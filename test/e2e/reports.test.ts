@@ -593,4 +593,67 @@ describe('the reports of a run', () => {
     );
     expect(last.outcomes).toEqual(['2 created', '3 created']);
   });
+
+  it('of NDJSON keep each line as it was, and refuse a line that has no certain form until it is corrected', async () => {
+    const simple = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number' },
+      columns: { 'item.name': 'name', sn: 'serial_number', cost: 'original_cost' },
+    };
+    const lines = [
+      '{"item":{"name":"Twice"},"sn":"ND1","cost":1,"cost":2}',
+      '["no object"]',
+      '{"item":{"name":"Nested","parts":[1,{"of":"it"}]},"sn":"ND3","cost":-7.10}',
+      '{"item":{"name":"Fine"},"sn":"ND4","cost":4}',
+    ];
+    const first = await desk.import(await desk.file('in.ndjson', lines.join('\n')), simple);
+    expect(first.outcomes).toEqual(['1 invalid', '2 invalid', '3 invalid', '4 created']);
+    const rejected = (run: Imported) => readFile(join(run.reportDir, 'rejected.ndjson'), 'utf8');
+    const second = await desk.import(join(first.reportDir, 'rejected.ndjson'), simple);
+    expect(second.commits).toBe(0);
+    expect(second.results.map((row) => row['codes'])).toEqual(['ragged_row', 'ragged_row', 'out_of_range']);
+    const written = (await rejected(second)).trim().split('\n');
+    for (const at of [0, 2]) expect(written[at]?.startsWith(lines[at]!.slice(0, -1))).toBe(true);
+    expect(JSON.parse(written[1]!)).toMatchObject({ _line: lines[1] });
+    expect((await rejected(first)).split('\n').map((line) => line.replace(/"_row".*/, ''))).toEqual(
+      (await rejected(second)).split('\n').map((line) => line.replace(/"_row".*/, '')),
+    );
+    const corrected = [
+      written[0]!.replace('"cost":1,', '').replace(/,"_line":"[^"]*"/, ''),
+      '{"item":{"name":"Object"},"sn":"ND2","cost":2}',
+      written[2]!.replace('-7.10', '7.10'),
+    ];
+    const last = await desk.import(await desk.file('corrected.ndjson', corrected.join('\n')), simple);
+    expect(last.outcomes).toEqual(['1 created', '2 created', '3 created']);
+  });
+
+  it('refuse an unedited row again also where its writing would have mended it', async () => {
+    const simple = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number' },
+      columns: { Name: 'name', Serial: 'serial_number', Notes: 'asset_notes', Extra: null },
+    };
+    const giant = 'x, '.repeat(12_000);
+    const file = await desk.file(
+      'odd.csv',
+      Buffer.concat([
+        Buffer.from('Name,Serial,Notes,Extra\nZoë,OD1,,\n"Big "Bob" Smith",OD2,,\nJos'),
+        Buffer.from([0xe9]),
+        Buffer.from(`,OD3,,\nLong,OD4,"${giant}",\nFine,OD5,,"${giant}"\n${'Zoë,,,\n'.repeat(20)}`),
+      ]),
+    );
+    const first = await desk.import(file, simple);
+    expect(first.outcomes.slice(0, 5)).toEqual(['2 created', '3 invalid', '4 invalid', '5 invalid', '6 created']);
+    let run = first;
+    for (let round = 0; round < 2; round++) {
+      run = await desk.import(join(run.reportDir, 'rejected.csv'), simple);
+      expect([run.commits, run.outcomes.every((one) => one.endsWith(' invalid'))]).toEqual([0, true]);
+      const cells = parse(await readFile(join(run.reportDir, 'rejected.csv')), { relax_column_count: true });
+      const rows = cells as string[][];
+      expect(rows.slice(0, 4).map((row) => row.length)).toEqual([8, 9, 9, 8]);
+      expect(rows[3]?.[2]).toBe(giant);
+    }
+  });
 });

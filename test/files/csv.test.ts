@@ -264,6 +264,59 @@ describe('rows with faults', () => {
     expect(rows.flatMap((row) => row.cells).some((cell) => String(cell).includes('\ufffd'))).toBe(false);
   });
 
+  test('the whole text of a giant cell goes with its fault, also where bytes are spelled out', async () => {
+    const giant = `'=${'x"'.repeat(20_000)}`;
+    const bad = Buffer.concat([Buffer.from(`${'Zoë,ok\n'.repeat(30)}`), Buffer.from([0xe9])]);
+    const { rows } = await read(
+      await csv(
+        Buffer.concat([
+          Buffer.from('a,b\n'),
+          bad,
+          Buffer.from(`${'z'.repeat(32_767)}end,2\n"${giant.replaceAll('"', '""')}",3\n1,2,${'y'.repeat(40_000)}\n`),
+        ]),
+      ),
+    );
+    const [spelled, quoted, surplus] = rows.slice(30);
+    expect(spelled!.faults!.at(-1)!.text).toBe(`\\xE9${'z'.repeat(32_767)}end`);
+    expect(quoted!.faults).toMatchObject([{ code: 'cell_too_long', index: 0, text: giant.slice(1) }]);
+    expect(String(quoted!.cells[0]).length).toBeLessThanOrEqual(32_767);
+    expect(surplus!.cells[2]).toBe('y'.repeat(40_000));
+  });
+
+  test('cells far beyond the limit of columns stand together in one, none is lost', async () => {
+    const many = Array.from({ length: 1_500 }, (_, i) => (i % 7 ? `c${i}` : `"q "" ${i}"`));
+    const { rows } = await read(
+      await csv(`a,b\r\n${many.join(',')}\r\n${',,'.repeat(2_000)}\r\n${',,'.repeat(2_000)}end\r\n1,2\r\n`),
+    );
+    expect(rows.map(({ row, cells }) => [row, cells.length])).toEqual([
+      [2, 1_002],
+      [4, 1_002],
+      [5, 2],
+    ]);
+    expect(rows[0]!.cells[1_000]).toBe('c1000');
+    expect(rows[0]!.cells[1_001]).toBe(many.slice(1_001).join(','));
+    expect(rows[0]!.faults![0]!.message).toContain('1500 cells');
+    expect(String(rows[1]!.cells[1_001])).toMatch(/,end$/);
+  });
+
+  test('in a file of rejected rows what stands behind our columns is surplus, and our heading tells the delimiter', async () => {
+    const ours = '_row;_outcome;_codes;_message';
+    const lines = [
+      'x;;2;invalid;c;a, b, c;delete this cell when the row is right',
+      'y;1;2;invalid;c;a, b, c;;',
+      'z;1;2;invalid;c;d, e, f;9',
+    ];
+    for (const heading of [`A;B;${ours}`, `A;B;${ours};;`]) {
+      const { meta, rows } = await read(await csv([heading, ...lines].join('\n')));
+      expect([meta.delimiter, meta.headings.length]).toEqual([';', 6]);
+      expect(rows.map(codesOf)).toEqual([['ragged_row'], [], ['ragged_row']]);
+      expect(rows[0]!.faults![0]!.message).toContain('then delete that cell');
+      expect(rows[2]!.faults![0]!.message).toContain('"9"');
+    }
+    const { meta } = await read(await csv(`A;B;${ours}\na, b, c\nd, e, f\ng, h, i\n`));
+    expect(meta.delimiter).toBe(';');
+  });
+
   test('bytes that windows-1252 leaves undefined are faults', async () => {
     const { rows } = await read(await csv(Buffer.from('a,b\ncaf\xe9,1\nx\x81,2\n', 'latin1')));
     expect(rows.map(codesOf)).toEqual([[], ['invalid_encoding']]);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJsonLine } from '../../src/files/json-line.js';
+import { jsonMembers } from '../../src/files/json-members.js';
 import { openSource } from '../../src/files/open.js';
 import { read, refusal, scratch } from './fixtures.js';
 
@@ -20,7 +21,7 @@ describe('NDJSON', () => {
       expect(meta).toMatchObject({ format: 'ndjson', header_row: null, delimiter: null, encoding: 'utf-8' });
       expect(meta.headings).toEqual(['name', 'cost', 'ok', 'vendor.name', 'vendor.address.city', 'tags', 'gone']);
       const n = (value: string, shown = value) => ({ t: 'n', value, shown });
-      expect(rows).toEqual([
+      expect(rows.map(({ row, cells, faults }) => ({ row, cells, ...(faults && { faults }) }))).toEqual([
         { row: 1, cells: ['Größe €', n('99999999999999.99'), { t: 'b', value: true }, '', '', '', ''] },
         { row: 3, cells: ['', n('1000', '1e3'), '', 'ACME', 'Bonn', '["a", 1]', ''] },
         { row: 4, cells: ['=1', n('-0.5', '-0.50'), '', '', '', '', ''] },
@@ -70,7 +71,47 @@ describe('NDJSON', () => {
       'cell_too_long',
       'invalid_encoding',
     ]);
-    expect(JSON.stringify(rows)).not.toContain('\ufffd');
+    expect(JSON.stringify(rows.map(({ cells }) => cells))).not.toContain('\ufffd');
+  });
+
+  test('rows keep their line; a line refused before for its form is refused until its mark is deleted', async () => {
+    const ours = '"_row":1,"_outcome":"invalid"';
+    const lines = [
+      '{"a": 1, "_line":"mine"}\r',
+      `{"a":1,${ours},"_line":"check"}`,
+      `{"a":1,${ours},"_line":null}`,
+      `{"a":1,${ours}}`,
+    ];
+    const { rows } = await read(await ndjson(lines.join('\n')));
+    expect(rows.map(({ line }) => line)).toEqual(lines.map((line) => line.trimEnd()));
+    expect(rows.map((row) => row.faults?.map(({ code }) => code))).toEqual([
+      undefined,
+      ['ragged_row'],
+      undefined,
+      undefined,
+    ]);
+    expect(rows[1]!.faults![0]!.message).toContain('delete "_line"');
+  });
+
+  test('the outermost members of a line as they stand', () => {
+    const line = ' {"a,\\"}": "x,]\\\\" , "b" :{"c":[1,{"d":"}"}]},"a":1e3, "b":[ ] } ';
+    expect(jsonMembers(line)).toEqual([
+      { name: 'a,"}', text: '"a,\\"}": "x,]\\\\"' },
+      { name: 'b', text: '"b" :{"c":[1,{"d":"}"}]}' },
+      { name: 'a', text: '"a":1e3' },
+      { name: 'b', text: '"b":[ ]' },
+    ]);
+    expect(jsonMembers('{ }')).toEqual([]);
+    const value = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 });
+    fc.assert(
+      fc.property(value, fc.nat(2), (object, indent) => {
+        const members = jsonMembers(JSON.stringify(object, null, indent));
+        expect(JSON.parse(`{${members.map(({ text }) => text).join(',')}}`)).toEqual(
+          JSON.parse(JSON.stringify(object)),
+        );
+        expect(members.map(({ name }) => name)).toEqual(Object.keys(object));
+      }),
+    );
   });
 
   test('a last line that is cut off refuses the file', async () => {

@@ -272,6 +272,14 @@ describe('faults of a row', () => {
     ]);
   });
 
+  test('a fault the reader found in a column that is not imported does no harm', () => {
+    const more = mappingOf({ columns: { N: 'name', X: null } }, ['N', 'X']);
+    const long = { code: 'cell_too_long', message: 'Too long.', index: 1 } as const;
+    expect(more.mapRow(row(['n', 'xxx'], [long]))).toMatchObject({ set: { name: 'n' }, issues: [] });
+    const stray = { code: 'stray_quote', message: 'Stray.', index: 1 } as const;
+    expect(issuesOf(more, ['n', 'xxx'], [stray]).map(({ code }) => code)).toEqual(['stray_quote']);
+  });
+
   test('a fault the reader found in the key is not a blank key as well', () => {
     const nul = { code: 'nul_character', message: 'The cell holds a NUL.', index: 0 } as const;
     expect(issuesOf(mapping, ['\0'], [nul]).map(({ code, field }) => [code, field])).toEqual([

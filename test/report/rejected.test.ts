@@ -24,6 +24,13 @@ async function source(bytes: string | Buffer, name = 'in.csv'): Promise<OpenSour
   return openSource(join(dir, name));
 }
 
+const CHECK = 'delete this cell when the row is right';
+
+/** The rows that are at fault. */
+async function* faultyRows(from: OpenSource): AsyncGenerator<readonly SheetRow[]> {
+  for await (const batch of from.rows()) yield batch.filter(({ faults }) => faults);
+}
+
 async function all(from: OpenSource): Promise<SheetRow[]> {
   const rows: SheetRow[] = [];
   for await (const batch of from.rows()) rows.push(...batch);
@@ -114,6 +121,79 @@ describe('rejected.csv', () => {
     expect(row?.faults?.map(({ code }) => code)).toEqual(['ragged_row']);
   });
 
+  /** Every row with the faults its reader found, as a run would report it. */
+  async function rejectFaults(from: OpenSource) {
+    const path = join(dir, `rejected-${from.meta.format}.${from.meta.format}`);
+    const rejected = (await all(from)).map((row) => {
+      const issues = (row.faults ?? []).map(({ code, message }) => fault(code, message));
+      return { row, outcome: outcome(row.row, 'invalid', { issues }) };
+    });
+    await writeRejected(
+      path,
+      async function* rows() {
+        yield rejected;
+      },
+      { meta: from.meta },
+    );
+    return path;
+  }
+
+  test.each([
+    ['too many cells', 'Acme, Inc.,RG1,5,=6', ['Acme', ' Inc.', 'RG1', '5', '=6'], 'ragged_row'],
+    ['too few cells', 'x,1', ['x', '1', '', CHECK], 'ragged_row'],
+    ['more cells than are kept apart', `x,1,2${',"a,b"'.repeat(1_500)}`, undefined, 'ragged_row'],
+    ['a stray quotation mark', '"Big "Bob" Smith",1,2', undefined, 'stray_quote'],
+    ['bytes that are no text', Buffer.from('x,Jos\xe9,2', 'latin1'), ['x', 'Jos\\xE9', '2', CHECK], 'invalid_encoding'],
+    ['a NUL', 'x,a\0b,2', ['x', 'a\0b', '2'], 'nul_character'],
+    ['a giant cell', `x,1,"${'long, '.repeat(9_000)}"`, ['x', '1', 'long, '.repeat(9_000)], 'cell_too_long'],
+  ])('%s: unedited it is refused again and again, and nothing is lost or multiplies', async (_, line, cells, code) => {
+    const lead = `Name,B,C\n${'Zoë,1,2\n'.repeat(40)}`;
+    const from = await source(Buffer.concat([Buffer.from(lead), Buffer.from(line), Buffer.from('\n')]));
+    const faulty = { ...from, rows: () => faultyRows(from) };
+    const [row] = await all(faulty);
+    expect(row?.faults?.map((one) => one.code)).toContain(code);
+    let path = await rejectFaults(faulty);
+    const written = await readFile(path);
+    const [heading, first] = parseCsv(written.toString('utf8'));
+    expect(heading).toEqual(['Name', 'B', 'C', '_row', '_outcome', '_codes', '_message']);
+    if (cells) {
+      expect(
+        [...(first?.slice(0, 3) ?? []), ...(first?.slice(7) ?? [])].map((cell) => cell.replace(/^'=/, '=')),
+      ).toEqual(cells);
+    }
+    const sizes: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const again = await openSource(path);
+      expect((await all(again)).map(({ faults }) => (faults ?? []).length > 0)).toEqual([true]);
+      path = await rejectFaults(again);
+      sizes.push((await readFile(path)).length);
+    }
+    expect(sizes[2]).toBe(sizes[1]);
+    expect(parseCsv(await readFile(path, 'utf8'))[1]?.slice(0, 3)).toEqual(first?.slice(0, 3));
+  });
+
+  test('a service refusal of a row whose fault stands in no imported column asks for nothing', async () => {
+    const from = await source(Buffer.from(`Name,B\n${'Zoë,1\n'.repeat(40)}x,Jos\xe9\n`, 'latin1'));
+    const row: SheetRow = {
+      row: 42,
+      cells: ['x', 'Jos\\xE9'],
+      faults: [{ code: 'invalid_encoding', message: 'm', index: 1 }],
+    };
+    const widths: number[] = [];
+    for (const issues of [[fault('service_rejected', 'too dear')], []]) {
+      const path = join(dir, 'out.csv');
+      await writeRejected(
+        path,
+        async function* rows() {
+          yield [{ row, outcome: outcome(42, 'rejected', { issues }) }];
+        },
+        { meta: { ...from.meta, encoding: 'utf-8' } },
+      );
+      widths.push(parseCsv(await readFile(path, 'utf8'))[1]?.length ?? 0);
+    }
+    expect(widths).toEqual([6, 7]);
+  });
+
   test('a heading the job names by row number stands in that row again', async () => {
     const from = await source('Inventory 2026\n\nName,B\nx,1\ny,2\n');
     expect(from.meta.header_row).toBe(3);
@@ -180,6 +260,74 @@ describe('rejected.ndjson', () => {
       '_message',
     ]);
   });
+});
+
+describe('lines of rejected.ndjson', () => {
+  const lines = [
+    '{"name":"x","cost":12.50,"big":1e999,"vendor":{"name":"ACME","ids":[1, 2]},"ok":false,"note":""}',
+    '{"name":"twice","name":"again","cost":1}',
+    '[1]',
+    '{"a":',
+    '{"name":"NUL \\u0000","cost":2}',
+  ];
+
+  test('members come back as they stood, what is no object as its text; unedited each fault stays', async () => {
+    let from = await source(`${lines.join('\n')}\n`, 'in.ndjson');
+    const faults = (rows: readonly SheetRow[]) => rows.map((row) => row.faults?.map(({ code }) => code).sort());
+    const codes = [undefined, ['ragged_row'], ['ragged_row'], ['ragged_row'], ['nul_character']];
+    expect(faults(await all(from))).toEqual(codes);
+    const rounds: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      const { path, bytes } = await reject(from);
+      rounds.push(bytes.toString('utf8'));
+      from = await openSource(path);
+      const again = (await all(from)).map((row) => row.faults?.map(({ code }) => code) ?? []);
+      expect(again.map((found) => [...new Set(found)])).toEqual(codes.map((code) => code ?? []));
+    }
+    const written = rounds[0]!.trim().split('\n');
+    expect(written[0]).toMatch(
+      /^\{"name":"x","cost":12\.50,"big":1e999,"vendor":\{"name":"ACME","ids":\[1, 2\]\},"ok":false,"note":"","_row":1,/,
+    );
+    expect(written[1]).toMatch(/^\{"name":"twice","name":"again","cost":1,.*"_line":"delete this member/);
+    expect(written.slice(2, 4).map((line) => (JSON.parse(line) as { _line: string })._line)).toEqual(['[1]', '{"a":']);
+    expect(written[4]).toMatch(/^\{"name":"NUL \\u0000","cost":2,"big":null,"vendor.name":null,/);
+    expect(written[4]).not.toContain('_line');
+    expect(rounds[2]).toBe(rounds[1]);
+    expect(rounds[1]).toBe(rounds[0]);
+  });
+
+  test('a corrected line without its mark is right', async () => {
+    const { path } = await reject(await source(`${lines.join('\n')}\n`, 'in.ndjson'));
+    const [, twice = '', list = ''] = (await readFile(path, 'utf8')).trim().split('\n');
+    const fixed = [twice.replace('"name":"again",', ''), list].map((line) => line.replace(/,"_line":"[^"]*"\}$/, '}'));
+    const rows = await all(await source(fixed.join('\n'), 'fixed.ndjson'));
+    expect(rows.map((row) => [row.cells[0], row.faults])).toEqual([
+      ['twice', undefined],
+      ['', undefined],
+    ]);
+  });
+
+  test('a key that came too late stays refused, though it is among the first lines now', async () => {
+    const many = `${'{"a":1}\n'.repeat(1_000)}{"a":2,"late":3}\n`;
+    const from = await source(many, 'in.ndjson');
+    const { path } = await reject({ ...from, rows: () => faultyRows(from) });
+    const again = await openSource(path);
+    expect(again.meta.headings).toContain('late');
+    expect((await all(again)).map((row) => row.faults?.map(({ code }) => code))).toEqual([['ragged_row']]);
+  });
+
+  test.each(['windows-1252', 'utf-16le'])(
+    'the encoding of the input, for texts that hold anything: %s',
+    async (encoding) => {
+      const text = '{"name":"Zoë \\u65e5","b":"€"}\n';
+      await writeFile(join(dir, 'in.ndjson'), iconv.encode(text, encoding, { addBOM: true }));
+      const from = await openSource(join(dir, 'in.ndjson'), { encoding });
+      const { path } = await reject(from, '日本');
+      const [row] = await all(await openSource(path, { encoding }));
+      expect(row?.cells.slice(0, 2)).toEqual(['Zoë 日', '€']);
+      expect(row?.cells.at(-1)).toBe('Name: 日本');
+    },
+  );
 });
 
 describe('marks', () => {
