@@ -612,7 +612,9 @@ describe('the reports of a run', () => {
     const rejected = (run: Imported) => readFile(join(run.reportDir, 'rejected.ndjson'), 'utf8');
     const second = await desk.import(join(first.reportDir, 'rejected.ndjson'), simple);
     expect(second.commits).toBe(0);
-    expect(second.results.map((row) => row['codes'])).toEqual(['ragged_row', 'ragged_row', 'out_of_range']);
+    const codes = (run: Imported) => run.results.slice(0, 3).map((row) => row['codes']);
+    expect(codes(second)).toEqual(['ragged_row', expect.stringMatching(/^ragged_row/), 'out_of_range']);
+    expect(codes(first)).toEqual(codes(second));
     const written = (await rejected(second)).trim().split('\n');
     for (const at of [0, 2]) expect(written[at]?.startsWith(lines[at]!.slice(0, -1))).toBe(true);
     expect(JSON.parse(written[1]!)).toMatchObject({ _line: lines[1] });
