@@ -1,3 +1,4 @@
+// Longer than most files here: one state machine over the bytes of a sheet, which would not be clearer in pieces.
 import { RunError } from '../model/error.js';
 import type { Cell, RowFault } from '../model/row.js';
 import { asciiText } from './byte-text.js';

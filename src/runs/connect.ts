@@ -14,7 +14,7 @@ import type { RunContext } from './context.js';
 import { type RunLexicon, runLexicon } from './lexicon.js';
 import { openLists } from './lists.js';
 import type { Run } from './run.js';
-import type { Auth } from './settings.js';
+import { serviceOptions } from './service-options.js';
 
 /** The service of a run, and what is known of it. */
 export interface Connection {
@@ -30,15 +30,10 @@ export interface Connection {
 export async function connect(run: Run, context: RunContext): Promise<Connection> {
   const { settings, request } = run;
   const service = openService({
-    baseUrl: settings.apiUrl,
-    company: request.company,
-    token: tokenSource(settings.auth),
+    ...serviceOptions(settings, request.company),
     maxInFlight: request.concurrency,
-    timeouts: { requestMs: settings.timeoutMs },
-    patienceMs: settings.patienceMs,
     signal: context.signal,
     log: (level, event, fields) => run.log[level](fields, event),
-    ...(settings.maxRps === undefined ? {} : { maxRps: settings.maxRps }),
   });
   run.closers.push(() => service.close());
   run.counts = service.counts;
@@ -122,8 +117,4 @@ async function inList(service: Service, company: number): Promise<Json | undefin
     if (error instanceof RunError && (error.status === 403 || error.status === 404)) return undefined;
     throw error;
   }
-}
-
-function tokenSource(auth: Auth): Parameters<typeof openService>[0]['token'] {
-  return auth.kind === 'token' ? { kind: 'static', token: auth.token } : auth;
 }

@@ -1,3 +1,4 @@
+// Longer than most files here: one file format, its reading, writing and compaction belong together.
 import {
   appendFileSync,
   closeSync,
