@@ -2,7 +2,7 @@ import type { DateOrder } from './spec.js';
 
 /** Calendar dates as text `yyyy-MM-dd`; no time zones, no instants. */
 
-const MONTHS = [
+export const MONTHS = [
   'january',
   'february',
   'march',
@@ -24,7 +24,8 @@ function daysInMonth(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
-function calendarDate(year: number, month: number, day: number): string | undefined {
+/** `yyyy-MM-dd`, or undefined where the calendar has no such day. */
+export function calendarDate(year: number, month: number, day: number): string | undefined {
   if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
 }
@@ -40,7 +41,8 @@ export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS);
 }
 
-function monthOf(word: string): number | undefined {
+/** 1–12 for an English month name or its abbreviation; undefined otherwise. */
+export function monthOf(word: string): number | undefined {
   const lower = word.toLowerCase();
   if (lower === 'sept') return 9;
   const at = MONTHS.findIndex((month) => month === lower || (lower.length === 3 && month.startsWith(lower)));

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { copyFile, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
+import { isAlive } from '../service/alive.js';
 
 /** Locks that this process holds. Its number alone proves nothing: after a restart of a container the numbers are the same. */
 const held = new Set<string>();
@@ -55,16 +56,6 @@ export function isHolding(content: string): boolean {
   const now = startOf(pid);
   // The number may have been given to another process since.
   return start === '' || now === '' || start === now;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It lives, and belongs to somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }
 
 /** When a process started, in ticks since the machine did; '' where the system does not tell. */

@@ -13,6 +13,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normaliseKey } from '../model/value.js';
 import type { ResourceName } from '../resources/spec.js';
+import { isAlive } from './alive.js';
 import { type Clock, systemClock, wait } from './clock.js';
 import { parseJson, stringifyBody } from './json.js';
 import type { Json, KnownIds, KnownKind } from './port.js';
@@ -265,7 +266,7 @@ async function others(dir: string, mine: string): Promise<string[]> {
     const pid = /^open-(\d+)-/.exec(name)?.[1];
     const path = join(dir, name);
     if (pid === undefined || path === mine) continue;
-    if (alive(Number(pid))) found.push(path);
+    if (isAlive(Number(pid))) found.push(path);
     else await rm(path, { force: true });
   }
   return found;
@@ -276,7 +277,7 @@ async function compactingOver(dir: string, clock: Clock): Promise<void> {
   const lock = join(dir, 'compacting');
   const until = clock.now() + LOCK_WAIT_MS;
   for (let holder = readPid(lock); holder !== undefined; holder = readPid(lock)) {
-    if (!alive(holder) || clock.now() > until) {
+    if (!isAlive(holder) || clock.now() > until) {
       await rm(lock, { force: true });
       return;
     }
@@ -290,15 +291,6 @@ function readPid(lock: string): number | undefined {
     return Number(readFileSync(lock, 'utf8')) || process.pid;
   } catch {
     return undefined;
-  }
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
