@@ -14,6 +14,8 @@ const FLAGS = {
   jobsDir: ['--jobs-dir <dir>', 'folder of the job files (ROWFERRY_JOBS_DIR)'],
   concurrency: ['--concurrency <n>', 'most requests in flight (ROWFERRY_CONCURRENCY)'],
   maxRps: ['--max-rps <n>', 'ceiling of requests per second (ROWFERRY_MAX_RPS)'],
+  inbox: ['--inbox <dir>', 'drop folder (ROWFERRY_INBOX)'],
+  http: ['--http <[host:]port>', 'where health and metrics are answered, or off (ROWFERRY_HTTP)'],
   logLevel: ['--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (ROWFERRY_LOG_LEVEL)'],
 } as const satisfies Record<keyof SettingFlags, readonly [string, string]>;
 
@@ -27,8 +29,8 @@ export function settingOptions(command: Command, ...names: (keyof SettingFlags)[
 
 /** The part of a command's options that are settings. */
 export function settingFlags(options: SettingFlags): SettingFlags {
-  const { apiUrl, company, home, jobsDir, concurrency, maxRps, logLevel } = options;
-  return { apiUrl, company, home, jobsDir, concurrency, maxRps, logLevel };
+  const { apiUrl, company, home, jobsDir, concurrency, maxRps, logLevel, inbox, http } = options;
+  return { apiUrl, company, home, jobsDir, concurrency, maxRps, logLevel, inbox, http };
 }
 
 /** @throws RunError `usage` with every wrong setting. */

@@ -52,6 +52,46 @@ export const SETTINGS = [
     secret: true,
   },
   {
+    name: 'ROWFERRY_INBOX',
+    meaning: 'Drop folder of the worker',
+    fallback: '`inbox` in the data folder',
+    flag: '--inbox',
+  },
+  {
+    name: 'ROWFERRY_ROOTS',
+    meaning:
+      'Folders that files of queue jobs may lie in, parted like `PATH`; the data folder and the drop folder always count',
+    fallback: 'the working folder',
+  },
+  {
+    name: 'ROWFERRY_LEASE',
+    meaning: 'Seconds after which a worker that is not heard of counts as gone, and its work goes to others',
+    fallback: '15',
+  },
+  {
+    name: 'ROWFERRY_HTTP',
+    meaning: 'Where the worker answers `/healthz`, `/readyz` and `/metrics`: `port`, `host:port`, or `off`',
+    fallback: '127.0.0.1:8720',
+    flag: '--http',
+  },
+  {
+    name: 'ROWFERRY_BOARD_PASSWORD',
+    meaning: 'Password of the board (`--board`), user name `rowferry`; without it the board answers this machine only',
+    fallback: '',
+    secret: true,
+  },
+  {
+    name: 'ROWFERRY_NOTIFY_URL',
+    meaning: 'Webhook that is told when a job begins to fail and when it works again',
+    fallback: '',
+    secret: true,
+  },
+  {
+    name: 'ROWFERRY_NOTIFY_FILE',
+    meaning: 'File the same is appended to, one JSON object a line',
+    fallback: '',
+  },
+  {
     name: 'ROWFERRY_CONCURRENCY',
     meaning: 'Most requests in flight per process',
     fallback: '16',

@@ -7,8 +7,11 @@ import { didYouMean } from './nearest.js';
 import { queueAddress, remarks, serviceAddress } from './settings-address.js';
 import { type Auth, dropReplacedSignIn, type Layer, readAuth } from './settings-auth.js';
 import { SETTINGS, type SettingName, type SettingRow } from './settings-table.js';
+import { amount, whole } from './settings-values.js';
+import { type WorkerSettings, workerOf, workerSettings } from './settings-worker.js';
 
 export type { Auth } from './settings-auth.js';
+export type { WorkerSettings } from './settings-worker.js';
 export { SETTINGS, type SettingName, type SettingRow };
 
 /** Everything the environment says, checked once. Folders are absolute. */
@@ -21,6 +24,7 @@ export interface Settings {
   readonly jobsDir: string;
   /** Absent: the embedded queue. May hold a password. */
   readonly queueUrl?: string;
+  readonly worker: WorkerSettings;
   readonly concurrency: number;
   readonly maxRps?: number;
   readonly timeoutMs: number;
@@ -44,6 +48,8 @@ export interface SettingFlags {
   readonly concurrency?: string | number | undefined;
   readonly maxRps?: string | number | undefined;
   readonly logLevel?: string | undefined;
+  readonly inbox?: string | undefined;
+  readonly http?: string | undefined;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -57,23 +63,9 @@ const FLAGS: Readonly<Record<keyof SettingFlags, SettingName>> = {
   concurrency: 'ROWFERRY_CONCURRENCY',
   maxRps: 'ROWFERRY_MAX_RPS',
   logLevel: 'ROWFERRY_LOG_LEVEL',
+  inbox: 'ROWFERRY_INBOX',
+  http: 'ROWFERRY_HTTP',
 };
-
-const whole = (least: number, most: number) =>
-  z
-    .string()
-    .refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most, {
-      message: `must be a whole number from ${least} to ${most}`,
-    })
-    .transform(Number);
-
-const amount = (least: number, most: number) =>
-  z
-    .string()
-    .refine((text) => /^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) >= least && Number(text) <= most, {
-      message: `must be a number from ${least} to ${most}`,
-    })
-    .transform(Number);
 
 const schema = z.object({
   ROWFERRY_API_URL: z.string().transform(serviceAddress).optional(),
@@ -102,6 +94,7 @@ const schema = z.object({
     )
     .transform((text) => text.split(',').map((part) => Math.round(Number(part) * 1000)))
     .default([1000, 5000, 15_000, 45_000]),
+  ...workerSettings,
   ROWFERRY_STRICT: z
     .string()
     .regex(/^(0|1|true|false|yes|no|on|off)$/i, 'must be 1 or 0')
@@ -168,6 +161,7 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
     home: path.resolve(cwd, data.ROWFERRY_HOME),
     jobsDir: path.resolve(cwd, data.ROWFERRY_JOBS_DIR),
     ...(data.ROWFERRY_QUEUE_URL !== undefined && { queueUrl: data.ROWFERRY_QUEUE_URL }),
+    worker: workerOf(data, cwd, path.resolve(cwd, data.ROWFERRY_HOME)),
     concurrency: data.ROWFERRY_CONCURRENCY,
     ...(data.ROWFERRY_MAX_RPS !== undefined && { maxRps: data.ROWFERRY_MAX_RPS }),
     timeoutMs: Math.round(data.ROWFERRY_TIMEOUT * 1000),

@@ -1,0 +1,71 @@
+import type { Job, Queue, QueueEvents, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+import type { SharedPace } from '../../model/pace.js';
+
+/** Where the queue lives. Nothing outside this folder knows which of the three it is. */
+export interface Store {
+  readonly kind: 'redis' | 'postgres' | 'embedded';
+  /** The address for people: never a password. */
+  readonly address: string;
+  /** A queue of this store; its connection is closed by `close` of the store or of the queue, whichever comes first. */
+  queue(name: string, options?: Pick<QueueOptions, 'defaultJobOptions' | 'streams'>): Queue;
+  worker(name: string, processor: Processor, options: StoreWorkerOptions): Worker;
+  events(name: string): QueueEvents;
+  /**
+   * Takes a lease that ends by itself unless it is renewed; it renews itself at a third of its time. Undefined where
+   * somebody else holds it.
+   */
+  lease(name: string, ttlMs: number): Promise<Lease | undefined>;
+  /** Whether anybody holds the lease now. */
+  leased(name: string): Promise<boolean>;
+  /** A small text kept under a name; undefined where there is none. */
+  read(name: string): Promise<string | undefined>;
+  /** Puts a text under a name and tells what was there before, in one step. */
+  swap(name: string, text: string): Promise<string | undefined>;
+  /** The pace shared by all processes that name the same service. */
+  pace(service: string): SharedPace;
+  /** Processes that work on a queue now, over all machines. */
+  workers(queue: string): Promise<number>;
+  /** Resolves where the store answers; throws a `RunError` that says what is wrong. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Processor = (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown>;
+
+export type StoreWorkerOptions = Pick<
+  WorkerOptions,
+  | 'concurrency'
+  | 'autorun'
+  | 'lockDuration'
+  | 'stalledInterval'
+  | 'maxStalledCount'
+  | 'removeOnComplete'
+  | 'removeOnFail'
+  | 'name'
+>;
+
+/** A right that one process holds at a time, over all machines. */
+export interface Lease {
+  /** Grows with every taking of this lease: whoever holds a smaller one has lost it. */
+  readonly epoch: number;
+  /** False once it may have ended, by this process's own reckoning: renewals that did not come through count. */
+  readonly valid: boolean;
+  /** Aborted when the lease is lost. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+/** How a store is opened. */
+export interface StoreOptions {
+  /** Absent: embedded, in `home`. May hold a password. */
+  readonly url?: string;
+  /** Absolute. */
+  readonly home: string;
+  /** Refuse what is only warned of. */
+  readonly strict: boolean;
+  /** How long a store that is away is waited for; `Infinity` in a worker. */
+  readonly patienceMs: number;
+  /** Told at once and then every ten seconds while the store is away, and once when it is back. */
+  readonly notice: (level: 'info' | 'warn', text: string) => void;
+  readonly signal: AbortSignal;
+}
