@@ -68,9 +68,6 @@ describe('architecture', () => {
       if (/\bservice\.(create|update)\(/.test(await readFile(file, 'utf8'))) senders.push(file);
     }
     // The probe writes its own scratch records, with consent, and never a row of a file.
-    expect(senders.filter((file) => !/runs\/probe/.test(file)).sort()).toEqual([
-      join('src', 'pipeline', 'apply-create.ts'),
-      join('src', 'pipeline', 'apply-update.ts'),
-    ]);
+    expect(senders.filter((file) => !/runs\/probe/.test(file)).sort()).toEqual([join('src', 'pipeline', 'send.ts')]);
   });
 });

@@ -3,10 +3,12 @@ import { EXIT } from '../model/error.js';
 import { checkCommand } from './commands/check.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
+import { enqueueCommand } from './commands/enqueue.js';
 import { importCommand } from './commands/import.js';
 import { laterCommands } from './commands/later.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
+import { workerCommand } from './commands/worker.js';
 import { failureObject, presentFailure } from './failure.js';
 import { type Cli, type Io, printJson } from './io.js';
 import { packageVersion } from './package.js';
@@ -60,6 +62,8 @@ function buildProgram(cli: Cli): Command {
     checkCommand(cli),
     runsCommand(cli),
     sandboxCommand(cli),
+    workerCommand(cli),
+    enqueueCommand(cli),
     doctorCommand(cli),
     demoCommand(cli),
     ...laterCommands(),

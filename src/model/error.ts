@@ -20,3 +20,10 @@ export class RunError extends Error {
     if (options?.status !== undefined) this.status = options.status;
   }
 }
+
+/** A run stopped because it was told to; it can be taken up again, and nothing is wrong with it. */
+export class RunInterrupted extends RunError {
+  constructor() {
+    super('failed', 'The run was interrupted.');
+  }
+}

@@ -27,15 +27,16 @@ export async function applyCreate(change: Create, context: WriteContext): Promis
 }
 
 async function attempt(change: Create, context: WriteContext): Promise<Ended> {
+  const since = context.created();
   const answer = await send(change, context);
   if (answer.kind !== 'open') return closed(change, answer, 1, context);
-  const first = await settle(change, answer, 1, context);
+  const first = await settle(change, answer, 1, since, context);
   if (first !== 'absent') return first;
   const again = await whileOpen(context, () => send(change, context));
   if (again.kind === 'unsent') throw stillOpen(again.reason, context);
   if (again.kind === 'done') return closed(change, again, 2, context);
   // A refusal now may be the first request's doing: it may have taken effect after the last look.
-  const second = await settle(change, again, 2, context);
+  const second = await settle(change, again, 2, since, context);
   if (second !== 'absent') return second;
   if (again.kind !== 'open') return closed(change, again, 2, context);
   return unknown(change, `${again.reason}; looked up by key and not found`, 2);
@@ -44,7 +45,8 @@ async function attempt(change: Create, context: WriteContext): Promise<Ended> {
 function send(change: Create, context: WriteContext): Promise<WriteAnswer> {
   const { body } = createBody(context.spec, context.company, change.fields, context.lexicon);
   const unique = context.job.match.unique_field;
-  return context.service.create(context.spec.name, body, unique ? { unique_field: unique } : undefined);
+  const query = unique ? { query: { unique_field: unique } } : {};
+  return context.send({ op: 'create', resource: context.spec.name, body, ...query });
 }
 
 function closed(
@@ -80,6 +82,7 @@ async function settle(
   change: Create,
   answer: WriteAnswer,
   attempts: number,
+  since: number,
   context: WriteContext,
 ): Promise<Ended | 'absent'> {
   const opened = context.now();
@@ -90,7 +93,7 @@ async function settle(
   for (const at of window) {
     const found = await whileOpen(context, async () => {
       await context.wait(Math.max(0, opened + at - context.now()));
-      return context.lookUp(change.fields);
+      return context.lookUp(change.fields, since);
     });
     if (found === undefined) {
       return unknown(

@@ -153,7 +153,13 @@ async function firstGoesAlone(context: WriteContext): Promise<((verified: boolea
 function send(id: number, merge: Merge, context: WriteContext): Promise<WriteAnswer> {
   const { method } = context.job.write;
   const body = updateRequest(method, merge, context);
-  return context.service.update(context.spec.name, id, body, method === 'put' ? 'PUT' : 'PATCH');
+  return context.send({
+    op: 'update',
+    resource: context.spec.name,
+    id,
+    body,
+    method: method === 'put' ? 'PUT' : 'PATCH',
+  });
 }
 
 async function finish(

@@ -20,13 +20,13 @@ import {
 } from './writing.js';
 
 /**
- * Writes: the only place in the program from which a writing request is sent. A part goes through
+ * Writes. A part goes through
  *
  *   read again what is stale → intents durable → requests → outcomes
  *
  * so that whatever was sent is known to the journal before it was sent. Interface, section 4.
  */
-export function localRunner(context: WriteContext): PartRunner {
+export function partRunner(context: WriteContext): PartRunner {
   return { run: (part) => runPart(part, context) };
 }
 
@@ -43,7 +43,7 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
     } else ready.push(parent === undefined ? change : withParent(change, parent));
   }
   const fresh: (Create | Update)[] = [];
-  await eachLimit(ready, context.concurrency, async (change) => {
+  await eachLimit(ready, context.width(), async (change) => {
     if (halted(context)) return skip(change, context);
     const current = change.kind === 'update' ? await guarded(change, context, () => refresh(change, context)) : change;
     if (current) fresh.push(current);
@@ -56,7 +56,7 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
     fresh.map(intentOf),
     fresh.flatMap((change) => beforeOf(change, context)),
   );
-  await eachLimit(fresh, context.concurrency, async (change) => {
+  await eachLimit(fresh, context.width(), async (change) => {
     if (halted(context)) return skip(change, context);
     await guarded(change, context, async () => {
       const ended = change.kind === 'create' ? await applyCreate(change, context) : await applyUpdate(change, context);

@@ -1,7 +1,8 @@
 import type { Json, Readable } from '../service/port.js';
 import { PAGE_SIZE } from './filter.js';
 import { keyText } from './key.js';
-import { lookUpKey, type MatchOptions, recordKey } from './match.js';
+import { lookUpKeys } from './look-up.js';
+import { type MatchOptions, recordKey } from './match.js';
 
 /** Pages beyond the expected ones that are read in search of records that others wrote in between. */
 const SPARE_PAGES = 4;
@@ -23,9 +24,10 @@ export async function learnIds(
   const { spec, service } = options;
   if (rows.size === 0 || !spec.readPath || spec.name === 'customer') return;
   if (rows.size <= 2 && Object.keys(spec.filters).some((field) => options.key.includes(field))) {
+    const found = await lookUpKeys(new Map([...rows.keys()].map((key) => [key, []])), options);
     for (const [key, row] of rows) {
-      const found = await lookUpKey(key, options);
-      if (found?.length === 1 && found[0]) learned(row, found[0].id);
+      const [one, other] = found.get(key) ?? [];
+      if (one && !other) learned(row, one.id);
     }
     return;
   }

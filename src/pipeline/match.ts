@@ -2,7 +2,7 @@ import { readRecord } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
 import { askFilter, type Filter, listIsCheaper, PAGE_SIZE, trustFilter } from './filter.js';
-import { type Keys, keyOf, keyParts, keyText } from './key.js';
+import { type Keys, keyOf, keyParts } from './key.js';
 import { probes, probeValues } from './probe-values.js';
 import type { ReadAll } from './read-all.js';
 
@@ -112,42 +112,9 @@ async function lookAgain(keys: Keys, first: Page, options: MatchOptions): Promis
   await ask(values, false, { filter, keys, count: first.count }, options);
 }
 
-function isProbed(filter: Filter): boolean {
+/** Whether the service can be asked for many values of the filter in one request. */
+export function isProbed(filter: Filter): boolean {
   return filter.resource === 'asset' && filter.field === 'serial_number';
-}
-
-/** One look-up of one key, for settling a write whose effect is open. Undefined: this key cannot be looked up. */
-export async function lookUpKey(
-  key: string,
-  options: MatchOptions,
-): Promise<readonly { id: number; record: Json }[] | undefined> {
-  const { spec, service } = options;
-  if (!spec.readPath || spec.name === 'customer' || key === '') return undefined;
-  if (options.key[0] === 'id' && options.key.length === 1) return undefined;
-  const found = new Map<number, Json>();
-  const visit = (records: readonly Json[]) => {
-    for (const record of records) {
-      if (typeof record['id'] === 'number' && keyText(recordKey(record, options)) === keyText(key))
-        found.set(record['id'], record);
-    }
-  };
-  const filter = filterFor(options);
-  const value = filter ? part(key, filter, options) : '';
-  if (filter && value !== '' && value !== 'list') {
-    visit((await askFilter(service, filter, value, Number.POSITIVE_INFINITY)) ?? []);
-  }
-  // New records stand at the end of the list: where a filter found nothing or there is none, the last pages tell.
-  if (found.size === 0) await lastPages(options, visit);
-  return [...found].map(([id, record]) => ({ id, record }));
-}
-
-async function lastPages(options: MatchOptions, visit: (records: readonly Json[]) => void): Promise<void> {
-  const resource = options.spec.name as Readable;
-  const first = await options.service.page(resource, 1);
-  visit(first.results);
-  const last = Math.ceil(first.count / PAGE_SIZE);
-  for (let page = last; page > Math.max(1, last - 4); page--)
-    visit((await options.service.page(resource, page)).results);
 }
 
 /** The key of a record of the service, compared like the keys of the file. */
@@ -191,7 +158,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
 }
 
 /** The filter that narrows most: the first part of the key that has one and is text. */
-function filterFor(options: MatchOptions): Filter | undefined {
+export function filterFor(options: MatchOptions): Filter | undefined {
   for (const field of options.key) {
     const parameter = options.spec.filters[field];
     const read = options.spec.fields.find((one) => one.name === field)?.read;
@@ -208,7 +175,7 @@ function part(key: string, filter: Filter, options: MatchOptions): string {
 }
 
 /** What to filter by: the keys themselves, or of keys of several fields the one part that a filter compares. */
-function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Values {
+export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Values {
   if (options.key.length === 1) return keys;
   const values = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) {

@@ -4,8 +4,9 @@ import { fault } from '../model/issue.js';
 import type { ImportJob } from '../model/job.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import type { Fields } from '../model/value.js';
-import type { Json, KnownIds, Service } from '../service/port.js';
+import type { Json, KnownIds, Service, WriteAnswer } from '../service/port.js';
 import type { MergeOptions } from './merge.js';
+import type { WriteRequest } from './send.js';
 
 export type Create = Extract<Change, { kind: 'create' }>;
 export type Update = Extract<Change, { kind: 'update' }>;
@@ -32,7 +33,7 @@ export interface Part {
   readonly changes: readonly (Create | Update)[];
 }
 
-/** Carries out parts; in this process, or as a job on a queue. Resolves when every change of the part has its outcome. */
+/** Carries out parts. Resolves when every change of the part has its outcome. */
 export interface PartRunner {
   run(part: Part): Promise<void>;
 }
@@ -40,17 +41,25 @@ export interface PartRunner {
 /** Everything that writing needs and that does not change from row to row. */
 export interface WriteContext extends MergeOptions {
   readonly job: ImportJob;
-  readonly service: Service;
+  /** For reading; what writes goes through `send`. */
+  readonly service: Pick<Service, 'get'>;
+  /** Sends one writing request, from here or through another worker. Never repeats one that may have been sent. */
+  readonly send: (request: WriteRequest) => Promise<WriteAnswer>;
   readonly known: KnownIds;
   readonly sink: Sink;
-  /** Looks up the records that have the key of these values, exactly; undefined where it cannot be looked up. */
-  readonly lookUp: (fields: Fields) => Promise<readonly { id: number; record: Json }[] | undefined>;
+  /** Records that the run has created so far, over all parts. */
+  readonly created: () => number;
+  /**
+   * Looks up the records that have the key of these values, exactly; undefined where it cannot be looked up. `since`: what
+   * `created` said when the row was sent.
+   */
+  readonly lookUp: (fields: Fields, since: number) => Promise<readonly { id: number; record: Json }[] | undefined>;
   /** Ids of rows of this file that others refer to, put in as they are written. */
   readonly written: Map<number, number>;
   /** Milliseconds after an open answer at which the service is asked what became of it. */
   readonly settleWindow: readonly number[];
-  /** Most requests this run keeps in flight. */
-  readonly concurrency: number;
+  /** Changes of a part that are at work at once: as many as requests may be in flight, or all where others send them. */
+  readonly width: () => number;
   readonly now: () => number;
   /** Resolves after so many milliseconds; rejects when the run is interrupted. */
   readonly wait: (milliseconds: number) => Promise<void>;

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { EXIT, RunError } from '../model/error.js';
+import { EXIT, RunError, RunInterrupted } from '../model/error.js';
 import { writeReports } from '../report/finish.js';
 import type { RunStatus, Summary } from '../report/summary.js';
 import { allRequests } from './past.js';
@@ -27,6 +27,8 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
       if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
       throw stopped;
     }
+    // In a worker it is taken up again at once, here or elsewhere: nobody reads the reports of half a run.
+    if (status === 'interrupted' && run.worker) throw new RunInterrupted();
     const { source, request } = run;
     const ended = new Date();
     run.progress('reporting', run.rows);

@@ -8,9 +8,9 @@ import { serviceDir } from '../service/address.js';
 import { idOf } from '../service/answer.js';
 import { loadBehaviour } from '../service/behaviour.js';
 import { openKnownIds } from '../service/known-ids.js';
-import type { Json, KnownIds, ProbedBehaviour, Service } from '../service/port.js';
-import { openService } from '../service/service.js';
-import type { RunContext } from './context.js';
+import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../service/port.js';
+import { openService, type ServiceOptions } from '../service/service.js';
+import type { Carrier, WorkerContext } from './context.js';
 import { type RunLexicon, runLexicon } from './lexicon.js';
 import { openLists } from './lists.js';
 import type { Run } from './run.js';
@@ -27,16 +27,24 @@ export interface Connection {
 }
 
 /** Opens the service and says whose data is about to change. Throws a `RunError` where the company is not there or not active. */
-export async function connect(run: Run, context: RunContext): Promise<Connection> {
+export async function connect(run: Run): Promise<Connection> {
   const { settings, request } = run;
   const service = openService({
     ...serviceOptions(settings, request.company),
     maxInFlight: request.concurrency,
-    signal: context.signal,
+    signal: run.signal,
+    ...sharedParts(run.worker),
     log: (level, event, fields) => run.log[level](fields, event),
   });
   run.closers.push(() => service.close());
-  run.counts = service.counts;
+  const carrier = await run.worker?.carrier(run.folder.run, {
+    log: run.log,
+    signal: run.signal,
+    company: request.company,
+  });
+  if (carrier) run.closers.push(() => carrier.close());
+  run.carrier = carrier;
+  run.counts = carrier ? withCarried(service.counts, carrier) : service.counts;
   const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
   run.closers.push(() => known.close());
   const all = openLists(
@@ -56,6 +64,31 @@ export async function connect(run: Run, context: RunContext): Promise<Connection
     );
   }
   return { service, spec, known, lexicon: runLexicon(known, all), readAll: all, behaviour };
+}
+
+/** What a run shares with others of its process. */
+export function sharedParts(
+  worker: Pick<WorkerContext, 'channel' | 'observe'> | undefined,
+): Pick<ServiceOptions, 'channel' | 'observe'> {
+  return { ...(worker?.channel && { channel: worker.channel }), ...(worker?.observe && { observe: worker.observe }) };
+}
+
+/** Requests of this process and those that other workers sent for it. */
+function withCarried(own: Readonly<RequestCounts>, { sent }: Carrier): Readonly<RequestCounts> {
+  return {
+    get total() {
+      return own.total + sent.writes;
+    },
+    get reads() {
+      return own.reads;
+    },
+    get writes() {
+      return own.writes + sent.writes;
+    },
+    get retries() {
+      return own.retries + sent.retries;
+    },
+  };
 }
 
 /** Contracts and assets show the customers and business units they belong to, which cannot be listed. */

@@ -1,6 +1,11 @@
 import type { Logger } from 'pino';
+import type { WriteRequest } from '../pipeline/send.js';
+import type { WriteAnswer } from '../service/port.js';
+import type { ServiceOptions } from '../service/service.js';
 import type { RunListener } from './progress.js';
 import type { Settings } from './settings.js';
+
+export type { WriteAnswer, WriteRequest };
 
 /** What every run is given from outside. */
 export interface RunContext {
@@ -9,4 +14,40 @@ export interface RunContext {
   readonly log: Logger;
   /** Aborted by SIGINT / SIGTERM: requests in flight finish, nothing new is sent. */
   readonly signal: AbortSignal;
+  /** What a worker adds; absent on the command line. */
+  readonly worker?: WorkerContext;
+}
+
+/** What a run in a worker shares with the other runs of its process, and with other workers. */
+export interface WorkerContext extends Pick<ServiceOptions, 'channel' | 'observe'> {
+  /** Takes a right that one process of all machines holds at a time; waits for it. Undefined where the run was stopped. */
+  exclusive(name: string, signal: AbortSignal): Promise<Right | undefined>;
+  /** Opens the way by which a run's writing requests reach other workers. `run` names the run over all machines. */
+  carrier(run: string, context: Pick<RunContext, 'log' | 'signal'> & { readonly company: number }): Promise<Carrier>;
+}
+
+export interface Right {
+  /** False once it may be lost, at this very moment: looked at before each request. */
+  readonly valid: boolean;
+  /** Aborted when the right is lost: nothing more may be sent. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+/** Takes writing requests of one run to whatever worker is free. */
+export interface Carrier {
+  /** Parts that may be under way at once; 0 while there is nobody to share the work with. */
+  readonly parts: number;
+  /**
+   * One promise for each request, settled when its answer is known; in the order in which they are sent. A request goes
+   * out at most once: `open` where a worker was lost that may have sent it, undefined where it surely was not sent.
+   */
+  carry(requests: readonly WriteRequest[]): readonly Promise<WriteAnswer | undefined>[];
+  /** The run stops: what was not begun is not sent any more, and answered undefined. */
+  cancel(): void;
+  /** Resolves when nobody sends requests of an earlier process of this run any more. True where somebody may have just before. */
+  quiesce(): Promise<boolean>;
+  /** Requests that other workers sent for this run. */
+  readonly sent: { readonly writes: number; readonly retries: number };
+  close(): Promise<void>;
 }

@@ -15,19 +15,19 @@ export type { ImportRequest } from './run.js';
 
 /** Imports a file: contract, sections 5 to 8. Faults of rows are in the reports; faults of the run are thrown or in the summary. */
 export async function importFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
-  return carryOut(await openRun(request, context), context);
+  return carryOut(await openRun(request, context));
 }
 
 /** Continues a run that was interrupted or killed: `run` is its id, the beginning of it, or `last`. */
 export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
-  return carryOut(await reopenRun(run, context), context);
+  return carryOut(await reopenRun(run, context));
 }
 
 /**
  * The import from top to bottom. Every step leaves its result in the run's folder, and a run that was killed
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
-async function carryOut(run: Run, context: RunContext): Promise<RunResult> {
+async function carryOut(run: Run): Promise<RunResult> {
   if (run.past.finished) {
     run.info(`The run ${run.folder.run} is finished: its reports are written again, nothing is sent.`);
     run.rows = run.past.outcomes.size;
@@ -35,7 +35,7 @@ async function carryOut(run: Run, context: RunContext): Promise<RunResult> {
   }
   let stopped: Error | undefined;
   try {
-    const staged = await stageRows(run, await connect(run, context));
+    const staged = await stageRows(run, await connect(run));
     await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
     const matched = await matchRows(run, resolved);

@@ -4,8 +4,8 @@ import { parse } from 'csv-parse/sync';
 import { unescapeFormula } from '../files/formula.js';
 import { RunError } from '../model/error.js';
 import { type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
-import { type RunFolder, runFolder } from './layout.js';
-import { isHolding } from './lock.js';
+import { runFolder } from './layout.js';
+import { isHeld } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. */
 export interface RunEntry {
@@ -69,7 +69,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   const asked = asRecord(await readJson(folder.request));
   const reportDir = text(asked, 'reportDir') || folder.dir;
   const summary = await readSummary(reportDir);
-  const running = await isHeld(folder);
+  const running = await isHeld(folder.lock);
   return {
     run,
     startedAt: summary?.started_at ?? startOf(run),
@@ -128,12 +128,6 @@ async function headOf(path: string): Promise<string> {
   } finally {
     await file.close();
   }
-}
-
-/** Whether a living process works on the run. */
-async function isHeld(folder: RunFolder): Promise<boolean> {
-  const held = await readFile(folder.lock, 'utf8').catch(() => '');
-  return isHolding(held);
 }
 
 /** `20261121T081502123Z-3f9a` → `2026-11-21T08:15:02.123Z` */

@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { copyFile, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { RunError } from '../model/error.js';
 import { isAlive } from '../service/alive.js';
 
 /** Locks that this process holds. Its number alone proves nothing: after a restart of a container the numbers are the same. */
 const held = new Set<string>();
+
+/** A holder shows that it lives by touching its lock this often; on another machine that is the only sign of it. */
+const TOUCH_EVERY_MS = 5_000;
+const GONE_AFTER_MS = 30_000;
 
 /** A living process holds the lock. */
 export class LockHeld extends RunError {
@@ -23,21 +28,27 @@ export class LockHeld extends RunError {
  */
 export async function takeLock(path: string, what: string): Promise<() => Promise<void>> {
   const own = `${path}.${randomBytes(6).toString('hex')}`;
-  const mine = `${process.pid} ${startOf(process.pid)}`;
+  const mine = `${process.pid} ${startOf(process.pid)} ${hostname()}`;
   // The lock appears with its content, so that nobody takes an unfinished one for an abandoned one.
   await writeFile(own, mine);
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       if (await linked(own, path)) {
         held.add(path);
+        const touch = setInterval(() => {
+          const now = new Date();
+          utimes(path, now, now).catch(() => undefined);
+        }, TOUCH_EVERY_MS);
+        touch.unref();
         return async () => {
+          clearInterval(touch);
           held.delete(path);
           if ((await contentOf(path)) === mine) await rm(path, { force: true });
         };
       }
       const holder = await contentOf(path);
       if (holder === undefined) continue;
-      if (holder === mine ? held.has(path) : isHolding(holder)) {
+      if (holder === mine ? held.has(path) : await isHeld(path)) {
         throw new LockHeld(what, Number.parseInt(holder, 10));
       }
       await removeAbandoned(path, holder);
@@ -48,11 +59,18 @@ export async function takeLock(path: string, what: string): Promise<() => Promis
   throw new RunError('failed', `${what}: the lock ${path} cannot be taken; another process takes it at the same time.`);
 }
 
-/** Whether a living process holds the lock with this content: a process number, and when that process started. */
-export function isHolding(content: string): boolean {
-  const [number = '', start = ''] = content.trim().split(' ');
+/** Whether a living process holds the lock. It names a process, when that started, and its machine or container. */
+export async function isHeld(path: string): Promise<boolean> {
+  const content = await contentOf(path);
+  if (content === undefined) return false;
+  const [number = '', start = '', host = ''] = content.trim().split(' ');
   const pid = Number.parseInt(number, 10);
-  if (!(pid > 0) || !isAlive(pid)) return false;
+  if (!(pid > 0)) return false;
+  if (host !== '' && host !== hostname()) {
+    const touched = await stat(path).catch(() => undefined);
+    return touched !== undefined && Date.now() - touched.mtimeMs < GONE_AFTER_MS;
+  }
+  if (!isAlive(pid)) return false;
   const now = startOf(pid);
   // The number may have been given to another process since.
   return start === '' || now === '' || start === now;

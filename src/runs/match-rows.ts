@@ -79,8 +79,10 @@ function warnUnclear({ unclearDate, unclearAmount }: Habits, run: Run): void {
  * Its connection is gone, so it cannot have waited in line for long: the last but one look of the settle window is enough.
  */
 async function waitForOpenRequests(run: Run): Promise<void> {
+  const justEnded = run.past.open.size > 0 && (await run.carrier?.quiesce());
   const opened = [...run.past.open.values()].filter((intent) => intent.op === 'create').map((intent) => intent.at);
   if (opened.length === 0) return;
+  if (justEnded) opened.push(Date.now());
   const { settleWindowMs } = run.settings;
   const settled = opened.reduce((a, b) => Math.max(a, b)) + (settleWindowMs.at(-2) ?? settleWindowMs.at(-1) ?? 0);
   const rest = settled - Date.now();

@@ -16,6 +16,7 @@ const LOOK_EVERY = 200;
  */
 export async function oneWriter(run: Run, { spec }: Connection): Promise<void> {
   if (run.request.dryRun) return;
+  await overAllMachines(run, spec.name);
   const dir = serviceDir(run.settings.home, run.request.service, run.request.company);
   await makeFolder(dir, HOME);
   let told = false;
@@ -34,4 +35,15 @@ export async function oneWriter(run: Run, { spec }: Connection): Promise<void> {
       await pause(LOOK_EVERY, run.signal);
     }
   }
+}
+
+/** The lock file holds on one machine; workers on several machines agree through their queue. */
+async function overAllMachines(run: Run, resource: string): Promise<void> {
+  const service = serviceDir('', run.request.service, run.request.company);
+  const right = await run.worker?.exclusive(`writing.${service}.${resource}`, run.signal);
+  if (!right) return;
+  run.closers.push(() => right.release());
+  run.rights.push(right);
+  right.lost.addEventListener('abort', () => run.halt('the right to write was lost to another worker'), { once: true });
+  if (right.lost.aborted) run.halt('the right to write was lost to another worker');
 }

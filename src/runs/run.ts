@@ -13,7 +13,7 @@ import { type AppendLog, openAppendLog } from '../report/append-log.js';
 import { REPORTS } from '../report/finish.js';
 import { type Journal, openJournal } from '../report/journal.js';
 import type { RequestCounts } from '../service/port.js';
-import type { RunContext } from './context.js';
+import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
 import { HOME, newRunId, type RunFolder, runFolder } from './layout.js';
 import { findRun } from './list.js';
@@ -30,6 +30,10 @@ export interface ImportRequest {
   readonly reportDir?: string;
   readonly company?: number;
   readonly concurrency?: number;
+  /** The run's id where it is given from outside; else a new one. */
+  readonly run?: string;
+  /** Sentences for the summary's warnings. */
+  readonly notes?: readonly string[];
 }
 
 /** What a run was asked to do, as `run.json` keeps it: `runs resume` needs nothing else. Paths are absolute. */
@@ -48,6 +52,7 @@ export interface StoredRequest {
   readonly concurrency: number;
   readonly service: string;
   readonly startedAt: string;
+  readonly notes?: readonly string[];
 }
 
 /** Settings of a run that talks to the service. */
@@ -79,6 +84,14 @@ export interface Run {
   previousRows(): Promise<number | undefined>;
   /** Ends what the run holds open: service, snapshot, lock. */
   readonly closers: (() => Promise<void>)[];
+  /** Set in a worker. */
+  readonly worker: WorkerContext | undefined;
+  /** Set in a worker when the service is opened. */
+  carrier: Carrier | undefined;
+  /** Rights over all machines that this run must hold while it sends. */
+  readonly rights: Right[];
+  /** Stops the run as an interruption does: it may be taken up again. */
+  halt(why: string): void;
   /** Requests of this process; set when the service is opened. */
   counts: Readonly<RequestCounts> | undefined;
   /** What was found out on the way, for the summary. */
@@ -88,7 +101,7 @@ export interface Run {
 /** Takes a private copy of the file, so that nothing that happens to the original matters, and begins the run. */
 export async function openRun(request: ImportRequest, context: RunContext): Promise<Run> {
   const settings = { ...context.settings, ...requireService(context.settings) };
-  const folder = runFolder(settings.home, newRunId());
+  const folder = runFolder(settings.home, request.run ?? newRunId());
   const file = resolve(request.file);
   // Reports are written when the rows are in the service already: too late to learn that they have no place.
   if (request.reportDir !== undefined) await tryFolder(request.reportDir, REPORTS);
@@ -112,6 +125,7 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
       concurrency: request.concurrency ?? settings.concurrency,
       service: settings.apiUrl,
       startedAt: new Date().toISOString(),
+      ...(request.notes?.length ? { notes: request.notes } : {}),
     };
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
     return await begin(stored, folder, settings, context);
@@ -157,7 +171,9 @@ async function begin(
   context: RunContext,
 ): Promise<Run> {
   // Every row whose effect is open waits, and listens for the interruption.
-  setMaxListeners(0, context.signal);
+  const halting = new AbortController();
+  const signal = AbortSignal.any([context.signal, halting.signal]);
+  setMaxListeners(0, signal);
   const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
   try {
     const { job } = request.job;
@@ -171,7 +187,12 @@ async function begin(
     journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
     const before = await openAppendLog(folder.before);
     const warnings = [
-      ...(past.finished?.warnings ?? [...settings.warnings, ...source.meta.warnings, ...request.job.warnings]),
+      ...(past.finished?.warnings ?? [
+        ...(request.notes ?? []),
+        ...settings.warnings,
+        ...source.meta.warnings,
+        ...request.job.warnings,
+      ]),
     ];
     const tally = noOutcomes();
     for (const kind of past.outcomes.values()) tally[kind]++;
@@ -181,7 +202,7 @@ async function begin(
       request,
       job,
       settings,
-      signal: context.signal,
+      signal,
       log: context.log,
       listener: context.listener,
       source,
@@ -212,6 +233,13 @@ async function begin(
       },
       previousRows: () => previousRows(settings.home, request),
       closers: [unlock],
+      worker: context.worker,
+      carrier: undefined,
+      rights: [],
+      halt(why) {
+        if (!signal.aborted) run.info(`The run stops: ${why}.`);
+        halting.abort('halt');
+      },
       counts: undefined,
     };
     return run;

@@ -1,26 +1,26 @@
 import { RunError } from '../model/error.js';
 import type { OutcomeKind } from '../model/outcome.js';
-import { localRunner } from '../pipeline/apply.js';
-import { keyOf } from '../pipeline/key.js';
+import { partRunner } from '../pipeline/apply.js';
+import { keyOf, keySpelling } from '../pipeline/key.js';
 import { learnIds } from '../pipeline/learn.js';
-import { lookUpKey } from '../pipeline/match.js';
+import { gatherLookUps } from '../pipeline/look-up.js';
 import { isUnseen, remember } from '../pipeline/memory.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import type { Create, Part, Update, WriteContext, WriteState } from '../pipeline/writing.js';
 import { Interrupted } from '../pipeline/writing.js';
 import { createFields } from './adopt.js';
+import type { Carrier } from './context.js';
 import { decide } from './decide.js';
+import { dispatcher, PART_SIZE } from './dispatch.js';
 import { learnModels } from './learn-models.js';
 import { type Matched, pause } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
-/** Rows in a part. */
-const PART_SIZE = 500;
 /** Learned ids in one line of the journal. */
 const IDS_PER_LINE = 10_000;
-/** Parts under way at once: while one finishes, the next is made durable and begins. */
+/** Parts under way at once where all is sent from here: while one finishes, the next is made durable and begins. */
 const PARTS_IN_FLIGHT = 2;
 
 /**
@@ -28,16 +28,17 @@ const PARTS_IN_FLIGHT = 2;
  * come in later waves.
  */
 export async function writeRows(run: Run, matched: Matched): Promise<void> {
-  const state: WriteState = { stopped: undefined, verified: undefined };
   /** Rows by key whose records were created by requests with empty answers. */
   const nameless = new Map([...run.past.nameless].map(([row, key]) => [key, row]));
   const written = new Map(run.past.ids);
-  const context = writeContext(run, matched, state, written, nameless);
-  const runner = localRunner(context);
+  const carrier = sharesWork(run, matched) ? run.carrier : undefined;
+  const state = writeState(() => carrier?.cancel());
+  const context = writeContext(run, matched, state, written, nameless, carrier);
+  const runner = partRunner(context);
   for (let wave = 0; wave < matched.waves && !state.stopped; wave++) {
     // Look-ups may lag behind writes: rows that need the id of another row are worth waiting for.
     if (wave > 0) await learn(run, matched, nameless, written, run.settings.settleWindowMs);
-    await writeWave(wave, run, matched, state, runner.run);
+    await writeWave(wave, run, matched, state, carrier, runner.run);
   }
   // A brake stops the writing, not the service: what was written gets its ids.
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
@@ -49,16 +50,38 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   if (state.stopped) throw state.stopped;
 }
 
+/** `stop` is called once, when the first fault of the whole run is noted. */
+function writeState(stop: () => void): WriteState {
+  let stopped: Error | undefined;
+  return {
+    verified: undefined,
+    get stopped() {
+      return stopped;
+    },
+    set stopped(error) {
+      if (stopped === undefined && error !== undefined) stop();
+      stopped = error;
+    },
+  };
+}
+
+/** A file of one part is written sooner than it is carried. Customers are written from here alone: see `writeWave`. */
+function sharesWork(run: Run, { spec }: Matched): boolean {
+  return spec.readPath !== undefined && run.rows > PART_SIZE;
+}
+
 async function writeWave(
   wave: number,
   run: Run,
   matched: Matched,
   state: WriteState,
+  carrier: Carrier | undefined,
   send: (part: Part) => Promise<void>,
 ): Promise<void> {
   // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
   const size = matched.spec.readPath ? PART_SIZE : 1;
-  const inFlight = matched.spec.readPath ? PARTS_IN_FLIGHT : run.request.concurrency;
+  const inFlight = () =>
+    matched.spec.readPath ? Math.max(PARTS_IN_FLIGHT, carrier?.parts ?? 0) : run.request.concurrency;
   const underWay = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
   let number = 0;
@@ -72,7 +95,7 @@ async function writeWave(
       })
       .finally(() => underWay.delete(sent));
     underWay.add(sent);
-    if (underWay.size >= inFlight) await Promise.race(underWay);
+    while (underWay.size >= inFlight()) await Promise.race(underWay);
   };
   try {
     for await (const row of resolvedRows(run)) {
@@ -100,14 +123,21 @@ function writeContext(
   state: WriteState,
   written: Map<number, number>,
   nameless: Map<string, number>,
+  carrier: Carrier | undefined,
 ): WriteContext {
+  const created = () => run.tally.created;
+  // Answers come later than the records: what was intended by now may stand behind a record that is looked for.
+  let intended = run.tally.created;
+  const lookUp = gatherLookUps(matched.match, () => intended);
   return {
     ...matched.options,
     service: matched.service,
+    send: dispatcher(matched.service, carrier, () => state.stopped !== undefined),
     sink: {
       async intend(intents, before) {
         // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.
         await matched.known.flush();
+        intended += intents.filter(({ op }) => op === 'create').length;
         if (before.length > 0) run.before.append(before);
         const at = Date.now();
         run.journal.append([
@@ -123,10 +153,11 @@ function writeContext(
         run.progress('writing', doneRows(run));
       },
     },
-    lookUp: (fields) => lookUpKey(keyOf(fields, matched.match.key), matched.match),
+    created,
+    lookUp: (fields, since) => lookUp(keyOf(fields, matched.match.key), keySpelling(fields, matched.match.key), since),
     written,
     settleWindow: run.settings.settleWindowMs,
-    concurrency: run.request.concurrency,
+    width: () => (carrier && carrier.parts > 0 ? PART_SIZE : run.request.concurrency),
     now: Date.now,
     async wait(milliseconds) {
       await pause(milliseconds, run.signal);

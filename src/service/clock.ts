@@ -35,3 +35,14 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<bo
     signal?.addEventListener('abort', stop, { once: true });
   });
 }
+
+/** What the promise comes to, or undefined as soon as the signal is given. */
+export function unlessStopped<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -47,8 +47,8 @@ export interface HttpOptions {
 
 export interface Http {
   exchange(request: HttpRequest): Promise<Exchange>;
-  /** Waits for what is in flight. */
-  close(): Promise<void>;
+  /** Waits for what is in flight; after so many milliseconds what is left is cut off. */
+  close(withinMs?: number): Promise<void>;
 }
 
 /**
@@ -57,9 +57,10 @@ export interface Http {
  */
 export function openHttp(options: HttpOptions): Http {
   const clock = options.clock ?? systemClock;
-  let live = 0;
-  let idle: (() => void) | undefined;
   let closed = false;
+  /** One for each request in flight; it ends the request now. */
+  const live = new Set<() => void>();
+  let onIdle: (() => void)[] = [];
   const pool = new Pool(options.origin, {
     connections: options.connections,
     pipelining: 1,
@@ -78,19 +79,23 @@ export function openHttp(options: HttpOptions): Http {
       let headers: Readonly<Record<string, string | string[] | undefined>> = {};
       const chunks: Buffer[] = [];
       let size = 0;
-      live++;
 
       const settle = (result: Exchange): void => {
         if (settled) return;
         settled = true;
+        live.delete(cut);
         cancelDeadline();
         resolve(result);
-        if (--live === 0) idle?.();
+        if (live.size > 0) return;
+        for (const idle of onIdle) idle();
+        onIdle = [];
       };
       const fail = (cause: (Exchange & { kind: 'fault' })['cause'], reason: string): void => {
         settle({ kind: 'fault', sent: controller !== undefined, cause, reason, ...(status ? { status } : {}) });
         controller?.abort(new Error(reason));
       };
+      const cut = (): void => fail('cut', 'given up, as the connection had to be closed');
+      live.add(cut);
       const allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
       const cancelDeadline = clock.after(allowedMs, () =>
         fail('timeout', `no complete answer within ${allowedMs / 1000} s`),
@@ -149,18 +154,46 @@ export function openHttp(options: HttpOptions): Http {
     });
   }
 
-  async function close(): Promise<void> {
+  async function close(withinMs?: number): Promise<void> {
     closed = true;
-    if (live > 0) {
-      await new Promise<void>((resolve) => {
-        idle = resolve;
+    if (live.size > 0) {
+      const ended = new Promise<void>((resolve) => {
+        onIdle.push(resolve);
       });
+      const cutAll = (): void => {
+        for (const cut of [...live]) cut();
+      };
+      const cancel = withinMs === undefined ? undefined : clock.after(withinMs, cutAll);
+      await ended;
+      cancel?.();
     }
     // Every exchange has ended; what is left are idle connections and such that were never finished.
     await pool.destroy();
   }
 
   return { exchange, close };
+}
+
+/** One user's share of a connection: after its `close`, which waits for its own requests alone, it sends nothing more. */
+export function shareHttp(http: Http): Http {
+  let closed = false;
+  const live = new Set<Promise<Exchange>>();
+  return {
+    exchange(request) {
+      if (closed) return Promise.reject(new Error('the connection to the service is closed'));
+      const exchange = http.exchange(request);
+      live.add(exchange);
+      const done = (): void => {
+        live.delete(exchange);
+      };
+      exchange.then(done, done);
+      return exchange;
+    },
+    async close() {
+      closed = true;
+      await Promise.allSettled(live);
+    },
+  };
 }
 
 const WORDS: Readonly<Record<string, string>> = {

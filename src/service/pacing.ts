@@ -1,5 +1,10 @@
+import type { SharedPace } from '../model/pace.js';
 import type { Clock } from './clock.js';
 import { learnRate } from './rate.js';
+import { retryBudget } from './retries.js';
+import { openSharing, type Sharing } from './sharing.js';
+import { SLOW_INTERVAL_MS } from './slots.js';
+import { waitingLines } from './waiting.js';
 
 /** What an answer says about the pace. */
 export type Load = 'fine' | 'throttled' | 'overloaded' | 'unclear';
@@ -8,9 +13,12 @@ export interface PacerOptions {
   readonly maxInFlight: number;
   /** A fixed ceiling of requests per second. */
   readonly maxRps?: number;
+  /** The pace shared with other processes; the ceiling is then that of all together. */
+  readonly shared?: SharedPace;
   readonly clock: Clock;
   /** 0 ≤ x < 1 */
   readonly random: () => number;
+  /** Sends everybody away, and lets nobody in any more. */
   readonly signal?: AbortSignal;
 }
 
@@ -20,13 +28,20 @@ export interface PacerOptions {
  *   in flight: starts at min(8, max); grows by half a round trip's answers until the first sign of overload, afterwards by
  *   one per round trip; ×0.7 on 429, 503 and time-outs, at most once per round trip (AIMD)
  *   rate: a fixed ceiling, and one learned from 429 answers
+ *   shared: with other processes, one rate, one pause, and everybody's 429 and 503 as if they were met here (`sharing.ts`)
  *   hold: until a moment the service named (Retry-After) nobody passes
  *   retries: a budget of ten, refilled by successes and time, so that a failing service is not flooded with repetitions
  */
-export interface Pacer {
+export interface Pacer extends Pick<Lane, 'enter'> {
+  /** Requests that may be in flight now. */
   readonly limit: number;
-  /** True: go now. A promise: wait; false in the end where the run was stopped. A repetition goes before fresh requests. */
-  enter(repetition: boolean): true | Promise<boolean>;
+  readonly inFlight: number;
+  /** Requests per second, learned from 429 answers; undefined while there is none. */
+  readonly learnedRate: number | undefined;
+  /** Milliseconds within which nobody passes; 0 for none. */
+  readonly heldMs: number;
+  /** A run's own way in. Runs take turns; its signal sends away, at once, whoever waits in this lane, and nobody else. */
+  lane(signal?: AbortSignal): Lane;
   leave(load: Load, enteredAt: number): void;
   /** Nobody passes before this much time is over. */
   hold(ms: number): void;
@@ -34,22 +49,26 @@ export interface Pacer {
   backoff(repetition: number): number;
 }
 
+export interface Lane {
+  /** True: go now. A promise: wait; false in the end where the run was stopped. A repetition goes before fresh requests. */
+  enter(repetition: boolean): true | Promise<boolean>;
+  /** Sends away who still waits, and lets go of the signal. */
+  close(): void;
+}
+
 const FIRST_LIMIT = 8;
 const DECREASE = 0.7;
-const BACKOFF_BASE_MS = 250;
-const BACKOFF_CAP_MS = 30_000;
-const RETRY_BUDGET = 10;
-const RETRIES_PER_SECOND = 5;
-const RETRIES_PER_SUCCESS = 0.2;
-/** Timers are coarse; a request that is late by this much may be made up for. */
+/** Timers are coarse; a request that is late by this much may be made up for, unless requests are far apart. */
 const SLACK_MS = 10;
-/** Not where requests are far apart: a service that counts strictly would refuse an early one. */
-const SLOW_INTERVAL_MS = 50;
+/** How late word of the others comes, about. */
+const TELLING_MS = 100;
+const LONGEST_DEAF_MS = 1_000;
 
 export function openPacer(options: PacerOptions): Pacer {
   const { clock, signal } = options;
   const max = Math.max(1, options.maxInFlight);
   const rate = learnRate();
+  const retries = retryBudget(clock, options.random);
   let limit = Math.min(FIRST_LIMIT, max);
   let inFlight = 0;
   let everOverloaded = false;
@@ -57,30 +76,85 @@ export function openPacer(options: PacerOptions): Pacer {
   let roundTrip = 0;
   let heldUntil = 0;
   let nextSlot = 0;
-  let budget = RETRY_BUDGET;
-  let budgetAt = clock.now();
   let cancelTimer: (() => void) | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
-  type Waiter = (go: boolean) => void;
-  const repetitions = queue<Waiter>();
-  const fresh = queue<Waiter>();
+  const lines = waitingLines();
+  const sharing: Sharing | undefined =
+    options.shared &&
+    openSharing({
+      shared: options.shared,
+      clock,
+      active: () => inFlight + lines.size > 0,
+      demand: () => Math.min(lines.size, passable()),
+      intervalMs,
+      heldMs: () => Math.max(0, heldUntil - clock.now()),
+      heard(news, state) {
+        const now = clock.now();
+        if (state.heldMs > 0) heldUntil = Math.max(heldUntil, now + state.heldMs);
+        if (!news) return;
+        if (news.successes > 0) rate.succeeded(now, news.successes, news.since);
+        // The others were slowed down by what they sent a round trip before; this process may have been by the same.
+        if (decreasedAt >= news.since - Math.max(roundTrip, TELLING_MS)) return;
+        if (news.throttled > 0) slowDown('throttled', now);
+        else if (news.overloaded > 0) slowDown('overloaded', now);
+      },
+      wake: drain,
+    });
+
+  /** Where nobody waits there is nothing to wake for; a timer would keep the process alive. */
+  function rest(): void {
+    if (lines.size > 0) return;
+    cancelTimer?.();
+    cancelTimer = undefined;
+  }
 
   signal?.addEventListener(
     'abort',
     () => {
-      cancelTimer?.();
-      cancelTimer = undefined;
-      for (const lane of [repetitions, fresh])
-        for (let waiter = lane.take(); waiter; waiter = lane.take()) waiter(false);
+      for (let waiter = lines.next(); waiter; waiter = lines.next()) waiter(false);
+      rest();
+      sharing?.stop();
     },
     { once: true },
   );
+  if (signal?.aborted) sharing?.stop();
+
+  function openLane(own?: AbortSignal): Lane {
+    const line = lines.open();
+    let closed = false;
+    const dismiss = (): void => {
+      line.dismiss();
+      rest();
+    };
+    own?.addEventListener('abort', dismiss, { once: true });
+    return {
+      enter(repetition) {
+        if (closed || own?.aborted || signal?.aborted) return Promise.resolve(false);
+        sharing?.stir();
+        if (lines.size === 0 && mayGo(clock.now())) {
+          inFlight++;
+          return true;
+        }
+        return new Promise<boolean>((resolve) => line.put(resolve, repetition));
+      },
+      close() {
+        closed = true;
+        own?.removeEventListener('abort', dismiss);
+        dismiss();
+      },
+    };
+  }
+
+  /** Between two requests at the rate in force; 0 where there is none. */
+  function intervalMs(): number {
+    return 1000 / Math.min(options.maxRps ?? Number.POSITIVE_INFINITY, rate.perSecond);
+  }
 
   /** Milliseconds until the rate allows another request; takes the slot where it is now. */
   function takeSlot(now: number): number {
-    const perSecond = Math.min(options.maxRps ?? Number.POSITIVE_INFINITY, rate.perSecond);
-    if (perSecond === Number.POSITIVE_INFINITY) return 0;
-    const interval = 1000 / perSecond;
+    const interval = intervalMs();
+    if (interval === 0) return 0;
+    if (sharing) return sharing.takeSlot(now);
     const slack = interval > SLOW_INTERVAL_MS ? 0 : SLACK_MS;
     const early = nextSlot - now;
     if (early > slack / 2) return early;
@@ -90,7 +164,7 @@ export function openPacer(options: PacerOptions): Pacer {
 
   function mayGo(now: number): boolean {
     if (inFlight >= Math.floor(limit)) return false;
-    const delay = Math.max(heldUntil - now, 0) || takeSlot(now);
+    const delay = Math.max(heldUntil - now, 0) || sharing?.listeningMs(now) || takeSlot(now);
     if (delay <= 0) return true;
     wakeAt(now + delay);
     return false;
@@ -107,9 +181,9 @@ export function openPacer(options: PacerOptions): Pacer {
   }
 
   function drain(): void {
-    while (repetitions.size + fresh.size > 0 && mayGo(clock.now())) {
+    while (lines.size > 0 && mayGo(clock.now())) {
       inFlight++;
-      (repetitions.take() ?? fresh.take())?.(true);
+      lines.next()?.(true);
     }
   }
 
@@ -118,23 +192,41 @@ export function openPacer(options: PacerOptions): Pacer {
     return rate.perSecond === Number.POSITIVE_INFINITY ? 0 : 1 + (1.5 * rate.perSecond * roundTrip) / 1000;
   }
 
-  function refillBudget(now: number): void {
-    budget = Math.min(RETRY_BUDGET, budget + ((now - budgetAt) / 1000) * RETRIES_PER_SECOND);
-    budgetAt = now;
+  /** Once per round trip: the decrease, and what was sent before it says nothing more. */
+  function slowDown(load: 'throttled' | 'overloaded', now: number): void {
+    everOverloaded = true;
+    decreasedAt = now;
+    if (load === 'throttled') {
+      const before = rate.perSecond;
+      rate.throttled(now, roundTrip, heldUntil > now);
+      nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
+      if (before !== Number.POSITIVE_INFINITY) sharing?.slower(Math.min(1, rate.perSecond / before));
+      // Until the others know, they send as before; what is met meanwhile says nothing of the new rate.
+      if (sharing) decreasedAt = Math.min(Math.max(sharing.grantedUntil, now + TELLING_MS), now + LONGEST_DEAF_MS);
+    }
+    limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);
+  }
+
+  /** Requests that the limit lets pass within the next 100 ms. */
+  function passable(): number {
+    return Math.floor(limit) - inFlight + Math.ceil((limit * 100) / Math.max(20, roundTrip));
   }
 
   return {
     get limit() {
       return Math.floor(limit);
     },
-    enter(repetition) {
-      if (signal?.aborted) return Promise.resolve(false);
-      if (repetitions.size + fresh.size === 0 && mayGo(clock.now())) {
-        inFlight++;
-        return true;
-      }
-      return new Promise<boolean>((resolve) => (repetition ? repetitions : fresh).put(resolve));
+    get inFlight() {
+      return inFlight;
     },
+    get learnedRate() {
+      return rate.perSecond === Number.POSITIVE_INFINITY ? undefined : rate.perSecond;
+    },
+    get heldMs() {
+      return Math.max(0, heldUntil - clock.now());
+    },
+    enter: openLane().enter,
+    lane: openLane,
     leave(load, enteredAt) {
       const now = clock.now();
       // A limit that is not made use of proves nothing.
@@ -143,74 +235,19 @@ export function openPacer(options: PacerOptions): Pacer {
       if (load === 'fine') {
         roundTrip = roundTrip === 0 ? now - enteredAt : roundTrip * 0.9 + (now - enteredAt) * 0.1;
         rate.succeeded(now);
-        budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
+        sharing?.succeeded();
+        retries.succeeded();
         if (used) limit = Math.min(max, limit + (everOverloaded && limit >= busy() ? 1 / limit : 0.5));
       } else if (load !== 'unclear' && enteredAt > decreasedAt) {
-        everOverloaded = true;
-        decreasedAt = now;
-        if (load === 'throttled') {
-          rate.throttled(now, roundTrip, heldUntil > now);
-          nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
-        }
-        limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);
+        slowDown(load, now);
+        sharing?.slowed(load);
       }
       drain();
     },
     hold(ms) {
       heldUntil = Math.max(heldUntil, clock.now() + ms);
+      sharing?.hold(heldUntil);
     },
-    backoff(repetition) {
-      const now = clock.now();
-      refillBudget(now);
-      budget--;
-      const forBudget = budget < 0 ? (-budget / RETRIES_PER_SECOND) * 1000 : 0;
-      const ceiling = Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** Math.min(20, repetition));
-      return Math.max(options.random() * ceiling, Math.min(forBudget, BACKOFF_CAP_MS));
-    },
-  };
-}
-
-const SHORTEST_HOLD_MS = 1_000;
-const LONGEST_HOLD_MS = 15 * 60_000;
-
-/**
- * `Retry-After` in milliseconds, in seconds or as an HTTP date, clamped to 1 s – 15 min; undefined where there is none or
- * it cannot be read. A date is measured against the service's own `Date` where it sent one.
- */
-export function retryAfter(value: string | undefined, date: string | undefined, clock: Clock): number | undefined {
-  if (value === undefined) return undefined;
-  const text = value.trim();
-  let ms: number;
-  if (/^[+-]?\d+(\.\d+)?$/.test(text)) ms = Number(text) * 1000;
-  else {
-    const then = Date.parse(text);
-    if (Number.isNaN(then)) return undefined;
-    const serviceNow = date === undefined ? Number.NaN : Date.parse(date);
-    ms = then - (Number.isNaN(serviceNow) ? clock.wall() : serviceNow);
-  }
-  return Math.min(LONGEST_HOLD_MS, Math.max(SHORTEST_HOLD_MS, ms));
-}
-
-/** First in, first out, in constant time. */
-function queue<T>() {
-  let items: (T | undefined)[] = [];
-  let head = 0;
-  return {
-    get size() {
-      return items.length - head;
-    },
-    put(item: T): void {
-      items.push(item);
-    },
-    take(): T | undefined {
-      if (head === items.length) return undefined;
-      const item = items[head];
-      items[head++] = undefined;
-      if (head > 1024 && head * 2 > items.length) {
-        items = items.slice(head);
-        head = 0;
-      }
-      return item;
-    },
+    backoff: retries.backoff,
   };
 }

@@ -11,7 +11,8 @@
 export interface LearnedRate {
   /** Requests per second; Infinity until the first 429. */
   readonly perSecond: number;
-  succeeded(now: number): void;
+  /** `count` successes since `since`: what other processes report comes in lots. */
+  succeeded(now: number, count?: number, since?: number): void;
   /**
    * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `paused`: the service named
    * a pause, and nobody sends before it is over. Another 429 right after the pause, before anything was served, says that
@@ -32,6 +33,12 @@ const WINDOW_MS = 1_000;
 const WINDOW_ANSWERS = 25;
 const LATEST = 16;
 
+/** Answers that came together. */
+interface Lot {
+  readonly count: number;
+  readonly since: number;
+}
+
 export function learnRate(): LearnedRate {
   let rate = Number.POSITIVE_INFINITY;
   let lastGood = Number.POSITIVE_INFINITY;
@@ -42,7 +49,7 @@ export function learnRate(): LearnedRate {
   let counted = 0;
   /** Successes per second in the last full window. */
   let served = 0;
-  const latest: number[] = [];
+  const latest: Lot[] = [];
   let at = 0;
 
   function roll(now: number): void {
@@ -55,8 +62,15 @@ export function learnRate(): LearnedRate {
 
   /** Successes per second over the last few, which tells soonest where a limit has dropped to. */
   function recent(now: number): number {
-    const oldest = latest[at];
-    return oldest === undefined ? 0 : (LATEST * 1000) / Math.max(1, now - oldest);
+    let answers = 0;
+    let oldest = now;
+    for (let back = 1; back <= LATEST && answers < LATEST; back++) {
+      const lot = latest[(at + LATEST - back) % LATEST];
+      if (!lot) return 0;
+      answers += lot.count;
+      oldest = Math.min(oldest, lot.since);
+    }
+    return (answers * 1000) / Math.max(1, now - oldest);
   }
 
   /** The pace that was really held lately. */
@@ -68,13 +82,13 @@ export function learnRate(): LearnedRate {
     get perSecond() {
       return rate;
     },
-    succeeded(now) {
+    succeeded(now, count = 1, since = now) {
       roll(now);
-      counted++;
-      latest[at] = now;
+      counted += count;
+      latest[at] = { count, since };
       at = (at + 1) % LATEST;
       if (rate === Number.POSITIVE_INFINITY) return;
-      successes++;
+      successes += count;
       const curve = 1 + (1 - DOWN) * ((successes - backAfter) / backAfter) ** 3;
       // Never far above what is really sent: a limit that drops later must be found again from near it.
       rate = Math.max(rate, Math.min(lastGood * curve, 2 * Math.max(pace(now), rate / 2) + 1));

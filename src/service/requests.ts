@@ -1,14 +1,23 @@
 import { RunError } from '../model/error.js';
 import type { Address } from './address.js';
 import { classify, overload, type Verdict } from './classify.js';
-import { type Clock, wait } from './clock.js';
+import { type Clock, unlessStopped, wait } from './clock.js';
 import { messageLine, readMessages, scrub } from './errors.js';
 import type { Exchange, Http } from './http.js';
-import { type Pacer, retryAfter } from './pacing.js';
+import type { Lane, Pacer } from './pacing.js';
 import type { RequestCounts, ServiceMessage } from './port.js';
+import { retryAfter } from './retries.js';
 import type { Token, TokenKeeper } from './token.js';
 
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;
+
+/** One exchange with the service: what was asked, the status of its answer (undefined for none), and how long it took. */
+export type Observe = (event: {
+  readonly kind: 'read' | 'write';
+  readonly status: number | undefined;
+  readonly ms: number;
+  readonly repetition: boolean;
+}) => void;
 
 export interface Call {
   readonly kind: 'read' | 'write';
@@ -39,12 +48,15 @@ export interface SenderParts {
   readonly address: Address;
   readonly tokens: TokenKeeper;
   readonly pacer: Pacer;
+  /** This run's way through the gate. */
+  readonly lane: Lane;
   readonly clock: Clock;
   readonly counts: RequestCounts;
   /** How long a service that is down, or throttles, is waited for: from a request's first such answer. */
   readonly patienceMs: number;
   readonly userAgent: string;
   readonly log: Log;
+  readonly observe?: Observe;
   readonly signal?: AbortSignal;
 }
 
@@ -79,7 +91,7 @@ const MAX_THROTTLED = 6;
  * Throws RunError('failed'): unreachable for too long (reads), token refused, access denied, redirect, answer too large.
  */
 export function openSender(parts: SenderParts): Sender {
-  const { http, address, tokens, pacer, clock, counts, log } = parts;
+  const { http, address, tokens, pacer, lane, clock, counts, log } = parts;
   const fixed = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', parts.userAgent];
 
   async function send(call: Call): Promise<Settled> {
@@ -90,19 +102,20 @@ export function openSender(parts: SenderParts): Sender {
     let throttled = 0;
     let failed = 0;
     for (let attempt = 0; ; attempt++) {
-      const gate = pacer.enter(attempt > 0);
+      const gate = lane.enter(attempt > 0);
       if (gate !== true && !(await gate)) return stopped(call);
       const enteredAt = clock.now();
-      let token: Token;
+      let token: Token | undefined;
       let exchange: Exchange;
       try {
         const current = tokens.current();
-        token = current instanceof Promise ? await current : current;
+        // It is fetched for everybody; a run that is stopped does not wait for it.
+        token = current instanceof Promise ? await unlessStopped(current, parts.signal) : current;
       } catch (error) {
         pacer.leave('unclear', enteredAt);
         throw error;
       }
-      if (parts.signal?.aborted) {
+      if (token === undefined || parts.signal?.aborted) {
         pacer.leave('unclear', enteredAt);
         return stopped(call);
       }
@@ -113,14 +126,18 @@ export function openSender(parts: SenderParts): Sender {
       const sentAt = clock.now();
       const headers = [...fixed, 'authorization', token.header];
       if (call.body !== undefined) headers.push('content-type', 'application/json');
-      exchange = await http.exchange({
-        method: call.method,
-        path,
-        headers,
-        ...(call.body === undefined ? {} : { body: call.body }),
-        ...(call.optional ? { timeoutMs: call.optional.timeoutMs } : {}),
-      });
-      const verdict = judge(call, exchange);
+      try {
+        exchange = await http.exchange({
+          method: call.method,
+          path,
+          headers,
+          ...(call.body === undefined ? {} : { body: call.body }),
+          ...(call.optional ? { timeoutMs: call.optional.timeoutMs } : {}),
+        });
+      } catch (error) {
+        pacer.leave('unclear', sentAt);
+        throw error;
+      }
       const held =
         // A service that is down only for an optional read must not make the others wait.
         exchange.kind === 'answer' && (exchange.status === 429 || (exchange.status === 503 && !call.optional))
@@ -128,6 +145,9 @@ export function openSender(parts: SenderParts): Sender {
           : undefined;
       if (held !== undefined) pacer.hold(held);
       pacer.leave(overload(exchange), sentAt);
+      const ms = clock.now() - sentAt;
+      parts.observe?.({ kind: call.kind, status: exchange.status, ms, repetition: attempt > 0 });
+      const verdict = judge(call, exchange);
 
       switch (verdict.kind) {
         case 'ok':

@@ -3,35 +3,28 @@ import { RunError } from '../model/error.js';
 import type { ResourceName } from '../resources/spec.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
 import { readPage, readRecord, readWritten } from './answer.js';
-import { type Clock, systemClock } from './clock.js';
-import { openHttp } from './http.js';
+import { type Channel, type ChannelOptions, openChannel } from './channel.js';
+import { shareHttp } from './http.js';
 import { stringifyBody } from './json.js';
-import { openPacer } from './pacing.js';
 import type { Json, Page, Readable, RequestCounts, Service, WriteAnswer } from './port.js';
 import { serialProbe } from './probe.js';
-import { type Log, openSender, type Settled } from './requests.js';
-import { openToken, type TokenSource } from './token.js';
+import { type Call, type Log, type Observe, openSender, type Settled } from './requests.js';
 
-export interface ServiceOptions {
-  /** `{base_url}`, without /api/v2. */
-  readonly baseUrl: string;
+export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
   readonly company: number;
-  readonly token: TokenSource;
-  readonly maxInFlight: number;
-  /** A fixed ceiling of requests per second. */
-  readonly maxRps?: number;
-  /** Default: 10 s to connect, 60 s for a whole request. */
-  readonly timeouts?: { readonly connectMs?: number; readonly requestMs?: number };
   /** How long a service that is down is waited for; default 15 min. */
   readonly patienceMs?: number;
-  /** Default 32 MB. */
-  readonly maxAnswerBytes?: number;
-  readonly clock?: Clock;
-  readonly random?: () => number;
   readonly log?: Log;
+  /** Told of every exchange, for metrics. */
+  readonly observe?: Observe;
   /** Ends every wait and refuses new requests; what is in flight is finished, its answer is needed. */
   readonly signal?: AbortSignal;
   readonly userAgent?: string;
+  /**
+   * Opened for the same address, and left open when this service is closed. Connections, limits, token, clock and time-outs
+   * are then the channel's; without one, this service has its own.
+   */
+  readonly channel?: Channel;
 }
 
 /**
@@ -39,48 +32,44 @@ export interface ServiceOptions {
  * that nothing was written. After the signal, reads throw and writes are `unsent`.
  */
 export function openService(options: ServiceOptions): Service {
-  const address = readAddress(options.baseUrl);
   const { company } = options;
-  // Every wait listens for the stop; the caller's signal is listened to once, and let go at the end.
+  // Every wait listens for the stop; the signals given are listened to once, and let go at the end.
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal);
   const onStop = (): void => stopping.abort();
-  if (options.signal?.aborted) onStop();
-  options.signal?.addEventListener('abort', onStop, { once: true });
-  const clock = options.clock ?? systemClock;
-  const connectMs = options.timeouts?.connectMs ?? 10_000;
-  const requestMs = options.timeouts?.requestMs ?? 60_000;
-  const patienceMs = options.patienceMs ?? 15 * 60_000;
+  const channel = options.channel ?? openChannel(options);
+  const { address } = channel;
+  if (options.channel) checkChannel(options.channel, options.baseUrl);
+  const { pacer, tokens, clock } = channel.parts;
+  const stops = [options.signal, channel.parts.signal];
+  for (const stop of stops) {
+    if (stop?.aborted) onStop();
+    stop?.addEventListener('abort', onStop, { once: true });
+  }
   const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
-  const http = openHttp({
-    origin: address.origin,
-    connections: Math.max(1, options.maxInFlight),
-    connectMs,
-    requestMs,
-    maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
-    clock,
-  });
-  const pacer = openPacer({
-    maxInFlight: options.maxInFlight,
-    clock,
-    random: options.random ?? Math.random,
-    signal,
-    ...(options.maxRps === undefined ? {} : { maxRps: options.maxRps }),
-  });
-  const tokens = openToken(options.token, { connectMs, requestMs, patienceMs }, clock, signal);
-  const { send } = openSender({
+  const http = shareHttp(channel.parts.http);
+  const lane = pacer.lane(signal);
+  const sender = openSender({
     http,
     address,
     tokens,
     pacer,
+    lane,
     clock,
     counts,
-    patienceMs,
+    patienceMs: options.patienceMs ?? 15 * 60_000,
     userAgent: options.userAgent ?? 'rowferry',
     log: options.log ?? (() => undefined),
     signal,
+    ...(options.observe ? { observe: options.observe } : {}),
   });
+  let closed = false;
+
+  async function send(call: Call): Promise<Settled> {
+    if (closed) throw new Error('the connection to the service is closed');
+    return sender.send(call);
+  }
 
   async function page(resource: Readable, number: number, query: Readonly<Record<string, string>> = {}): Promise<Page> {
     checkQuery(query);
@@ -145,10 +134,20 @@ export function openService(options: ServiceOptions): Service {
     },
     update: (resource, id, body, method = 'PUT') => write(method, writePath(resource, id), resource, body),
     async close() {
+      closed = true;
+      lane.close();
       await http.close();
-      options.signal?.removeEventListener('abort', onStop);
+      for (const stop of stops) stop?.removeEventListener('abort', onStop);
+      if (!options.channel) await channel.close();
     },
   };
+}
+
+/** The token of a channel is for its own address alone. */
+function checkChannel(channel: Channel, baseUrl: string): void {
+  const { origin, root } = readAddress(baseUrl);
+  if (origin === channel.address.origin && root === channel.address.root) return;
+  throw new Error(`the channel leads to ${channel.address.origin}${channel.address.root}, not to ${origin}${root}`);
 }
 
 /** Faults of the calling code, not of the run. */

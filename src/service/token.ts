@@ -149,6 +149,11 @@ async function askForToken(
   const http = openHttp({ origin: url.origin, connections: 1, ...times, maxAnswerBytes: 1024 * 1024 });
   const until = clock.now() + times.patienceMs;
   let style: 'header' | 'body' = 'header';
+  // Nobody waits for a token any more, and asking for one changes nothing.
+  const cut = (): void => {
+    void http.close(0);
+  };
+  signal?.addEventListener('abort', cut, { once: true });
   try {
     for (let attempt = 0; ; attempt++) {
       const exchange = await http.exchange(tokenRequest(source, `${url.pathname}${url.search}`, style));
@@ -164,6 +169,7 @@ async function askForToken(
       if (!(await wait(clock, delay, signal))) throw new RunError('failed', 'Stopped while waiting for a token.');
     }
   } finally {
+    signal?.removeEventListener('abort', cut);
     await http.close();
   }
 }

@@ -29,6 +29,12 @@ describe('settings', () => {
     expect(settings).toEqual({
       company: 1,
       home: path.join(cwd, '.rowferry'),
+      worker: {
+        inbox: path.join(cwd, '.rowferry/inbox'),
+        roots: [path.join(cwd, '.rowferry'), path.join(cwd, '.rowferry/inbox'), cwd],
+        leaseMs: 15_000,
+        http: { host: '127.0.0.1', port: 8720, stated: false },
+      },
       jobsDir: path.join(cwd, 'jobs'),
       concurrency: 16,
       timeoutMs: 30_000,
@@ -76,6 +82,12 @@ describe('settings', () => {
       auth: { kind: 'token', token: 'secret-token' },
       company: 2,
       home: '/data',
+      worker: {
+        inbox: '/data/inbox',
+        roots: ['/data', '/data/inbox', cwd],
+        leaseMs: 15_000,
+        http: { host: '127.0.0.1', port: 8720, stated: false },
+      },
       jobsDir: path.join(cwd, 'my/jobs'),
       queueUrl: 'rediss://u:p%40ss@queue.example:6380/2',
       concurrency: 64,

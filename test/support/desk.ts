@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import pino from 'pino';
+import type { WorkerContext } from '../../src/runs/context.js';
 import { importFile, type RunResult, resumeRun } from '../../src/runs/import.js';
 import { inlineJob, loadJob } from '../../src/runs/job-file.js';
-import { resolveSettings } from '../../src/runs/settings.js';
+import { resolveSettings, type Settings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 
 /** A place to work at: a sandbox service, a home folder, and the import as the command line calls it. */
@@ -13,6 +14,8 @@ export interface Desk {
   readonly sandbox: Sandbox;
   readonly dir: string;
   readonly home: string;
+  /** The settings that its imports have. */
+  settings(env?: Record<string, string>): Settings;
   /** Writes a file into the desk's folder. */
   file(name: string, content: string | Buffer): Promise<string>;
   import(file: string, job: object | string, options?: ImportOptions): Promise<Imported>;
@@ -27,6 +30,8 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
   readonly company?: number;
   readonly reportDir?: string;
+  /** What a worker adds to a run. */
+  readonly worker?: WorkerContext;
 }
 
 export interface Imported extends RunResult {
@@ -46,13 +51,8 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
   const dir = await mkdtemp(join(tmpdir(), 'rowferry-'));
   const home = join(dir, 'home');
 
-  async function collect(
-    work: (context: Parameters<typeof importFile>[1]) => Promise<RunResult>,
-    options: ImportOptions,
-  ): Promise<Imported> {
-    const notices: string[] = [];
-    const before = sandbox.commits.length;
-    const settings = resolveSettings(
+  const environment = (more: Record<string, string> = {}) =>
+    resolveSettings(
       {
         ROWFERRY_API_URL: sandbox.url,
         ROWFERRY_API_TOKEN: 'test-token',
@@ -60,15 +60,24 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
         ROWFERRY_SETTLE_WINDOW: '0.05,0.1,0.2',
         ROWFERRY_TIMEOUT: '2',
         ROWFERRY_PATIENCE: '0.05',
-        ...options.env,
+        ...more,
       },
       {},
       dir,
     );
+
+  async function collect(
+    work: (context: Parameters<typeof importFile>[1]) => Promise<RunResult>,
+    options: ImportOptions,
+  ): Promise<Imported> {
+    const notices: string[] = [];
+    const before = sandbox.commits.length;
+    const settings = environment(options.env);
     const result = await work({
       settings,
       log: pino({ level: 'silent' }),
       signal: options.signal ?? new AbortController().signal,
+      ...(options.worker ? { worker: options.worker } : {}),
       listener: { progress: () => undefined, notice: ({ text }) => notices.push(text) },
     });
     const results = await table(join(result.reportDir, 'results.csv'));
@@ -87,6 +96,7 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     sandbox,
     dir,
     home,
+    settings: environment,
     async file(name, content) {
       const path = join(dir, name);
       await writeFile(path, content);

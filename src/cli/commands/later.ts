@@ -37,21 +37,6 @@ export function laterCommands(): Command[] {
         .argument('<resource>', 'asset, contract, supplier or customer')
         .requiredOption('-o, --output <file>', 'workbook to write'),
     ),
-    later(
-      new Command('worker')
-        .description('work on the queue, the drop folder and the schedules, until SIGTERM')
-        .option('--queue-only', 'the queue alone')
-        .option('--inbox <dir>', 'drop folder'),
-    ),
-    later(
-      new Command('enqueue')
-        .description('put a run on the queue')
-        .argument('<kind>', 'import, export or reconcile')
-        .requiredOption('--job <job>', 'job file or name')
-        .option('--file <file>', 'spreadsheet')
-        .option('--wait', 'wait until it is done')
-        .option('--json', 'print the summary as one JSON object'),
-    ),
   ];
 }
 

@@ -4,6 +4,7 @@ import { type Cli, print, tell } from '../io.js';
 import { onInterrupt } from '../signals.js';
 
 interface Options {
+  host?: string;
   port?: string;
   token?: string;
   seed?: string;
@@ -15,6 +16,7 @@ interface Options {
 export function sandboxCommand(cli: Cli): Command {
   return new Command('sandbox')
     .description('a service to try things on: it keeps everything in memory and forgets it when it ends')
+    .option('--host <address>', 'address it listens on; by default this machine alone (127.0.0.1)')
     .option('--port <n>', 'port; by default one that is free')
     .option('--token <token>', 'bearer token it accepts; by default one is made up')
     .option('--seed <seed>', 'demo (a company with records, the default) or empty')
@@ -54,6 +56,7 @@ async function serve(cli: Cli, options: Options): Promise<number> {
     const sandbox = await startSandbox({
       faults,
       seed: oneOf('--seed', options.seed, ['demo', 'empty']) ?? 'demo',
+      ...(options.host === undefined ? {} : { host: options.host }),
       ...(options.port === undefined ? {} : { port: wholeNumber('--port', options.port, 65_535) }),
       ...(options.token === undefined ? {} : { token: options.token }),
       ...(options.latency === undefined ? {} : { latencyMs: wholeNumber('--latency', options.latency, 600_000) }),

@@ -1,10 +1,11 @@
 import iconv from 'iconv-lite';
 import { type ImportJob, importJob } from '../../model/job.js';
 import { didYouMean } from '../nearest.js';
+import { checkCron } from '../schedule/slots.js';
 import { checkDates } from './columns.js';
 import { checkFields } from './fields.js';
 import { asPlain, type Report } from './names.js';
-import { cronProblem, isTimeZone, timeZones } from './schedule.js';
+import { isTimeZone, timeZones } from './schedule.js';
 import { shapeProblems, shown } from './shape.js';
 import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
 
@@ -89,7 +90,7 @@ const ENCODINGS = [
 
 function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Report): void {
   const { cron, timezone } = schedule;
-  const wrong = typeof cron === 'string' && cron !== '' ? cronProblem(cron) : undefined;
+  const wrong = typeof cron === 'string' && cron !== '' ? checkCron(cron) : undefined;
   if (wrong)
     report(['schedule', 'cron'], `the cron expression ${shown(cron)} cannot be used: ${wrong}`, { part: 'value' });
   if (typeof timezone === 'string' && timezone !== '' && !isTimeZone(timezone)) {

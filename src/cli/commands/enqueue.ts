@@ -1,0 +1,168 @@
+import { Command } from 'commander';
+import { EXIT, RunError } from '../../model/error.js';
+import type { SettingFlags, Settings } from '../../runs/settings.js';
+import type { Store, StoreOptions } from '../../worker/store/port.js';
+import { failureObject } from '../failure.js';
+import { type Cli, print, printJson, tell } from '../io.js';
+import { openTelling, readSettings, settingOptions } from '../setup.js';
+import { onInterrupt } from '../signals.js';
+import { notYet } from './later.js';
+
+type Options = SettingFlags & {
+  job?: string;
+  file?: string;
+  wait?: true;
+  json?: true;
+  dryRun?: true;
+  force?: true;
+};
+
+/** A queue that is away is waited for so long, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** Nobody waits for the job: what passes by itself is tried again. Milliseconds before the second attempt, then twice that. */
+const RETRIES = { attempts: 3, backoff: { type: 'exponential', delay: 15_000 } };
+
+export function enqueueCommand(
+  cli: Cli,
+  open: (options: StoreOptions) => Promise<Store> = async (options) =>
+    (await import('../../worker/store/open.js')).openStore(options),
+): Command {
+  const command = new Command('enqueue')
+    .description('put a run on the queue, for a worker to carry out')
+    .argument('<kind>', 'import; export and reconcile are not in this version yet')
+    .option('--job <job>', 'job file, or the name of one in the jobs folder of the worker; required')
+    .option('--file <file>', 'spreadsheet, or - for NDJSON rows on stdin; required')
+    .option('--dry-run', 'say what would happen; nothing is written to the service')
+    .option('--force', 'go on although a brake of the job would stop the run')
+    .option('--wait', 'wait for the run, show its progress and its summary')
+    .option('--json', 'print one JSON object: the summary with --wait, else what was put on the queue')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry enqueue import --job assets --file assets.xlsx
+  $ rowferry enqueue import --job jobs/assets.yaml --file assets.xlsx --wait
+  $ rowferry enqueue import --job assets --file - < rows.ndjson
+
+A job is sent by its name, or whole where it is given as a path. Exit codes with --wait are those of \`rowferry import\`;
+Ctrl-C ends the waiting, and the job stays on the queue.`,
+    )
+    .action(async (kind: string, options: Options) => {
+      cli.code = await enqueue(cli, kind, options, open);
+    });
+  return settingOptions(command, 'company', 'jobsDir', 'home', 'logLevel');
+}
+
+async function enqueue(
+  cli: Cli,
+  kind: string,
+  options: Options,
+  open: (options: StoreOptions) => Promise<Store>,
+): Promise<number> {
+  if (kind === 'export' || kind === 'reconcile') notYet(`enqueue ${kind}`, 'Imports can be put on the queue.');
+  if (kind !== 'import') {
+    throw new RunError('usage', `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\`.`);
+  }
+  const example = 'For example: rowferry enqueue import --job assets --file assets.xlsx';
+  if (options.job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
+  if (options.file === undefined) throw new RunError('usage', `--file is missing: it names the file. ${example}`);
+  const settings = await readSettings(cli, options);
+  const { prepareJob } = await import('../queue-job.js');
+  const prepared = await prepareJob(options.job, options.file, settings, cli.io, {
+    ...(options.dryRun && { dry_run: true }),
+    ...(options.force && { force: true }),
+    ...(options.company !== undefined && { company: settings.company }),
+  });
+  const telling = await openTelling(cli, settings);
+  const interruption = onInterrupt(() => undefined);
+  const notice = (level: 'info' | 'warn', text: string) => telling.listener.notice({ level, text });
+  try {
+    const store = await openFor(settings, open, notice, interruption.signal);
+    try {
+      const queue = store.queue('rowferry');
+      const data = await prepared.place(store);
+      const added = await queue.add(kind, data, options.wait ? {} : RETRIES).catch(async (error: unknown) => {
+        await prepared.takeBack();
+        throw error;
+      });
+      const id = added.id ?? '';
+      const workers = await store.workers('rowferry');
+      if (workers === 0) {
+        notice(
+          'warn',
+          'No worker is connected to the queue: the job waits until one is started with `rowferry worker`.',
+        );
+      }
+      if (!options.wait) {
+        telling.stop();
+        if (options.json)
+          printJson(cli.io, {
+            queue: 'rowferry',
+            id,
+            name: kind,
+            store: store.address,
+            workers,
+            data: shortData(data),
+          });
+        else print(cli.io, placedText(id, store.address));
+        return EXIT.ok;
+      }
+      const { waitForJob } = await import('../queue-wait.js');
+      const result = await waitForJob(queue, id, {
+        listener: telling.listener,
+        home: settings.home,
+        signal: interruption.signal,
+      });
+      telling.stop();
+      if (!result) return leftOnQueue(cli, id, options.json === true, interruption.exitCode() ?? EXIT.sigint);
+      const { presentSummary } = await import('../../runs/present.js');
+      if (!options.json) print(cli.io, presentSummary(result));
+      else {
+        printJson(cli.io, result.summary);
+        if (result.summary.reason !== undefined) tell(cli.io, `error: ${result.summary.reason}`);
+      }
+      return result.exitCode;
+    } finally {
+      await store.close();
+    }
+  } finally {
+    telling.stop();
+    interruption.release();
+  }
+}
+
+async function openFor(
+  settings: Settings,
+  open: (options: StoreOptions) => Promise<Store>,
+  notice: (level: 'info' | 'warn', text: string) => void,
+  signal: AbortSignal,
+): Promise<Store> {
+  const { makeHome } = await import('../queue-job.js');
+  await makeHome(settings.home);
+  return open({
+    ...(settings.queueUrl !== undefined && { url: settings.queueUrl }),
+    home: settings.home,
+    strict: settings.strict,
+    patienceMs: PATIENCE_MS,
+    notice,
+    signal,
+  });
+}
+
+function placedText(id: string, address: string): string {
+  return `Job ${id} is on the queue (${address}); the next free worker runs it.\nIts run is shown by \`rowferry runs\` where the worker is, and its end here with --wait.`;
+}
+
+function shortData(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { rows, ...rest } = data;
+  return Array.isArray(rows) ? { ...rest, rows: rows.length } : rest;
+}
+
+function leftOnQueue(cli: Cli, id: string, json: boolean, code: number): number {
+  const error = `Stopped waiting. The job ${id} stays on the queue and is run all the same.`;
+  tell(cli.io, error);
+  if (json)
+    printJson(cli.io, { ...failureObject({ status: 'interrupted', error, details: [], code }), queue: 'rowferry', id });
+  return code;
+}

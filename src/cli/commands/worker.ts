@@ -1,0 +1,77 @@
+import { Command } from 'commander';
+import { EXIT, RunError } from '../../model/error.js';
+import { type Cli, tell } from '../io.js';
+import { redactor } from '../redact.js';
+import { openTelling, readSettings, settingOptions } from '../setup.js';
+import { onInterrupt } from '../signals.js';
+
+interface Options {
+  queueOnly?: true;
+  board?: true;
+  inbox?: string;
+  http?: string;
+  concurrency?: string;
+  jobsDir?: string;
+  home?: string;
+  apiUrl?: string;
+  maxRps?: string;
+  logLevel?: string;
+}
+
+/** A worker that has not ended by itself so long after it was told to is ended: its work is resumed as after a kill. */
+const END_WITHIN_MS = 27_000;
+
+export function workerCommand(cli: Cli): Command {
+  const command = new Command('worker')
+    .description('work on the queue, the drop folder and the schedules, until SIGTERM')
+    .option('--queue-only', 'the queue alone: no drop folder, no schedules')
+    .option('--board', 'show the queue in a browser, below the address of --http')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry worker                                       with a queue in the data folder: nothing to install
+  $ ROWFERRY_QUEUE_URL=redis://127.0.0.1:6379 rowferry worker --inbox /srv/share/inbox
+  $ rowferry worker --queue-only --http 0.0.0.0:8720
+
+SIGTERM or Ctrl-C ends it: requests in flight finish, the rest goes back to the queue.`,
+    )
+    .action(async (options: Options) => {
+      cli.code = await work(cli, options);
+    });
+  return settingOptions(command, 'inbox', 'http', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+}
+
+async function work(cli: Cli, options: Options): Promise<number> {
+  if (options.queueOnly && options.inbox !== undefined) {
+    throw new RunError(
+      'usage',
+      '--queue-only and --inbox cannot go together: a worker for the queue alone has no drop folder.',
+    );
+  }
+  const settings = await readSettings(cli, options);
+  const { requireService } = await import('../../runs/settings.js');
+  requireService(settings);
+  const { log, listener, stop } = await openTelling(cli, settings);
+  const interruption = onInterrupt(() => {
+    setTimeout(() => process.exit(EXIT.ok), END_WITHIN_MS).unref();
+  });
+  try {
+    const { runWorker } = await import('../../worker/worker.js');
+    await runWorker({
+      settings,
+      queueOnly: options.queueOnly === true,
+      board: options.board === true,
+      log,
+      notice: (level, text) => listener.notice({ level, text }),
+      clean: redactor(cli.secrets),
+      signal: interruption.signal,
+    });
+    tell(cli.io, 'The worker has ended.');
+    // Being told to end is how a worker ends.
+    return EXIT.ok;
+  } finally {
+    interruption.release();
+    stop();
+  }
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { RunError } from '../model/error.js';
+import { readJobYaml } from '../runs/job/yaml.js';
+import { loadJob } from '../runs/job-file.js';
+import type { Settings } from '../runs/settings.js';
+import { checkJobData } from '../worker/jobs/check-data.js';
+import { DATA_LIMITS } from '../worker/jobs/data.js';
+import { homeId } from '../worker/jobs/home-id.js';
+import { fileBelowRoots } from '../worker/jobs/roots.js';
+import { uploadsDir } from '../worker/jobs/rows-file.js';
+import { toldRoots } from '../worker/jobs/told-roots.js';
+import type { Store } from '../worker/store/port.js';
+import { inputFile } from './input-file.js';
+import type { Io } from './io.js';
+
+/** A job that is fit for the queue; nothing is copied yet. */
+export interface PreparedJob {
+  /** Copies the file into the data folder, if workers may not read it where it lies, and returns the data of the job. */
+  place(store: Pick<Store, 'read'>): Promise<Readonly<Record<string, unknown>>>;
+  /** Removes the copy again. */
+  takeBack(): Promise<void>;
+}
+
+/**
+ * Checks job, file and options as a worker would.
+ * @throws RunError `usage` with every fault; `failed` where the file is not there.
+ */
+export async function prepareJob(
+  job: string,
+  file: string,
+  settings: Settings,
+  io: Pick<Io, 'cwd' | 'stdin'>,
+  options: Readonly<Record<string, unknown>>,
+): Promise<PreparedJob> {
+  const from = file === '-' ? undefined : await inputFile(file, io.cwd);
+  const data = {
+    job: await jobData(job, settings.jobsDir),
+    ...(from === undefined ? { rows: await rowsFrom(io.stdin) } : { file: from }),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
+  const checked = checkJobData('import', data);
+  if ('faults' in checked) {
+    throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
+  }
+  if (from === undefined) return { place: async () => data, takeBack: async () => undefined };
+  const { worker, home } = settings;
+  let copy: string | undefined;
+  return {
+    async place(store) {
+      const roots = (await toldRoots(store, await homeId(home))) ?? worker.roots;
+      const below = await fileBelowRoots(from, { roots, inbox: worker.inbox }).catch((error: unknown) => {
+        if (error instanceof RunError) return undefined;
+        throw error;
+      });
+      if (below !== undefined) return { ...data, file: below };
+      copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${shortName(from)}`);
+      await mkdir(path.dirname(copy), { recursive: true });
+      await copyFile(from, copy, constants.COPYFILE_EXCL);
+      // Not absolute: workers with another data folder then leave the job to those with this one.
+      return { ...data, file: path.relative(home, copy) };
+    },
+    async takeBack() {
+      if (copy !== undefined) await rm(copy, { force: true });
+    },
+  };
+}
+
+/** The data folder, for the queue that may lie in it and for copies of files. */
+export async function makeHome(home: string): Promise<void> {
+  const made = await mkdir(home, { recursive: true }).catch((error: unknown) => error);
+  if (made instanceof Error) {
+    throw new RunError(
+      'failed',
+      `The data folder ${home} cannot be made: ${made.message}. Name another one with --home.`,
+      [],
+      {
+        cause: made,
+      },
+    );
+  }
+}
+
+/** A name goes as it is, checked where the file is here too; the job of a path goes whole. */
+async function jobData(job: string, jobsDir: string): Promise<unknown> {
+  const isPath = job.includes('/') || job.includes(path.sep) || /\.ya?ml$/i.test(job);
+  if (isPath) return readJobYaml((await loadJob(job, { jobsDir })).text).value;
+  for (const ending of ['yaml', 'yml']) {
+    const file = path.join(jobsDir, `${job}.${ending}`);
+    if (await stat(file).catch(() => undefined)) await loadJob(file, { jobsDir });
+  }
+  return job;
+}
+
+/** The ending tells the kind of file; names of copies stay within what file systems take. */
+function shortName(file: string): string {
+  return path.basename(file).slice(-100);
+}
+
+/** NDJSON, one object a line. */
+async function rowsFrom(stdin: Io['stdin']): Promise<unknown[]> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stdin) {
+    const bytes = Buffer.from(piece as Buffer | string);
+    size += bytes.length;
+    if (size > DATA_LIMITS.bytes) {
+      throw new RunError('usage', `More than ${DATA_LIMITS.bytes} bytes came on stdin. Put the rows into a file.`);
+    }
+    pieces.push(bytes);
+  }
+  const rows: unknown[] = [];
+  for (const [index, line] of Buffer.concat(pieces).toString('utf8').split('\n').entries()) {
+    if (line.trim() === '') continue;
+    try {
+      rows.push(JSON.parse(line));
+    } catch (error) {
+      throw new RunError('usage', `Line ${index + 1} on stdin is no JSON object; one object a line is expected.`, [], {
+        cause: error,
+      });
+    }
+  }
+  return rows;
+}

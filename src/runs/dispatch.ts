@@ -1,0 +1,49 @@
+import { sendRequest, type WriteRequest } from '../pipeline/send.js';
+import { Halted } from '../pipeline/writing.js';
+import type { Service, WriteAnswer } from '../service/port.js';
+import type { Carrier } from './context.js';
+
+/** Requests in one part: the unit of distribution. */
+export const PART_SIZE = 500;
+/** Fewer are sent sooner than they are carried. */
+const FEWEST_CARRIED = 50;
+
+/**
+ * Sends writing requests: from here, or, where a carrier has takers, gathered into parts that go to whatever worker is
+ * free. What a carrier gives back unsent is sent from here, unless the run has stopped: then it throws `Halted`.
+ */
+export function dispatcher(
+  service: Service,
+  carrier: Carrier | undefined,
+  stopped: () => boolean,
+): (request: WriteRequest) => Promise<WriteAnswer> {
+  if (!carrier) return (request) => sendRequest(request, service);
+  interface Waiting {
+    readonly request: WriteRequest;
+    readonly done: (answer: WriteAnswer | Promise<WriteAnswer>) => void;
+  }
+  let waiting: Waiting[] = [];
+  const sendHere = (request: WriteRequest): Promise<WriteAnswer> => {
+    if (stopped()) throw new Halted();
+    return sendRequest(request, service);
+  };
+  const go = () => {
+    const batch = waiting;
+    waiting = [];
+    while (batch.length > 0) {
+      const part = batch.splice(0, PART_SIZE);
+      if (part.length < FEWEST_CARRIED || carrier.parts === 0) {
+        for (const { request, done } of part) done(sendRequest(request, service));
+        continue;
+      }
+      const answers = carrier.carry(part.map(({ request }) => request));
+      part.forEach(({ request, done }, at) => {
+        done((answers[at] ?? Promise.resolve(undefined)).then((answer) => answer ?? sendHere(request)));
+      });
+    }
+  };
+  return (request) =>
+    new Promise((done) => {
+      if (waiting.push({ request, done }) === 1) setImmediate(go);
+    });
+}

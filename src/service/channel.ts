@@ -1,0 +1,118 @@
+import { setMaxListeners } from 'node:events';
+import type { SharedPace } from '../model/pace.js';
+import { type Address, readAddress } from './address.js';
+import { type Clock, systemClock } from './clock.js';
+import { type Http, openHttp } from './http.js';
+import { openPacer, type Pacer } from './pacing.js';
+import { openToken, type TokenKeeper, type TokenSource } from './token.js';
+
+export interface ChannelOptions {
+  /** `{base_url}`, without /api/v2. */
+  readonly baseUrl: string;
+  readonly token: TokenSource;
+  /** Most requests in flight, of all runs of this channel together. Contract, section 2: `ROWFERRY_CONCURRENCY`. */
+  readonly maxInFlight: number;
+  /** A fixed ceiling of requests per second; with `shared`, of all workers together. Contract, section 2: `ROWFERRY_MAX_RPS`. */
+  readonly maxRps?: number;
+  /** Default: 10 s to connect, 60 s for a whole request. */
+  readonly timeouts?: { readonly connectMs?: number; readonly requestMs?: number };
+  /** How long a token service that is down is waited for; default 15 min. */
+  readonly patienceMs?: number;
+  /** Default 32 MB. */
+  readonly maxAnswerBytes?: number;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** Ends every wait of every run and lets nothing new out; what is in flight is finished, its answer is needed. */
+  readonly signal?: AbortSignal;
+  /** The pace shared with other processes. */
+  readonly shared?: SharedPace;
+}
+
+/** What all runs of a process share for one service address: connections, the gate, the token. */
+export interface Channel {
+  readonly address: Address;
+  readonly gauges: Gauges;
+  /**
+   * Lets nothing new out and waits for what is in flight, each request for its own time at most. What is left after
+   * `withinMs` milliseconds is cut off: such a write is `open`.
+   */
+  close(withinMs?: number): Promise<void>;
+  /** For services opened on this channel. */
+  readonly parts: ChannelParts;
+}
+
+/** The state of the gate at this moment. */
+export interface Gauges {
+  /** Requests per second, of all workers that share the pace; undefined where no 429 taught one. */
+  readonly learnedRate: number | undefined;
+  readonly inFlight: number;
+  readonly inFlightLimit: number;
+  /** Milliseconds until the service's stated pause is over; 0 for none. */
+  readonly heldMs: number;
+}
+
+export interface ChannelParts {
+  readonly http: Http;
+  readonly pacer: Pacer;
+  readonly tokens: TokenKeeper;
+  readonly clock: Clock;
+  /** Given once nothing new may go out. */
+  readonly signal: AbortSignal;
+}
+
+/** Throws RunError('usage') where `{base_url}` is not a plain http(s) address. Opens no connection yet. */
+export function openChannel(options: ChannelOptions): Channel {
+  const address = readAddress(options.baseUrl);
+  // Every wait listens for the stop; the caller's signal is listened to once, and let go at the end.
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  setMaxListeners(0, signal);
+  const onStop = (): void => stopping.abort();
+  if (options.signal?.aborted) onStop();
+  options.signal?.addEventListener('abort', onStop, { once: true });
+  const clock = options.clock ?? systemClock;
+  const connectMs = options.timeouts?.connectMs ?? 10_000;
+  const requestMs = options.timeouts?.requestMs ?? 60_000;
+  const patienceMs = options.patienceMs ?? 15 * 60_000;
+  const http = openHttp({
+    origin: address.origin,
+    connections: Math.max(1, options.maxInFlight),
+    connectMs,
+    requestMs,
+    maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
+    clock,
+  });
+  const pacer = openPacer({
+    maxInFlight: options.maxInFlight,
+    clock,
+    random: options.random ?? Math.random,
+    signal,
+    ...(options.maxRps === undefined ? {} : { maxRps: options.maxRps }),
+    ...(options.shared ? { shared: options.shared } : {}),
+  });
+  const tokens = openToken(options.token, { connectMs, requestMs, patienceMs }, clock, signal);
+
+  return {
+    address,
+    gauges: {
+      get learnedRate() {
+        return pacer.learnedRate;
+      },
+      get inFlight() {
+        return pacer.inFlight;
+      },
+      get inFlightLimit() {
+        return pacer.limit;
+      },
+      get heldMs() {
+        return pacer.heldMs;
+      },
+    },
+    async close(withinMs) {
+      options.signal?.removeEventListener('abort', onStop);
+      onStop();
+      await http.close(withinMs);
+    },
+    parts: { http, pacer, tokens, clock, signal },
+  };
+}

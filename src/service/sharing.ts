@@ -1,0 +1,246 @@
+import type { PaceReport, PaceState, SharedPace } from '../model/pace.js';
+import type { Clock } from './clock.js';
+import { grantedSlots } from './slots.js';
+
+type Sums = Pick<PaceState, 'successes' | 'throttled' | 'overloaded'>;
+
+/** What the requests of the other processes came to since this one last heard of them. */
+export interface News extends Sums {
+  /** When it was last heard of them; what is told happened since. */
+  readonly since: number;
+}
+
+export interface SharingOptions {
+  readonly shared: SharedPace;
+  readonly clock: Clock;
+  /** Requests in flight or waiting: while there are none, nothing is told and nothing is asked. */
+  active(): boolean;
+  /** Waiting requests that could go within the next 100 ms if there were slots for them. */
+  demand(): number;
+  /** Milliseconds between two requests at the common rate in force; 0 for none. */
+  intervalMs(): number;
+  /** Milliseconds within which nobody passes here. */
+  heldMs(): number;
+  /** No news: there is nothing to compare the sums with. */
+  heard(news: News | undefined, state: PaceState): void;
+  /** Slots, a pause or news came: whoever waits may look again. */
+  wake(): void;
+}
+
+/** This process's part in a pace that several share. */
+export interface Sharing {
+  /** A request is at the gate: tell and ask regularly until there are none. */
+  stir(): void;
+  /** Milliseconds to wait for the first word after a quiet time, which may be of a pause; 0 for none. */
+  listeningMs(now: number): number;
+  succeeded(): void;
+  /** One episode, at most one a round trip; told at once. */
+  slowed(how: 'throttled' | 'overloaded'): void;
+  /** A pause the service named to this process; told at once. */
+  hold(until: number): void;
+  /**
+   * Milliseconds until there may be a slot of the common rate; 0: now, and it is used. Where the shared place does not
+   * answer, the last known number of processes share the rate evenly.
+   */
+  takeSlot(now: number): number;
+  /** The common rate came down to this part of what it was: so much fewer of the slots granted already are used. */
+  slower(part: number): void;
+  /** The slots granted at the rates asked for so far end here. */
+  readonly grantedUntil: number;
+  stop(): void;
+}
+
+const BEAT_MS = 100;
+const PAUSED_BEAT_MS = 1_000;
+const BATCH_MS = 100;
+/** With so little left the next slots are asked for. */
+const AHEAD_MS = 60;
+/** After such a time without an exchange the others may have been told to pause. */
+const QUIET_MS = 1_000;
+/** An answer that takes longer is not waited for. */
+const IMPATIENT_MS = 250;
+/** An exchange that never ends must not keep this process alone for ever. */
+const ABANDON_MS = 10_000;
+const UNREACHED_BEAT_MS = 500;
+/** Older sums are not compared with: what happened in such a time says nothing of now. */
+const STALE_MS = 5_000;
+/** Slots that lie so far ahead are asked for by others too. */
+const CONTENDED_MS = 20;
+
+/**
+ *   quiet → (a request comes) → exchange, at once and every 100 ms, sooner where slots are needed or a slowdown is to be
+ *   told → (nothing in flight, nothing waiting, nothing to tell) → quiet
+ *   reached → (an exchange fails or takes too long) → alone, with this process's share of the rate → (one succeeds) → reached
+ *
+ * One exchange at a time. What a failed one would have told is dropped, save the pause: by then it is old news.
+ */
+export function openSharing(options: SharingOptions): Sharing {
+  const { clock } = options;
+  const slots = grantedSlots();
+  let beating = false;
+  let stopped = false;
+  let reached = true;
+  let exchanging = 0;
+  let serial = 0;
+  let soon = false;
+  let cancelTimer: (() => void) | undefined;
+  let successes = 0;
+  let throttled = 0;
+  let overloaded = 0;
+  let heldUntil = 0;
+  /** Since when somebody waits for a slot, and none is granted. */
+  let starvedSince: number | undefined;
+  /** Since when the first word after a quiet time is waited for. */
+  let listeningSince: number | undefined;
+  let endedAt = Number.NEGATIVE_INFINITY;
+  let contended = false;
+  let members = 1;
+  let passed = 0;
+  let passedBefore = 0;
+  let beatAt = Number.NEGATIVE_INFINITY;
+  let heard: { readonly state: PaceState; readonly at: number } | undefined;
+
+  function exchangeSoon(): void {
+    if (stopped) return;
+    if (exchanging > 0) {
+      soon = true;
+      return;
+    }
+    soon = false;
+    cancelTimer?.();
+    const current = ++serial;
+    exchanging = current;
+    // Whatever else happens in this moment travels along.
+    void Promise.resolve().then(() => exchange(current));
+  }
+
+  async function exchange(current: number): Promise<void> {
+    if (stopped) return;
+    const sentAt = clock.now();
+    if (sentAt - beatAt >= BEAT_MS) {
+      passedBefore = passed;
+      passed = 0;
+      beatAt = sentAt;
+    }
+    const wanted = options.demand() > 0 ? slotsWanted(sentAt) : undefined;
+    const told = { successes, throttled, overloaded };
+    const report: PaceReport = {
+      ...told,
+      ...(heldUntil > sentAt ? { holdMs: Math.ceil(heldUntil - sentAt) } : {}),
+      ...(wanted ? { slots: wanted } : {}),
+    };
+    const toldHold = heldUntil;
+    successes = 0;
+    throttled = 0;
+    overloaded = 0;
+    cancelTimer = clock.after(ABANDON_MS, () => ended(current, false));
+    try {
+      const state = await options.shared.exchange(report);
+      if (exchanging !== current || stopped) return;
+      if (heldUntil === toldHold) heldUntil = 0;
+      listen(state, told, sentAt);
+      ended(current, wanted === undefined || grant(state, wanted, sentAt));
+    } catch {
+      if (exchanging === current) heard = undefined;
+      ended(current, false);
+    }
+  }
+
+  /** False where the slots came too late: it is not known for when they were meant. */
+  function grant(state: PaceState, wanted: NonNullable<PaceReport['slots']>, sentAt: number): boolean {
+    const now = clock.now();
+    if (state.slotInMs === undefined || now - sentAt >= IMPATIENT_MS) return false;
+    contended = state.slotInMs > CONTENDED_MS;
+    slots.add(now + state.slotInMs, wanted.count, wanted.intervalMs);
+    return true;
+  }
+
+  function listen(state: PaceState, told: Sums, sentAt: number): void {
+    members = Math.max(1, state.members);
+    const base = heard && sentAt - heard.at < STALE_MS ? heard : undefined;
+    heard = { state, at: clock.now() };
+    const others = (sum: keyof Sums): number => (base ? state[sum] - base.state[sum] - told[sum] : 0);
+    const news = { successes: others('successes'), throttled: others('throttled'), overloaded: others('overloaded') };
+    const forgotten = news.successes < 0 || news.throttled < 0 || news.overloaded < 0;
+    options.heard(base === undefined || forgotten ? undefined : { ...news, since: base.at }, state);
+  }
+
+  function ended(current: number, well: boolean): void {
+    if (exchanging !== current) return;
+    exchanging = 0;
+    cancelTimer?.();
+    if (stopped) return;
+    reached = well;
+    starvedSince = undefined;
+    listeningSince = undefined;
+    endedAt = clock.now();
+    options.wake();
+    if (exchanging > 0) return;
+    if (well && soon) exchangeSoon();
+    else cancelTimer = clock.after(well ? beatMs() : UNREACHED_BEAT_MS, beat);
+  }
+
+  /** In a pause nothing is sent; it is enough to hear that it grew longer. */
+  function beatMs(): number {
+    return Math.max(BEAT_MS, Math.min(PAUSED_BEAT_MS, options.heldMs() - BEAT_MS));
+  }
+
+  function beat(): void {
+    if (options.active() || successes + throttled + overloaded > 0) exchangeSoon();
+    else beating = false;
+  }
+
+  function slotsWanted(now: number): PaceReport['slots'] {
+    const intervalMs = options.intervalMs();
+    if (intervalMs === 0 || slots.until(now) - now > AHEAD_MS) return undefined;
+    const batch = Math.max(1, Math.ceil(BATCH_MS / intervalMs / members));
+    // Where nobody else needs them, slots for what went out lately spare every request an exchange of its own.
+    const need = contended ? options.demand() : Math.max(options.demand(), passedBefore);
+    const count = Math.min(batch, Math.max(starvedSince === undefined ? 0 : 1, need) - slots.size);
+    // Not for a few, while there are some: every exchange costs the shared place a little.
+    return count > 0 && (slots.size === 0 || count * 2 >= batch) ? { count, intervalMs } : undefined;
+  }
+
+  return {
+    stir() {
+      if (beating || stopped) return;
+      beating = true;
+      const now = clock.now();
+      if (reached && now - endedAt > QUIET_MS) listeningSince = now;
+      exchangeSoon();
+    },
+    listeningMs(now) {
+      return reached && listeningSince !== undefined ? Math.max(0, listeningSince + IMPATIENT_MS - now) : 0;
+    },
+    succeeded() {
+      successes++;
+    },
+    slowed(how) {
+      if (how === 'throttled') throttled++;
+      else overloaded++;
+      if (reached) exchangeSoon();
+    },
+    hold(until) {
+      heldUntil = Math.max(heldUntil, until);
+      if (reached) exchangeSoon();
+    },
+    takeSlot(now) {
+      const delay = slots.take(now);
+      if (delay === 0) passed++;
+      if (delay === undefined) starvedSince ??= now;
+      if (reached && exchanging === 0 && slotsWanted(now)) exchangeSoon();
+      if (delay !== undefined) return delay;
+      const waited = now - (starvedSince ?? now);
+      if (reached && waited < IMPATIENT_MS) return IMPATIENT_MS - waited;
+      return slots.takeAlone(now, options.intervalMs() * members);
+    },
+    slower: slots.thin,
+    get grantedUntil() {
+      return slots.until(clock.now());
+    },
+    stop() {
+      stopped = true;
+      cancelTimer?.();
+    },
+  };
+}

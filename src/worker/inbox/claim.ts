@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { RunError } from '../../model/error.js';
+
+/** A file that was taken from the drop folder; contract section 9. */
+export interface Claim {
+  readonly job: string;
+  /** Id of the run that imports it: `newRunId`. Ids sort by the time of the claim. */
+  readonly run: string;
+  /** `<inbox>/processing/<job>/<run id>`; the reports of the run belong here (`reportDir`). */
+  readonly dir: string;
+  /** Absolute path of the data file, in `dir`. Its name is the dropped one, except where a report would overwrite it. */
+  readonly file: string;
+  /** The file's name as it was dropped. It may hold any character but `/`. */
+  readonly name: string;
+}
+
+/** Folders of the inbox that are no job's: what was taken, and what has ended. */
+export const PLACES = ['processing', 'done', 'failed'] as const;
+export type Place = (typeof PLACES)[number];
+
+/** Where a claim lies, or will lie. */
+export function claimFolder(dir: string, place: Place, claim: Pick<Claim, 'job' | 'run'>): string {
+  return join(dir, place, segment(claim.job), segment(claim.run));
+}
+
+/** Names come back from the queue: one that leads elsewhere is refused. */
+export function segment(name: string): string {
+  if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return name;
+  throw new RunError('usage', `"${shown(name)}" cannot be the name of a folder in the drop folder.`);
+}
+
+/** What rowferry itself writes beside the file. People drop a corrected `rejected.csv` again: it must not be overwritten. */
+const OURS =
+  /^(?:(?:summary\.json|results\.csv|rejected\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|before\.ndjson|report\.html)|(?:error|note|readme)\.txt)$/i;
+const ASIDE = 'dropped-';
+
+/** The name that a dropped file has in its claim: its own, made valid UTF-8, and none that a report has. */
+export function claimedName(raw: Buffer): string {
+  const text = raw.toString('utf8');
+  const name = Buffer.from(text, 'utf8').equals(raw) ? text : text.replaceAll('\ufffd', '_');
+  return OURS.test(name) ? `${ASIDE}${name}` : name;
+}
+
+/** The dropped name, from the name in the claim. */
+export function droppedName(claimed: string): string {
+  const rest = claimed.startsWith(ASIDE) ? claimed.slice(ASIDE.length) : '';
+  return OURS.test(rest) ? rest : claimed;
+}
+
+/** Whether a name in a claim's folder is the data file's. */
+export function isDataName(name: string): boolean {
+  return !name.startsWith('.') && !OURS.test(name);
+}
+
+/** A name for people: without characters that steer a terminal or turn the text round, and of bounded length. */
+export function shown(name: string): string {
+  const clean = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, '?');
+  return clean.length > 120 ? `${clean.slice(0, 100)}…${clean.slice(-16)}` : clean;
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { type BigIntStats, constants } from 'node:fs';
+import { link, lstat, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** The code of a fault of the file system, such as `ENOENT`; '' where it is another fault. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Why the file system refused, in words. */
+export function reasonOf(error: unknown): string {
+  switch (codeOf(error)) {
+    case 'EACCES':
+    case 'EPERM':
+      return 'this user has no right to do that';
+    case 'EROFS':
+      return 'the disk is read-only';
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'the disk is full';
+    case 'EXDEV':
+      return 'the two lie on different disks, and a file cannot be moved between them in one step';
+    case 'ENOENT':
+      return 'it is not there';
+    case 'ENOTDIR':
+      return 'something on the way is no folder';
+    case 'ELOOP':
+      return 'it is a symbolic link';
+    case 'EBUSY':
+    case 'ETXTBSY':
+      return 'another program holds it';
+    case 'EIO':
+    case 'ESTALE':
+    case 'EHOSTDOWN':
+    case 'ETIMEDOUT':
+      return `the disk does not answer (${codeOf(error)})`;
+    default:
+      return codeOf(error) || (error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** What tells that a file is still the same and was left alone. */
+export interface Mark {
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+}
+
+export function sameMark(a: Mark | undefined, b: Mark): boolean {
+  return a !== undefined && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+/** Undefined where there is nothing. Never follows a link. */
+export async function lookAtEntry(path: string | Buffer): Promise<BigIntStats | undefined> {
+  return lstat(path, { bigint: true }).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  });
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  return (await lookAtEntry(path))?.isDirectory() ?? false;
+}
+
+/** Opens a plain file to read it: never a link, and never waiting for the other end of a pipe. */
+export function openPlain(path: string) {
+  return open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+}
+
+/** Makes a folder and those above it that are missing, one at a time. A link or file in its place is a fault. */
+export async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    // A folder that cannot be made, such as below /proc, answers so for every level: the topmost one ends it.
+    if (await isFolder(dirname(path))) throw error;
+    await makeFolders(dirname(path));
+    await mkdir(path).catch((again: unknown) => {
+      if (codeOf(again) !== 'EEXIST') throw again;
+    });
+  }
+}
+
+/** Replaces a small text in one step. */
+export async function placeText(path: string, text: string): Promise<void> {
+  const temporary = temporaryFor(path);
+  try {
+    await writeFile(temporary, text, { flag: 'wx' });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Makes a small text with its content; false where something has that name already. Of several processes one succeeds. */
+export async function createText(path: string, text: string): Promise<boolean> {
+  const temporary = temporaryFor(path);
+  try {
+    await writeFile(temporary, text, { flag: 'wx' });
+    return await link(temporary, path).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return false;
+        // Some shares know no second names; there the content comes a moment after the file.
+        return writeFile(path, text, { flag: 'wx' }).then(
+          () => true,
+          (second: unknown) => {
+            if (codeOf(second) === 'EEXIST') return false;
+            throw second;
+          },
+        );
+      },
+    );
+  } finally {
+    await rm(temporary, { force: true }).catch(() => undefined);
+  }
+}
+
+const temporaryFor = (path: string): string => join(dirname(path), `.rowferry-${randomBytes(6).toString('hex')}.tmp`);

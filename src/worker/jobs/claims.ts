@@ -1,0 +1,118 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { LoadedJob } from '../../runs/job-file.js';
+import { runFolder } from '../../runs/layout.js';
+import { readRun, readSummary } from '../../runs/list.js';
+import type { Summary } from '../../runs/present.js';
+import type { Claim } from '../inbox/claim.js';
+import { type ContentCheck, checkContent, type FirstRun, repeatedNote } from '../inbox/content.js';
+import { type ClaimEnd, endClaim } from '../inbox/end.js';
+import { moveReports } from './move-reports.js';
+
+/** What the drop folder does for the run of a claimed file: the functions of `inbox/`, bound to one folder. */
+export interface Claims {
+  check(claim: Claim, job: LoadedJob, company: number): Promise<ContentCheck>;
+  end(claim: Claim, end: ClaimEnd): Promise<string>;
+  repeatedNote(claim: Claim, first: FirstRun): ClaimEnd['note'];
+}
+
+export function inboxClaims(inbox: string): Claims {
+  return {
+    check: (claim, { sha256, job }, company) => checkContent(inbox, claim, sha256, company, job.repeat),
+    end: (claim, end) => endClaim(inbox, claim, end),
+    repeatedNote: (claim, first) => repeatedNote(inbox, claim, first),
+  };
+}
+
+/** The summary of the first run, for a file that was not run again. */
+export type RepeatedSummary = Partial<Summary> &
+  Pick<Summary, 'run' | 'job' | 'status'> & { readonly repeated_of: string };
+
+/** Puts a claim away after its run and returns the summary as it then stands. */
+export async function endAfterRun(
+  claims: Claims,
+  claim: Claim,
+  home: string,
+  summary: Summary,
+): Promise<{ readonly dir: string; readonly summary: Summary }> {
+  const finished = summary.status === 'succeeded' || summary.status === 'partial';
+  const dir = await claims.end(claim, {
+    place: finished ? 'done' : 'failed',
+    finished,
+    ...(finished ? {} : { note: { name: 'ERROR.txt', text: stoppedText(claim, summary) } }),
+  });
+  return { dir, summary: (await moveReports(home, claim.run, dir)) ?? summary };
+}
+
+/** Puts a claim away that could not be run, or not to its end. `run`: the run that was begun. */
+export async function endRefused(claims: Claims, claim: Claim, reason: string, run?: string): Promise<string> {
+  const what =
+    run === undefined
+      ? `${claim.name} was not imported, and nothing was sent.`
+      : `The import of ${claim.name} (run ${run}) could not be brought to its end; some rows may be written.`;
+  const next = `Correct what is said above and drop the file into ${claim.job}/ again: rows that are written already are left alone.`;
+  // People know the file by the name it was dropped under.
+  const text = `${what}\n\n${reason.replaceAll(claim.file, claim.name)}\n\n${next}\n`;
+  return claims.end(claim, { place: 'failed', finished: false, note: { name: 'ERROR.txt', text } });
+}
+
+/** Puts a claim away whose content was run before. */
+export async function endRepeated(
+  claims: Claims,
+  claim: Claim,
+  home: string,
+  first: FirstRun,
+): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
+  const earlier = await readRun(home, first.run).catch(() => undefined);
+  const beside = path.join(path.dirname(path.dirname(path.dirname(claim.dir))), 'done', claim.job, first.run);
+  const reports = earlier && (await isFolder(earlier.reportDir)) ? earlier.reportDir : beside;
+  const note = claims.repeatedNote(claim, first);
+  const dir = await claims.end(claim, { place: 'done', finished: false, ...(note && { note }) });
+  const summary = await readSummary(reports).catch(() => undefined);
+  return { dir, summary: { run: first.run, job: claim.job, status: 'succeeded', ...summary, repeated_of: first.run } };
+}
+
+/**
+ * The claim was put away by an earlier delivery of its job that did not come to say so: its folder and summary, with
+ * the places named in them made right. Undefined where it was not.
+ */
+export async function alreadyEnded(
+  claim: Claim,
+  home: string,
+): Promise<{ readonly dir: string; readonly summary?: Summary } | undefined> {
+  if (await isFolder(claim.dir)) return undefined;
+  const inbox = path.dirname(path.dirname(path.dirname(claim.dir)));
+  for (const place of ['done', 'failed']) {
+    const dir = path.join(inbox, place, claim.job, claim.run);
+    if (!(await isFolder(dir))) continue;
+    const summary = await moveReports(home, claim.run, dir);
+    return summary ? { dir, summary } : { dir };
+  }
+  return undefined;
+}
+
+/** Whether a run was begun in this data folder, so that it can be continued here. */
+export async function isHere(home: string, run: string): Promise<boolean> {
+  return stat(runFolder(home, run).request).then(
+    (info) => info.isFile(),
+    () => false,
+  );
+}
+
+function stoppedText({ name, job }: Claim, { status, reason, run, rows }: Summary): string {
+  const written = rows.created + rows.updated;
+  const what = written > 0 ? `${written} of ${rows.total} rows were written.` : 'Nothing was written.';
+  const next =
+    status === 'braked'
+      ? `Check the file; if its numbers are meant, have it run again with: rowferry enqueue import --job ${job} --file FILE --force`
+      : `When the cause is gone, drop the file into ${job}/ again: rows that are written already are left alone.`;
+  const how = status === 'braked' ? 'A brake of the job stopped' : 'A fault stopped';
+  return `${how} the import of ${name}. ${what}\n\n${reason ?? ''}\n\n${next}\nThe reports of run ${run} lie beside this note.\n`;
+}
+
+async function isFolder(dir: string): Promise<boolean> {
+  return stat(dir).then(
+    (info) => info.isDirectory(),
+    () => false,
+  );
+}

@@ -1,0 +1,84 @@
+import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import type { Logger } from 'pino';
+import type { RunContext } from '../../runs/context.js';
+import type { Progress } from '../../runs/progress.js';
+import type { Settings } from '../../runs/settings.js';
+import type { EndedRun } from '../operations/ended.js';
+import type { Store } from '../store/port.js';
+import type { Claims } from './claims.js';
+import type { ImportData } from './data.js';
+import type { Origin } from './origin.js';
+import type { JobState } from './state.js';
+
+/** What the processor of queue `rowferry` is given. */
+export interface RunDeps {
+  readonly settings: Settings;
+  readonly store: Pick<Store, 'lease' | 'leased' | 'workers'>;
+  readonly log: Logger;
+  /** Aborted when this process was told to end: runs are handed back. */
+  readonly stopping: AbortSignal;
+  /** `homeId(settings.home)`. While the worker lives it holds the lease `home.<this>`. */
+  readonly homeId: string;
+  /** What a run is given besides what the processor knows. */
+  context(about: RunAbout): Omit<RunContext, 'listener' | 'log' | 'signal'>;
+  /** `inboxClaims(settings.worker.inbox)` */
+  readonly claims: Claims;
+  /** After every run, and when a job was refused; not after one that is handed back or tried again. */
+  onEnded(ended: EndedRun): void;
+  /** A run is taken up; what comes back is told its progress. */
+  onBegun?(about: RunAbout & { readonly resumed: boolean }): ((progress: Progress) => void) | undefined;
+}
+
+export interface RunAbout {
+  /** Name of the job file, or `inline`. */
+  readonly job: string;
+  readonly run: string;
+  readonly log: Logger;
+}
+
+/** One job of the queue as this worker was handed it. */
+export interface Delivery {
+  readonly job: Job;
+  readonly token: string | undefined;
+  readonly data: ImportData;
+  readonly origin: Origin;
+  /** Name for people and metrics. */
+  readonly name: string;
+  readonly deps: RunDeps;
+  readonly log: Logger;
+  readonly lastAttempt: boolean;
+}
+
+/** Where a job that is not done is put; the caller throws what comes back. */
+export async function postpone({ job, token }: Delivery, ms: number, state?: JobState): Promise<Error> {
+  if (state) await job.updateProgress(state);
+  await job.moveToDelayed(Date.now() + ms, token);
+  return new DelayedError();
+}
+
+/** At the head of the queue, for whichever worker asks next. */
+export async function handBack({ job, token, log }: Delivery, state: JobState): Promise<Error> {
+  await job.updateProgress({ ...state, handedBack: true });
+  await job.moveToWait(token);
+  log.info('handed back to the queue');
+  return new WaitingError();
+}
+
+/** Fails the job for good. */
+export function refusal(text: string): Error {
+  const error = new UnrecoverableError(text);
+  // A stack would be kept in the queue and say nothing.
+  error.stack = `UnrecoverableError: ${text}`;
+  return error;
+}
+
+/** When a job that does not come further is given up: so many workers died over it since it last did. */
+export const MAX_DEATHS = 4;
+
+export function deathText(deaths: number): string {
+  return (
+    `${deaths} workers died, one after another, while they worked on this job, and it came no further: it is not tried again. ` +
+    'Look into the logs of the workers for how they ended (out of memory, killed, a crash), and import the file by itself: ' +
+    'rowferry import FILE --job JOB. What was written stays written; importing the file again repeats nothing.'
+  );
+}

@@ -1,0 +1,56 @@
+import { RunError } from '../../model/error.js';
+import { LockHeld } from '../../runs/lock.js';
+
+/**
+ * What a fault means for the job of the queue:
+ *   `later`: another process of this machine works on the run at this moment
+ *   `retry`: may pass by itself, and the job has attempts left
+ *   `final`: nothing will be different next time
+ */
+export type FailureKind = 'later' | 'retry' | 'final';
+
+/** The run came to an end as `failed`, and the job has attempts left: the next one continues it. */
+export class RunFailed extends Error {
+  override readonly name = 'RunFailed';
+}
+
+/** Faults of the machine that pass. */
+const PASSING = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'EAGAIN', 'ESTALE', 'ETIMEDOUT']);
+
+export function failureKind(error: unknown, attemptsLeft: boolean): FailureKind {
+  if (error instanceof LockHeld) return 'later';
+  if (!attemptsLeft) return 'final';
+  if (error instanceof RunError && !causes(error).some((code) => PASSING.has(code))) return 'final';
+  return 'retry';
+}
+
+/** Message and details on lines of their own, without secrets. */
+export function failureText(error: unknown, secrets: readonly string[]): string {
+  if (error instanceof RunFailed) return error.message;
+  const text =
+    error instanceof RunError
+      ? [error.message, ...error.details].join('\n')
+      : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
+  return withoutSecrets(text, secrets);
+}
+
+/** Shorter ones are words of everyday text. */
+const SHORTEST = 8;
+
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret.length >= SHORTEST)
+    .reduce(
+      (clean, secret) => clean.replaceAll(secret, '[secret]').replaceAll(encodeURIComponent(secret), '[secret]'),
+      text,
+    );
+}
+
+/** Codes of the system, from the error down through its causes. */
+function causes(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if ('code' in at && typeof at.code === 'string') codes.push(at.code);
+  }
+  return codes;
+}

@@ -1,0 +1,222 @@
+import { hostname } from 'node:os';
+import path from 'node:path';
+import type { Job } from 'bullmq';
+import { RunError, RunInterrupted } from '../../model/error.js';
+import { loadJob } from '../../runs/job-file.js';
+import { newRunId } from '../../runs/layout.js';
+import type { Summary } from '../../runs/present.js';
+import type { Processor } from '../store/port.js';
+import { type CheckedData, checkJobData } from './check-data.js';
+import { alreadyEnded, endRefused, isHere } from './claims.js';
+import type { ImportData } from './data.js';
+import { type Delivery, deathText, handBack, MAX_DEATHS, postpone, type RunDeps, refusal } from './delivery.js';
+import { failureKind, failureText, RunFailed } from './failure.js';
+import { moveReports } from './move-reports.js';
+import { originOf } from './origin.js';
+import { removeUpload, uploadOf } from './rows-file.js';
+import { type Plan, runOnce } from './run-once.js';
+import { freshState, type JobState, settledRows, stateOf } from './state.js';
+import { beginTicket, endTicket, readTicket } from './tickets.js';
+
+export type { RunDeps } from './delivery.js';
+
+/** A run that another delivery works on is asked for again so soon. */
+const SOON_MS = 1_000;
+
+/**
+ * The processor of queue `rowferry`: contract, section 10. One delivery of a job from top to bottom.
+ *
+ *   wrong data ────────────────────────────────────────────────> failed, with every fault
+ *   run held by another delivery, or begun where a worker lives ─> later
+ *   begun on a machine whose worker is gone ── after a wait ────> begun anew here
+ *   run ── ended ──────────────────────────────────────────────> completed, with its summary
+ *       ── failed, attempts left ──────────────────────────────> tried again: the run is continued
+ *       ── this worker is told to end ─────────────────────────> waiting: any worker continues it
+ *
+ * The worker that runs it sets `maxStalledCount` high: jobs that kill their workers are found out here.
+ */
+export function runProcessor(deps: RunDeps): Processor {
+  return async (job, token, signal) => {
+    const checked = checkJobData(job.name, job.data);
+    if (!('ok' in checked)) throw await refusedData(deps, job, checked);
+    const data = checked.ok;
+    const name = typeof data.job === 'string' ? data.job : 'inline';
+    const delivery: Delivery = {
+      job,
+      token,
+      data,
+      deps,
+      name,
+      origin: originOf(job.id, data, deps.settings.worker.inbox),
+      log: deps.log.child({ job: name, queueJob: job.id }),
+      lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
+    };
+    // Handed back a moment ago and taken once more by the worker that is ending: left to others.
+    if (deps.stopping.aborted) throw await postpone(delivery, SOON_MS);
+    const state = await runOf(delivery);
+    const lease = await deps.store.lease(`run.${state.run}`, deps.settings.worker.leaseMs);
+    if (!lease) throw await postpone(delivery, SOON_MS);
+    try {
+      return await underLease({ ...delivery, log: delivery.log.child({ run: state.run }) }, state, {
+        // Its name is a plain one, never a path: the check has seen to it.
+        loadJob: async () => checked.inline ?? (await loadJob(name, { jobsDir: deps.settings.jobsDir })),
+        stop: [lease.lost, ...(signal ? [signal] : [])],
+      });
+    } finally {
+      await lease.release().catch(() => undefined);
+    }
+  };
+}
+
+/** The run that the job stands for: what its id, an earlier delivery or this data folder says, else a new one, which is kept at once. */
+async function runOf({ job, origin, deps }: Delivery): Promise<JobState> {
+  const before = stateOf(job);
+  if (before && (origin.run === undefined || origin.run === before.run)) return before;
+  const run = origin.run ?? (await readTicket(deps.settings.home, job))?.run ?? newRunId();
+  const state = freshState(run);
+  await job.updateProgress(state);
+  return state;
+}
+
+type Work = Pick<Plan, 'loadJob'> & { readonly stop: readonly AbortSignal[] };
+
+async function underLease(delivery: Delivery, before: JobState, work: Work): Promise<unknown> {
+  const { job, deps, origin } = delivery;
+  const { home } = deps.settings;
+  const done = origin.claim && (await alreadyEnded(origin.claim, home));
+  if (done) return endedBefore(done);
+  const deaths = job.stalledCounter - (before.mark?.stalls ?? 0);
+  const came = before.mark === undefined || settledRows(before.outcomes) > before.mark.rows;
+  if (!came && deaths > MAX_DEATHS) throw await giveUp(delivery, before, deathText(deaths));
+  const mark = came ? { stalls: job.stalledCounter, rows: settledRows(before.outcomes) } : before.mark;
+  const known = { ...before, ...(mark && { mark }) };
+
+  const resumed = await isHere(home, known.run);
+  const elsewhere = resumed ? undefined : await begunElsewhere(delivery, known);
+  if (elsewhere) throw elsewhere;
+  const { handedBack: _, notBefore: __, ...state } = known;
+  await beginTicket(home, job, state.run);
+
+  const stop = new AbortController();
+  const stopAs = (reason: string) => () => stop.abort(reason);
+  const asked = deps.stopping;
+  const listeners = [asked, ...work.stop].map((one, i) => ({
+    one,
+    listen: stopAs(i === 0 ? 'SIGTERM' : 'taken away'),
+  }));
+  for (const { one, listen } of listeners) {
+    if (one.aborted) listen();
+    else one.addEventListener('abort', listen, { once: true });
+  }
+  try {
+    if (asked.aborted) throw await handBack(delivery, state);
+    const plan = { ...work, state, resumed, signal: stop.signal };
+    return await runOnce(delivery, plan).catch(async (error: unknown) => {
+      throw await afterFault(delivery, state, error, stop.signal);
+    });
+  } finally {
+    for (const { one, listen } of listeners) one.removeEventListener('abort', listen);
+  }
+}
+
+/**
+ * A run that this data folder does not hold may have been begun on another machine. A worker there may continue it; where
+ * none is left, the job stands for a new run, once what the lost one sent has taken effect. Undefined: begin it here.
+ */
+async function begunElsewhere(delivery: Delivery, state: JobState): Promise<Error | undefined> {
+  const { deps, origin, log } = delivery;
+  const { home, host = 'another machine', notBefore: known, ...rest } = state;
+  if (home === undefined || home === deps.homeId) return undefined;
+  if (await deps.store.leased(`home.${home}`)) return postpone(delivery, SOON_MS, { ...rest, home, host });
+  const settle = deps.settings.settleWindowMs.reduce((sum, ms) => sum + ms, 0);
+  const wait = settle + (state.handedBack ? 0 : deps.settings.worker.leaseMs);
+  const notBefore = known ?? Date.now() + wait;
+  if (Date.now() < notBefore) {
+    log.warn(`the worker on ${host} that began this run is gone; it is begun anew here after ${wait} ms`);
+    return postpone(delivery, notBefore - Date.now(), { ...rest, home, host, notBefore });
+  }
+  // The folder of a claimed file bears the run's id. Taken up again at once, under the lease of the new run.
+  const run = origin.claim ? state.run : newRunId();
+  const { mark } = state;
+  return postpone(delivery, 0, { ...freshState(run), insteadOf: { run: state.run, host }, ...(mark && { mark }) });
+}
+
+/** Errors that say the job lies where it belongs already. */
+const PLACED = new Set(['DelayedError', 'WaitingError', 'UnrecoverableError']);
+
+/** The error that the queue is to be told for a run that did not come to an end. */
+async function afterFault(delivery: Delivery, state: JobState, error: unknown, stop: AbortSignal): Promise<unknown> {
+  const { log, deps, lastAttempt } = delivery;
+  if (error instanceof Error && PLACED.has(error.name)) return error;
+  const here = { ...state, home: deps.homeId, host: hostname() };
+  if (stop.aborted || error instanceof RunInterrupted) {
+    return stop.reason === 'SIGTERM' ? handBack(delivery, here) : postpone(delivery, SOON_MS, here);
+  }
+  const kind = failureKind(error, !lastAttempt);
+  if (kind === 'later') return postpone(delivery, SOON_MS);
+  const text = failureText(error, deps.settings.secrets);
+  log[kind === 'final' ? 'error' : 'warn'](text);
+  return kind === 'retry' ? new RunFailed(text) : giveUp(delivery, here, text, error);
+}
+
+/** A claim that an earlier delivery put away without coming to say so. */
+function endedBefore({
+  dir,
+  summary,
+}: {
+  readonly dir: string;
+  readonly summary?: Summary;
+}): Summary | { dir: string } {
+  if (summary) return summary;
+  if (path.basename(path.dirname(path.dirname(dir))) === 'done') return { dir };
+  throw refusal(`The file was refused; it lies in ${dir}, with the reason in ERROR.txt.`);
+}
+
+/** Fails the job for good: there is no run, or none that can go on. */
+async function giveUp(
+  { job, data, deps, origin, name }: Delivery,
+  state: JobState,
+  reason: string,
+  error?: unknown,
+): Promise<Error> {
+  const { run } = state;
+  const { home } = deps.settings;
+  const begun = await isHere(home, run);
+  const reports = origin.claim && (await endRefused(deps.claims, origin.claim, reason, begun ? run : undefined));
+  if (reports !== undefined && begun) await moveReports(home, run, reports);
+  await removeUpload(home, uploadOf(home, data, run));
+  await endTicket(home, job, run);
+  const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
+  await job.updateProgress({ ...state, phase: 'done', failure } satisfies JobState);
+  deps.onEnded({
+    job: name,
+    ...(typeof data.job === 'string' ? {} : { inline: true }),
+    trigger: origin.trigger,
+    status: begun ? 'failed' : 'refused',
+    reason,
+    ...(begun && { run }),
+    ...(reports !== undefined && { reports }),
+  });
+  return refusal(reason);
+}
+
+/** No run, no claim, no name: what forged data say of themselves is not repeated anywhere. */
+async function refusedData(
+  deps: RunDeps,
+  job: Job,
+  checked: Exclude<CheckedData, { readonly ok: ImportData }>,
+): Promise<Error> {
+  const reason = 'later' in checked ? laterText(checked.later) : faultsText(checked.faults);
+  deps.log.error({ queueJob: job.id }, reason);
+  const { run: _, ...blank } = freshState('');
+  await job.updateProgress({ ...blank, phase: 'done', failure: 'usage' });
+  deps.onEnded({ job: 'inline', inline: true, trigger: 'queue', status: 'refused', reason });
+  return refusal(reason);
+}
+
+const laterText = (kind: string): string => `\`${kind}\` is not in this version yet; the queue carries imports only.`;
+
+function faultsText(faults: readonly string[]): string {
+  const count = faults.length === 1 ? 'a fault' : 'faults';
+  return `The data of this job has ${count}; nothing was sent, and it is not tried again.\n${faults.join('\n')}`;
+}

@@ -1,0 +1,133 @@
+import type { Job } from 'bullmq';
+import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
+import type { Progress } from '../../runs/progress.js';
+
+/** The progress of a BullMQ job: contract, section 10, and what a later delivery must know. */
+export interface JobState {
+  readonly phase: 'waiting' | Progress['phase'] | 'done';
+  /** Rows of the file; null until they have been counted. */
+  readonly total: number | null;
+  readonly done: number;
+  readonly outcomes: OutcomeCounts;
+  /** Id of the run, the same in every delivery that continues it. */
+  readonly run: string;
+  /** Data folder that the run was begun in, and the machine. Absent until it is begun. */
+  readonly home?: string;
+  readonly host?: string;
+  /** How often it was handed on because its file was not to be found. */
+  readonly away?: number;
+  /** Milliseconds since 1970: not begun anew before then, because requests of a worker that is gone may be under way. */
+  readonly notBefore?: number;
+  /** The worker that had it was told to end and kept everything. */
+  readonly handedBack?: true;
+  /** The run that this one takes the place of, and the machine that has it. */
+  readonly insteadOf?: { readonly run: string; readonly host: string };
+  /** The job failed for good: its data, job file or file were wrong (`usage`), or the work could not be done (`failed`). */
+  readonly failure?: 'usage' | 'failed';
+  /** Workers that had died over this job when it last came further, and how many rows had an outcome then. */
+  readonly mark?: { readonly stalls: number; readonly rows: number };
+}
+
+export function freshState(run: string): JobState {
+  return { phase: 'waiting', total: null, done: 0, outcomes: noOutcomes(), run };
+}
+
+/** What an earlier delivery left; undefined in the first one, and where somebody else wrote something else there. */
+export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
+  const found = asRecord(job.progress);
+  const run = found['run'];
+  if (typeof run !== 'string' || !/^\d{8}T\d{9}Z-[0-9a-f]+$/.test(run)) return undefined;
+  const counts = asRecord(found['outcomes']);
+  const outcomes = noOutcomes();
+  for (const kind of OUTCOMES) outcomes[kind] = count(counts[kind]);
+  const mark = asRecord(found['mark']);
+  const instead = asRecord(found['insteadOf']);
+  return {
+    phase: 'waiting',
+    total: typeof found['total'] === 'number' ? found['total'] : null,
+    done: count(found['done']),
+    outcomes,
+    run,
+    ...(typeof found['home'] === 'string' && { home: found['home'] }),
+    ...(typeof found['host'] === 'string' && { host: found['host'] }),
+    ...(typeof found['away'] === 'number' && { away: found['away'] }),
+    ...(typeof found['notBefore'] === 'number' && { notBefore: found['notBefore'] }),
+    ...(found['handedBack'] === true && { handedBack: true as const }),
+    ...('run' in instead && { insteadOf: { run: String(instead['run']), host: String(instead['host']) } }),
+    ...('rows' in mark && { mark: { stalls: count(mark['stalls']), rows: count(mark['rows']) } }),
+  };
+}
+
+/** Rows that have an outcome. */
+export function settledRows(outcomes: Readonly<OutcomeCounts>): number {
+  return OUTCOMES.reduce((sum, kind) => sum + outcomes[kind], 0);
+}
+
+/** Sends where a run stands to the queue, one message at a time and the latest only. */
+export interface StateWriter {
+  note(progress: Progress): void;
+  /** Waits for what is under way; nothing is sent afterwards. */
+  close(): Promise<void>;
+}
+
+/** At most one message in so many milliseconds, and one at each change of phase. */
+const EVERY_MS = 500;
+
+/** A message that cannot be sent is told to `failed` and not repeated: the next one says more. */
+export function stateWriter(
+  job: Pick<Job, 'updateProgress'>,
+  base: JobState,
+  failed: (error: unknown) => void,
+): StateWriter {
+  let latest: JobState | undefined;
+  let phase: JobState['phase'] | undefined;
+  let sentAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+  let closed = false;
+  const send = () => {
+    timer = undefined;
+    if (closed || !latest || sending) return;
+    const state = latest;
+    latest = undefined;
+    sentAt = performance.now();
+    sending = job
+      .updateProgress(state)
+      .catch(failed)
+      .then(() => {
+        sending = undefined;
+        plan();
+      });
+  };
+  const plan = () => {
+    if (closed || !latest || sending || timer) return;
+    const wait = latest.phase === phase ? sentAt + EVERY_MS - performance.now() : 0;
+    phase = latest.phase;
+    if (wait <= 0) send();
+    else timer = setTimeout(send, wait);
+  };
+  return {
+    note(progress) {
+      const { phase: now, done, total, outcomes } = progress;
+      latest = { ...base, phase: now, done, total: total ?? null, outcomes: { ...outcomes } };
+      if (now !== phase && timer) {
+        clearTimeout(timer);
+        timer = undefined;
+      }
+      plan();
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await sending;
+    },
+  };
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}

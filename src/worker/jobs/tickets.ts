@@ -1,0 +1,120 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Job, Queue } from 'bullmq';
+
+/**
+ * What this data folder knows of the jobs whose runs it began: `<home>/queue/<hash>.json`. A queue that lost its last
+ * moments (a restart without its log, a failover) has forgotten which run a job led to, or the job itself; the folder has not.
+ *
+ *   begun --run ended, job not acknowledged yet--> ended: the run is known, the data are gone
+ */
+export interface Ticket {
+  readonly run: string;
+  readonly id: string;
+  readonly name: string;
+  readonly ended: boolean;
+  readonly data?: unknown;
+  readonly attempts?: number;
+}
+
+type Ticketed = Pick<Job, 'id' | 'name' | 'timestamp' | 'data' | 'opts'>;
+
+/** Ended tickets are needed for as long as a queue may deliver the job again. */
+const KEEP_MS = 7 * 24 * 3_600_000;
+
+export async function readTicket(home: string, job: Ticketed): Promise<Ticket | undefined> {
+  return readFrom(ticketFile(home, job));
+}
+
+export async function beginTicket(home: string, job: Ticketed, run: string): Promise<void> {
+  const { id = '', name, data } = job;
+  const attempts = job.opts.attempts;
+  await write(ticketFile(home, job), {
+    run,
+    id,
+    name,
+    ended: false,
+    data,
+    ...(attempts !== undefined && { attempts }),
+  });
+}
+
+export async function endTicket(home: string, job: Ticketed, run: string): Promise<void> {
+  const { id = '', name } = job;
+  await write(ticketFile(home, job), { run, id, name, ended: true });
+}
+
+/**
+ * Puts jobs back on the queue whose runs were begun here, have not ended, and which the queue does not know any more.
+ * The worker calls it at its start and after the queue was away; several may do so at once. Jobs of the drop folder are
+ * offered again by the drop folder. Returns the runs.
+ */
+export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'add'>): Promise<string[]> {
+  const restored: string[] = [];
+  const dir = ticketsDir(home);
+  for (const entry of await readdir(dir).catch((): string[] => [])) {
+    if (!entry.endsWith('.json')) continue;
+    const file = path.join(dir, entry);
+    const ticket = await readFrom(file);
+    if (!ticket) continue;
+    if (ticket.ended) {
+      if (ageOf(ticket.run) > KEEP_MS) await rm(file, { force: true });
+      continue;
+    }
+    if (ticket.id.startsWith('drop.')) continue;
+    const known = await queue.getJob(ticket.id);
+    // Numbers begin anew in a queue that lost everything: the same id may be another job.
+    if (known && path.basename(ticketFile(home, known)) === entry) continue;
+    const own = ticket.id.startsWith('night.') && !known;
+    await queue.add(ticket.name, ticket.data, {
+      jobId: own ? ticket.id : `again.${ticket.run}`,
+      ...(ticket.attempts !== undefined && { attempts: ticket.attempts }),
+    });
+    // The job put back has a ticket of its own as soon as it is taken; it finds the run by its id or by this one.
+    if (!own) await rm(file, { force: true });
+    restored.push(ticket.run);
+  }
+  return restored;
+}
+
+function ticketsDir(home: string): string {
+  return path.join(home, 'queue');
+}
+
+function ticketFile(home: string, job: Pick<Job, 'id' | 'timestamp'>): string {
+  // A slot's job is the same job also after it was put back; elsewhere an id may be given twice over time.
+  const own = job.id?.startsWith('night.') || job.id?.startsWith('again.');
+  const hash = createHash('sha256')
+    .update(`${job.id}\0${own ? '' : job.timestamp}`)
+    .digest('hex');
+  return path.join(ticketsDir(home), `${hash.slice(0, 32)}.json`);
+}
+
+async function readFrom(file: string): Promise<Ticket | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    // Our own file: it appears complete or not at all, unless the disk failed.
+    return JSON.parse(text) as Ticket;
+  } catch {
+    return undefined;
+  }
+}
+
+async function write(file: string, ticket: Ticket): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, JSON.stringify(ticket), { mode: 0o600, flush: true });
+    await rename(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Milliseconds since a run was begun, from its id. */
+function ageOf(run: string): number {
+  const at = Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z'));
+  return Number.isNaN(at) ? 0 : Date.now() - at;
+}

@@ -1,0 +1,63 @@
+import type { Queue } from 'bullmq';
+import type { Claim } from './inbox/claim.js';
+import { listClaims } from './inbox/claims.js';
+import { safeName } from './schedule/job-id.js';
+
+/** The id by which the job of a claim is known: it names the run. */
+const claimJobId = (claim: Claim): string => `drop.${safeName(claim.job)}.${claim.run}`;
+
+/** Files that were taken and wait for their run; then it is counted again how many are left. */
+const MOST_WAITING = 500;
+const COUNT_EVERY_MS = 2_000;
+/** How often claims are looked through for those that no job stands for, in milliseconds. */
+const LOOK_EVERY_MS = 60_000;
+
+/** Puts what was taken from the drop folder on the queue. */
+export interface Offers {
+  /** False while enough that was taken waits for its run. */
+  mayOffer(): boolean;
+  offer(claim: Claim): Promise<void>;
+  /** Offers again what lies in `processing/`: the folder is the truth, the queue may have forgotten. */
+  lookThrough(): Promise<void>;
+  close(): void;
+}
+
+export function openOffers(queue: Queue, inbox: string, warn: (text: string) => void): Offers {
+  let waiting = 0;
+  let lookedAt = 0;
+
+  async function offer(claim: Claim): Promise<void> {
+    // A job of this id that is there already stands for the claim; the queue drops the second one.
+    await queue.add('import', { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) });
+    waiting++;
+  }
+
+  async function lookThrough(): Promise<void> {
+    lookedAt = performance.now();
+    try {
+      const claims = await listClaims(inbox);
+      waiting = claims.length;
+      for (const claim of claims) {
+        const job = await queue.getJob(claimJobId(claim));
+        // What ended without being put away had bad luck on its last step.
+        if (job?.finishedOn !== undefined) await job.remove();
+        if (!job || job.finishedOn !== undefined) await offer(claim);
+      }
+    } catch (error) {
+      warn(`What was taken from the drop folder could not be looked through: ${(error as Error).message}`);
+    }
+  }
+
+  const timer = setInterval(() => void lookThrough(), LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    mayOffer() {
+      if (waiting < MOST_WAITING) return true;
+      if (performance.now() - lookedAt > COUNT_EVERY_MS) void lookThrough();
+      return false;
+    },
+    offer,
+    lookThrough,
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,31 @@
+import type { OutcomeCounts } from '../../model/outcome.js';
+
+/** What set a run off: a slot of its schedule, a file in the drop folder, or a job put on the queue. */
+export type Trigger = 'schedule' | 'drop' | 'queue';
+
+/**
+ * How a run of a job ended; metrics and notifications are told the same. `refused`: there was no run, because the job
+ * file, its data or its file was refused before anything was sent.
+ */
+export interface EndedRun {
+  /** Name of the job file. */
+  readonly job: string;
+  /** The job came with its data, not from a job file: its name is anybody's. Counted under one label, never notified. */
+  readonly inline?: true;
+  /** Nothing was written by intention: neither a success nor a failure of the job. */
+  readonly dryRun?: boolean;
+  readonly trigger: Trigger;
+  readonly status: 'succeeded' | 'partial' | 'braked' | 'failed' | 'interrupted' | 'refused';
+  /** Absent where the job was refused before a run began. */
+  readonly run?: string;
+  readonly company?: number;
+  readonly counts?: Partial<OutcomeCounts>;
+  /** One sentence for people; needed where the status is braked, failed or refused. */
+  readonly reason?: string;
+  /** Folder of the reports, where they lie after the run was put away. */
+  readonly reports?: string;
+  /** From beginning to end. */
+  readonly seconds?: number;
+  /** Milliseconds since 1970; now, where absent. */
+  readonly endedAt?: number;
+}

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import type { Job, Queue } from 'bullmq';
+import type { Logger } from 'pino';
+import type { Carrier } from '../../runs/context.js';
+import { asResult, type Letters, type PartListener } from './letters.js';
+import { pack } from './pack.js';
+import { LOST, newPart, type Part, takeAnswers, takeResult } from './part.js';
+import type { Message, PartData, PartResult } from './protocol.js';
+
+export interface CarrierOptions {
+  readonly run: string;
+  readonly company: number;
+  readonly queue: Queue;
+  readonly letters: Letters;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly leaseMs: number;
+  /** Processes that take parts now. */
+  readonly takers: () => number;
+  /** Events may be missed; the queue itself is asked this often, in milliseconds. */
+  readonly lookEveryMs?: number;
+}
+
+/** Parts on the queue are held in the store's memory: never more than these, however many workers there are. */
+const MOST_PARTS = 32;
+const LOOK_EVERY_MS = 2_000;
+/** After an interruption answers of other workers are waited for this long; then their rows stay open, for the resumption. */
+const LAST_ANSWERS_MS = 15_000;
+
+/** The coordinator's end of the parts of one run; `protocol.ts` says how it speaks with executors. */
+export function openCarrier(options: CarrierOptions): Carrier {
+  const { run, company, queue, letters, signal, log, takers, leaseMs } = options;
+  // Parts of an earlier process of this run are none of ours.
+  const prefix = `${run}.${randomBytes(3).toString('hex')}.`;
+  const underWay = new Map<string, Part>();
+  const sent = { writes: 0, retries: 0 };
+  let number = 0;
+  let looking: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+  }, options.lookEveryMs ?? LOOK_EVERY_MS);
+  timer.unref();
+
+  async function add(part: Part): Promise<void> {
+    const id = `${prefix}${number++}`;
+    const data: PartData = { v: 1, run, company, count: part.requests.length, packed: pack(part.requests) };
+    const listener: PartListener = {
+      message: (message) => void hear(id, part, message),
+      completed: (result) => end(id, part, result),
+      failed: (reason) => broken(id, part, reason),
+    };
+    underWay.set(id, part);
+    letters.listen(id, listener);
+    forgets.set(id, () => letters.forget(id, listener));
+    try {
+      part.job = await queue.add('part', data, { jobId: id, attempts: 1 });
+    } catch (error) {
+      // The store may have taken it and lost the answer; nobody is granted a part that is no longer under way.
+      log.warn({ part: id, err: error }, 'part.not_added');
+      drop(id, part);
+      part.rest(undefined);
+    }
+  }
+  const forgets = new Map<string, () => void>();
+
+  function drop(id: string, part: Part): void {
+    part.done = true;
+    underWay.delete(id);
+    forgets.get(id)?.();
+    forgets.delete(id);
+    part.job?.remove().catch(() => undefined);
+  }
+
+  async function hear(id: string, part: Part, message: Message): Promise<void> {
+    if (part.done) return;
+    if ('answers' in message) {
+      if (message.from === part.granted) takeAnswers(part, message.answers);
+      return;
+    }
+    if (!('ask' in message)) return;
+    const job = part.job ?? (await queue.getJob(id));
+    if (!job || part.done) return;
+    if (part.granted === undefined && !part.cancelled) part.granted = message.ask;
+    if (part.granted === message.ask && !part.cancelled) return reply(job, { grant: message.ask });
+    await reply(job, { deny: message.ask });
+    if (part.granted !== undefined && part.granted !== message.ask) lose(id, part, 'another worker was given it');
+  }
+
+  async function reply(job: Job, message: Message): Promise<void> {
+    await letters.send(job, message).catch((error: unknown) => log.warn({ part: job.id, err: error }, 'part.no_reply'));
+  }
+
+  function end(id: string, part: Part, result: PartResult): void {
+    if (part.done) return;
+    if (result.from === undefined || result.from !== part.granted) {
+      // The grant may have got lost on its way to the one who asked.
+      if (part.granted === undefined || part.granted === result.refused) again(id, part);
+      else lose(id, part, 'another worker ended it');
+      return;
+    }
+    sent.writes += result.writes ?? 0;
+    sent.retries += result.retries ?? 0;
+    takeResult(part, result);
+    drop(id, part);
+    part.rest(LOST);
+  }
+
+  function broken(id: string, part: Part, reason: string): void {
+    if (part.done) return;
+    if (part.granted === undefined) again(id, part);
+    else lose(id, part, reason);
+  }
+
+  /** It was never granted, so it was never sent. */
+  function again(id: string, part: Part): void {
+    drop(id, part);
+    if (part.cancelled) {
+      part.rest(undefined);
+      return;
+    }
+    const fresh = newPart(part.requests);
+    for (const [at, answer] of fresh.answers.entries()) void answer.then((value) => part.settle(at, value));
+    void add(fresh);
+  }
+
+  function lose(id: string, part: Part, reason: string): void {
+    log.warn({ part: id, reason }, 'part.lost');
+    drop(id, part);
+    part.rest(LOST);
+  }
+
+  /** Asks the queue what became of the parts of which nothing is heard. */
+  async function look(): Promise<void> {
+    for (const [id, part] of [...underWay]) {
+      if (part.done || !part.job) continue;
+      try {
+        const job = await queue.getJob(id);
+        if (part.done) continue;
+        if (job) part.missingSince = undefined;
+        if (!job) missing(id, part);
+        else if (job.finishedOn !== undefined && job.failedReason) broken(id, part, job.failedReason);
+        else if (job.finishedOn !== undefined) end(id, part, asResult(job.returnvalue));
+      } catch (error) {
+        log.debug({ part: id, err: error }, 'part.look');
+      }
+    }
+  }
+
+  /** The store has forgotten it. Its executor notices within the lease, and stops. */
+  function missing(id: string, part: Part): void {
+    if (part.granted === undefined) {
+      again(id, part);
+      return;
+    }
+    const now = performance.now();
+    part.missingSince ??= now;
+    if (now - part.missingSince > leaseMs) lose(id, part, 'the queue has lost it');
+  }
+
+  /** What was not granted is taken back; what was, ends as soon as its executor hears of it. */
+  function cancel(): void {
+    for (const [id, part] of [...underWay]) {
+      part.cancelled = true;
+      if (part.granted === undefined) {
+        drop(id, part);
+        part.rest(undefined);
+      } else if (part.job) void reply(part.job, { cancel: part.granted });
+    }
+  }
+
+  function stop(): void {
+    cancel();
+    if (underWay.size === 0) return;
+    setTimeout(() => {
+      for (const [id, part] of [...underWay]) lose(id, part, 'its answers did not come in time');
+    }, LAST_ANSWERS_MS).unref();
+  }
+  signal.addEventListener('abort', stop, { once: true });
+
+  return {
+    get parts() {
+      const count = takers();
+      return count < 2 || signal.aborted ? 0 : Math.min(MOST_PARTS, 2 * count + 1);
+    },
+    carry(requests) {
+      const part = newPart(requests);
+      if (signal.aborted) part.rest(undefined);
+      else void add(part);
+      return part.answers;
+    },
+    cancel,
+    async quiesce() {
+      for (;;) {
+        const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized', 'active']);
+        const old = jobs.filter((job) => job?.id?.startsWith(`${run}.`) && !job.id.startsWith(prefix));
+        for (const job of old) await job.remove().catch(() => undefined);
+        if (old.length === 0 || signal.aborted) return true;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    },
+    sent,
+    async close() {
+      signal.removeEventListener('abort', stop);
+      clearInterval(timer);
+      stop();
+      await looking;
+    },
+  };
+}

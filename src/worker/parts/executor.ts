@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import type { Job } from 'bullmq';
+import type { RunContext, WorkerContext, WriteAnswer, WriteRequest } from '../../runs/context.js';
+import { sendPart } from '../../runs/send-part.js';
+import type { Letters } from './letters.js';
+import { pack, unpack } from './pack.js';
+import type { Message, PartData, PartResult } from './protocol.js';
+
+export interface ExecutorOptions
+  extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
+    Pick<WorkerContext, 'channel' | 'observe'> {
+  readonly letters: Letters;
+  /** Lock of a part, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** A coordinator that does not answer for so long is gone. */
+const GRANT_WAIT_MS = 10_000;
+const ASK_EVERY_MS = 1_000;
+/** Answers are reported as they come, so that little is open when this worker is lost. */
+const REPORT_EVERY_MS = 250;
+
+/** Sends the requests of parts, whosever run they belong to; `protocol.ts` says under which conditions. */
+export function partExecutor(options: ExecutorOptions) {
+  return async (job: Job, token: string | undefined): Promise<PartResult> => {
+    const { letters, leaseMs, log } = options;
+    const { packed, company, count, run } = job.data as PartData;
+    const name = randomBytes(8).toString('hex');
+    const stopping = new AbortController();
+    const onStop = () => stopping.abort(options.signal.reason);
+    options.signal.addEventListener('abort', onStop, { once: true });
+    if (options.signal.aborted) onStop();
+    let heard: (granted: boolean) => void = () => undefined;
+    const listener = {
+      message(message: Message) {
+        if ('grant' in message && message.grant === name) heard(true);
+        else if ('deny' in message && message.deny === name) heard(false);
+        else if ('cancel' in message && message.cancel === name) stopping.abort('cancelled');
+      },
+    };
+    letters.listen(job.id ?? '', listener);
+    const lock = holdLock(job, token, leaseMs, () => stopping.abort('the lock was lost'));
+    try {
+      const granted = await askFor(job, name, letters, stopping.signal, (set) => {
+        heard = set;
+      });
+      if (!granted) return { refused: name };
+      const requests = unpack(packed) as WriteRequest[];
+      if (requests.length !== count) throw new Error(`part ${job.id} holds ${requests.length} requests, not ${count}`);
+      let fresh: [number, WriteAnswer | null][] = [];
+      let reporting: Promise<void> = Promise.resolve();
+      const report = setInterval(() => {
+        if (fresh.length === 0) return;
+        const answers = pack(fresh.map(([index, answer]) => [index, answer]));
+        all.push(...fresh);
+        fresh = [];
+        reporting = reporting.then(() => letters.send(job, { from: name, answers }).catch(() => undefined));
+      }, REPORT_EVERY_MS);
+      const all: [number, WriteAnswer | null][] = [];
+      try {
+        const context = { ...options, signal: stopping.signal, company, maySend: lock.held };
+        const counts = await sendPart(requests, context, (index, answer) =>
+          fresh.push([index, slim(requests[index], answer)]),
+        );
+        await reporting;
+        return { from: name, answers: pack([...all, ...fresh]), writes: counts.writes, retries: counts.retries };
+      } finally {
+        clearInterval(report);
+      }
+    } catch (error) {
+      log.warn({ err: error, part: job.id, run }, 'part.failed');
+      throw error;
+    } finally {
+      lock.release();
+      letters.forget(job.id ?? '', listener);
+      options.signal.removeEventListener('abort', onStop);
+    }
+  };
+}
+
+/** The record of an answer to a create is of no use to the coordinator. */
+function slim(request: WriteRequest | undefined, answer: WriteAnswer | undefined): WriteAnswer | null {
+  if (answer?.kind !== 'done' || request?.op !== 'create') return answer ?? null;
+  return { kind: 'done', ...(answer.id === undefined ? {} : { id: answer.id }) };
+}
+
+/** Asks until there is an answer; false where there is none in time. */
+async function askFor(
+  job: Job,
+  name: string,
+  letters: Letters,
+  signal: AbortSignal,
+  onHeard: (set: (granted: boolean) => void) => void,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const done = (granted: boolean) => {
+      clearInterval(timer);
+      signal.removeEventListener('abort', stop);
+      resolve(granted);
+    };
+    const stop = () => done(false);
+    onHeard(done);
+    const ask = () => {
+      if (performance.now() - began > GRANT_WAIT_MS) return done(false);
+      letters.send(job, { ask: name }).catch(() => undefined);
+    };
+    const timer = setInterval(ask, ASK_EVERY_MS);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    ask();
+  });
+}
+
+/**
+ * Holds the job's lock and reckons, on this process's own clock, how long it is surely held: from before each renewal that
+ * came through. A process that was paused, or cut off from the store, so knows at once that the part may be another's.
+ */
+function holdLock(job: Job, token: string | undefined, leaseMs: number, lost: () => void) {
+  const margin = leaseMs / 10;
+  let heldUntil = performance.now() + leaseMs - margin;
+  let renewing = false;
+  const held = () => performance.now() < heldUntil;
+  const timer = setInterval(
+    () => {
+      if (!held()) return lost();
+      if (renewing || token === undefined) return;
+      renewing = true;
+      const at = performance.now();
+      job
+        .extendLock(token, leaseMs)
+        .then(
+          (result) => {
+            if (result) heldUntil = at + leaseMs - margin;
+            else {
+              heldUntil = 0;
+              lost();
+            }
+          },
+          () => undefined,
+        )
+        .finally(() => {
+          renewing = false;
+        });
+    },
+    Math.max(100, leaseMs / 5),
+  );
+  return { held, release: () => clearInterval(timer) };
+}

@@ -1,0 +1,92 @@
+import type { Queue } from 'bullmq';
+import type { Logger } from 'pino';
+import type { Carrier, RunContext, WorkerContext } from '../../runs/context.js';
+import type { Store } from '../store/port.js';
+import { openCarrier } from './carrier.js';
+import { partExecutor } from './executor.js';
+import { openLetters } from './letters.js';
+import { PARTS_AT_ONCE, partsQueue } from './protocol.js';
+
+export interface PartsOptions
+  extends Pick<RunContext, 'settings' | 'signal'>,
+    Pick<WorkerContext, 'channel' | 'observe'> {
+  readonly store: Store;
+  /** Address of the service. */
+  readonly service: string;
+  readonly leaseMs: number;
+  readonly log: Logger;
+  readonly done?: (result: 'done' | 'failed' | 'handed_back', seconds: number) => void;
+}
+
+/** Both ends of the parts in one process: it sends parts of others, and has its own sent. */
+export interface Parts {
+  readonly queue: Queue;
+  carrier: (
+    run: string,
+    context: Pick<RunContext, 'log' | 'signal'> & { readonly company: number },
+  ) => Promise<Carrier>;
+  close(): Promise<void>;
+}
+
+/** How often it is looked who is there to share the work, in milliseconds. */
+const COUNT_EVERY_MS = 2_000;
+/** Reports of answers pass through the events; nobody reads them later. */
+const KEPT_EVENTS = 1_000;
+const KEEP_ENDED = { age: 600, count: 200 };
+
+export async function openParts(options: PartsOptions): Promise<Parts> {
+  const { store, leaseMs, signal, log } = options;
+  const name = partsQueue(options.service);
+  const queue = store.queue(name, { streams: { events: { maxLen: KEPT_EVENTS } } });
+  const events = store.events(name);
+  await events.waitUntilReady();
+  const letters = openLetters(events);
+  const execute = partExecutor({ ...options, letters });
+  const worker = store.worker(
+    name,
+    async (job, token) => {
+      const began = performance.now();
+      const told = (result: 'done' | 'failed' | 'handed_back') =>
+        options.done?.(result, (performance.now() - began) / 1000);
+      try {
+        const result = await execute(job, token);
+        told(result.from === undefined || signal.aborted ? 'handed_back' : 'done');
+        return result;
+      } catch (error) {
+        told('failed');
+        throw error;
+      }
+    },
+    {
+      concurrency: PARTS_AT_ONCE,
+      lockDuration: leaseMs,
+      stalledInterval: Math.max(500, leaseMs / 3),
+      maxStalledCount: 10,
+      removeOnComplete: KEEP_ENDED,
+      removeOnFail: KEEP_ENDED,
+    },
+  );
+  let takers = 1;
+  const count = async () => {
+    try {
+      takers = await store.workers(name);
+    } catch (error) {
+      log.debug({ err: error }, 'parts.count');
+    }
+  };
+  await count();
+  const timer = setInterval(() => void count(), COUNT_EVERY_MS);
+  timer.unref();
+  return {
+    queue,
+    async carrier(run, context) {
+      return openCarrier({ ...context, run, queue, letters, leaseMs, takers: () => takers });
+    },
+    async close() {
+      clearInterval(timer);
+      await worker.close();
+      await events.close();
+      await queue.close();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { Lease, Store } from './store/port.js';
+
+const ASK_EVERY_MS = 300;
+
+/** Waits for a lease; undefined where the signal was given first. */
+export async function waitForLease(
+  store: Pick<Store, 'lease'>,
+  name: string,
+  leaseMs: number,
+  signal: AbortSignal,
+): Promise<Lease | undefined> {
+  while (!signal.aborted) {
+    const lease = await store.lease(name, leaseMs);
+    if (lease && signal.aborted) await lease.release();
+    else if (lease) return lease;
+    await pause(ASK_EVERY_MS, signal);
+  }
+  return undefined;
+}
+
+/** Holds a lease whenever nobody else does, until closed. */
+export function keepLease(store: Pick<Store, 'lease'>, name: string, leaseMs: number): () => Promise<void> {
+  const closing = new AbortController();
+  const { signal } = closing;
+  let lease: Lease | undefined;
+  const keep = (async () => {
+    while (!signal.aborted) {
+      lease = await waitForLease(store, name, leaseMs, signal).catch(() => undefined);
+      if (lease) await given(AbortSignal.any([lease.lost, signal]));
+      else await pause(ASK_EVERY_MS, signal);
+    }
+  })();
+  return async () => {
+    closing.abort();
+    await keep;
+    await lease?.release();
+  };
+}
+
+/** Resolves when the signal is given. */
+export function given(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Does something again and again until the answer is called. */
+export function every(ms: number, work: () => Promise<unknown>): () => void {
+  const timer = setInterval(() => void work(), ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+}

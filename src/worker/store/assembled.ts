@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Queue, QueueEvents, Worker } from 'bullmq';
+import { faultOf } from './faults.js';
+import { keepLease } from './lease.js';
+import type { Processor, Store, StoreWorkerOptions } from './port.js';
+import { openPresence } from './presence.js';
+import type { Primitives } from './primitives.js';
+import type { Reports } from './reports.js';
+
+/** What one kind of store brings along; the rest is the same for all. */
+export interface Parts {
+  readonly kind: Store['kind'];
+  readonly address: string;
+  readonly primitives: Primitives;
+  readonly reports: Reports;
+  /** How BullMQ reaches the store: its `connection`, `prefix`, and the backend, with types that differ by store. */
+  readonly bull: { readonly options: BullOptions; readonly backend?: unknown };
+  /** The id of a queue's last event so far; later ones are heard. */
+  lastEvent(queue: string): string | Promise<string>;
+  /** Ends the connections: orderly, or at once where an orderly end takes too long. */
+  end(): Promise<void>;
+  abandon(): void;
+}
+
+export type BullOptions = Readonly<Record<string, unknown>>;
+
+/** Closing must not take longer, also where the store is away. */
+const CLOSE_MS = 4_000;
+/** A full store refuses to hand out jobs; BullMQ would ask again without a pause. */
+const FULL_PAUSE_MS = 5_000;
+/** BullMQ looks again for jobs after so long where there was no connection. */
+const RETRY_MS = 2_000;
+const PATIENCE_MS = 5_000;
+const AGAIN_MS = 200;
+
+export function assemble(parts: Parts): Store {
+  const { primitives, reports } = parts;
+  const member = randomUUID();
+  const opened = new Set<() => Promise<unknown>>();
+  const presence = openPresence(primitives, member, reports.heard);
+  let closed: Promise<void> | undefined;
+
+  /** Errors of the store as a `RunError`. */
+  async function asked<T>(question: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await question();
+      reports.answered();
+      return answer;
+    } catch (error) {
+      throw reports.explain(error);
+    }
+  }
+
+  /** For questions that may be asked twice: a server that restarts is waited for a little. */
+  async function askedAgain<T>(question: () => Promise<T>): Promise<T> {
+    const until = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await asked(question);
+      } catch (error) {
+        const again = faultOf((error as Error).cause).kind === 'away' && performance.now() < until && !closed;
+        if (!again) throw error;
+        await pause(AGAIN_MS);
+      }
+    }
+  }
+
+  /** An 'error' event that nobody hears would end the process. */
+  function kept<T extends Queue | QueueEvents | Worker>(one: T): T {
+    const emitter: NodeJS.EventEmitter = one;
+    emitter.on('error', (error: unknown) => {
+      if (!closed) reports.heard(error);
+    });
+    opened.add(() => one.close());
+    return one;
+  }
+
+  /** The arguments of BullMQ's constructors: their types bind options and backend together for one kind of store. */
+  const bull = <T>(options: BullOptions): T[] => [{ ...parts.bull.options, ...options }, parts.bull.backend] as T[];
+
+  return {
+    kind: parts.kind,
+    address: parts.address,
+
+    queue(name, options = {}) {
+      const queue = kept(new Queue(name, ...(bull({ ...options }) as [never])));
+      for (const method of ['add', 'addBulk', 'upsertJobScheduler'] as const) {
+        const plain = queue[method].bind(queue) as (...values: unknown[]) => Promise<unknown>;
+        Object.assign(queue, { [method]: (...values: unknown[]) => asked(() => plain(...values)) });
+      }
+      return queue;
+    },
+
+    worker(name: string, processor: Processor, options: StoreWorkerOptions) {
+      const worker = kept(new Worker(name, processor, ...(bull({ runRetryDelay: RETRY_MS, ...options }) as [never])));
+      const leave = presence.enter(name);
+      worker.on('closing', leave);
+      worker.on('error', (error) => {
+        if (faultOf(error).kind === 'full') void restWhileFull(worker);
+      });
+      return worker;
+    },
+
+    events(name) {
+      const events = kept(new QueueEvents(name, ...(bull({ autorun: false }) as [never])));
+      // By itself BullMQ begins anew with what comes next whenever it looks, and would miss what came while it did not.
+      const begun = Promise.resolve(parts.lastEvent(name)).then((lastEventId) => {
+        Object.assign(events.opts, { lastEventId });
+      }, reports.heard);
+      begun
+        .then(() => (events.closing ? undefined : events.run()))
+        .catch((error: unknown) => (closed || events.closing ? undefined : reports.heard(error)));
+      const connected = events.waitUntilReady.bind(events);
+      return Object.assign(events, { waitUntilReady: async () => void (await Promise.all([connected(), begun])) });
+    },
+
+    lease(name, ttlMs) {
+      const token = randomUUID();
+      return askedAgain(async () => {
+        const sentAt = performance.now();
+        const epoch = await primitives.take(name, token, ttlMs);
+        if (epoch === undefined) return undefined;
+        return keepLease(primitives, { name, token, epoch, sentAt }, ttlMs, reports.heard);
+      });
+    },
+    leased: (name) => askedAgain(() => primitives.held(name)),
+    read: (name) => askedAgain(() => primitives.read(name)),
+    swap: (name, text) => asked(() => primitives.swap(name, text)),
+    pace: (service) => ({ exchange: (report) => asked(() => primitives.exchange(service, member, report)) }),
+    workers: (queue) => askedAgain(() => presence.count(queue)),
+    check: () => asked(() => primitives.ping()),
+
+    close() {
+      closed ??= (async () => {
+        const orderly = async () => {
+          await Promise.allSettled([...[...opened].map((close) => close()), presence.close()]);
+          await parts.end();
+        };
+        const late = new AbortController();
+        await Promise.race([
+          orderly().catch(() => undefined),
+          pause(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined),
+        ]);
+        late.abort();
+        parts.abandon();
+      })();
+      return closed;
+    },
+  };
+}
+
+async function restWhileFull(worker: Worker): Promise<void> {
+  if (worker.isPaused()) return;
+  await worker.pause(true);
+  await pause(FULL_PAUSE_MS, undefined, { ref: false });
+  if (!worker.closing) worker.resume();
+}

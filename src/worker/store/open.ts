@@ -1,0 +1,20 @@
+import { parseAddress } from './address.js';
+import type { Store, StoreOptions } from './port.js';
+
+/**
+ * Opens the queue: on Redis or PostgreSQL where an address is given, else embedded in the home folder. Waits while the
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  // Each store brings drivers along that the others have no use for.
+  if (options.url === undefined) {
+    const { openEmbeddedStore } = await import('./embedded-store.js');
+    return openEmbeddedStore(options);
+  }
+  const address = parseAddress(options.url);
+  if (address.kind === 'redis') {
+    const { openRedis } = await import('./redis/open.js');
+    return openRedis(address, options);
+  }
+  const { openPostgres } = await import('./postgres/open.js');
+  return openPostgres(address, options);
+}

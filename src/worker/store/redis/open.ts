@@ -1,0 +1,58 @@
+import type { RedisAddress } from '../address.js';
+import { assemble } from '../assembled.js';
+import type { Store, StoreOptions } from '../port.js';
+import { openReports } from '../reports.js';
+import { whenThere } from '../waiting.js';
+import { type Client, ownClient, queueClient } from './clients.js';
+import { inspect } from './inspect.js';
+import { redisPrimitives } from './primitives.js';
+
+/**
+ * A queue on Redis 5 or newer, or what speaks its protocol. BullMQ's keys have its usual prefix `bull`, so that programs
+ * with a plain BullMQ can put jobs on it; a cluster needs all keys of a queue in one slot, there the prefix is `{bull}`.
+ */
+export async function openRedis(address: RedisAddress, options: StoreOptions): Promise<Store> {
+  const reports = openReports({ name: 'Redis', address: address.shown }, options.notice);
+  const { aheadMs } = await whenThere(address.shown, () => inspect(address, options.notice), options, reports.explain);
+  const own = ownClient(address);
+  own.on('error', reports.heard);
+  own.on('ready', reports.answered);
+  await own.connect().catch(reports.heard);
+  const shared = queueClient(address);
+  shared.on('error', reports.heard);
+  const copies = rememberCopies(shared);
+
+  return assemble({
+    kind: 'redis',
+    address: address.shown,
+    primitives: redisPrimitives(own),
+    reports,
+    bull: { options: { connection: shared, ...(address.mode === 'cluster' && { prefix: '{bull}' }) } },
+    // The ids of a stream are the server's time.
+    lastEvent: () => `${Math.floor(Date.now() + aheadMs)}-0`,
+    async end() {
+      await Promise.allSettled([own.quit(), shared.quit()]);
+    },
+    abandon() {
+      for (const client of [own, shared, ...copies]) client.disconnect();
+    },
+  });
+}
+
+/** BullMQ makes a copy for every worker and listener, and cannot end one that waits for the server to come back. */
+function rememberCopies(client: Client): Set<Client> {
+  const copies = new Set<Client>();
+  const duplicate = client.duplicate.bind(client) as (...values: unknown[]) => Client;
+  client.setMaxListeners(0);
+  Object.assign(client, {
+    duplicate: (...values: unknown[]) => {
+      const copy = duplicate(...values);
+      copies.add(copy);
+      // BullMQ listens until it has closed; errors of the end itself are nobody's.
+      copy.on('error', () => undefined);
+      copy.once('end', () => copies.delete(copy));
+      return copy;
+    },
+  });
+  return copies;
+}

@@ -1,0 +1,239 @@
+import { mkdir } from 'node:fs/promises';
+import type { Queue, Worker } from 'bullmq';
+import type { Logger } from 'pino';
+import { runChannel } from '../runs/run-channel.js';
+import { requireService, type Settings } from '../runs/settings.js';
+import { openClosing } from './closing.js';
+import { type Inbox, openInbox } from './inbox/inbox.js';
+import { inboxClaims } from './jobs/claims.js';
+import { homeId } from './jobs/home-id.js';
+import { runProcessor } from './jobs/process.js';
+import { allowedPlaces } from './jobs/roots.js';
+import { restoreJobs } from './jobs/tickets.js';
+import { tellRoots } from './jobs/told-roots.js';
+import { openOffers } from './offers.js';
+import { openMetrics } from './operations/metrics.js';
+import { openNotifier } from './operations/notifier.js';
+import { type Health, openOperations } from './operations/operations.js';
+import { openParts } from './parts/parts.js';
+import { every, given, keepLease, waitForLease } from './rights.js';
+import { openSchedules } from './schedule/scheduler.js';
+import { readScheduledJobs } from './scheduled-jobs.js';
+import { openStore } from './store/open.js';
+import type { Store } from './store/port.js';
+
+export interface WorkerOptions {
+  readonly settings: Settings;
+  /** The queue alone: no drop folder, no schedules. */
+  readonly queueOnly: boolean;
+  /** Shows the queue in a browser. */
+  readonly board: boolean;
+  readonly log: Logger;
+  readonly notice: (level: 'info' | 'warn', text: string) => void;
+  /** Takes secrets out of a text that leaves this process. */
+  readonly clean: (text: string) => string;
+  /** SIGTERM or SIGINT. */
+  readonly signal: AbortSignal;
+}
+
+/** The queue that carries runs; contract, section 10. */
+export const RUNS_QUEUE = 'rowferry';
+/** Runs that one process coordinates at the same time. */
+const RUNS_AT_ONCE = 4;
+/** Jobs that ended are kept for people to look at, and so that an id is not taken twice. */
+const KEEP_DONE = { age: 14 * 86_400, count: 5_000 };
+const KEEP_FAILED = { age: 60 * 86_400, count: 5_000 };
+/** Runs that were begun here and that the queue has forgotten are put on it again. */
+const RESTORE_EVERY_MS = 60_000;
+/** Together with what runs need to end, well within the 30 s of contract, section 10. */
+const CLOSE_EACH_MS = 18_000;
+
+/**
+ * Works until the signal is given; contract, sections 9 and 10. Then requests in flight finish and runs are handed back to
+ * the queue. What does not end in time is as after a kill: it is resumed.
+ */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const { settings, log, notice, signal } = options;
+  const { home, worker: own } = settings;
+  const { apiUrl } = requireService(settings);
+  await mkdir(home, { recursive: true });
+  const closing = openClosing(log);
+  try {
+    const metrics = openMetrics();
+    const queues: Queue[] = [];
+    let store: Store | undefined;
+    let inbox: Inbox | undefined;
+    let runs: Worker | undefined;
+    const operations = await openOperations({
+      ...(own.http && { http: own.http }),
+      ...(own.boardPassword !== undefined && { boardPassword: own.boardPassword }),
+      board: options.board,
+      queues: () => queues,
+      ready: () => readiness(store, inbox),
+      live: () => liveness(runs),
+      metrics,
+      notice,
+    });
+    closing.add('http', operations.close);
+    if (operations.url !== undefined) notice('info', `Health and metrics: ${operations.url}`);
+    if (operations.boardUrl !== undefined) notice('info', `Board: ${operations.boardUrl}`);
+
+    const opened = await openStore({
+      ...(settings.queueUrl !== undefined && { url: settings.queueUrl }),
+      home,
+      strict: settings.strict,
+      patienceMs: Number.POSITIVE_INFINITY,
+      notice,
+      signal,
+    });
+    store = opened;
+    closing.add('store', opened.close);
+    if (signal.aborted) return;
+    notice('info', `Queue: ${opened.address}`);
+
+    const id = await homeId(home);
+    closing.add('presence', keepLease(opened, `home.${id}`, own.leaseMs));
+
+    await tellRoots(opened, id, own.roots);
+    const channel = runChannel(settings, opened.pace(apiUrl), signal);
+    closing.add('channel', () => channel.close(2_000));
+    metrics.watchPace(() => ({ ...channel.gauges, rate: channel.gauges.learnedRate }));
+    const notifier = openNotifier({
+      ...(own.notifyUrl !== undefined && { url: own.notifyUrl }),
+      ...(own.notifyFile !== undefined && { file: own.notifyFile }),
+      state: opened,
+      log,
+      userAgent: 'rowferry',
+      clean: options.clean,
+      notified: metrics.notified,
+    });
+    closing.add('notifier', () => notifier.close(3_000));
+
+    const parts = await openParts({
+      store: opened,
+      service: apiUrl,
+      settings,
+      leaseMs: own.leaseMs,
+      log,
+      signal,
+      channel,
+      observe: metrics.requestDone,
+      done: metrics.partDone,
+    });
+    closing.add('parts', parts.close);
+
+    const queue = opened.queue(RUNS_QUEUE, {
+      defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
+    });
+    queues.push(queue, parts.queue);
+    metrics.watchQueues(queues);
+    const taking = opened.worker(
+      RUNS_QUEUE,
+      runProcessor({
+        settings,
+        store: opened,
+        log,
+        stopping: signal,
+        homeId: id,
+        claims: inboxClaims(own.inbox),
+        context: () => ({
+          settings,
+          worker: {
+            channel,
+            observe: metrics.requestDone,
+            carrier: parts.carrier,
+            exclusive: (name, stop) => waitForLease(opened, name, own.leaseMs, stop),
+          },
+        }),
+        onBegun(about) {
+          let tally: ReturnType<typeof metrics.tally> | undefined;
+          return ({ outcomes }) => {
+            // What a run that is taken up again has behind it was counted then.
+            tally ??= metrics.tally(about.job, about.resumed ? outcomes : undefined);
+            tally(outcomes);
+          };
+        },
+        onEnded(ended) {
+          metrics.runEnded(ended);
+          notifier.ended(ended);
+        },
+      }),
+      {
+        concurrency: RUNS_AT_ONCE,
+        lockDuration: own.leaseMs,
+        stalledInterval: Math.max(500, own.leaseMs / 3),
+        // Jobs over which worker after worker dies are found out by the processor.
+        maxStalledCount: 1_000,
+        removeOnComplete: KEEP_DONE,
+        removeOnFail: KEEP_FAILED,
+      },
+    );
+    runs = taking;
+    closing.add('runs', () => taking.close());
+    // Nothing is taken any more, least of all what is just handed back.
+    signal.addEventListener('abort', () => void taking.pause(true).catch(() => undefined), { once: true });
+    const restore = () =>
+      restoreJobs(home, queue).catch((error: unknown) => log.warn({ err: error }, 'worker.restore_jobs'));
+    await restore();
+    closing.add('restoring', every(RESTORE_EVERY_MS, restore));
+
+    if (!options.queueOnly) {
+      let jobs = await readScheduledJobs(settings.jobsDir);
+      const schedules = openSchedules({
+        store: opened,
+        queue,
+        leaseMs: own.leaseMs,
+        notice,
+        notify: notifier.schedule,
+        jobs: async () => {
+          jobs = await readScheduledJobs(settings.jobsDir);
+          return jobs;
+        },
+      });
+      closing.add('schedules', schedules.close);
+      const offers = openOffers(queue, own.inbox, (text) => notice('warn', text));
+      closing.add('offers', offers.close);
+      await offers.lookThrough();
+      const watched = await openInbox({
+        dir: own.inbox,
+        jobsDir: settings.jobsDir,
+        scheduled: () => jobs.flatMap(({ schedule }) => allowedPlaces(schedule.file, own)),
+        offer: offers.offer,
+        mayTake: () => offers.mayOffer(),
+        log,
+        notice,
+      });
+      inbox = watched;
+      closing.add('drop folder', watched.close);
+      notice('info', `Drop folder: ${own.inbox}`);
+    }
+    await given(signal);
+    notice('info', 'Ending: requests in flight finish, the rest goes back to the queue.');
+  } finally {
+    await closing.all(CLOSE_EACH_MS);
+  }
+}
+
+/** Whether jobs are taken, as far as this process can tell. */
+function liveness(runs: Worker | undefined): Health {
+  if (!runs) return { ok: true, details: { runs: 'not begun yet' } };
+  const running = runs.isRunning();
+  return { ok: running, details: { runs: running ? 'ok' : 'no jobs are taken' } };
+}
+
+/** Whether files and jobs can be taken now. */
+async function readiness(store: Store | undefined, inbox: Inbox | undefined): Promise<Health> {
+  if (!store) return { ok: false, details: { queue: 'not reached yet' } };
+  const queue = await store.check().then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  const folder = inbox?.health();
+  return {
+    ok: queue === undefined && folder?.ok !== false,
+    details: {
+      queue: queue ?? 'ok',
+      ...(folder && { drop_folder: folder.problem ?? 'ok' }),
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
+import { presentFailure } from '../../src/cli/failure.js';
+import { openCli } from '../../src/cli/program.js';
+import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
+import { capture, type Ran } from './fake-io.js';
+
+let bench: Bench;
+let cwd: string;
+
+beforeAll(async () => {
+  bench = await openBench();
+  // Not below what workers may read.
+  cwd = path.join(bench.dir, '.elsewhere');
+  await mkdir(cwd);
+});
+afterAll(() => bench.close());
+
+/** The command inside this process, on the queue of the bench. */
+async function enqueue(
+  argv: readonly string[],
+  options: { stdin?: string; env?: Record<string, string> } = {},
+): Promise<Ran> {
+  const [stdout, stderr, stdin] = [capture(), capture(), new PassThrough()];
+  stdin.end(options.stdin ?? '');
+  const env = {
+    ROWFERRY_HOME: path.join(bench.dir, 'home'),
+    ROWFERRY_JOBS_DIR: path.join(bench.dir, 'jobs'),
+    ROWFERRY_ROOTS: bench.dir,
+    ...options.env,
+  };
+  const cli = openCli({ env, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream });
+  const program = new Command('rowferry')
+    .exitOverride()
+    .addCommand(enqueueCommand(cli, async () => ({ ...bench.store, close: async () => undefined })));
+  const code = await program.parseAsync(['enqueue', ...argv], { from: 'user' }).then(
+    () => cli.code,
+    (error: unknown) => presentFailure(error, cli, { json: argv.includes('--json') }),
+  );
+  return { code, out: stdout.text(), err: stderr.text() };
+}
+
+const uploads = () => readdir(path.join(bench.dir, 'home', 'uploads')).catch(() => []);
+
+describe('without a worker', () => {
+  it('puts the job on the queue, says how to look, and warns', async () => {
+    await writeFile(path.join(cwd, 'a.csv'), sheet(3));
+    const ran = await enqueue([
+      'import',
+      '--job',
+      'assets',
+      '--file',
+      'a.csv',
+      '--dry-run',
+      '--company',
+      '7',
+      '--json',
+    ]);
+    expect(ran.code).toBe(0);
+    const told = JSON.parse(ran.out);
+    expect(told).toMatchObject({ queue: 'rowferry', name: 'import', workers: 0 });
+    expect(ran.err).toContain('No worker is connected');
+    const job = await bench.queue.getJob(told.id);
+    expect(job?.data).toMatchObject({ job: 'assets', options: { dry_run: true, company: 7 } });
+    // A copy that workers on the same data folder may read.
+    expect(job?.data.file).toMatch(/^uploads\/[0-9a-f]{16}-a\.csv$/);
+    expect(await uploads()).toContain(path.basename(job?.data.file));
+    expect(job?.opts.attempts).toBe(3);
+    await job?.remove();
+    const plain = await enqueue(['import', '--job', 'assets', '--file', 'a.csv']);
+    expect(plain.out).toMatch(/^Job \d+ is on the queue \(redis:/);
+    await bench.queue.drain();
+  });
+
+  it.each([
+    [['import', '--file', 'a.csv'], 2, '--job is missing'],
+    [['import', '--job', 'assets'], 2, '--file is missing'],
+    [['remove', '--job', 'assets', '--file', 'a.csv'], 2, 'is unknown'],
+    [['export', '--job', 'assets'], 2, 'not in this version'],
+    [['import', '--job', 'assets', '--file', 'none.csv'], 1, 'There is no file none.csv'],
+    [['import', '--job', 'none/assets.yaml', '--file', 'a.csv'], 2, 'There is no job file'],
+    [['import', '--job', 'broken', '--file', 'a.csv'], 2, 'unknown key'],
+  ])('refuses %j', async (argv, code, words) => {
+    await writeFile(path.join(bench.dir, 'jobs', 'broken.yaml'), JSON.stringify({ ...JOB, matsch: 1 }));
+    const ran = await enqueue(argv as string[]);
+    expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(words as string)]);
+    expect(await bench.queue.getWaitingCount()).toBe(0);
+  });
+});
+
+describe('with a worker and --wait', () => {
+  let bound: Bound;
+  beforeAll(async () => {
+    bound = await bench.worker();
+  });
+
+  it('shows the summary as import does, with its exit code, and leaves no copy of the file', async () => {
+    await writeFile(path.join(cwd, 'b.csv'), sheet(3));
+    await bench.queue.obliterate({ force: true });
+    const before = (await uploads()).length;
+    const ran = await enqueue(['import', '--job', 'assets', '--file', 'b.csv', '--wait']);
+    expect([ran.code, ran.err]).toEqual([0, '']);
+    expect(ran.out).toContain('3  created');
+    expect(ran.out).toContain('Reports: ');
+    expect(await uploads()).toHaveLength(before);
+    await writeFile(path.join(cwd, 'c.csv'), 'Name,Serial\r\nx,\r\ny,C-1');
+    const some = await enqueue([
+      'import',
+      '--job',
+      path.join(bench.dir, 'jobs', 'assets.yaml'),
+      '--file',
+      'c.csv',
+      '--wait',
+      '--json',
+    ]);
+    expect(some.code).toBe(3);
+    expect(JSON.parse(some.out)).toMatchObject({ status: 'partial', job: 'inline', rows: { created: 1, invalid: 1 } });
+  });
+
+  it('takes rows from stdin', async () => {
+    const stdin = '{"Name":"s","Serial":"IN-1"}\n\n{"Name":"t","Serial":"IN-2"}\n';
+    const ran = await enqueue(['import', '--job', 'assets', '--file', '-', '--wait', '--json'], { stdin });
+    expect(JSON.parse(ran.out)).toMatchObject({ rows: { total: 2, created: 2 } });
+    const wrong = await enqueue(['import', '--job', 'assets', '--file', '-'], { stdin: 'no' });
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('Line 1 on stdin')]);
+  });
+
+  it('gives the reason of a job that was refused, and 2', async () => {
+    const ran = await enqueue(['import', '--job', 'not-there', '--file', 'b.csv', '--wait', '--json']);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toContain('There is no job `not-there`');
+    expect(JSON.parse(ran.out)).toMatchObject({ status: 'failed', exit_code: 2 });
+    await writeFile(path.join(cwd, 'bad.csv'), 'Nummer\r\n1');
+    const misfit = await enqueue(['import', '--job', 'assets', '--file', 'bad.csv', '--wait']);
+    expect([misfit.code, misfit.err]).toEqual([2, expect.stringContaining('columns.Serial')]);
+  });
+
+  it('ends the waiting on Ctrl-C and leaves the job', async () => {
+    await bound.worker.pause();
+    const waiting = enqueue(['import', '--job', 'assets', '--file', 'b.csv', '--wait']);
+    while ((await bench.queue.getWaitingCount()) === 0) await new Promise((next) => setTimeout(next, 10));
+    process.emit('SIGINT');
+    const ran = await waiting;
+    expect(ran.code).toBe(130);
+    expect(ran.err).toMatch(/The job \S+ stays on the queue/);
+    expect(await bench.queue.getWaitingCount()).toBe(1);
+    bound.worker.resume();
+  });
+});

@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { csv, type Desk, openDesk } from '../support/desk.js';
+import { availableStores, type StoreServer } from '../support/servers.js';
+import { type Member, openMember } from '../support/team.js';
+import { expectTruth } from '../support/truth.js';
+import { until } from '../support/until.js';
+
+const SUPPLIERS = {
+  kind: 'import',
+  resource: 'supplier',
+  match: { key: 'name' },
+  columns: { Name: 'name', City: 'city' },
+  brakes: { max_rejected: 5 },
+};
+/** More than one part, so that a carrier is used where there is one. */
+const ROWS = 1_300;
+
+const rowsOf = (from: number, to: number, city: string) =>
+  Array.from({ length: to - from }, (_, i) => [`Supplier ${from + i}`, city]);
+
+/**
+ * What every part runner promises, whoever sends the requests. In-process is what the command line uses; on a queue the
+ * requests go to the workers that are there.
+ */
+const runners: { name: string; members: number; start?: () => Promise<StoreServer> }[] = [
+  { name: 'in this process', members: 0 },
+  ...(await availableStores()).map(({ name, start }) => ({ name: `on a queue (${name})`, members: 2, start })),
+];
+
+describe.each(runners)('parts $name', ({ members: count, start }) => {
+  let desk: Desk;
+  let server: StoreServer | undefined;
+  let members: Member[] = [];
+
+  async function open(options: Parameters<typeof openDesk>[0] = {}): Promise<void> {
+    desk = await openDesk(options);
+    server = await start?.();
+    for (let i = 0; i < count; i++) {
+      members.push(
+        await openMember({ settings: { ...desk.settings(), home: server?.home ?? desk.home }, url: server?.url }),
+      );
+    }
+    const [first] = members;
+    if (first) await until(async () => (await first.store.workers(first.parts.queue.name)) === count);
+  }
+  /** The coordinator is the first member. */
+  const asWorker = () => (members[0] ? { worker: members[0].worker } : {});
+  const sheet = (rows: readonly (readonly (string | number)[])[]) =>
+    desk.file('suppliers.csv', csv([['Name', 'City'], ...rows]));
+  afterEach(async () => {
+    await Promise.all(members.map((member) => member.close()));
+    members = [];
+    await server?.stop();
+    server = undefined;
+    await desk.close();
+  });
+
+  it('every row ends once: created, updated, unchanged; and the same file again sends nothing', async () => {
+    await open();
+    const half = await desk.import(await sheet(rowsOf(0, 900, 'Bern')), SUPPLIERS, asWorker());
+    expect(half.summary.rows).toMatchObject({ created: 900, total: 900 });
+    const rows = [...rowsOf(0, 300, 'Bern'), ...rowsOf(300, 900, 'Basel'), ...rowsOf(900, ROWS, 'Chur')];
+    const imported = await desk.import(await sheet(rows), SUPPLIERS, asWorker());
+    expect(imported.summary.rows).toMatchObject({ created: 400, updated: 600, unchanged: 300, total: ROWS });
+    expectTruth(imported, desk.sandbox, 'supplier', 'name', ROWS);
+    expect(imported.summary.requests.writes).toBe(1_000);
+    const again = await desk.import(await sheet(rows), SUPPLIERS, asWorker());
+    expect(again.summary.rows).toMatchObject({ unchanged: ROWS });
+    expect(again.commits).toBe(0);
+    expect(desk.sandbox.records('supplier').filter((one) => one['city'] === 'Basel')).toHaveLength(600);
+  });
+
+  it('open effects are looked up, refusals keep the words of the service', async () => {
+    await open({
+      faults: [
+        'POST /supplier every=40 close_after',
+        'POST /supplier every=55 status=500 execute',
+        'POST /supplier nth=77 status=400',
+        'POST /supplier every=111 close_before',
+      ],
+    });
+    const imported = await desk.import(await sheet(rowsOf(0, ROWS, 'Bern')), SUPPLIERS, asWorker());
+    expect(imported.summary.rows).toMatchObject({ created: ROWS - 1, rejected: 1 });
+    expectTruth(imported, desk.sandbox, 'supplier', 'name', ROWS);
+  });
+
+  it('a brake while writing stops them all; the rest is not attempted', async () => {
+    await open({ faults: ['POST /supplier status=400'] });
+    const imported = await desk.import(await sheet(rowsOf(0, 3_000, 'Bern')), SUPPLIERS, asWorker());
+    expect(imported.summary.status).toBe('braked');
+    expect(imported.summary.rows.rejected).toBeGreaterThan(5);
+    expect(imported.summary.rows.not_attempted).toBeGreaterThan(500);
+    expectTruth(imported, desk.sandbox, 'supplier', 'name', 3_000);
+  });
+
+  it('an interrupted run goes on where it ended', async () => {
+    await open({ latencyMs: 5 });
+    const stop = new AbortController();
+    const file = await sheet(rowsOf(0, ROWS, 'Bern'));
+    const cut = desk.import(file, SUPPLIERS, { ...asWorker(), signal: stop.signal }).catch((error: Error) => error);
+    await until(() => desk.sandbox.commits.length > 200);
+    stop.abort('SIGTERM');
+    await cut;
+    const before = desk.sandbox.commits.length;
+    expect(before).toBeLessThan(ROWS);
+    const resumed = await desk.resume(asWorker());
+    expect(resumed.summary.rows).toMatchObject({ created: ROWS, total: ROWS });
+    expectTruth(resumed, desk.sandbox, 'supplier', 'name', ROWS);
+  });
+
+  if (count === 0) return;
+
+  it('were carried: both members sent some', async () => {
+    await open({ latencyMs: 2 });
+    const imported = await desk.import(await sheet(rowsOf(0, 4_000, 'Bern')), SUPPLIERS, asWorker());
+    expect(imported.summary.rows).toMatchObject({ created: 4_000 });
+    // A part that ended is taken off the queue, so the commits tell: the service answered two workers at once.
+    expect(members.map((member) => member.sent())).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(Math.min(...members.map((member) => member.sent()))).toBeGreaterThan(500);
+    expectTruth(imported, desk.sandbox, 'supplier', 'name', 4_000);
+  });
+});

@@ -1,0 +1,203 @@
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Claim } from '../../../src/worker/inbox/claim.js';
+import { listClaims } from '../../../src/worker/inbox/claims.js';
+import { checkContent, repeatedNote } from '../../../src/worker/inbox/content.js';
+import { endClaim } from '../../../src/worker/inbox/end.js';
+import { makePlace, names, type Place, until } from './dropping.js';
+
+let place: Place;
+beforeEach(async () => {
+  place = await makePlace();
+});
+afterEach(() => place.close());
+
+/** Drops files, one after another, and waits for their claims in that order. */
+async function claimsOf(files: Readonly<Record<string, string>>): Promise<Claim[]> {
+  const inbox = await place.open();
+  for (const [name, text] of Object.entries(files)) {
+    const before = place.claims.length;
+    await place.drop(`assets/${name}`, text);
+    await until(name, () => place.claims.length > before);
+  }
+  await inbox.close();
+  return [...place.claims];
+}
+
+const check = (claim: Claim, job = 'j', company = 1, repeat = false) =>
+  checkContent(place.dir, claim, job, company, repeat);
+
+describe('ends', () => {
+  it('moves the folder with its reports, and leaves no note of its own', async () => {
+    const [claim] = await claimsOf({ 'a.csv': 'A' });
+    if (!claim) throw new Error('no claim');
+    await writeFile(join(claim.dir, 'results.csv'), 'row\n');
+    const folder = await endClaim(place.dir, claim, { place: 'done', finished: true });
+    expect(folder).toBe(join(place.dir, 'done', 'assets', claim.run));
+    expect(await names(folder)).toEqual(['a.csv', 'results.csv']);
+    expect(await names(place.dir, 'processing', 'assets')).toEqual([]);
+    expect(await endClaim(place.dir, claim, { place: 'done', finished: true })).toBe(folder);
+    expect(await endClaim(place.dir, claim, { place: 'failed', finished: false })).toBe(folder);
+  });
+
+  it('puts a note beside the file', async () => {
+    const [claim] = await claimsOf({ 'a.csv': 'A' });
+    if (!claim) throw new Error('no claim');
+    const note = { name: 'ERROR.txt', text: 'Why.\n' } as const;
+    const folder = await endClaim(place.dir, claim, { place: 'failed', finished: false, note });
+    expect(await readFile(join(folder, 'ERROR.txt'), 'utf8')).toBe('Why.\n');
+  });
+
+  it('joins reports that a late delivery wrote after the folder had moved', async () => {
+    const [claim] = await claimsOf({ 'a.csv': 'A' });
+    if (!claim) throw new Error('no claim');
+    const folder = await endClaim(place.dir, claim, { place: 'done', finished: true });
+    await mkdir(claim.dir, { recursive: true });
+    await writeFile(join(claim.dir, 'summary.json'), '{}');
+    expect(await endClaim(place.dir, claim, { place: 'done', finished: true })).toBe(folder);
+    expect(await names(folder)).toEqual(['a.csv', 'summary.json']);
+  });
+
+  it('refuses names that lead elsewhere', async () => {
+    const claim = { job: '..', run: 'x', dir: '/', file: '/x', name: 'x' };
+    await expect(endClaim(place.dir, claim, { place: 'done', finished: true })).rejects.toThrow('cannot be the name');
+  });
+});
+
+describe('content', () => {
+  it('is run once; the same claim may begin again', async () => {
+    const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
+    if (!first || !second) throw new Error('no claims');
+    expect((await check(first)).verdict).toBe('run');
+    expect((await check(first)).verdict).toBe('run');
+    const waits = await check(second);
+    expect(waits).toMatchObject({ verdict: 'wait', first: { run: first.run, file: 'a.csv' } });
+    await endClaim(place.dir, first, { place: 'done', finished: true });
+    const repeated = await check(second);
+    if (repeated.verdict !== 'repeated') throw new Error(repeated.verdict);
+    expect(repeated.first.run).toBe(first.run);
+    const note = repeatedNote(place.dir, second, repeated.first);
+    expect(note.text).toContain(first.run);
+    expect(note.text).toContain(join(place.dir, 'done', 'assets', first.run));
+    expect(note.text).toContain('repeat: true');
+    const folder = await endClaim(place.dir, second, { place: 'done', finished: false, note });
+    expect(await names(folder)).toEqual(['NOTE.txt', 'b.csv']);
+    // What ended as a repetition takes nothing away from the first.
+    place.claims.length = 0;
+    const [third] = await claimsOf({ 'c.csv': 'same' });
+    expect(third && (await check(third)).verdict).toBe('repeated');
+  });
+
+  it('may be run again after a run that did not do its work', async () => {
+    const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
+    if (!first || !second) throw new Error('no claims');
+    await check(first);
+    await endClaim(place.dir, first, { place: 'failed', finished: false });
+    expect((await check(second)).verdict).toBe('run');
+  });
+
+  it('counts for one job text and one company; `repeat` always runs', async () => {
+    const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
+    if (!first || !second) throw new Error('no claims');
+    await check(first);
+    expect((await check(second, 'j', 1, true)).verdict).toBe('run');
+    expect((await check(second, 'j', 2)).verdict).toBe('run');
+    expect((await check(second, 'changed')).verdict).toBe('run');
+    expect((await check(second)).verdict).toBe('wait');
+  });
+
+  it('of two at the same instant one runs', async () => {
+    const files = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`${i}.csv`, 'same']));
+    const claims = await claimsOf(files);
+    const verdicts = (await Promise.all(claims.map((claim) => check(claim)))).map(({ verdict }) => verdict);
+    expect(verdicts.filter((verdict) => verdict === 'run')).toHaveLength(1);
+    expect(verdicts.filter((verdict) => verdict === 'wait')).toHaveLength(7);
+  });
+
+  it('is free again when the folder of a running claim is gone', async () => {
+    const claims = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same', 'c.csv': 'same' });
+    const [first, ...others] = claims;
+    if (!first) throw new Error('no claims');
+    await check(first);
+    await rm(first.dir, { recursive: true });
+    const verdicts = (await Promise.all(others.map((claim) => check(claim)))).map(({ verdict }) => verdict);
+    expect(verdicts.sort()).toEqual(['run', 'wait']);
+  });
+
+  it('a crash between any two steps of an end is repaired by doing it again', async () => {
+    const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
+    if (!first || !second) throw new Error('no claims');
+    await check(first);
+    // The note and the ledger were written, the folder was not moved: something is in its way.
+    await writeFile(join(place.dir, 'done', 'assets'), 'in the way');
+    const note = { name: 'NOTE.txt', text: 'n' } as const;
+    await expect(endClaim(place.dir, first, { place: 'done', finished: true, note })).rejects.toThrow(
+      'cannot be moved',
+    );
+    expect((await check(second)).verdict).toBe('repeated');
+    expect((await check(first)).verdict).toBe('run');
+    expect((await listClaims(place.dir)).map(({ run }) => run)).toEqual([first.run, second.run]);
+    await rm(join(place.dir, 'done', 'assets'));
+    const folder = await endClaim(place.dir, first, { place: 'done', finished: true, note });
+    expect(await names(folder)).toEqual(['NOTE.txt', 'a.csv']);
+  });
+
+  it('says why a file cannot be read', async () => {
+    const [claim] = await claimsOf({ 'a.csv': 'A' });
+    if (!claim) throw new Error('no claim');
+    await rm(claim.file);
+    await expect(check(claim)).rejects.toThrow('cannot be read: it is not there');
+    await mkdir(claim.file);
+    await expect(check(claim)).rejects.toThrow('cannot be read');
+  });
+});
+
+describe('two processes', () => {
+  it('take each of 200 files once', { timeout: 90_000 }, async () => {
+    const files = Array.from({ length: 200 }, (_, i) => `f${i}.csv`);
+    const two = await Promise.all([1, 2].map(() => place.start('inbox-process', {})));
+    await until('both watch', () => two.every(({ lines }) => lines.some((line) => line.includes('open'))), 40_000);
+    await Promise.all(files.map((name) => place.drop(`assets/${name}`)));
+    const claimed = () => two.flatMap(({ lines }) => lines.flatMap((line) => JSON.parse(line).claim?.name ?? []));
+    await until('all are taken', () => claimed().length >= 200, 60_000);
+    expect(claimed().sort()).toEqual([...files].sort());
+    expect(await names(place.dir, 'assets')).toEqual(['README.txt']);
+    expect(await listClaims(place.dir)).toHaveLength(200);
+    expect(await names(place.dir, 'processing', 'assets')).toHaveLength(200);
+    expect(two.flatMap(({ lines }) => lines.filter((line) => line.includes('"warn"')))).toEqual([]);
+  });
+
+  it('loses no file when one is killed in the middle', { timeout: 90_000 }, async () => {
+    const files = Array.from({ length: 150 }, (_, i) => `f${i}.csv`);
+    const first = await place.start('inbox-process', {});
+    await until('it watches', () => first.lines.some((line) => line.includes('open')), 40_000);
+    await Promise.all(files.map((name) => place.drop(`assets/${name}`)));
+    await until('it has begun', async () => (await names(place.dir, 'processing', 'assets')).length > 20, 30_000);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const before = await listClaims(place.dir);
+    await place.open();
+    await until('the rest is taken', () => before.length + place.claims.length >= 150, 60_000);
+    const all = [...before, ...place.claims].map(({ name }) => name);
+    expect(all.sort()).toEqual([...files].sort());
+    const listed = await listClaims(place.dir);
+    expect(listed.map(({ name }) => name).sort()).toEqual([...files].sort());
+    expect(listed.map(({ run }) => run)).toEqual(listed.map(({ run }) => run).sort());
+  });
+
+  it('a claim that nobody looked after any more is offered after a start', async () => {
+    const folder = join(place.dir, 'processing', 'assets', '20260101T000000000Z-abcd');
+    await mkdir(folder, { recursive: true });
+    await mkdir(join(place.dir, 'processing', 'assets', '20260101T000000000Z-0000'));
+    await writeFile(join(folder, 'dropped-rejected.csv'), 'x');
+    expect(await listClaims(place.dir)).toEqual([]);
+    await place.open();
+    await until('an offer', () => place.claims.length === 1);
+    const claim = { job: 'assets', run: '20260101T000000000Z-abcd', dir: folder, name: 'rejected.csv' };
+    expect(place.claims[0]).toEqual({ ...claim, file: join(folder, 'dropped-rejected.csv') });
+    expect(await listClaims(place.dir)).toEqual(place.claims);
+    // An empty folder may be one into which another worker is just moving a file.
+    expect((await stat(join(place.dir, 'processing', 'assets', '20260101T000000000Z-0000'))).isDirectory()).toBe(true);
+  });
+});

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { link, lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { JOB, makePlace, names, only, type Place, until } from './dropping.js';
+
+let place: Place;
+beforeEach(async () => {
+  place = await makePlace({ assets: JOB, others: JOB, nightly: 'kind: export\nresource: asset\n' });
+});
+afterEach(() => place.close());
+
+const refused = async (job = 'assets'): Promise<string> => {
+  await until('a refusal', async () => (await names(place.dir, 'failed', job)).length === 1);
+  const folder = await only(place.dir, 'failed', job);
+  expect(place.claims).toHaveLength(0);
+  expect(await names(place.dir, 'processing', job)).toEqual([]);
+  return folder;
+};
+const reason = (folder: string) => readFile(join(folder, 'ERROR.txt'), 'utf8');
+
+it('refuses a symbolic link: the link is moved, its target is left alone', async () => {
+  await place.open();
+  const target = join(place.root, 'secret.csv');
+  await writeFile(target, 'Serial\nsecret\n');
+  await symlink(target, join(place.dir, 'assets', 'a.csv'));
+  const folder = await refused();
+  expect(await names(folder)).toEqual(['ERROR.txt', 'a.csv']);
+  expect((await lstat(join(folder, 'a.csv'))).isSymbolicLink()).toBe(true);
+  expect(await reason(folder)).toContain('symbolic link');
+  expect(await readFile(target, 'utf8')).toContain('secret');
+  expect(place.logged.join()).toContain('symbolic link');
+});
+
+it('refuses a link that has the name of its own error report, and one that leads nowhere', async () => {
+  await place.open();
+  const target = join(place.root, 'victim.txt');
+  await writeFile(target, 'untouched');
+  await symlink(target, join(place.dir, 'assets', 'ERROR.txt'));
+  const folder = await refused();
+  expect(await names(folder)).toEqual(['ERROR.txt', 'dropped-ERROR.txt']);
+  expect(await readFile(target, 'utf8')).toBe('untouched');
+  await symlink('/nowhere', join(place.dir, 'assets', 'b.csv'));
+  await until('the second', async () => (await names(place.dir, 'failed', 'assets')).length === 2);
+});
+
+it('refuses a named pipe without waiting for its other end', async () => {
+  await place.open();
+  execFileSync('mkfifo', [join(place.dir, 'assets', 'pipe.csv')]);
+  expect(await reason(await refused())).toContain('named pipe');
+});
+
+it('refuses a socket', async () => {
+  await place.open();
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(join(place.dir, 'assets', 's.csv'), resolve));
+  try {
+    expect(await reason(await refused())).toContain('socket');
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+it('refuses a file with several names', async () => {
+  await place.open();
+  await writeFile(join(place.root, 'other.csv'), 'content');
+  await link(join(place.root, 'other.csv'), join(place.dir, 'assets', 'a.csv'));
+  const folder = await refused();
+  expect(await reason(folder)).toContain('2 names');
+});
+
+it('refuses a file in the folder of no job, and names the jobs', async () => {
+  await place.open();
+  await place.drop('asets/a.csv');
+  const text = await reason(await refused('asets'));
+  expect(text).toContain('belongs to no job');
+  expect(text).toMatch(/ {2}assets\n {2}others/);
+});
+
+it('refuses a file in the folder of a job of another kind', async () => {
+  await place.open();
+  await place.drop('nightly/a.csv');
+  expect(await reason(await refused('nightly'))).toContain('no import job');
+});
+
+it('refuses at the start what a process that was killed had taken and not looked at', async () => {
+  const run = join(place.dir, 'processing', 'assets', '20260101T000000000Z-abcd');
+  await mkdir(run, { recursive: true });
+  await symlink('/etc/hostname', join(run, 'a.csv'));
+  await place.open();
+  expect(await reason(await refused())).toContain('symbolic link');
+});
+
+it('tries a refusal again that could not be carried out', async () => {
+  const inbox = await place.open();
+  await rm(join(place.dir, 'failed'), { recursive: true });
+  await mkdir(join(place.dir, 'failed'));
+  await writeFile(join(place.dir, 'failed', 'asets'), 'in the way');
+  await place.drop('asets/a.csv');
+  await until('it is told', () => place.notices.some((text) => text.includes('cannot be moved')));
+  await rm(join(place.dir, 'failed', 'asets'));
+  await refused('asets');
+  await inbox.rescan();
+  expect(place.notices.filter((text) => text.includes('cannot be moved'))).toHaveLength(1);
+});

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { checkJobData } from '../../../src/worker/jobs/check-data.js';
+import { DATA_LIMITS, jobDataSchema } from '../../../src/worker/jobs/data.js';
+
+const JOB = {
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'serial_number' },
+  columns: { Name: 'name', Serial: 'serial_number' },
+};
+
+function faults(name: string, data: unknown): readonly string[] {
+  const checked = checkJobData(name, data);
+  return 'faults' in checked ? checked.faults : [];
+}
+
+describe('data of a job', () => {
+  it('is taken as it came: by name or inline, with a file or rows', () => {
+    expect(checkJobData('import', { job: 'assets', file: 'inbox/a.csv' })).toEqual({
+      ok: { job: 'assets', file: 'inbox/a.csv' },
+    });
+    const rows = [JSON.parse('{"__proto__": "x", "constructor": 1, "": null, "Name": true}')];
+    const checked = checkJobData('import', { job: JOB, rows, options: { dry_run: true, force: false, company: 3 } });
+    expect(checked).toMatchObject({ inline: { name: 'inline', job: { resource: 'asset' } } });
+    expect('ok' in checked && checked.ok.rows?.[0]).toBe(rows[0]);
+    expect(checkJobData('import', { job: 'Anlagen (Büro) 2.1', file: 'a' })).toHaveProperty('ok');
+  });
+
+  it('of an export or reconcile is recognised', () => {
+    expect(checkJobData('export', { job: 'assets' })).toEqual({ later: 'export' });
+    expect(checkJobData('reconcile', { job: 'assets', file: 'a.csv' })).toEqual({ later: 'reconcile' });
+    expect(faults('export', { job: 'assets', rows: [{ a: 1 }] })).toEqual([
+      '`rows` has no meaning in an export; leave it out',
+    ]);
+  });
+
+  it('is refused with every fault at once, each with place, value and rule', () => {
+    const found = faults('imports', {
+      job: '../../etc/passwd',
+      file: 7,
+      rows: [{ a: { b: 1 } }, 'x', { n: 2 ** 63 }],
+      optoins: {},
+      options: { dry_run: 'yes', compny: 2, company: 0 },
+    });
+    expect(found).toEqual([
+      'the job name is "imports"; it must be one of: import, export, reconcile, did you mean `import`?',
+      '`job` is "../../etc/passwd"; it must be the name of a job file in the jobs folder, without folder and ending',
+      '`file` is "7"; it must be text',
+      '`options.dry_run` is "yes"; it must be true or false',
+      '`options.company` is "0"; it must be 1 or more',
+      'unknown key `options.compny`, did you mean `company`?',
+      'unknown key `optoins`, did you mean `options`?',
+      '`rows[0].a` is an object; a cell is text, a number, true, false or null',
+      '`rows[1]` is "x"; a row is an object of headings and values',
+      '`rows[2].n` is "9223372036854776000"; numbers this long lose digits on their way; send it as text',
+      'give exactly one of `file` and `rows`; both are there',
+    ]);
+  });
+
+  it.each([
+    ['nothing', undefined, 'must be an object'],
+    ['null', null, 'must be an object'],
+    ['a list', [], 'must be an object'],
+    ['no job', { file: 'a' }, '`job` is missing'],
+    ['an empty name', { job: '', file: 'a' }, 'must not be blank'],
+    ['a hidden name', { job: '.env', file: 'a' }, 'without folder and ending'],
+    ['a file name', { job: 'assets.yaml', file: 'a' }, 'without folder and ending'],
+    ['a name with a line break', { job: 'a\nb', file: 'a' }, 'without folder and ending'],
+    ['a list as job', { job: ['assets'], file: 'a' }, 'or the job itself as an object'],
+    ['neither file nor rows', { job: 'assets' }, 'neither is there'],
+    ['no rows', { job: 'assets', rows: [] }, 'there must be 1 at least'],
+    ['rows without values', { job: 'assets', rows: [{}] }, 'hold no values'],
+    ['a key of every object', JSON.parse('{"job":"a","file":"a","__proto__":{"x":1}}'), 'unknown key `__proto__`'],
+    ['another key of every object', { job: 'a', file: 'a', constructor: 1 }, 'unknown key `constructor`'],
+    ['too many rows', { job: 'a', rows: Array(10_001).fill({ a: 1 }) }, 'has 10001 entries; there may be 10000'],
+    [
+      'too many headings',
+      { job: 'a', rows: [Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`h${i}`, 1]))] },
+      'different headings',
+    ],
+    ['a long cell', { job: 'a', rows: [{ a: 'x'.repeat(DATA_LIMITS.cell + 1) }] }, '32767 characters'],
+    ['too much', { job: 'a', rows: Array(9000).fill({ a: 'x'.repeat(2000) }) }, 'Put the rows into a file'],
+    ['a fault of an inline job', { job: { ...JOB, matsch: 1 }, file: 'a' }, 'unknown key `matsch`'],
+    ['a deep job', { job: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), file: 'a' }, 'nests deeper'],
+  ])('%s is refused', (_, data, words) => {
+    expect(faults('import', data).join('\n')).toContain(words);
+  });
+
+  it('with faults by the thousand is refused with the first hundred and their number', () => {
+    const found = faults('import', { job: 'a', rows: Array(5000).fill({ a: [] }) });
+    expect(found).toHaveLength(101);
+    expect(found.at(-1)).toBe('… and 4900 more');
+  });
+});
+
+describe('schemas/job-data.schema.json', () => {
+  it('is what the source says (-u writes it anew)', async () => {
+    const text = `${JSON.stringify(jobDataSchema(), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('../../../schemas/job-data.schema.json');
+  });
+
+  it('names the parts of the data and of an inline job', async () => {
+    const schema = JSON.parse(await readFile('schemas/job-data.schema.json', 'utf8'));
+    expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(Object.keys(schema.properties)).toEqual(['job', 'file', 'rows', 'options']);
+    expect(schema).toMatchObject({ required: ['job'], additionalProperties: false });
+    expect(Object.keys(schema.properties.job.anyOf[1].properties)).toEqual(
+      expect.arrayContaining(['kind', 'resource', 'match', 'columns', 'brakes']),
+    );
+    expect(schema.properties.job.anyOf[1].required).toEqual(['kind', 'resource', 'match', 'columns']);
+  });
+});

@@ -1,0 +1,258 @@
+import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { newRunId } from '../../../src/runs/layout.js';
+import { type Bench, type Bound, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
+
+let bench: Bench;
+afterEach(() => bench.close());
+
+const until = async (passes: () => boolean | Promise<boolean>) => {
+  while (!(await passes())) await new Promise((next) => setTimeout(next, 10));
+};
+
+describe('a job of the queue', () => {
+  it('with a file runs, tells where it stands, and returns the summary', async () => {
+    bench = await openBench();
+    const bound = await bench.worker();
+    await bench.file('data/a.csv', sheet(20));
+    const job = await bench.settled(await bench.add({ job: 'assets', file: 'data/a.csv' }));
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', job: 'assets', rows: { created: 20, total: 20 } });
+    expect(job.progress).toMatchObject({ phase: 'done', total: 20, done: 20, outcomes: { created: 20 } });
+    expect(job.progress).toHaveProperty('run', job.returnvalue.run);
+    expect(bound.ended).toMatchObject([
+      { job: 'assets', trigger: 'queue', status: 'succeeded', counts: { created: 20 } },
+    ]);
+    const again = await bench.settled(await bench.add({ job: JOB, file: path.join(bench.dir, 'data', 'a.csv') }));
+    expect(again.returnvalue).toMatchObject({ job: 'inline', rows: { unchanged: 20 } });
+  });
+
+  it('with rows runs, and leaves no file of them', async () => {
+    bench = await openBench();
+    const { settings } = await bench.worker();
+    const rows = [
+      { Name: 'a', Serial: 'R-1' },
+      { Serial: 'R-2', Name: null },
+      { Name: 'c', Serial: 3 },
+    ];
+    const job = await bench.settled(await bench.add({ job: JOB, rows, options: { dry_run: true } }));
+    expect(job.returnvalue).toMatchObject({ dry_run: true, rows: { total: 3 }, source: { format: 'ndjson' } });
+    expect(bench.sandbox.commits).toHaveLength(0);
+    const real = await bench.settled(await bench.add({ job: JOB, rows }));
+    expect(real.returnvalue).toMatchObject({ rows: { total: 3, created: 2, invalid: 1 } });
+    expect(await readdir(path.join(settings.home, 'uploads'))).toEqual([]);
+  });
+
+  it('with wrong data fails at once, with every fault, and the worker goes on', async () => {
+    bench = await openBench();
+    const bound = await bench.worker();
+    await bench.file('a.csv', sheet(1));
+    await bench.file('.env', 'SECRET=1');
+    const wrong: [string, unknown, string[]][] = [
+      ['import', { job: '../x', file: 1, more: 1 }, ['`job` is', '`file` is', 'unknown key `more`']],
+      ['import', 'text', ['must be an object']],
+      ['remove', { job: 'assets', file: 'a.csv' }, ['the job name is "remove"']],
+      ['import', { job: 'assets', file: '/etc/passwd' }, ['not below a folder']],
+      ['import', { job: 'assets', file: '../../etc/none' }, ['not below a folder']],
+      ['import', { job: 'assets', file: '.env' }, ['hidden']],
+      ['import', { job: 'constructor', file: 'a.csv' }, ['There is no job `constructor`']],
+      ['import', { job: { ...JOB, resource: 'assets' }, file: 'a.csv' }, ['"assets"; it must be']],
+      ['import', { job: { ...JOB, columns: { Nam: 'name', Serial: 'serial_number' } }, file: 'a.csv' }, ['Nam']],
+      ['import', { job: 'assets', file: 'none.csv' }, ['There is no file "none.csv"', 'send the job again']],
+      ['export', { job: 'assets' }, ['not in this version']],
+    ];
+    for (const [name, data, words] of wrong) {
+      const job = await bench.settled(await bench.add(data, { attempts: 5 }, name));
+      expect([data, await job.getState()]).toEqual([data, 'failed']);
+      for (const word of words) expect(job.failedReason).toContain(word);
+      expect(job.attemptsMade).toBe(1);
+      expect(job.stacktrace?.join()).not.toContain('process.ts');
+    }
+    expect(bound.ended.map(({ status }) => status)).toEqual(wrong.map(() => 'refused'));
+    expect(await runsOf(bound.settings.home)).toEqual([]);
+    const good = await bench.settled(await bench.add({ job: 'assets', file: 'a.csv' }));
+    expect(good.returnvalue).toMatchObject({ rows: { created: 1 } });
+  });
+
+  it('whose run failed is tried again and goes on; the last attempt returns the summary', async () => {
+    bench = await openBench();
+    let calls = 0;
+    const wrong = { kind: 'token' as const, token: 'no-such-token' };
+    const bound: Bound = await bench.worker({
+      deps: { context: () => ({ settings: calls++ % 2 === 0 ? { ...bound.settings, auth: wrong } : bound.settings }) },
+    });
+    await bench.file('a.csv', sheet(5));
+    const job = await bench.settled(await bench.add({ job: 'assets', file: 'a.csv' }, { attempts: 2 }));
+    expect(job.attemptsMade).toBe(2);
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 5 } });
+    expect(await runsOf(bound.settings.home)).toEqual([job.returnvalue.run]);
+    const single = await bench.settled(await bench.add({ job: 'assets', file: 'a.csv' }));
+    expect(single.returnvalue).toMatchObject({ status: 'failed' });
+    expect(bound.ended.map(({ status }) => status)).toEqual(['succeeded', 'failed']);
+  });
+
+  it('over which workers die without coming further is given up, with what to do', async () => {
+    bench = await openBench();
+    await bench.file('a.csv', sheet(1));
+    const added = await bench.add({ job: 'assets', file: 'a.csv' });
+    await added.updateProgress({ run: newRunId(), outcomes: {}, mark: { stalls: 1, rows: 0 } });
+    await bench.redis.hset(`bull:rowferry:${added.id}`, 'stc', '6');
+    await bench.worker();
+    const job = await bench.settled(added);
+    expect(job.failedReason).toMatch(/^5 workers died.*rowferry import FILE/s);
+  });
+});
+
+describe('a run', () => {
+  const slow = (rows: number) => ({ latencyMs: 20, rows });
+
+  it('is handed back by a worker that is told to end, and continued by the next', async () => {
+    const { latencyMs, rows } = slow(120);
+    bench = await openBench({ latencyMs });
+    const env = { ROWFERRY_CONCURRENCY: '2' };
+    const first = await bench.worker({ env });
+    await bench.file('a.csv', sheet(rows));
+    const added = await bench.add({ job: 'assets', file: 'a.csv' });
+    await until(() => bench.sandbox.commits.length > 20);
+    await first.stop();
+    expect(await added.getState()).toBe('waiting');
+    const before = bench.sandbox.commits.length;
+    expect(before).toBeLessThan(rows);
+    const second = await bench.worker();
+    const job = await bench.settled(added);
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: rows } });
+    expect(bench.sandbox.commits).toHaveLength(rows);
+    expect(await runsOf(second.settings.home)).toEqual([job.returnvalue.run]);
+    expect([first.ended, second.ended].flat()).toHaveLength(1);
+  });
+
+  it('whose worker and data folder are gone is begun anew elsewhere, and says so', async () => {
+    const { latencyMs, rows } = slow(80);
+    bench = await openBench({ latencyMs });
+    const first = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });
+    await bench.file('a.csv', sheet(rows));
+    const added = await bench.add({ job: 'assets', file: 'a.csv' });
+    await until(() => bench.sandbox.commits.length > 20);
+    await first.stop();
+    const other = await bench.worker({ home: 'home-b' });
+    const job = await bench.settled(added);
+    expect(job.returnvalue.rows.created + job.returnvalue.rows.unchanged).toBe(rows);
+    expect(job.returnvalue.warnings.join()).toContain('Begun anew: run ');
+    expect(bench.sandbox.commits).toHaveLength(rows);
+    expect(await runsOf(other.settings.home)).toEqual([job.returnvalue.run]);
+  });
+
+  it('begun elsewhere is left to that worker while it lives', async () => {
+    bench = await openBench();
+    const owner = await bench.worker();
+    await owner.worker.pause();
+    await bench.file('a.csv', sheet(3));
+    const added = await bench.add({ job: 'assets', file: 'a.csv' });
+    const home = (await readFile(path.join(owner.settings.home, 'home-id'), 'utf8')).trim();
+    await added.updateProgress({ run: newRunId(), home, host: 'there' });
+    const other = await bench.worker({ home: 'home-b' });
+    await until(() => added.isDelayed());
+    await other.stop();
+    owner.worker.resume();
+    expect((await bench.settled(added)).returnvalue).toMatchObject({ rows: { created: 3 } });
+    expect(await runsOf(path.join(bench.dir, 'home-b'))).toEqual([]);
+  });
+
+  it('that is delivered twice is run once', async () => {
+    const { latencyMs, rows } = slow(100);
+    bench = await openBench({ latencyMs });
+    const timing = { lockDuration: 1_000, stalledInterval: 100, env: { ROWFERRY_CONCURRENCY: '2' } };
+    const workers = [await bench.worker(timing), await bench.worker(timing)];
+    await bench.file('a.csv', sheet(rows));
+    const added = await bench.add({ job: 'assets', file: 'a.csv' });
+    await until(() => bench.sandbox.commits.length > 5);
+    // As if the first had not renewed its lock in time.
+    await bench.redis.del(`bull:rowferry:${added.id}:lock`);
+    const job = await bench.settled(added);
+    expect(job.attemptsStarted).toBeGreaterThan(1);
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: rows } });
+    expect(bench.sandbox.commits).toHaveLength(rows);
+    expect(await runsOf(workers[0]!.settings.home)).toHaveLength(1);
+  });
+
+  it('of a slot that is late says so', async () => {
+    bench = await openBench();
+    await bench.worker();
+    const file = 'inbox/assets/a.csv';
+    await bench.file('drop/assets/a.csv', sheet(1));
+    const schedule = { cron: '0 2 * * *', timezone: 'Europe/Berlin', file };
+    await writeFile(path.join(bench.dir, 'jobs', 'assets.yaml'), JSON.stringify({ ...JOB, schedule }));
+    const job = await bench.settled(
+      await bench.add({ job: 'assets', file }, { jobId: 'night.assets.2026-03-29T0230' }),
+    );
+    expect(job.returnvalue.warnings.join()).toMatch(/Late: due 2026-03-29 03:00 Europe\/Berlin, begun /);
+  });
+});
+
+describe('a claimed file', () => {
+  async function claimed(content: string): Promise<{ id: string; run: string; file: string; dir: string }> {
+    const run = newRunId();
+    const dir = path.join(bench.dir, 'drop', 'processing', 'assets', run);
+    await mkdir(dir, { recursive: true });
+    const file = path.join(dir, 'a.csv');
+    await writeFile(file, content);
+    return { id: `drop.assets.${run}`, run, file, dir };
+  }
+
+  it('is run under the id of its folder, and lies in done with its reports', async () => {
+    bench = await openBench();
+    const { settings, ended } = await bench.worker();
+    const { id, run, file, dir } = await claimed(sheet(3));
+    const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+    const done = path.join(bench.dir, 'drop', 'done', 'assets', run);
+    expect(job.returnvalue).toMatchObject({ run, source: { path: path.join(done, 'a.csv') }, rows: { created: 3 } });
+    expect(await readdir(done)).toEqual(expect.arrayContaining(['a.csv', 'results.csv', 'summary.json']));
+    await expect(access(dir)).rejects.toThrow();
+    expect(await jsonOf(settings.home, 'runs', run, 'run.json')).toMatchObject({ reportDir: done });
+    expect(await jsonOf(done, 'summary.json')).toMatchObject({ source: { path: path.join(done, 'a.csv') } });
+    expect(ended).toMatchObject([{ trigger: 'drop', reports: done }]);
+    // The same job once more, as after a crash before the queue was told.
+    await job.remove();
+    const again = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+    expect(again.returnvalue).toEqual(job.returnvalue);
+  });
+
+  it('that cannot be run lies in failed with the reason', async () => {
+    bench = await openBench();
+    await bench.worker();
+    const { id, run, file } = await claimed('Name;Nummer\r\nx;1');
+    const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+    expect(job.failedReason).toContain('Serial');
+    const note = await readFile(path.join(bench.dir, 'drop', 'failed', 'assets', run, 'ERROR.txt'), 'utf8');
+    expect(note).toContain('a.csv was not imported, and nothing was sent');
+    expect(note).toContain('Serial');
+  });
+
+  it('that a brake stopped lies in failed, with how to have it run', async () => {
+    bench = await openBench();
+    await bench.worker();
+    await writeFile(
+      path.join(bench.dir, 'jobs', 'assets.yaml'),
+      JSON.stringify({ ...JOB, brakes: { max_creates: 1 } }),
+    );
+    const { id, run, file } = await claimed(sheet(3));
+    const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+    expect(job.returnvalue).toMatchObject({ status: 'braked' });
+    const failed = path.join(bench.dir, 'drop', 'failed', 'assets', run);
+    expect(await readFile(path.join(failed, 'ERROR.txt'), 'utf8')).toMatch(/brake.*--force/s);
+    expect(await readdir(failed)).toContain('summary.json');
+  });
+
+  it('with the content of an earlier one is put away with its summary', async () => {
+    bench = await openBench();
+    const { ended } = await bench.worker();
+    const one = await claimed(sheet(2));
+    const job = await bench.settled(await bench.add({ job: 'assets', file: one.file }, { jobId: one.id }));
+    const two = await claimed(sheet(2));
+    const repeated = await bench.settled(await bench.add({ job: 'assets', file: two.file }, { jobId: two.id }));
+    expect(repeated.returnvalue).toEqual({ ...job.returnvalue, repeated_of: one.run });
+    expect(await readdir(path.join(bench.dir, 'drop', 'done', 'assets', two.run))).toEqual(['NOTE.txt', 'a.csv']);
+    expect(ended).toHaveLength(1);
+    expect(bench.sandbox.commits).toHaveLength(2);
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FileAway, fileBelowRoots } from '../../../src/worker/jobs/roots.js';
+
+let dir: string;
+let folders: { roots: string[]; inbox: string };
+const at = (...parts: string[]) => join(dir, ...parts);
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rowferry-roots-'));
+  folders = { roots: [at('work', '.home'), at('drop'), at('work')], inbox: at('drop') };
+  for (const folder of ['work/.home/uploads', 'work/.git', 'work/data', 'drop/assets', 'secret', 'worker']) {
+    await mkdir(at(folder), { recursive: true });
+  }
+  const files = ['work/a.csv', 'work/data/a.csv', 'work/.env', 'work/.git/config', 'work/.home/uploads/u.csv'];
+  files.push('work/.home/a.csv', 'drop/assets/d.csv', 'secret/s.csv', 'worker/w.csv', 'drop/.ledger');
+  for (const file of files) await writeFile(at(file), 'x');
+  await symlink(at('secret/s.csv'), at('work/out.csv'));
+  await symlink(at('secret/none.csv'), at('work/out-none.csv'));
+  await symlink('../secret', at('work/out'));
+  await symlink('data/a.csv', at('work/in.csv'));
+  await symlink(at('work/.env'), at('work/env.csv'));
+  await symlink('circle.csv', at('work/circle.csv'));
+  await symlink(at('drop'), at('work/drops'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const found = (file: string) => fileBelowRoots(file, folders);
+const refusal = (file: string) =>
+  found(file).then(
+    (path) => `found ${path}`,
+    (error: Error) => (error instanceof FileAway ? 'away' : error.message),
+  );
+
+describe('a file that job data name', () => {
+  it('is found below the roots, the first of them first', async () => {
+    expect(await found('a.csv')).toBe(at('work/.home/a.csv'));
+    expect(await found('data/a.csv')).toBe(at('work/data/a.csv'));
+    expect(await found(at('work/data/a.csv'))).toBe(at('work/data/a.csv'));
+    expect(await found('data/../data//a.csv')).toBe(at('work/data/a.csv'));
+    expect(await found(at('work/.home/uploads/u.csv'))).toBe(at('work/.home/uploads/u.csv'));
+  });
+
+  it('below inbox/ is meant in the drop folder, wherever that is', async () => {
+    expect(await found('inbox/assets/d.csv')).toBe(at('drop/assets/d.csv'));
+  });
+
+  it('may be a link that stays inside', async () => {
+    expect(await found('in.csv')).toBe(at('work/data/a.csv'));
+    expect(await found('drops/assets/d.csv')).toBe(at('drop/assets/d.csv'));
+  });
+
+  it.each(['secret/s.csv', 'worker/w.csv', 'secret/none.csv', 'secret', ''])(
+    'outside is refused, whether it exists or not: %s',
+    async (file) => {
+      expect(await refusal(at(file))).toContain('is not below a folder that this worker may read');
+      expect(await refusal(`../${file}`)).toContain('is not below a folder');
+    },
+  );
+
+  it.each(['out.csv', 'out-none.csv', 'out/s.csv', 'out/none.csv'])(
+    'is refused where a link leads out, whether anything is there or not: %s',
+    async (file) => expect(await refusal(file)).toContain('is not below a folder'),
+  );
+
+  it.each(['.env', '.git/config', 'data/.x', 'inbox/.ledger', 'env.csv'])('hidden is refused: %s', async (file) => {
+    expect(await refusal(file)).toMatch(/hidden|not below a folder/);
+  });
+
+  it('must be a file', async () => {
+    expect(await refusal('data')).toContain('is a folder');
+    expect(await refusal('drops')).toContain('is a folder');
+    expect(await refusal('/dev/null')).toContain('is not below');
+    expect(await refusal('circle.csv')).toContain('circle');
+    expect(await refusal('a\0.csv')).toContain('is no path');
+  });
+
+  it('that is not there may be on another machine', async () => {
+    expect(await refusal('data/none.csv')).toBe('away');
+    expect(await refusal('inbox/none/d.csv')).toBe('away');
+    expect(await refusal(at('work/none.csv'))).toBe('away');
+    expect(await refusal('a.csv/b')).toBe('away');
+  });
+});

@@ -1,0 +1,49 @@
+import { afterEach, expect, it } from 'vitest';
+import { restoreJobs } from '../../../src/worker/jobs/tickets.js';
+import { type Bench, openBench, runsOf, sheet } from './bench.js';
+
+let bench: Bench;
+afterEach(() => bench.close());
+
+it('a job that the queue lost in the middle of its run is put back and continues it', async () => {
+  bench = await openBench({ latencyMs: 20 });
+  const first = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });
+  await bench.file('a.csv', sheet(80));
+  await bench.add({ job: 'assets', file: 'a.csv' }, { attempts: 2 });
+  while (bench.sandbox.commits.length < 20) await new Promise((next) => setTimeout(next, 10));
+  await first.stop();
+  await bench.queue.obliterate({ force: true });
+  const [run = ''] = await runsOf(first.settings.home);
+  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([run]);
+  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([]);
+  const job = await bench.queue.getJob(`again.${run}`);
+  expect(job?.opts.attempts).toBe(2);
+  await bench.worker();
+  const settled = await bench.settled(job!);
+  expect(settled.returnvalue).toMatchObject({ run, rows: { created: 80 } });
+  expect(bench.sandbox.commits).toHaveLength(80);
+  await settled.remove();
+  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([]);
+});
+
+it('a run whose id the queue forgot is known to the data folder', async () => {
+  bench = await openBench();
+  const { settings } = await bench.worker();
+  await bench.file('a.csv', sheet(3));
+  const added = await bench.add({ job: 'assets', file: 'a.csv' });
+  const before = await bench.settled(added);
+  const { run } = before.returnvalue;
+  await before.updateProgress({});
+  await before.retry('completed');
+  const again = await bench.settled(await waitsNo(added.id ?? ''));
+  expect(again.returnvalue.run).toBe(run);
+  expect(await runsOf(settings.home)).toHaveLength(1);
+
+  async function waitsNo(id: string) {
+    for (;;) {
+      const job = await bench.queue.getJob(id);
+      if (job && (job.progress as { run?: string }).run !== undefined) return job;
+      await new Promise((next) => setTimeout(next, 10));
+    }
+  }
+});

@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises';
+import { Queue } from 'bullmq';
+import { describe, expect, it } from 'vitest';
+import { openMetrics } from '../../../src/worker/operations/metrics.js';
+import type { Metrics, WatchedQueue } from '../../../src/worker/operations/metrics-port.js';
+import { privateRedis } from './redis.js';
+
+/** Samples by name and labels as they stand in the text: `rowferry_rows_total{job="assets",outcome="created"}` → 3 */
+async function samples(metrics: Metrics): Promise<Map<string, number>> {
+  const lines = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const [, name, value] = /^(\S+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+      if (name === undefined) throw new Error(`not a sample: ${line}`);
+      return [name, Number(value)];
+    }),
+  );
+}
+
+const queue = (name: string, getJobCounts: WatchedQueue['getJobCounts']): WatchedQueue => ({ name, getJobCounts });
+
+describe('metrics', () => {
+  it('counts rows from changes and from totals, each once', async () => {
+    const metrics = openMetrics();
+    metrics.outcomes('assets', { created: 2, unchanged: 1 });
+    const totals = metrics.tally('assets', { created: 10 });
+    totals({ created: 12, rejected: 1 });
+    totals({ created: 11, rejected: 1 });
+    totals({ created: 13, rejected: 1 });
+    const all = await samples(metrics);
+    expect(all.get('rowferry_rows_total{job="assets",outcome="created"}')).toBe(5);
+    expect(all.get('rowferry_rows_total{job="assets",outcome="unchanged"}')).toBe(1);
+    expect(all.get('rowferry_rows_total{job="assets",outcome="rejected"}')).toBe(1);
+  });
+
+  it('counts requests by kind, status class and repetition', async () => {
+    const metrics = openMetrics();
+    for (const [status, repetition] of [
+      [200, false],
+      [204, false],
+      [429, true],
+      [404, false],
+      [undefined, true],
+    ] as const) {
+      metrics.requestDone({ kind: 'write', status, ms: 300, repetition });
+    }
+    const all = await samples(metrics);
+    const count = (status: string, repetition: boolean) =>
+      all.get(`rowferry_requests_total{kind="write",status="${status}",repetition="${repetition}"}`);
+    expect([count('2xx', false), count('429', true), count('4xx', false), count('none', true)]).toEqual([2, 1, 1, 1]);
+    expect(all.get('rowferry_request_seconds_bucket{le="0.5",kind="write"}')).toBe(5);
+    expect(all.get('rowferry_request_seconds_sum{kind="write"}')).toBeCloseTo(1.5);
+  });
+
+  it('knows when a job last did its work, and when its schedule did', async () => {
+    const metrics = openMetrics();
+    metrics.lastSuccess('old', 1_000_000);
+    metrics.runEnded({ job: 'assets', trigger: 'schedule', status: 'succeeded', seconds: 20, endedAt: 5_000 });
+    metrics.runEnded({ job: 'assets', trigger: 'drop', status: 'partial', endedAt: 9_000 });
+    metrics.runEnded({ job: 'assets', trigger: 'drop', status: 'failed', endedAt: 99_000 });
+    metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'succeeded', dryRun: true, endedAt: 99_000 });
+    metrics.runEnded({ job: 'whatever', inline: true, trigger: 'queue', status: 'succeeded', endedAt: 99_000 });
+    metrics.slotBegun('assets', 1_500);
+    metrics.slotRefused('assets');
+    metrics.partDone('done', 2);
+    metrics.notified('webhook', false);
+    const all = await samples(metrics);
+    expect(all.get('rowferry_last_success_timestamp_seconds{job="assets"}')).toBe(9);
+    expect(all.get('rowferry_schedule_last_success_timestamp_seconds{job="assets"}')).toBe(5);
+    expect(all.get('rowferry_last_success_timestamp_seconds{job="old"}')).toBe(1000);
+    expect(all.get('rowferry_runs_total{job="assets",trigger="drop",status="failed"}')).toBe(1);
+    expect(all.get('rowferry_runs_total{job="inline",trigger="queue",status="succeeded"}')).toBe(1);
+    expect(all.get('rowferry_run_seconds_count{job="assets"}')).toBe(1);
+    expect(all.get('rowferry_schedule_lateness_seconds{job="assets"}')).toBe(1.5);
+    expect(all.get('rowferry_schedule_refused_total{job="assets"}')).toBe(1);
+    expect(all.get('rowferry_parts_total{result="done"}')).toBe(1);
+    expect(all.get('rowferry_notifications_total{channel="webhook",result="failed"}')).toBe(1);
+    expect([...all.keys()].join('\n')).not.toContain('whatever');
+  });
+
+  it('reads the state of the moment at every scrape', async () => {
+    const metrics = openMetrics();
+    expect((await samples(metrics)).has('rowferry_requests_in_flight')).toBe(false);
+    let rate: number | undefined = 40;
+    metrics.watchPace(() => ({ rate, inFlight: 3, inFlightLimit: 16, heldMs: 1500 }));
+    metrics.watchHoldings(async () => ({ leases: 2, claims: 7, runs: 1 }));
+    metrics.watchQueues([queue('rowferry', async () => ({ waiting: 4, active: 1 }))]);
+    const first = await samples(metrics);
+    expect(first.get('rowferry_rate_limit_rps')).toBe(40);
+    expect(first.get('rowferry_requests_in_flight')).toBe(3);
+    expect(first.get('rowferry_requests_in_flight_limit')).toBe(16);
+    expect(first.get('rowferry_held_seconds')).toBe(1.5);
+    expect(first.get('rowferry_leases_held')).toBe(2);
+    expect(first.get('rowferry_inbox_claims')).toBe(7);
+    expect(first.get('rowferry_runs_active')).toBe(1);
+    expect(first.get('rowferry_queue_jobs{queue="rowferry",state="waiting"}')).toBe(4);
+    expect(first.get('rowferry_queue_up{queue="rowferry"}')).toBe(1);
+    rate = undefined;
+    metrics.watchHoldings(undefined);
+    const second = await samples(metrics);
+    expect(second.has('rowferry_rate_limit_rps')).toBe(false);
+    expect(second.has('rowferry_leases_held')).toBe(false);
+  });
+
+  it('does without a store that is away, in time, and does not ask it twice', async () => {
+    const metrics = openMetrics();
+    let asked = 0;
+    metrics.watchPace(() => {
+      throw new Error('closed');
+    });
+    metrics.watchHoldings(() => Promise.reject(new Error('away')));
+    metrics.watchQueues([
+      queue('rowferry', () => {
+        asked++;
+        return new Promise(() => undefined);
+      }),
+      queue('rowferry-schedules', async () => ({ delayed: 1 })),
+    ]);
+    const begun = performance.now();
+    const [all] = await Promise.all([samples(metrics), samples(metrics)]);
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(all.get('rowferry_queue_up{queue="rowferry"}')).toBe(0);
+    expect(all.get('rowferry_queue_up{queue="rowferry-schedules"}')).toBe(1);
+    expect((await samples(metrics)).get('rowferry_queue_up{queue="rowferry"}')).toBe(0);
+    expect(asked).toBe(1);
+  });
+
+  it('counts the jobs of a real queue, until its server is killed', async () => {
+    const redis = await privateRedis();
+    const real = new Queue('rowferry', { connection: { host: '127.0.0.1', port: redis.port } });
+    real.on('error', () => undefined);
+    try {
+      await real.add('import', { job: 'assets', file: 'secret-file-name.csv' });
+      const metrics = openMetrics();
+      metrics.watchQueues([real]);
+      expect((await samples(metrics)).get('rowferry_queue_jobs{queue="rowferry",state="waiting"}')).toBe(1);
+      expect(await metrics.text()).not.toContain('secret-file-name');
+      await redis.kill();
+      const begun = performance.now();
+      expect((await samples(metrics)).get('rowferry_queue_up{queue="rowferry"}')).toBe(0);
+      expect(performance.now() - begun).toBeLessThan(5000);
+    } finally {
+      // Waits for the server, which is gone.
+      real.disconnect().catch(() => undefined);
+      await redis.close();
+    }
+  });
+
+  it('keeps the number of labels bounded', async () => {
+    const metrics = openMetrics();
+    for (let job = 0; job < 600; job++) metrics.outcomes(`job-${job}`, { created: 1 });
+    const all = await samples(metrics);
+    expect(all.get('rowferry_rows_total{job="other",outcome="created"}')).toBe(100);
+  });
+
+  it('has every metric in the docs, and the reverse', async () => {
+    const text = await openMetrics().text();
+    const own = [...text.matchAll(/^# TYPE (rowferry_(?!process_|nodejs_)\S+) (\S+)$/gm)].map(
+      ([, name, kind]) => `${name} ${kind}`,
+    );
+    const docs = await readFile('docs/worker-operations.md', 'utf8');
+    const listed = [...docs.matchAll(/^\| `(rowferry_[a-z_]+)` \| (\w+) \|/gm)].map(
+      ([, name, kind]) => `${name} ${kind}`,
+    );
+    expect(listed.sort()).toEqual(own.sort());
+  });
+});

@@ -1,0 +1,275 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { EndedRun } from '../../../src/worker/operations/ended.js';
+import type { Notification } from '../../../src/worker/operations/notification.js';
+import { type NotifierOptions, openNotifier } from '../../../src/worker/operations/notifier.js';
+import type { Notifier, NotifierState } from '../../../src/worker/operations/notifier-port.js';
+import { type Hook, openHook } from './hook.js';
+import { until } from './wait.js';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 10, 21, 2, 0);
+const TIMING = { timeoutMs: 300, waitsMs: [10, 20] };
+
+/** Faithful to the store: a swap is one step. */
+function memory(): NotifierState & { texts: Map<string, string> } {
+  const texts = new Map<string, string>();
+  return {
+    texts,
+    read: async (name) => texts.get(name),
+    swap: async (name, text) => {
+      const before = texts.get(name);
+      texts.set(name, text);
+      return before;
+    },
+  };
+}
+
+function open(options: Partial<NotifierOptions>) {
+  const lines: string[] = [];
+  const sent: string[] = [];
+  const notifier = openNotifier({
+    state: memory(),
+    log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
+    userAgent: 'rowferry/test',
+    timing: TIMING,
+    notified: (channel, ok) => sent.push(`${channel} ${ok}`),
+    ...options,
+  });
+  cleanups.push(() => notifier.close(0));
+  return { notifier, lines, sent };
+}
+
+async function hook(answer?: Parameters<typeof openHook>[0]): Promise<Hook> {
+  const opened = await openHook(answer);
+  cleanups.push(() => opened.close());
+  return opened;
+}
+
+function runs(notifier: Notifier, ...statuses: EndedRun['status'][]) {
+  statuses.forEach((status, index) => {
+    notifier.ended({ ...RUN, status, run: `run-${index}`, endedAt: START + index * 30 * MINUTE });
+  });
+}
+
+const RUN: EndedRun = {
+  job: 'assets',
+  trigger: 'schedule',
+  status: 'failed',
+  run: 'run-0',
+  company: 3,
+  counts: { created: 2, not_attempted: 8, failed: 0 },
+  reason: 'The service cannot be reached.',
+  reports: '/data/runs/run-0',
+  endedAt: START,
+};
+
+describe('notifications', () => {
+  it('tells of the change to failing and of the recovery, not of what lies between', async () => {
+    const { url, bodies, headers } = await hook();
+    const { notifier } = open({ url });
+    runs(notifier, 'succeeded', 'failed', 'braked', 'interrupted', 'refused', 'partial', 'succeeded', 'failed');
+    await notifier.close();
+    expect(bodies.map(({ event, run }) => `${event} ${run}`)).toEqual([
+      'failing run-1',
+      'recovered run-5',
+      'failing run-7',
+    ]);
+    expect(bodies[0]).toEqual({
+      id: expect.any(String),
+      event: 'failing',
+      job: 'assets',
+      at: '2026-11-21T02:30:00.000Z',
+      text: 'assets failed: The service cannot be reached. Run run-1. Reports: /data/runs/run-0',
+      run: 'run-1',
+      status: 'failed',
+      trigger: 'schedule',
+      company: 3,
+      rows: { created: 2, not_attempted: 8 },
+      reports: '/data/runs/run-0',
+      since: '2026-11-21T02:30:00.000Z',
+      failures: 1,
+      reason: 'The service cannot be reached.',
+    });
+    expect(bodies[1]).toMatchObject({
+      since: '2026-11-21T02:30:00.000Z',
+      failures: 3,
+      text: 'assets works again, after it failed 3 times over 2 h 0 min. Run run-5. Reports: /data/runs/run-0',
+    });
+    expect(headers[0]).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'rowferry/test' });
+  });
+
+  it('says nothing of dry runs and of jobs that came with their data', async () => {
+    const { url, bodies } = await hook();
+    const { notifier } = open({ url });
+    notifier.ended({ ...RUN, dryRun: true });
+    notifier.ended({ ...RUN, inline: true });
+    await notifier.close();
+    expect(bodies).toEqual([]);
+  });
+
+  it('tells once, whichever of several workers', async () => {
+    const { url, bodies } = await hook();
+    const state = memory();
+    const workers = Array.from({ length: 5 }, () => open({ url, state }).notifier);
+    for (const worker of workers) worker.ended(RUN);
+    await Promise.all(workers.map((worker) => worker.close()));
+    const { notifier } = open({ url, state });
+    notifier.ended({ ...RUN, status: 'succeeded', endedAt: START + MINUTE });
+    await notifier.close();
+    expect(bodies.map(({ event }) => event)).toEqual(['failing', 'recovered']);
+  });
+
+  it('tells of a slot once', async () => {
+    const { url, bodies } = await hook();
+    const state = memory();
+    for (let worker = 0; worker < 3; worker++) {
+      const { notifier } = open({ url, state, now: () => START + 5 * 60 * MINUTE });
+      notifier.schedule({ event: 'late', job: 'assets', slot: '2026-11-21T0200', dueAt: START, run: 'run-1' });
+      notifier.schedule({ event: 'overlap', job: 'assets', slot: '2026-11-21T0200', dueAt: START });
+      await notifier.close();
+    }
+    expect(bodies).toHaveLength(2);
+    expect(bodies[0]).toEqual({
+      id: expect.any(String),
+      event: 'late',
+      job: 'assets',
+      at: '2026-11-21T07:00:00.000Z',
+      text: 'assets: the run due 2026-11-21 02:00 UTC was begun 5 h 0 min late.',
+      run: 'run-1',
+      slot: '2026-11-21T0200',
+      due_at: '2026-11-21T02:00:00.000Z',
+    });
+    expect(bodies[1]?.text).toBe(
+      'assets: the run due 2026-11-21 02:00 UTC was left out, as the run before it had not ended.',
+    );
+  });
+
+  it('tells later what could not be told', async () => {
+    let down = true;
+    const { url, bodies } = await hook((response) => response.writeHead(down ? 503 : 200).end());
+    const { notifier, sent, lines } = open({ url });
+    runs(notifier, 'failed');
+    await until(() => sent.length === 1, 'given up');
+    expect(bodies).toHaveLength(3);
+    expect(new Set(bodies.map(({ id }) => id)).size).toBe(1);
+    expect(lines.join()).toContain('answered 503 (3 tries)');
+    down = false;
+    notifier.ended({ ...RUN, run: 'run-9', endedAt: START + 30 * MINUTE });
+    notifier.ended({ ...RUN, run: 'run-10', endedAt: START + 60 * MINUTE });
+    await notifier.close();
+    expect(bodies.slice(3)).toMatchObject([{ event: 'failing', run: 'run-9', failures: 2 }]);
+    expect(bodies[3]?.text).toContain('This is failure 2 since 2026-11-21 02:00 UTC.');
+  });
+
+  it('tries again after a passing fault, and not after a refusal or a redirect', async () => {
+    const passing = await hook((response, nth) => response.writeHead(nth < 3 ? 429 : 204).end());
+    const slow = await hook(() => undefined);
+    const refusing = await hook((response) => response.writeHead(403).end());
+    const target = await hook();
+    const redirecting = await hook((response) => response.writeHead(307, { location: target.url }).end());
+    const tries: Record<string, number> = {};
+    for (const [name, { url, bodies }] of Object.entries({ passing, slow, refusing, redirecting })) {
+      const { notifier, sent } = open({ url });
+      notifier.ended(RUN);
+      await until(() => sent.length === 1, name);
+      tries[`${name} ${sent[0]}`] = bodies.length;
+    }
+    expect(tries).toEqual({
+      'passing webhook true': 3,
+      'slow webhook false': 3,
+      'refusing webhook false': 1,
+      'redirecting webhook false': 1,
+    });
+    expect(target.bodies).toEqual([]);
+  });
+
+  it('logs no secret of the address, and sends its password as authorisation', async () => {
+    const { url, headers } = await hook((response) => response.writeHead(500).end());
+    const { host } = new URL(url);
+    const { notifier, lines, sent } = open({
+      url: `http://bot:pass%20word@${host}/services/T0/SECRETPATH?token=SECRETQUERY`,
+    });
+    notifier.ended(RUN);
+    await until(() => sent.length === 1, 'given up');
+    expect(lines.join()).toContain(host);
+    expect(lines.join()).not.toMatch(/SECRET|pass|bot/);
+    expect(headers[0]?.authorization).toBe(`Basic ${Buffer.from('bot:pass word').toString('base64')}`);
+    const away = open({ url: 'http://127.0.0.1:1/SECRETPATH?token=SECRETQUERY' });
+    away.notifier.ended(RUN);
+    await until(() => away.sent.length === 1, 'given up');
+    expect(away.lines.join()).toContain('127.0.0.1:1 did not answer (ECONNREFUSED) (3 tries)');
+    expect(away.lines.join()).not.toContain('SECRET');
+  });
+
+  it('cleans and cuts reasons', async () => {
+    const { url, bodies } = await hook();
+    const { notifier } = open({ url, clean: (text) => text.replaceAll('hunter2hunter2', '[secret]') });
+    notifier.ended({ ...RUN, reason: `token hunter2hunter2\n\u001b[31mrefused ${'x'.repeat(900)}` });
+    await notifier.close();
+    expect(bodies[0]?.reason).toMatch(/^token \[secret\] \[31mrefused x+…$/);
+    expect(bodies[0]?.reason).toHaveLength(500);
+    expect(JSON.stringify(bodies)).not.toContain('hunter2');
+  });
+
+  it('appends to the file, also beside a webhook that is down', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'rowferry-'));
+    cleanups.push(() => rm(dir, { recursive: true, force: true }));
+    const file = join(dir, 'new', 'events.ndjson');
+    const { notifier, sent } = open({ file, url: 'http://127.0.0.1:1/' });
+    runs(notifier, 'failed', 'succeeded');
+    await until(() => sent.length === 4, 'both told');
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as Notification).event)).toEqual(['failing', 'recovered']);
+    const unwritable = open({ file: join(file, 'below-a-file') });
+    unwritable.notifier.ended(RUN);
+    await until(() => unwritable.sent.length === 1, 'given up');
+    expect(unwritable.lines.join()).toContain(`could not be delivered: ${join(file, 'below-a-file')} (EEXIST).`);
+  });
+
+  it('never fails a run, and ends in time, whatever the store does', async () => {
+    const { url } = await hook();
+    const broken = open({
+      url,
+      state: { read: () => Promise.reject(new Error('away')), swap: () => Promise.reject(new Error('away')) },
+    });
+    broken.notifier.ended(RUN);
+    await until(() => broken.lines.length === 1, 'logged');
+    expect(broken.lines[0]).toContain('could not be made: away');
+    const hanging = open({
+      url,
+      state: { read: () => new Promise(() => undefined), swap: () => new Promise(() => undefined) },
+    });
+    hanging.notifier.ended(RUN);
+    const begun = performance.now();
+    await hanging.notifier.close(200);
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
+  it('keeps nothing where there is nobody to tell', async () => {
+    const state = memory();
+    const { notifier } = open({ state });
+    notifier.ended(RUN);
+    await notifier.close();
+    expect(state.texts.size).toBe(0);
+  });
+
+  it('has every field in the docs, and the reverse', async () => {
+    const source = await readFile('src/worker/operations/notification.ts', 'utf8');
+    const body = /export interface Notification \{([^}]+)\}/.exec(source)?.[1] ?? '';
+    const fields = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
+    const docs = await readFile('docs/worker-operations.md', 'utf8');
+    const table = docs.slice(docs.indexOf('| field | of events |')).split('\n\n')[0] ?? '';
+    const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(fields.length).toBeGreaterThan(10);
+    expect(listed.sort()).toEqual(fields.sort());
+  });
+});

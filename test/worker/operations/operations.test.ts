@@ -1,0 +1,280 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { Queue } from 'bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { liveness } from '../../../src/worker/operations/health.js';
+import { openMetrics } from '../../../src/worker/operations/metrics.js';
+import {
+  type Health,
+  type Operations,
+  type OperationsOptions,
+  openOperations,
+} from '../../../src/worker/operations/operations.js';
+import { freePort, type PrivateRedis, privateRedis } from './redis.js';
+
+const FINE: Health = { ok: true, details: { queue: 'ok' } };
+const opened: Operations[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()));
+});
+
+async function open(options: Partial<OperationsOptions> = {}) {
+  const notices: string[] = [];
+  const operations = await openOperations({
+    http: { host: '127.0.0.1', port: await freePort(), stated: true },
+    board: false,
+    queues: () => [],
+    ready: async () => FINE,
+    live: () => FINE,
+    metrics: openMetrics(),
+    notice: (_, text) => notices.push(text),
+    ...options,
+  });
+  opened.push(operations);
+  return { operations, url: operations.url ?? '', notices };
+}
+
+/** With a `Host` of one's choice, which `fetch` does not allow. */
+async function get(url: string, headers: Record<string, string> = {}, method = 'GET') {
+  const sent = request(url, { headers, method }).end();
+  const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+  let text = '';
+  for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+  return { status: answer.statusCode, text, headers: answer.headers };
+}
+
+describe('health', () => {
+  it('lists what is answered', async () => {
+    const { url } = await open();
+    expect((await get(url)).text).toBe('rowferry worker\n\n/healthz\n/readyz\n/metrics\n');
+    expect((await get(`${url}/elsewhere`)).status).toBe(404);
+    expect((await get(`${url}/metrics`, {}, 'POST')).status).toBe(405);
+    expect((await get(`${url}/healthz`, {}, 'HEAD')).status).toBe(200);
+  });
+
+  it('says that the process lives, with the lag of its event loop', async () => {
+    let live = FINE;
+    const { url } = await open({ live: () => live });
+    const well = await get(`${url}/healthz`);
+    expect(well.status).toBe(200);
+    expect(JSON.parse(well.text)).toMatchObject({
+      ok: true,
+      details: { event_loop: expect.stringMatching(/^ok, .* ms$/) },
+    });
+    live = { ok: false, details: { worker: 'stopped' } };
+    const ill = await get(`${url}/healthz`);
+    expect(ill.status).toBe(503);
+    expect(JSON.parse(ill.text).details.worker).toBe('stopped');
+  });
+
+  it('measures how long the event loop was blocked', async () => {
+    const { url } = await open();
+    const end = performance.now() + 600;
+    while (performance.now() < end);
+    const well = JSON.parse((await get(`${url}/healthz`)).text);
+    expect(Number(/longest wait (\d+) ms/.exec(well.details.event_loop)?.[1])).toBeGreaterThan(400);
+    expect(liveness(() => FINE, { lagMs: () => 6000, close: () => undefined })).toEqual({
+      ok: false,
+      details: { queue: 'ok', event_loop: 'blocked, longest wait 6000 ms' },
+    });
+  });
+
+  it('is ready while queue and drop folder can be used', async () => {
+    const { url } = await open();
+    expect((await get(`${url}/readyz`)).status).toBe(200);
+    const away = await open({ ready: async () => ({ ok: false, details: { queue: 'cannot be reached' } }) });
+    const answer = await get(`${away.url}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.text)).toEqual({ ok: false, details: { queue: 'cannot be reached' } });
+    const broken = await open({ ready: () => Promise.reject(new Error('the queue is away')) });
+    expect(JSON.parse((await get(`${broken.url}/readyz`)).text).details.check).toBe('the queue is away');
+  });
+
+  it('answers in time where readiness cannot be found out, and asks once', async () => {
+    let asked = 0;
+    const { url } = await open({
+      ready: () => {
+        asked++;
+        return new Promise(() => undefined);
+      },
+    });
+    const begun = performance.now();
+    const answers = await Promise.all([get(`${url}/readyz`), get(`${url}/readyz`)]);
+    expect(performance.now() - begun).toBeLessThan(6000);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+    expect(asked).toBe(1);
+  });
+});
+
+describe('the address', () => {
+  it('leaves a default port that is taken to its holder, and says so', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const port = (holder.address() as { port: number }).port;
+    const { url, notices } = await open({ http: { host: '127.0.0.1', port, stated: false } });
+    expect((await get(`${url}/healthz`)).status).toBe(200);
+    expect(notices).toEqual([`Port ${port} is taken; health and metrics are at ${url}.`]);
+    await expect(open({ http: { host: '127.0.0.1', port, stated: true } })).rejects.toMatchObject({
+      kind: 'usage',
+      message: `127.0.0.1:${port} (ROWFERRY_HTTP) is taken by another process. Set --http or ROWFERRY_HTTP to another one, or to off.`,
+    });
+    holder.close();
+  });
+
+  it('answers nowhere where it is off', async () => {
+    const operations = await openOperations({
+      board: false,
+      queues: () => [],
+      ready: async () => FINE,
+      live: () => FINE,
+      metrics: openMetrics(),
+      notice: () => undefined,
+    });
+    expect(operations.url).toBeUndefined();
+    await operations.close();
+  });
+
+  it('answers to its own names only on loopback', async () => {
+    const { url } = await open();
+    const { port } = new URL(url);
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'localhost:9999']) {
+      expect((await get(`${url}/metrics`, { host })).status, host).toBe(200);
+    }
+    for (const host of ['evil.example', `127.0.0.1.evil.example:${port}`, 'localhost.evil.example']) {
+      expect((await get(`${url}/metrics`, { host })).status, host).toBe(421);
+    }
+  });
+
+  it('ends at once, also with somebody connected', async () => {
+    const { operations, url } = await open();
+    const port = Number(new URL(url).port);
+    const { createConnection } = await import('node:net');
+    const socket = createConnection(port, '127.0.0.1').on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write('GET /healthz HTTP/1.1\r\n');
+    const begun = performance.now();
+    await operations.close();
+    expect(performance.now() - begun).toBeLessThan(2500);
+    socket.destroy();
+  });
+});
+
+describe('the board', () => {
+  let redis: PrivateRedis;
+  let queue: Queue;
+  const auth = (user: string, password: string) => ({
+    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+  });
+
+  beforeAll(async () => {
+    redis = await privateRedis();
+    queue = new Queue('rowferry', { connection: { host: '127.0.0.1', port: redis.port } });
+    queue.on('error', () => undefined);
+    await queue.add('import', {
+      job: 'assets',
+      rows: [{ 'Serial number': 'SECRET-ROW-VALUE' }],
+      options: { dry_run: true },
+    });
+  });
+
+  afterAll(async () => {
+    await queue.close();
+    await redis.close();
+  });
+
+  it('is there only when asked for', async () => {
+    const { url } = await open({ queues: () => [queue] });
+    expect((await get(`${url}/board`)).status).toBe(404);
+  });
+
+  it('shows the queue without the rows, wherever the worker was started', async () => {
+    const folder = process.cwd();
+    process.chdir('/tmp');
+    onTestFinished(() => process.chdir(folder));
+    const { url, operations } = await open({ queues: () => [queue], board: true });
+    expect(operations.boardUrl).toBe(`${url}/board`);
+    const page = await get(`${url}/board`);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('<title>rowferry</title>');
+    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+    const script = /src="(static\/js\/main\.[^"]+)"/.exec(page.text)?.[1];
+    expect((await get(`${url}/board/${script}`)).status).toBe(200);
+    const jobs = await get(`${url}/board/api/queues?activeQueue=rowferry&status=latest&page=1&jobsPerPage=10`);
+    expect(jobs.status).toBe(200);
+    expect(jobs.text).not.toContain('SECRET-ROW-VALUE');
+    expect(JSON.parse(jobs.text).queues[0].jobs[0].data).toEqual({
+      job: 'assets',
+      rows: '(1 items)',
+      options: { dry_run: true },
+    });
+    expect((await get(`${url}/board/api/redis/stats`)).status).toBe(200);
+  });
+
+  it('shows queues that come later', async () => {
+    const queues: Queue[] = [];
+    const { url } = await open({ queues: () => queues, board: true });
+    const names = async () =>
+      (JSON.parse((await get(`${url}/board/api/queues`)).text) as { queues: { name: string }[] }).queues.map(
+        ({ name }) => name,
+      );
+    expect(await names()).toEqual([]);
+    expect((await get(`${url}/metrics`)).text).not.toContain('rowferry_queue_up{');
+    queues.push(queue);
+    expect(await names()).toEqual(['rowferry']);
+    expect((await get(`${url}/metrics`)).text).toContain('rowferry_queue_up{queue="rowferry"} 1');
+  });
+
+  it('is for reading', async () => {
+    const { url } = await open({ queues: () => [queue], board: true });
+    for (const [method, path] of [
+      ['PUT', 'rowferry/empty'],
+      ['PUT', 'rowferry/obliterate'],
+      ['PUT', 'rowferry/1/clean'],
+      ['PATCH', 'rowferry/1/update-data'],
+      ['POST', 'rowferry/add'],
+    ] as const) {
+      expect((await get(`${url}/board/api/queues/${path}`, {}, method)).status, path).toBe(405);
+    }
+    expect(await queue.getJobCountByTypes('waiting')).toBe(1);
+  });
+
+  it('asks for the password where there is one, also on loopback', async () => {
+    const { url } = await open({ queues: () => [queue], board: true, boardPassword: 'correct horse: battery' });
+    for (const path of ['board', 'board/', 'board/api/queues', 'board/queue/rowferry', 'board//api/queues', 'BOARD']) {
+      expect((await get(`${url}/${path}`)).status, path).toBeGreaterThanOrEqual(400);
+    }
+    for (const path of [
+      '%62oard/api/queues',
+      'board/%61pi/queues',
+      './board/api/queues',
+      'x/../board/api/queues',
+      'board;/api/queues',
+    ]) {
+      const sent = request(url, { path: `/${path}` }).end();
+      const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+      answer.resume();
+      expect(answer.statusCode, path).toBeGreaterThanOrEqual(400);
+    }
+    const asked = await get(`${url}/board`);
+    expect(asked.status).toBe(401);
+    expect(asked.headers['www-authenticate']).toContain('Basic');
+    expect((await get(`${url}/board`, auth('rowferry', 'wrong'))).status).toBe(401);
+    expect((await get(`${url}/board`, auth('admin', 'correct horse: battery'))).status).toBe(401);
+    expect((await get(`${url}/board`, auth('rowferry', 'correct horse: battery'))).status).toBe(200);
+    expect((await get(`${url}/board/api/queues`, auth('rowferry', 'correct horse: battery'))).status).toBe(200);
+    expect((await get(`${url}/metrics`)).status).toBe(200);
+  });
+
+  it('is refused off loopback without a password', async () => {
+    const http = { host: '0.0.0.0', port: await freePort(), stated: true };
+    await expect(open({ queues: () => [queue], board: true, http })).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('Set ROWFERRY_BOARD_PASSWORD'),
+    });
+    const { url } = await open({ queues: () => [queue], board: true, boardPassword: 'correct horse', http });
+    const { port } = new URL(url);
+    expect((await get(`http://127.0.0.1:${port}/board`)).status).toBe(401);
+    expect((await get(`http://127.0.0.1:${port}/metrics`, { host: 'worker-1:8720' })).status).toBe(200);
+  });
+});

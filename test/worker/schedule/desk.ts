@@ -1,0 +1,93 @@
+import type { Job, Queue, Worker } from 'bullmq';
+import type { ScheduleEvent } from '../../../src/worker/operations/notifier-port.js';
+import type { ScheduledJob } from '../../../src/worker/schedule/put-due.js';
+import { openSchedules, type ScheduleClock, type Schedules } from '../../../src/worker/schedule/scheduler.js';
+import type { Store } from '../../../src/worker/store/port.js';
+
+export const at = (text: string): number => Date.parse(text);
+
+/** A clock that stands still unless it is set; it may jump either way. What is due runs only by `pass`. */
+export interface HandClock extends ScheduleClock {
+  time: number;
+  /** Lets time pass and runs what falls due. */
+  pass(ms: number): void;
+}
+
+export function handClock(start: string): HandClock {
+  const waiting = new Set<{ at: number; run: () => void }>();
+  const clock: HandClock = {
+    time: at(start),
+    now: () => clock.time,
+    after(ms, run) {
+      const entry = { at: clock.time + ms, run };
+      waiting.add(entry);
+      return () => waiting.delete(entry);
+    },
+    pass(ms) {
+      clock.time += ms;
+      for (const entry of [...waiting]) {
+        if (entry.at > clock.time) continue;
+        waiting.delete(entry);
+        entry.run();
+      }
+    },
+  };
+  return clock;
+}
+
+export const nightly = (cron = '0 2 * * *', timezone = 'Europe/Berlin'): ScheduledJob => ({
+  name: 'assets',
+  schedule: { cron, timezone, file: 'inbox/erp/assets.csv' },
+});
+
+/** One worker process's schedules, and what it told. */
+export interface Desk {
+  readonly schedules: Schedules;
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly notices: string[];
+  readonly events: ScheduleEvent[];
+  jobs: ScheduledJob[];
+  close(): Promise<void>;
+}
+
+export function desk(store: Store, jobs: ScheduledJob[], clock?: ScheduleClock, leaseMs = 15_000): Desk {
+  const [notices, events, queue]: [string[], ScheduleEvent[], Queue] = [[], [], store.queue('rowferry')];
+  const made: Desk = {
+    store,
+    queue,
+    notices,
+    events,
+    jobs,
+    schedules: openSchedules({
+      store,
+      queue,
+      jobs: () => Promise.resolve(made.jobs),
+      notice: (level, text) => notices.push(`${level}: ${text}`),
+      notify: (event) => events.push(event),
+      leaseMs,
+      ...(clock && { clock }),
+    }),
+    async close() {
+      await made.schedules.close();
+      await store.close();
+    },
+  };
+  return made;
+}
+
+/** Ids of all runs that were ever put on the queue, by slot. */
+export async function slotsOf(queue: Queue): Promise<string[]> {
+  const jobs: Job[] = await queue.getJobs();
+  return jobs.map(({ id }) => String(id)).sort();
+}
+
+/** Takes the next run off the queue, as a worker would; `end` ends it. */
+export async function takeRun(runs: Worker): Promise<{ id: string; end(): Promise<void> }> {
+  const job: Job | undefined = await runs.getNextJob('token');
+  if (!job) throw new Error('no run waits');
+  return {
+    id: String(job.id),
+    end: async () => void (await job.moveToCompleted({}, 'token', false)),
+  };
+}

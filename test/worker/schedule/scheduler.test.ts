@@ -1,0 +1,399 @@
+// Long, because all of it runs on every kind of store: the servers start once.
+import type { Worker } from 'bullmq';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SCHEDULE_QUEUE } from '../../../src/worker/schedule/fires.js';
+import { lateness } from '../../../src/worker/schedule/job-id.js';
+import type { ScheduledJob } from '../../../src/worker/schedule/put-due.js';
+import type { ScheduleClock } from '../../../src/worker/schedule/scheduler.js';
+import { openStore } from '../../../src/worker/store/open.js';
+import type { Store } from '../../../src/worker/store/port.js';
+import { availableStores, type StoreServer } from '../../support/servers.js';
+import { until } from '../../support/until.js';
+import { at, type Desk, desk, handClock, nightly, slotsOf, takeRun } from './desk.js';
+import { dyingStore, type ProcessStore, processStore } from './process-store.js';
+
+describe.each(await availableStores())('schedules on $name', (kind) => {
+  let server: StoreServer;
+  let store: Store;
+  let runs: Worker;
+  const open: Desk[] = [];
+
+  beforeAll(async () => {
+    server = await kind.start();
+    store = await storeAt(server);
+  }, 90_000);
+
+  beforeEach(async () => {
+    for (const name of ['rowferry', SCHEDULE_QUEUE]) await store.queue(name).obliterate({ force: true });
+    await store.swap('schedule.assets', '');
+    runs = store.worker('rowferry', () => Promise.resolve(), { autorun: false });
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()));
+    await runs.close();
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await server.stop();
+  });
+
+  function worker(jobs: ScheduledJob[], clock?: ScheduleClock, leaseMs?: number, own = processStore(store)): Desk {
+    const made = desk(own, jobs, clock, leaseMs);
+    open.push(made);
+    return made;
+  }
+
+  describe('a nightly schedule', () => {
+    it('runs slots that come after the job was first seen, each once', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const { schedules, queue } = worker([nightly()], clock);
+      await schedules.look();
+      expect(await slotsOf(queue)).toEqual([]);
+
+      clock.time = at('2026-07-02T00:00:00Z');
+      await schedules.look();
+      await schedules.look();
+      const [job] = await queue.getJobs();
+      expect([job?.id, job?.name, job?.data]).toEqual([
+        'night.assets.2026-07-02T0200',
+        'import',
+        { job: 'assets', file: 'inbox/erp/assets.csv' },
+      ]);
+      await (await takeRun(runs)).end();
+      clock.time = at('2026-07-03T00:00:30Z');
+      await schedules.look();
+      expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200', 'night.assets.2026-07-03T0200']);
+    });
+
+    it('looks every minute by itself', async () => {
+      const clock = handClock('2026-07-01T23:58:30Z');
+      const { schedules, queue } = worker([nightly()], clock);
+      clock.pass(0);
+      await until(() => schedules.deciding);
+      await schedules.look();
+      for (let minute = 0; minute < 3; minute++) {
+        clock.pass(60_000);
+        await schedules.look();
+      }
+      expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200']);
+    });
+
+    it('runs once after several missed nights: the latest slot, late', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const first = worker([nightly()], clock);
+      await first.schedules.look();
+      await first.schedules.close();
+
+      clock.time = at('2026-07-05T06:12:00Z');
+      const second = worker([nightly()], clock);
+      await second.schedules.look();
+      const ids = await slotsOf(second.queue);
+      expect(ids).toEqual(['night.assets.2026-07-05T0200']);
+      expect(lateness(ids[0] ?? '', nightly().schedule, clock.time)).toEqual({
+        slot: '2026-07-05T0200',
+        dueAt: at('2026-07-05T00:00:00Z'),
+        late: true,
+      });
+      expect(second.notices).toEqual([
+        'info: The job assets, due at 2026-07-05 02:00 Europe/Berlin, is on the queue, late.',
+      ]);
+    });
+
+    it.each([
+      ['Europe/Berlin', '30 2 * * *', '2026-03-27T12:00:00Z'],
+      ['Europe/Berlin', '30 2 * * *', '2026-10-23T12:00:00Z'],
+      ['Australia/Lord_Howe', '45 1 * * *', '2026-04-03T00:00:00Z'],
+    ])('runs once a date when the clock is changed: %s %s after %s', async (zone, cron, start) => {
+      const clock = handClock(start);
+      const { schedules, queue, notices } = worker([nightly(cron, zone)], clock);
+      await schedules.look();
+      for (let look = 0; look < 4 * 24 * 6; look++) {
+        clock.time += 600_000;
+        await schedules.look();
+        if ((await queue.getWaitingCount()) > 0) await (await takeRun(runs)).end();
+      }
+      const dates = (await slotsOf(queue)).map((id) => id.slice('night.assets.'.length, -'T0000'.length));
+      expect(dates).toHaveLength(4);
+      expect(new Set(dates).size).toBe(4);
+      expect(notices.join(' ')).not.toMatch(/late|not run/);
+    });
+  });
+
+  describe('never two runs at a time', () => {
+    it.each(['waiting', 'active'])('a slot that comes due while the run before it is %s is refused', async (state) => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const { schedules, queue, events, notices } = worker([nightly()], clock);
+      await schedules.look();
+      clock.time = at('2026-07-02T00:00:00Z');
+      await schedules.look();
+      const active = state === 'active' ? await takeRun(runs) : undefined;
+      clock.time = at('2026-07-03T00:00:00Z');
+      await schedules.look();
+      await schedules.look();
+      expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200']);
+      expect(events).toEqual([
+        { event: 'overlap', job: 'assets', slot: '2026-07-03T0200', dueAt: at('2026-07-03T00:00:00Z') },
+      ]);
+      expect(notices.at(-1)).toContain('due at 2026-07-03 02:00 Europe/Berlin, is not run');
+
+      await (active ?? (await takeRun(runs))).end();
+      clock.time = at('2026-07-03T09:00:00Z');
+      await schedules.look();
+      expect(await slotsOf(queue)).toHaveLength(1);
+      clock.time = at('2026-07-04T00:00:00Z');
+      await schedules.look();
+      expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200', 'night.assets.2026-07-04T0200']);
+    });
+  });
+
+  describe('a process that dies at any step', () => {
+    it('neither loses a slot nor runs it twice', async () => {
+      for (let step = 0, died = true; died; step++) {
+        const clock = handClock('2026-07-01T12:00:00Z');
+        const name = `died-${step}`;
+        const job = { ...nightly(), name };
+        const seen = worker([job], clock);
+        await seen.schedules.look();
+        await seen.schedules.close();
+
+        clock.time = at('2026-07-02T00:00:00Z');
+        const mortal = dyingStore(processStore(store), step);
+        const victim = desk(mortal.store, [job], clock);
+        await victim.schedules.look();
+        died = mortal.died();
+        await victim.schedules.close();
+
+        const next = worker([job], clock);
+        await next.schedules.look();
+        const id = `night.${name}.2026-07-02T0200`;
+        expect(await slotsOf(next.queue), `step ${step}`).toEqual([id]);
+        expect(await next.queue.getJobState(id)).toBe('waiting');
+        await (await takeRun(runs)).end();
+        clock.time += 120_000;
+        await next.schedules.look();
+        expect(await next.queue.getWaitingCount(), `step ${step}`).toBe(0);
+        await next.schedules.close();
+        await next.queue.obliterate({ force: true });
+        expect(step).toBeLessThan(40);
+      }
+    });
+
+    it('never has a later slot run beside the one it died over', async () => {
+      for (let step = 0, died = true; died; step++) {
+        const clock = handClock('2026-07-01T12:00:00Z');
+        const job = { ...nightly(), name: `later-${step}` };
+        const seen = worker([job], clock);
+        await seen.schedules.look();
+        await seen.schedules.close();
+
+        clock.time = at('2026-07-02T00:00:00Z');
+        const mortal = dyingStore(processStore(store), step);
+        const victim = desk(mortal.store, [job], clock);
+        await victim.schedules.look();
+        died = mortal.died();
+        await victim.schedules.close();
+
+        clock.time = at('2026-07-03T00:00:00Z');
+        const next = worker([job], clock);
+        await next.schedules.look();
+        expect(await slotsOf(next.queue), `step ${step}`).toHaveLength(1);
+        await next.schedules.close();
+        await next.queue.obliterate({ force: true });
+      }
+    });
+  });
+
+  describe('clocks and job files that change', () => {
+    it('a changed pattern runs no slot before the change', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const made = worker([nightly()], clock);
+      await made.schedules.look();
+      clock.time = at('2026-07-02T12:00:00Z');
+      made.jobs = [nightly('0 3 * * *')];
+      await made.schedules.look();
+      expect(await slotsOf(made.queue)).toEqual([]);
+      clock.time = at('2026-07-03T01:00:00Z');
+      await made.schedules.look();
+      expect(await slotsOf(made.queue)).toEqual(['night.assets.2026-07-03T0300']);
+      const fires = made.store.queue(SCHEDULE_QUEUE);
+      expect(await fires.getJobSchedulers()).toMatchObject([
+        { key: 'assets', pattern: '0 3 * * *', tz: 'Europe/Berlin' },
+      ]);
+    });
+
+    it('a clock that is put back runs no slot again', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const { schedules, queue } = worker([nightly()], clock);
+      await schedules.look();
+      clock.time = at('2026-07-03T00:00:00Z');
+      await schedules.look();
+      await (await takeRun(runs)).end();
+      for (const time of [
+        '2026-07-01T23:00:00Z',
+        '2026-07-02T00:00:00Z',
+        '2026-07-02T23:59:59Z',
+        '2026-07-03T00:00:00Z',
+      ]) {
+        clock.time = at(time);
+        await schedules.look();
+      }
+      expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-03T0200']);
+      clock.time = at('2026-07-04T00:00:00Z');
+      await schedules.look();
+      expect(await slotsOf(queue)).toHaveLength(2);
+    });
+
+    it('a clock that was years ahead does not stop the schedule for years', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const { schedules, queue, notices } = worker([nightly()], clock);
+      await schedules.look();
+      clock.time = at('2036-07-03T00:00:00Z');
+      await schedules.look();
+      await (await takeRun(runs)).end();
+      clock.time = at('2026-07-01T12:01:00Z');
+      await schedules.look();
+      expect(notices.at(-1)).toContain("this machine's clock was or is wrong");
+      clock.time = at('2026-07-02T00:00:00Z');
+      await schedules.look();
+      expect(await slotsOf(queue)).toContain('night.assets.2026-07-02T0200');
+    });
+
+    it('a job that is gone loses its scheduler at the second look, and is new when it comes back', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const made = worker([nightly()], clock);
+      const fires = made.store.queue(SCHEDULE_QUEUE);
+      await made.schedules.look();
+      made.jobs = [];
+      await made.schedules.look();
+      expect(await fires.getJobSchedulersCount()).toBe(1);
+      await made.schedules.look();
+      expect(await fires.getJobSchedulersCount()).toBe(0);
+      clock.time = at('2026-07-02T12:00:00Z');
+      made.jobs = [nightly()];
+      await made.schedules.look();
+      expect(await slotsOf(made.queue)).toEqual([]);
+      expect(await fires.getJobSchedulersCount()).toBe(1);
+    });
+
+    it('a schedule that cannot be used is told once and does not stop the others', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const bad = { ...nightly('0 2 30 2 *'), name: 'bad' };
+      const made = worker([bad, nightly()], clock);
+      await made.schedules.look();
+      clock.time = at('2026-07-02T00:00:00Z');
+      await made.schedules.look();
+      expect(await slotsOf(made.queue)).toEqual(['night.assets.2026-07-02T0200']);
+      expect(made.notices.filter((text) => text.startsWith('warn'))).toEqual([
+        expect.stringContaining(
+          'The job bad does not run by its schedule: the cron expression "0 2 30 2 *" cannot be used',
+        ),
+      ]);
+    });
+
+    it('names with colons, dots and percent signs are told apart', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const names = ['a:b', 'a%3Ab', 'a.b', 'a', 'a:b:c:d:e f'];
+      const { schedules, queue, store } = worker(
+        names.map((name) => ({ ...nightly(), name })),
+        clock,
+      );
+      await schedules.look();
+      clock.time = at('2026-07-02T00:00:00Z');
+      await schedules.look();
+      await schedules.look();
+      const ids = await slotsOf(queue);
+      expect(new Set(ids).size).toBe(names.length);
+      for (const id of ids) expect(lateness(id, nightly().schedule, clock.time)?.slot).toBe('2026-07-02T0200');
+      expect(await store.queue(SCHEDULE_QUEUE).getJobSchedulersCount()).toBe(names.length);
+      expect((await queue.getJobs()).map(({ data }) => data.job).sort()).toEqual([...names].sort());
+    });
+  });
+
+  describe('several workers', () => {
+    it('have one that decides; another takes over', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const [first, second] = [worker([nightly()], clock), worker([nightly()], clock)];
+      await first.schedules.look();
+      await second.schedules.look();
+      expect([first.schedules.deciding, second.schedules.deciding]).toEqual([true, false]);
+      clock.time = at('2026-07-02T00:00:00Z');
+      await first.schedules.close();
+      await second.schedules.look();
+      expect(second.schedules.deciding).toBe(true);
+      expect(await slotsOf(second.queue)).toEqual(['night.assets.2026-07-02T0200']);
+    });
+
+    it('one that has lost the lease puts nothing on the queue', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const own: ProcessStore = processStore(store);
+      const { schedules, queue } = worker([nightly()], clock, 15_000, own);
+      await schedules.look();
+      await own.leases.at(-1)?.release();
+      const thief = await store.lease('schedules', 60_000);
+      expect([schedules.deciding, thief?.valid]).toEqual([false, true]);
+      clock.time = at('2026-07-02T00:00:00Z');
+      await schedules.look();
+      expect(await slotsOf(queue)).toEqual([]);
+      await thief?.release();
+    });
+
+    it('run every second of a schedule once', async () => {
+      const job = nightly('* * * * * *');
+      const ran: string[] = [];
+      const executor = store.worker('rowferry', async ({ id }) => ran.push(String(id)), {});
+      const workers = [worker([job], undefined, 1000), worker([job], undefined, 1000)];
+      await until(() => ran.length >= 3);
+      await Promise.all(
+        workers.filter(({ schedules }) => schedules.deciding).map(({ schedules }) => schedules.close()),
+      );
+      const sofar = ran.length;
+      await until(() => ran.length >= sofar + 3);
+      await executor.close();
+      expect(new Set(ran).size).toBe(ran.length);
+      expect([...ran].sort()).toEqual(ran);
+    });
+
+    it.skipIf(kind.name === 'embedded')('end within 3 s while the store is away', async () => {
+      const own = await kind.start();
+      const away = await storeAt(own);
+      const { schedules } = desk(away, [nightly()], handClock('2026-07-01T12:00:00Z'));
+      await schedules.look();
+      await own.server?.kill();
+      void schedules.look();
+      const began = performance.now();
+      await schedules.close();
+      expect(performance.now() - began).toBeLessThan(4000);
+      await away.close();
+      await own.stop();
+    });
+  });
+});
+
+describe('lateness', () => {
+  const schedule = nightly().schedule;
+
+  it('is more than ten minutes between due and put on the queue', () => {
+    const due = at('2026-07-02T00:00:00Z');
+    expect(lateness('night.assets.2026-07-02T0200', schedule, due + 600_000)?.late).toBe(false);
+    expect(lateness('night.assets.2026-07-02T0200', schedule, due + 600_001)?.late).toBe(true);
+  });
+
+  it('is unknown of other jobs', () => {
+    for (const id of ['drop.assets.20260702', 'night.assets', 'night.assets.x', 'night..2026-07-02T0200', '17']) {
+      expect(lateness(id, schedule, 0)).toBeUndefined();
+    }
+  });
+});
+
+function storeAt({ url, home }: StoreServer): Promise<Store> {
+  return openStore({
+    ...(url !== undefined && { url }),
+    home,
+    strict: false,
+    patienceMs: 30_000,
+    notice: () => undefined,
+    signal: new AbortController().signal,
+  });
+}
