@@ -16,10 +16,23 @@ export type WriteAnswer =
   | { readonly kind: 'done'; readonly id?: number; readonly record?: Json }
   /** A clear 4xx: the service refused it and nothing was written. */
   | { readonly kind: 'refused'; readonly status: number; readonly messages: readonly ServiceMessage[] }
-  /** It never reached the service, after all retries. */
-  | { readonly kind: 'unsent'; readonly reason: string }
+  /** It never reached the service: after all retries, or because it was withheld here. */
+  | { readonly kind: 'unsent'; readonly reason: string; readonly withheld?: Withheld }
   /** Whether it took effect is open. `answered`: the service did answer, with an error of its own (5xx). */
   | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string };
+
+/**
+ * Why a request was kept back here at the last moment. `stale`: what its body was made from has to be read again.
+ * `no_right`: this process may not write any more, somebody else may do so by now.
+ */
+export type Withheld = 'stale' | 'no_right';
+
+export interface UpdateOptions {
+  /** Asked after every wait, directly before each try: false where what the body was made from is too old by now. */
+  readonly isFresh?: () => boolean;
+  /** Goes before the run's requests that were not held up yet, as a repetition does. */
+  readonly ahead?: boolean;
+}
 
 /** The service's own words about a field (`field` as the service spells it) or about the whole record. */
 export interface ServiceMessage {
@@ -52,7 +65,13 @@ export interface Service {
    */
   probeSerials(serials: readonly string[], first?: Page): Promise<ReadonlySet<string> | 'ignored'>;
   create(resource: ResourceName, body: Json, query?: Readonly<Record<string, string>>): Promise<WriteAnswer>;
-  update(resource: ResourceName, id: number, body: Json, method?: 'PUT' | 'PATCH'): Promise<WriteAnswer>;
+  update(
+    resource: ResourceName,
+    id: number,
+    body: Json,
+    method?: 'PUT' | 'PATCH',
+    options?: UpdateOptions,
+  ): Promise<WriteAnswer>;
   /** Requests that may be in flight now; moves with the service's answers. */
   readonly inFlightLimit: number;
   close(): Promise<void>;

@@ -5,7 +5,7 @@ import { type Clock, unlessStopped, wait } from './clock.js';
 import { messageLine, readMessages, scrub } from './errors.js';
 import type { Exchange, Http } from './http.js';
 import type { Lane, Pacer } from './pacing.js';
-import type { RequestCounts, ServiceMessage } from './port.js';
+import type { RequestCounts, ServiceMessage, UpdateOptions, Withheld } from './port.js';
 import { retryAfter } from './retries.js';
 import type { Token, TokenKeeper } from './token.js';
 
@@ -19,7 +19,7 @@ export type Observe = (event: {
   readonly repetition: boolean;
 }) => void;
 
-export interface Call {
+export interface Call extends UpdateOptions {
   readonly kind: 'read' | 'write';
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Below /api/v2, with the query. */
@@ -36,7 +36,7 @@ export type Settled =
   | { readonly kind: 'ok'; readonly value: unknown }
   | { readonly kind: 'missing'; readonly words: string }
   | { readonly kind: 'refused'; readonly status: number; readonly messages: readonly ServiceMessage[] }
-  | { readonly kind: 'unsent'; readonly reason: string }
+  | { readonly kind: 'unsent'; readonly reason: string; readonly withheld?: Withheld }
   | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string };
 
 export interface Sender {
@@ -58,6 +58,8 @@ export interface SenderParts {
   readonly log: Log;
   readonly observe?: Observe;
   readonly signal?: AbortSignal;
+  /** Whether this process may write at this very moment; asked directly before each try of a writing request. */
+  readonly mayWrite?: () => boolean;
 }
 
 /** What was done about a refused token, and what a person can do. */
@@ -81,7 +83,7 @@ const MAX_THROTTLED = 6;
 /**
  * Sends one request until it has come to something.
  *
- *   wait for the token → pass the gate → exchange → classify →
+ *   pass the gate → wait for the token → withheld? unsent → exchange → classify →
  *     ok, missing, refused, open: settled · refresh: once more with a new token, a second 401 stops the run
  *     again: back off (or wait out Retry-After) and repeat, until patience is over:
  *       then a write is `unsent`, a read stops the run · stop: RunError
@@ -102,7 +104,10 @@ export function openSender(parts: SenderParts): Sender {
     let throttled = 0;
     let failed = 0;
     for (let attempt = 0; ; attempt++) {
-      const gate = lane.enter(attempt > 0);
+      // What may not go is not to wait first.
+      const early = withheld(call);
+      if (early) return early;
+      const gate = lane.enter(attempt > 0 || call.ahead === true);
       if (gate !== true && !(await gate)) return stopped(call);
       const enteredAt = clock.now();
       let token: Token | undefined;
@@ -118,6 +123,12 @@ export function openSender(parts: SenderParts): Sender {
       if (token === undefined || parts.signal?.aborted) {
         pacer.leave('unclear', enteredAt);
         return stopped(call);
+      }
+      // The process may have been paused, or the gate held, for longer than what was true before is true.
+      const late = withheld(call);
+      if (late) {
+        pacer.leave('unclear', enteredAt);
+        return late;
       }
       counts.total++;
       if (call.kind === 'read') counts.reads++;
@@ -222,6 +233,16 @@ export function openSender(parts: SenderParts): Sender {
 
   function clean(text: string): string {
     return scrub(text, tokens.secrets);
+  }
+
+  function withheld(call: Call): Settled | undefined {
+    if (call.kind === 'write' && parts.mayWrite?.() === false) {
+      const reason = 'the right to write was lost before the request was sent';
+      return { kind: 'unsent', reason, withheld: 'no_right' };
+    }
+    if (call.isFresh?.() !== false) return undefined;
+    const reason = 'too much time passed between reading the record and sending the request';
+    return { kind: 'unsent', reason, withheld: 'stale' };
   }
 
   function stopped(call: Call): Settled {

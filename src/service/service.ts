@@ -6,7 +6,7 @@ import { readPage, readRecord, readWritten } from './answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './channel.js';
 import { shareHttp } from './http.js';
 import { stringifyBody } from './json.js';
-import type { Json, Page, Readable, RequestCounts, Service, WriteAnswer } from './port.js';
+import type { Json, Page, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
 import { serialProbe } from './probe.js';
 import { type Call, type Log, type Observe, openSender, type Settled } from './requests.js';
 
@@ -19,6 +19,11 @@ export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
   readonly observe?: Observe;
   /** Ends every wait and refuses new requests; what is in flight is finished, its answer is needed. */
   readonly signal?: AbortSignal;
+  /**
+   * Asked directly before each try of a writing request, after every wait: false where the right to write may be lost. Then
+   * nothing is sent, and the answer is `unsent` with `withheld: 'no_right'`.
+   */
+  readonly mayWrite?: () => boolean;
   readonly userAgent?: string;
   /**
    * Opened for the same address, and left open when this service is closed. Connections, limits, token, clock and time-outs
@@ -63,6 +68,7 @@ export function openService(options: ServiceOptions): Service {
     log: options.log ?? (() => undefined),
     signal,
     ...(options.observe ? { observe: options.observe } : {}),
+    ...(options.mayWrite ? { mayWrite: options.mayWrite } : {}),
   });
   let closed = false;
 
@@ -101,8 +107,9 @@ export function openService(options: ServiceOptions): Service {
     path: string,
     resource: ResourceName,
     body: Json,
+    options: UpdateOptions = {},
   ): Promise<WriteAnswer> {
-    const settled = await send({ kind: 'write', method, path, company, body: bodyText(body) });
+    const settled = await send({ kind: 'write', method, path, company, body: bodyText(body), ...options });
     switch (settled.kind) {
       case 'ok':
         return { kind: 'done', ...readWritten(settled.value, resource) };
@@ -132,7 +139,8 @@ export function openService(options: ServiceOptions): Service {
       const params = new URLSearchParams(query).toString();
       return write('POST', `${writePath(resource)}${params ? `?${params}` : ''}`, resource, body);
     },
-    update: (resource, id, body, method = 'PUT') => write(method, writePath(resource, id), resource, body),
+    update: (resource, id, body, method = 'PUT', options) =>
+      write(method, writePath(resource, id), resource, body, options),
     async close() {
       closed = true;
       lane.close();

@@ -14,6 +14,8 @@ const LOOK_EVERY_MS = 60_000;
 
 /** Puts what was taken from the drop folder on the queue. */
 export interface Offers {
+  /** Files that were taken and have no end yet, as far as is known here. */
+  readonly waiting: number;
   /** False while enough that was taken waits for its run. */
   mayOffer(): boolean;
   offer(claim: Claim): Promise<void>;
@@ -51,6 +53,9 @@ export function openOffers(queue: Queue, inbox: string, warn: (text: string) => 
   const timer = setInterval(() => void lookThrough(), LOOK_EVERY_MS);
   timer.unref();
   return {
+    get waiting() {
+      return waiting;
+    },
     mayOffer() {
       if (waiting < MOST_WAITING) return true;
       if (performance.now() - lookedAt > COUNT_EVERY_MS) void lookThrough();

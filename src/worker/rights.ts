@@ -1,8 +1,9 @@
+import { isAway } from './store/faults.js';
 import type { Lease, Store } from './store/port.js';
 
 const ASK_EVERY_MS = 300;
 
-/** Waits for a lease; undefined where the signal was given first. */
+/** Waits for a lease, also while the store is away; undefined where the signal was given first. */
 export async function waitForLease(
   store: Pick<Store, 'lease'>,
   name: string,
@@ -10,7 +11,10 @@ export async function waitForLease(
   signal: AbortSignal,
 ): Promise<Lease | undefined> {
   while (!signal.aborted) {
-    const lease = await store.lease(name, leaseMs);
+    const lease = await store.lease(name, leaseMs).catch((error: unknown) => {
+      if (!isAway(error)) throw error;
+      return undefined;
+    });
     if (lease && signal.aborted) await lease.release();
     else if (lease) return lease;
     await pause(ASK_EVERY_MS, signal);

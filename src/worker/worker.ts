@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
+import { lastFinished } from '../runs/last-finished.js';
 import { runChannel } from '../runs/run-channel.js';
 import { requireService, type Settings } from '../runs/settings.js';
 import { openClosing } from './closing.js';
@@ -60,6 +61,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const closing = openClosing(log);
   try {
     const metrics = openMetrics();
+    for (const { job, at } of await lastFinished(home)) metrics.lastSuccess(job, at);
     const queues: Queue[] = [];
     let store: Store | undefined;
     let inbox: Inbox | undefined;
@@ -153,6 +155,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
             tally(outcomes);
           };
         },
+        onSlot({ job, slot, dueAt, late, run }) {
+          metrics.slotBegun(job, Date.now() - dueAt);
+          if (late) notifier.schedule({ event: 'late', job, slot, dueAt, run });
+        },
         onEnded(ended) {
           metrics.runEnded(ended);
           notifier.ended(ended);
@@ -184,7 +190,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         queue,
         leaseMs: own.leaseMs,
         notice,
-        notify: notifier.schedule,
+        notify(event) {
+          if (event.event === 'overlap') metrics.slotRefused(event.job);
+          notifier.schedule(event);
+        },
         jobs: async () => {
           jobs = await readScheduledJobs(settings.jobsDir);
           return jobs;
@@ -204,6 +213,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         notice,
       });
       inbox = watched;
+      metrics.watchHoldings(() => ({ claims: offers.waiting }));
       closing.add('drop folder', watched.close);
       notice('info', `Drop folder: ${own.inbox}`);
     }

@@ -38,7 +38,7 @@ export interface RedisServerOptions {
   readonly sentinelOf?: { readonly port: number; readonly password?: string };
 }
 
-/** Throws where there is no `redis-server`; `availableStores` and `missingServers` tell beforehand. */
+/** Throws where there is no `redis-server`; `itWith` and `availableStores` see to that beforehand. */
 export async function privateRedis(options: RedisServerOptions = {}): Promise<PrivateServer> {
   const found = await redisServer();
   if ('missing' in found) throw new Error(found.missing);
@@ -249,4 +249,15 @@ async function startStore(open: (() => Promise<PrivateServer>) | undefined): Pro
     },
     ...(server && { server }),
   };
+}
+
+/**
+ * `it` for tests that need a server of their own: skipped where there is none, beside a test whose name says why.
+ * For whole suites: `describe.skipIf((await itWith('redis')) !== it)`.
+ */
+export async function itWith(name: 'redis' | 'postgres'): Promise<typeof it> {
+  const found = await (name === 'redis' ? redisServer() : postgresServer());
+  if (!('missing' in found)) return it;
+  it.skip(found.missing, () => undefined);
+  return it.skip as typeof it;
 }

@@ -4,6 +4,7 @@ import type { RunContext } from '../../runs/context.js';
 import type { Progress } from '../../runs/progress.js';
 import type { Settings } from '../../runs/settings.js';
 import type { EndedRun } from '../operations/ended.js';
+import type { Lateness } from '../schedule/job-id.js';
 import type { Store } from '../store/port.js';
 import type { Claims } from './claims.js';
 import type { ImportData } from './data.js';
@@ -13,7 +14,7 @@ import type { JobState } from './state.js';
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps {
   readonly settings: Settings;
-  readonly store: Pick<Store, 'lease' | 'leased' | 'workers'>;
+  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check'>;
   readonly log: Logger;
   /** Aborted when this process was told to end: runs are handed back. */
   readonly stopping: AbortSignal;
@@ -27,6 +28,8 @@ export interface RunDeps {
   onEnded(ended: EndedRun): void;
   /** A run is taken up; what comes back is told its progress. */
   onBegun?(about: RunAbout & { readonly resumed: boolean }): ((progress: Progress) => void) | undefined;
+  /** The run of a schedule's slot begins. */
+  onSlot?(slot: Lateness & { readonly job: string; readonly run: string }): void;
 }
 
 export interface RunAbout {

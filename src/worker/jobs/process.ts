@@ -1,10 +1,12 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import type { Job } from 'bullmq';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DelayedError, type Job } from 'bullmq';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import { loadJob } from '../../runs/job-file.js';
 import { newRunId } from '../../runs/layout.js';
 import type { Summary } from '../../runs/present.js';
+import { isAway } from '../store/faults.js';
 import type { Processor } from '../store/port.js';
 import { type CheckedData, checkJobData } from './check-data.js';
 import { alreadyEnded, endRefused, isHere } from './claims.js';
@@ -36,6 +38,33 @@ const SOON_MS = 1_000;
  * The worker that runs it sets `maxStalledCount` high: jobs that kill their workers are found out here.
  */
 export function runProcessor(deps: RunDeps): Processor {
+  const deliver = delivery(deps);
+  return async (job, token, signal) => {
+    try {
+      return await deliver(job, token, signal);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      deps.log.warn({ queueJob: job.id, err: error }, 'the queue was away; the job is taken up again when it is back');
+      await storeIsBack(deps);
+      await job.moveToDelayed(Date.now() + SOON_MS, token);
+      throw new DelayedError();
+    }
+  };
+}
+
+/** A store that stays away takes the job's lock with it: then the job is found by whoever looks for jobs without one. */
+async function storeIsBack({ store, stopping }: RunDeps): Promise<void> {
+  while (!stopping.aborted) {
+    const back = await store.check().then(
+      () => true,
+      () => false,
+    );
+    if (back) return;
+    await pause(SOON_MS);
+  }
+}
+
+function delivery(deps: RunDeps): Processor {
   return async (job, token, signal) => {
     const checked = checkJobData(job.name, job.data);
     if (!('ok' in checked)) throw await refusedData(deps, job, checked);
@@ -152,6 +181,7 @@ async function afterFault(delivery: Delivery, state: JobState, error: unknown, s
   if (stop.aborted || error instanceof RunInterrupted) {
     return stop.reason === 'SIGTERM' ? handBack(delivery, here) : postpone(delivery, SOON_MS, here);
   }
+  if (isAway(error)) return error;
   const kind = failureKind(error, !lastAttempt);
   if (kind === 'later') return postpone(delivery, SOON_MS);
   const text = failureText(error, deps.settings.secrets);

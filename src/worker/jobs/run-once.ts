@@ -4,6 +4,7 @@ import { type ImportRequest, importFile, type RunResult, resumeRun } from '../..
 import type { LoadedJob } from '../../runs/job-file.js';
 import type { Summary } from '../../runs/present.js';
 import type { Progress } from '../../runs/progress.js';
+import { lateness } from '../schedule/job-id.js';
 import { endAfterRun, endRepeated, isHere, type RepeatedSummary } from './claims.js';
 import { type Delivery, postpone } from './delivery.js';
 import { failureText, RunFailed, withoutSecrets } from './failure.js';
@@ -59,7 +60,7 @@ async function requestOf(
   delivery: Delivery,
   plan: Plan,
 ): Promise<ImportRequest | { readonly repeated: RepeatedSummary }> {
-  const { job, data, deps, origin } = delivery;
+  const { job, data, deps, origin, name } = delivery;
   const { settings, claims } = deps;
   const { run } = plan.state;
   const loaded = await plan.loadJob();
@@ -77,6 +78,9 @@ async function requestOf(
     }
   }
   const late = lateNote(job, loaded.job.schedule, Date.now());
+  const slot =
+    loaded.job.schedule && job.id !== undefined ? lateness(job.id, loaded.job.schedule, job.timestamp) : undefined;
+  if (slot) deps.onSlot?.({ job: name, run, ...slot });
   return {
     run,
     file,

@@ -38,6 +38,7 @@ export function assemble(parts: Parts): Store {
   const { primitives, reports } = parts;
   const member = randomUUID();
   const opened = new Set<() => Promise<unknown>>();
+  const workers = new Set<Worker>();
   const presence = openPresence(primitives, member, reports.heard);
   let closed: Promise<void> | undefined;
 
@@ -94,8 +95,10 @@ export function assemble(parts: Parts): Store {
 
     worker(name: string, processor: Processor, options: StoreWorkerOptions) {
       const worker = kept(new Worker(name, processor, ...(bull({ runRetryDelay: RETRY_MS, ...options }) as [never])));
+      workers.add(worker);
       const leave = presence.enter(name);
       worker.on('closing', leave);
+      worker.on('closed', () => workers.delete(worker));
       worker.on('error', (error) => {
         if (faultOf(error).kind === 'full') void restWhileFull(worker);
       });
@@ -143,6 +146,7 @@ export function assemble(parts: Parts): Store {
           pause(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined),
         ]);
         late.abort();
+        for (const worker of workers) stopTimers(worker);
         parts.abandon();
       })();
       return closed;
@@ -155,4 +159,11 @@ async function restWhileFull(worker: Worker): Promise<void> {
   await worker.pause(true);
   await pause(FULL_PAUSE_MS, undefined, { ref: false });
   if (!worker.closing) worker.resume();
+}
+
+/** A worker that cannot finish its closing goes on renewing locks and looking for stalled jobs, and keeps the process alive. */
+function stopTimers(worker: Worker): void {
+  const inner = worker as unknown as { lockManager?: { close(): Promise<void> }; stalledCheckStopper?: () => void };
+  inner.stalledCheckStopper?.();
+  void inner.lockManager?.close().catch(() => undefined);
 }

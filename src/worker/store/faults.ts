@@ -1,3 +1,5 @@
+import { RunError } from '../../model/error.js';
+
 /** What an error of a store's driver means. Redis tells by the first word of the message, PostgreSQL and Node by `code`. */
 export interface Fault {
   /**
@@ -37,6 +39,22 @@ const CODES: Readonly<Record<string, Fault['kind']>> = {
 /** An error that will pass by itself, in the form in which BullMQ takes it for a refused connection: it pauses then. */
 export class Away extends Error {
   readonly code = 'ECONNREFUSED';
+}
+
+/** The store cannot be used now, and may be in a moment: what was asked of it is worth asking again. */
+export class StoreAway extends RunError {
+  constructor(message: string, cause: unknown) {
+    super('failed', message, [], { cause });
+  }
+}
+
+/** Whether an error, of the store itself or of BullMQ on it, means that the store is away for now. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof RunError) return error instanceof StoreAway;
+  // A file that is missing is no store that is away.
+  if (error instanceof Error && 'path' in error && 'syscall' in error && error.syscall !== 'connect') return false;
+  const { kind } = faultOf(error);
+  return kind === 'away' || kind === 'full';
 }
 
 export function faultOf(error: unknown): Fault {

@@ -1,5 +1,5 @@
 import { RunError } from '../../model/error.js';
-import { faultOf } from './faults.js';
+import { faultOf, StoreAway } from './faults.js';
 import type { StoreOptions } from './port.js';
 
 /** Turns a driver's errors into words for people, and tells of each at most every ten seconds. */
@@ -64,7 +64,11 @@ export function openReports(
     },
     explain(error) {
       if (error instanceof RunError) return error;
-      return new RunError('failed', words(error), [], { cause: error });
+      const { kind } = faultOf(error);
+      const text = words(error);
+      return kind === 'away' || kind === 'full'
+        ? new StoreAway(text, error)
+        : new RunError('failed', text, [], { cause: error });
     },
   };
 }

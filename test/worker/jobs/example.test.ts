@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, expect, it } from 'vitest';
-import { privateRedis } from '../../support/servers.js';
+import { afterEach, expect } from 'vitest';
+import { itWith, privateRedis } from '../../support/servers.js';
 import { type Bench, openBench } from './bench.js';
+
+const it = await itWith('redis');
 
 let bench: Bench;
 afterEach(() => bench.close());

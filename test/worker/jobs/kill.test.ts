@@ -1,8 +1,10 @@
 import path from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { type Started, start } from '../../support/process.js';
-import { privateRedis } from '../../support/servers.js';
+import { itWith, privateRedis } from '../../support/servers.js';
 import { type Bench, openBench, runsOf, sheet } from './bench.js';
+
+const it = await itWith('redis');
 
 let bench: Bench;
 const workers: Started[] = [];

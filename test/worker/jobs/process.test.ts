@@ -1,8 +1,11 @@
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
+import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
+
+const it = await itWith('redis');
 
 let bench: Bench;
 afterEach(() => bench.close());

@@ -1,6 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { restoreJobs } from '../../../src/worker/jobs/tickets.js';
+import { itWith } from '../../support/servers.js';
 import { type Bench, openBench, runsOf, sheet } from './bench.js';
+
+const it = await itWith('redis');
 
 let bench: Bench;
 afterEach(() => bench.close());

@@ -3,7 +3,9 @@ import { Queue } from 'bullmq';
 import { describe, expect, it } from 'vitest';
 import { openMetrics } from '../../../src/worker/operations/metrics.js';
 import type { Metrics, WatchedQueue } from '../../../src/worker/operations/metrics-port.js';
-import { privateRedis } from './redis.js';
+import { itWith, privateRedis } from '../../support/servers.js';
+
+const itWithRedis = await itWith('redis');
 
 /** Samples by name and labels as they stand in the text: `rowferry_rows_total{job="assets",outcome="created"}` → 3 */
 async function samples(metrics: Metrics): Promise<Map<string, number>> {
@@ -125,7 +127,7 @@ describe('metrics', () => {
     expect(asked).toBe(1);
   });
 
-  it('counts the jobs of a real queue, until its server is killed', async () => {
+  itWithRedis('counts the jobs of a real queue, until its server is killed', async () => {
     const redis = await privateRedis();
     const real = new Queue('rowferry', { connection: { host: '127.0.0.1', port: redis.port } });
     real.on('error', () => undefined);
@@ -142,7 +144,7 @@ describe('metrics', () => {
     } finally {
       // Waits for the server, which is gone.
       real.disconnect().catch(() => undefined);
-      await redis.close();
+      await redis.stop();
     }
   });
 

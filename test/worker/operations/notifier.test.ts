@@ -7,8 +7,8 @@ import type { EndedRun } from '../../../src/worker/operations/ended.js';
 import type { Notification } from '../../../src/worker/operations/notification.js';
 import { type NotifierOptions, openNotifier } from '../../../src/worker/operations/notifier.js';
 import type { Notifier, NotifierState } from '../../../src/worker/operations/notifier-port.js';
+import { until } from '../../support/until.js';
 import { type Hook, openHook } from './hook.js';
-import { until } from './wait.js';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -158,7 +158,7 @@ describe('notifications', () => {
     const { url, bodies } = await hook((response) => response.writeHead(down ? 503 : 200).end());
     const { notifier, sent, lines } = open({ url });
     runs(notifier, 'failed');
-    await until(() => sent.length === 1, 'given up');
+    await until(() => sent.length === 1, { what: 'given up' });
     expect(bodies).toHaveLength(3);
     expect(new Set(bodies.map(({ id }) => id)).size).toBe(1);
     expect(lines.join()).toContain('answered 503 (3 tries)');
@@ -180,7 +180,7 @@ describe('notifications', () => {
     for (const [name, { url, bodies }] of Object.entries({ passing, slow, refusing, redirecting })) {
       const { notifier, sent } = open({ url });
       notifier.ended(RUN);
-      await until(() => sent.length === 1, name);
+      await until(() => sent.length === 1, { what: name });
       tries[`${name} ${sent[0]}`] = bodies.length;
     }
     expect(tries).toEqual({
@@ -199,13 +199,13 @@ describe('notifications', () => {
       url: `http://bot:pass%20word@${host}/services/T0/SECRETPATH?token=SECRETQUERY`,
     });
     notifier.ended(RUN);
-    await until(() => sent.length === 1, 'given up');
+    await until(() => sent.length === 1, { what: 'given up' });
     expect(lines.join()).toContain(host);
     expect(lines.join()).not.toMatch(/SECRET|pass|bot/);
     expect(headers[0]?.authorization).toBe(`Basic ${Buffer.from('bot:pass word').toString('base64')}`);
     const away = open({ url: 'http://127.0.0.1:1/SECRETPATH?token=SECRETQUERY' });
     away.notifier.ended(RUN);
-    await until(() => away.sent.length === 1, 'given up');
+    await until(() => away.sent.length === 1, { what: 'given up' });
     expect(away.lines.join()).toContain('127.0.0.1:1 did not answer (ECONNREFUSED) (3 tries)');
     expect(away.lines.join()).not.toContain('SECRET');
   });
@@ -226,12 +226,12 @@ describe('notifications', () => {
     const file = join(dir, 'new', 'events.ndjson');
     const { notifier, sent } = open({ file, url: 'http://127.0.0.1:1/' });
     runs(notifier, 'failed', 'succeeded');
-    await until(() => sent.length === 4, 'both told');
+    await until(() => sent.length === 4, { what: 'both told' });
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Notification).event)).toEqual(['failing', 'recovered']);
     const unwritable = open({ file: join(file, 'below-a-file') });
     unwritable.notifier.ended(RUN);
-    await until(() => unwritable.sent.length === 1, 'given up');
+    await until(() => unwritable.sent.length === 1, { what: 'given up' });
     expect(unwritable.lines.join()).toContain(`could not be delivered: ${join(file, 'below-a-file')} (EEXIST).`);
   });
 
@@ -242,7 +242,7 @@ describe('notifications', () => {
       state: { read: () => Promise.reject(new Error('away')), swap: () => Promise.reject(new Error('away')) },
     });
     broken.notifier.ended(RUN);
-    await until(() => broken.lines.length === 1, 'logged');
+    await until(() => broken.lines.length === 1, { what: 'logged' });
     expect(broken.lines[0]).toContain('could not be made: away');
     const hanging = open({
       url,

@@ -10,7 +10,8 @@ import {
   type OperationsOptions,
   openOperations,
 } from '../../../src/worker/operations/operations.js';
-import { freePort, type PrivateRedis, privateRedis } from './redis.js';
+import { freePort } from '../../support/server-process.js';
+import { itWith, type PrivateServer, privateRedis } from '../../support/servers.js';
 
 const FINE: Health = { ok: true, details: { queue: 'ok' } };
 const opened: Operations[] = [];
@@ -160,8 +161,8 @@ describe('the address', () => {
   });
 });
 
-describe('the board', () => {
-  let redis: PrivateRedis;
+describe.skipIf((await itWith('redis')) !== it)('the board', () => {
+  let redis: PrivateServer;
   let queue: Queue;
   const auth = (user: string, password: string) => ({
     authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
@@ -180,7 +181,7 @@ describe('the board', () => {
 
   afterAll(async () => {
     await queue.close();
-    await redis.close();
+    await redis.stop();
   });
 
   it('is there only when asked for', async () => {

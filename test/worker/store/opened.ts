@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openStore } from '../../../src/worker/store/open.js';
@@ -50,7 +51,9 @@ export async function otherProcess(
     await store.workers(${JSON.stringify(hold.queue)});
     console.log(lease.epoch);
     setInterval(() => undefined, 1_000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+  const file = join(server.home, `member-${hold.queue.replaceAll(/\W/g, '-')}.mjs`);
+  await writeFile(file, script);
+  const child = spawn(process.execPath, [file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

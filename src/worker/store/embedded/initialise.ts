@@ -19,7 +19,7 @@ export async function initialise(folder: string): Promise<void> {
       .then(() => parentPort.postMessage({}), (error) => parentPort.postMessage({ error: String(error?.message ?? error) }));
   `;
   const module = createRequire(import.meta.url).resolve('@electric-sql/pglite');
-  const thread = new Worker(work, { eval: true, workerData: { module, folder: fresh } });
+  const thread = new Worker(work, { eval: true, execArgv: [], workerData: { module, folder: fresh } });
   try {
     await new Promise<void>((resolve, reject) => {
       thread.on('message', (answer: { error?: string }) => {

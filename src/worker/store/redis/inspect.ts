@@ -20,7 +20,10 @@ const LOADING = 'LOADING Redis is loading the dataset in memory';
  * Looks once whether the server is there and fit for a queue. Rejects with the driver's error where it is not there, and
  * with a `RunError` where it is not fit.
  */
-export async function inspect(address: RedisAddress, notice: StoreOptions['notice']): Promise<Inspected> {
+export async function inspect(
+  address: RedisAddress,
+  options: Pick<StoreOptions, 'notice' | 'strict'>,
+): Promise<Inspected> {
   const client = probeClient(address);
   let last: unknown;
   for (const event of ['error', 'node error']) {
@@ -34,7 +37,7 @@ export async function inspect(address: RedisAddress, notice: StoreOptions['notic
     // Loading servers answer INFO, and nothing else.
     if (info.get('loading') === '1') throw new Error(LOADING);
     checkVersion(address, info);
-    await checkPolicy(address, client, info, notice);
+    await checkPolicy(address, client, info, options);
     const [seconds, microseconds] = await client.time();
     return { aheadMs: Number(seconds) * 1000 + Number(microseconds) / 1000 - Date.now() };
   } catch (error) {
@@ -84,16 +87,16 @@ async function checkPolicy(
   address: RedisAddress,
   client: Client,
   info: ReadonlyMap<string, string>,
-  notice: StoreOptions['notice'],
+  options: Pick<StoreOptions, 'notice' | 'strict'>,
 ): Promise<void> {
   const policy = info.get('maxmemory_policy') ?? (await configured(client));
   if (policy === 'noeviction') return;
   if (policy === undefined) {
-    notice(
-      'warn',
+    const text =
       `The queue at ${address.shown} does not tell its maxmemory-policy. It must be noeviction: with any other, ` +
-        'Redis removes jobs when its memory is full.',
-    );
+      'Redis removes jobs when its memory is full.';
+    if (options.strict) throw new RunError('failed', `${text} ROWFERRY_STRICT is set: not started.`);
+    options.notice('warn', text);
     return;
   }
   throw new RunError(

@@ -13,7 +13,7 @@ import { redisPrimitives } from './primitives.js';
  */
 export async function openRedis(address: RedisAddress, options: StoreOptions): Promise<Store> {
   const reports = openReports({ name: 'Redis', address: address.shown }, options.notice);
-  const { aheadMs } = await whenThere(address.shown, () => inspect(address, options.notice), options, reports.explain);
+  const { aheadMs } = await whenThere(address.shown, () => inspect(address, options), options, reports.explain);
   const own = ownClient(address);
   own.on('error', reports.heard);
   own.on('ready', reports.answered);
