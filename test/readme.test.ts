@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { Command } from 'commander';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_LIMITS, sizeText } from '../src/files/limits.js';
 import { EXIT } from '../src/model/error.js';
@@ -17,9 +18,16 @@ import { FAULT_COLUMNS, PLAN_COLUMNS, REJECTED_COLUMNS, RESULT_COLUMNS } from '.
 import { fieldTable } from '../src/resources/describe.js';
 import { fieldNames, resourceSpec } from '../src/resources/registry.js';
 import { WRITABLE } from '../src/resources/spec.js';
+import { PART_SIZE } from '../src/runs/dispatch.js';
 import { checkJobText } from '../src/runs/job-file.js';
+import { lastDue, nextDue } from '../src/runs/schedule/slots.js';
 import { SETTINGS, type SettingRow } from '../src/runs/settings-table.js';
 import { FAULT_ACTIONS } from '../src/sandbox/fault-text.js';
+import { claimedName } from '../src/worker/inbox/claim.js';
+import { isIgnored } from '../src/worker/inbox/dropped.js';
+import { DATA_LIMITS } from '../src/worker/jobs/data.js';
+import { BOARD_PATH } from '../src/worker/operations/board.js';
+import { parseAddress } from '../src/worker/store/address.js';
 import { cli } from './cli/fake-io.js';
 import { openDesk } from './support/desk.js';
 
@@ -143,7 +151,7 @@ describe('settings, job files and codes', () => {
 
   it('shows job files that are right, one of them with every key', () => {
     const jobs = codeBlocks('yaml');
-    expect(jobs).toHaveLength(2);
+    expect(jobs).toHaveLength(3);
     for (const text of jobs)
       expect(checkJobText(text).problems.filter((problem) => problem.severity === 'error')).toEqual([]);
     for (const key of keysOf(importJob)) expect(jobs.join(''), key).toMatch(new RegExp(`\\b${key.split('.').at(-1)}:`));
@@ -260,6 +268,62 @@ describe('the tutorial', () => {
   });
 });
 
+describe('the worker', () => {
+  it('is told by addresses and names that there are, on all pages', async () => {
+    const variables: readonly string[] = SETTINGS.map((row) => row.name);
+    for (const page of await docPages()) {
+      const text = await readFile(page, 'utf8');
+      for (const name of text.match(/ROWFERRY_[A-Z_]+[A-Z](?![A-Z_…])/g) ?? []) expect(variables, page).toContain(name);
+      const lines = [...text.matchAll(/^(rowferry [^\n]*)/gm)].map((match) => match[1]!);
+      for (const line of lines) await expect(parsed(shellWords(line).slice(1)), `${page}: ${line}`).resolves.toBe(true);
+      expect(text).not.toMatch(/(?<![\w.])\/(?:work|tmp|root|home|Users)\//);
+    }
+    for (const path of ['/healthz', '/readyz', '/metrics', BOARD_PATH]) {
+      expect(firstCellsOf('### Operating it')).toContain(path);
+    }
+  });
+
+  it('leaves those names alone that are listed', () => {
+    const line = /^- \*\*Names that are left alone:\*\* (.*?)\. Folders/m.exec(readme)?.[1] ?? '';
+    const names = [...line.matchAll(/`([^`]+)`/g)].map((match) => match[1]!.replace('…', 'x'));
+    expect(names.length).toBeGreaterThan(8);
+    for (const name of names) expect(isIgnored(name), name).toBe(true);
+    expect(isIgnored('assets.xlsx')).toBe(false);
+    expect(claimedName(Buffer.from('rejected.csv'))).toBe('dropped-rejected.csv');
+  });
+
+  it('runs a night once, when the table says', () => {
+    const nightly = codeBlocks('yaml').find((text) => section('### Every night').includes(text)) ?? '';
+    const { schedule } = importJob.parse(parse(nightly));
+    const rows = tableRows(section('### Every night')).filter(([date]) => /^`\d{4}-/.test(date ?? ''));
+    expect(rows).toHaveLength(4);
+    for (const [date = '', , due = ''] of rows) {
+      const day = date.replaceAll('`', '');
+      const at = Date.parse(/`([^`]+)`/.exec(due)?.[1] ?? '');
+      expect(schedule && nextDue(schedule, at - 3_600_000 * 12)).toEqual({ key: `${day}T0230`, dueAt: at });
+      expect(schedule && lastDue(schedule, at + 3_600_000 * 12)?.key).toBe(`${day}T0230`);
+    }
+  });
+
+  it('reads addresses of the forms that are listed, and tells no password', () => {
+    const examples = tableRows(section('### Which queue'))
+      .flatMap(([, text = '']) => [...text.matchAll(/`([^`]+)`/g)].map((one) => one[1]!))
+      .filter((text) => text.includes('://') && !text.includes('…'));
+    expect(examples.length).toBeGreaterThanOrEqual(6);
+    for (const example of examples) expect(parseAddress(example).shown).not.toMatch(/password|word/);
+  });
+
+  it('takes as many rows in a job as is said', async () => {
+    const rows = DATA_LIMITS.rows.toLocaleString('en-US');
+    expect(section('### Queue')).toContain(`up to ${rows} objects`);
+    const page = await readFile('docs/queue.md', 'utf8');
+    expect(page).toContain(`up to ${rows} objects`);
+    expect(page).toContain(`up to ${DATA_LIMITS.columns.toLocaleString('en-US')} headings`);
+    expect(page).toContain(`${DATA_LIMITS.bytes / 1024 ** 2} MB`);
+    expect(section('### Several workers, several machines')).toContain(`parts of ${PART_SIZE}`);
+  });
+});
+
 describe('the project', () => {
   it('has the scripts and the packages that are named', async () => {
     const manifest = JSON.parse(await readFile('package.json', 'utf8')) as Record<
@@ -278,29 +342,32 @@ describe('the project', () => {
 
   it('has every file and folder that is named', async () => {
     const map = section('## A map of the source');
-    const paths = [...readme.matchAll(/`((?:src|test|jobs|fixtures|build|docs|\.ci)(?:\/[\w./-]+)?)`/g)].map(
-      (match) => match[1]!,
-    );
+    const paths = [
+      ...readme.matchAll(/`((?:src|test|jobs|fixtures|build|docs|schemas|examples|\.ci)(?:\/[\w./-]+)?)`/g),
+    ].map((match) => match[1]!);
     expect(paths.length).toBeGreaterThan(25);
     for (const path of paths.filter((path) => path !== 'jobs/laptops.yaml'))
       expect(await exists(path), path).toBe(true);
     const sources = (await readdir('src', { recursive: true })).filter((name) => name.endsWith('.ts'));
     for (const folder of new Set(sources.map((name) => name.split(sep)[0]))) expect(map).toContain(`\`src/${folder}\``);
-    for (const folder of ['jobs', 'fixtures', 'test', 'build', 'docs']) expect(map).toContain(`\`${folder}\``);
+    for (const entry of await readdir('src/worker', { withFileTypes: true }))
+      if (entry.isDirectory()) expect(map).toContain(`\`src/worker/${entry.name}\``);
+    for (const folder of ['jobs', 'fixtures', 'test', 'build', 'docs', 'schemas', 'examples'])
+      expect(map).toContain(`\`${folder}\``);
   });
 
   it('has the targets of every link', async () => {
-    const anchors = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N} -]/gu, '')
-        .replaceAll(' ', '-'),
-    );
-    const targets = [...readme.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1]!);
-    expect(targets.length).toBeGreaterThan(5);
-    for (const target of targets) {
-      if (target.startsWith('#')) expect(anchors).toContain(target.slice(1));
-      else expect(await exists(target), target).toBe(true);
+    const pages = new Map([['README.md', readme]]);
+    for (const page of await docPages()) pages.set(page, await readFile(page, 'utf8'));
+    for (const [page, text] of pages) {
+      const targets = [...text.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1]!);
+      if (page === 'README.md') expect(targets.length).toBeGreaterThan(5);
+      for (const target of targets) {
+        const [file = '', anchor] = target.split('#');
+        const path = file === '' ? page : join(dirname(page), file);
+        expect(await exists(path), `${page}: ${target}`).toBe(true);
+        if (anchor !== undefined) expect(anchorsOf(pages.get(path) ?? ''), `${page}: ${target}`).toContain(anchor);
+      }
     }
   });
 
@@ -413,11 +480,11 @@ async function laterNames(tree: Command): Promise<Set<string>> {
   return names;
 }
 
-/** `runs resume last   # a remark` → `runs`, `resume`, `last`; what stands behind a pipe is another program's. */
+/** `runs resume last   # a remark` → `runs`, `resume`, `last`; what stands behind a pipe or an arrow is the shell's. */
 function shellWords(line: string): string[] {
   const words: string[] = [];
   for (const [, quoted, bare] of line.matchAll(/"([^"]*)"|(\S+)/g)) {
-    if (bare === '|' || bare?.startsWith('#')) break;
+    if (/^[|<>&]/.test(bare ?? '') || bare?.startsWith('#')) break;
     words.push(quoted ?? bare ?? '');
   }
   return words;
@@ -491,6 +558,20 @@ function firstCellsOf(heading: string): string[] {
   const text = section(heading);
   const sub = text.slice(heading.length + 2).search(/\n#{2,4} /);
   return firstCells(sub < 0 ? text : text.slice(0, heading.length + 2 + sub));
+}
+
+async function docPages(): Promise<string[]> {
+  return (await readdir('docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+}
+
+/** Anchors of the headings of a page, as the common renderers make them. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -33,7 +33,7 @@ async function attempt(change: Create, context: WriteContext): Promise<Ended> {
   const first = await settle(change, answer, 1, since, context);
   if (first !== 'absent') return first;
   const again = await whileOpen(context, () => send(change, context));
-  if (again.kind === 'unsent') throw stillOpen(again, context);
+  if (again.kind === 'unsent') throw stillOpen(again.reason, context);
   if (again.kind === 'done') return closed(change, again, 2, context);
   // A refusal now may be the first request's doing: it may have taken effect after the last look.
   const second = await settle(change, again, 2, since, context);
@@ -61,7 +61,7 @@ function closed(
     case 'refused':
       return { kind: 'rejected', attempts, issues: [...change.issues, ...rejection(answer, context)] };
     case 'unsent':
-      return unsent(change, answer, attempts, context);
+      return unsent(change, answer.reason, attempts, context);
   }
 }
 

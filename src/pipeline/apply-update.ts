@@ -1,12 +1,12 @@
 import { fault, type Issue } from '../model/issue.js';
-import { type Fields, sameValue, valueText } from '../model/value.js';
+import { type Fields, sameValue } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
 import { isStored } from './apply-create.js';
-import { lastWritten, remember } from './memory.js';
-import { changesOf, type Merge, mergeRow } from './merge.js';
+import { remember } from './memory.js';
+import { changesOf, type Merge } from './merge.js';
 import { rejection } from './rejection.js';
-import { updateRequest } from './update-request.js';
+import { noteBefore, reread, type Sent, sendUpdate } from './send-update.js';
 import { type Verified, verifyUpdate } from './verify-update.js';
 import {
   type Ended,
@@ -19,46 +19,14 @@ import {
   whileOpen,
 } from './writing.js';
 
-/** A record read longer ago than this is read again before its PUT. Contract, section 7. */
-const STALE_MS = 60_000;
-
 /** Reads a stale record again; undefined where the row has thereby ended. */
 export async function refresh(change: Update, context: WriteContext): Promise<Update | undefined> {
   const again = await reread(change, context);
-  if ('kind' in again && again.kind === 'update') return again;
-  const ended = again as Ended;
-  context.sink.outcome(
-    {
-      ref: change.ref,
-      key: change.key,
-      id: change.id,
-      changed: [],
-      kind: ended.kind,
-      attempts: ended.attempts,
-      issues: ended.issues,
-    },
-    change.diff,
-  );
+  if (again.kind === 'update') return again;
+  const { ref, key, id, diff } = change;
+  const { kind, attempts, issues } = conflict(change, again.what);
+  context.sink.outcome({ ref, key, id, changed: [], kind, attempts, issues }, diff);
   return undefined;
-}
-
-async function reread(change: Update, context: WriteContext): Promise<Update | Ended> {
-  if (!context.spec.readPath || !change.base.record || context.now() - change.base.readAt <= STALE_MS) return change;
-  const record = await context.service.get(context.spec.name as Readable, change.id);
-  if (!record) return conflict(change, `the record ${change.id} no longer exists`);
-  const before = readRecord(context.spec, change.base.record as Json, context.lexicon).fields;
-  const now = readRecord(context.spec, record, context.lexicon).fields;
-  const touched = Object.keys(change.set).filter(
-    (field) => !sameValue(before[field], now[field]) && !sameValue(now[field], change.set[field]),
-  );
-  if (touched.length > 0) {
-    const [field = ''] = touched;
-    return conflict(
-      change,
-      `${touched.join(', ')} of the record ${change.id} is now "${valueText(now[field])}", it was "${valueText(before[field])}"`,
-    );
-  }
-  return { ...change, base: { record, readAt: context.now() } };
 }
 
 function conflict(change: Update, what: string): Ended {
@@ -75,6 +43,9 @@ function conflict(change: Update, what: string): Ended {
   };
 }
 
+/** A request that went out, and what it was made from. */
+type Out = Extract<Sent, { kind: 'sent' }>;
+
 /**
  * Updates one record: read → merge → PUT of the whole record in write form (PATCH: of what changes).
  * An open PUT is read: equals the target → updated, equals the base → sent again, neither → conflict.
@@ -82,21 +53,12 @@ function conflict(change: Update, what: string): Ended {
 export async function applyUpdate(change: Update, context: WriteContext): Promise<Ended> {
   const verdict = await firstGoesAlone(context);
   try {
-    const current = await reread(change, context);
-    if (!('kind' in current) || current.kind !== 'update') return current as Ended;
-    if (current !== change) {
-      await context.sink.intend([], [{ row: change.ref.row, id: change.id, record: current.base.record as Json }]);
-    }
-    const base = (current.base.record ?? undefined) as Json | undefined;
-    const merge = mergeRow(current.set, base, lastWritten(change.id, current.set, base, context), context);
-    const changes = changesOf(merge.diff);
-    if (changes.length === 0) return { kind: 'unchanged', attempts: 0, issues: current.issues, diff: [] };
-    if (merge.risks.length > 0 && context.job.write.at_risk !== 'warn') {
-      return { kind: 'at_risk', attempts: 0, issues: [...current.issues, ...merge.risks], diff: merge.diff };
-    }
-    const answer = await send(current.id, merge, context);
-    const ended = await finish(current, answer, merge, context);
+    const first = await sendUpdate(change, context);
+    if (first.kind === 'moved') return conflict(change, first.what);
+    if (first.kind === 'ended') return first.ended;
+    const { ended, last } = await finish(first, 1, context);
     if (ended.kind !== 'updated') return ended;
+    const { change: current, merge, answer } = last;
     const record = answer.kind === 'done' ? answer.record : undefined;
     const verified: Verified = await verifyUpdate(current.id, merge, record, verdict !== undefined, context).catch(
       (error: unknown) => {
@@ -150,88 +112,93 @@ async function firstGoesAlone(context: WriteContext): Promise<((verified: boolea
   }
 }
 
-function send(id: number, merge: Merge, context: WriteContext): Promise<WriteAnswer> {
-  const { method } = context.job.write;
-  const body = updateRequest(method, merge, context);
-  return context.send({
-    op: 'update',
-    resource: context.spec.name,
-    id,
-    body,
-    method: method === 'put' ? 'PUT' : 'PATCH',
-  });
+/** What a request came to. `last`: the one that decided it. */
+interface Finished {
+  readonly ended: Ended;
+  readonly last: Out;
 }
 
-async function finish(
-  change: Update,
-  answer: WriteAnswer,
-  merge: Merge,
-  context: WriteContext,
-  attempts = 1,
-): Promise<Ended> {
+async function finish(sent: Out, attempts: number, context: WriteContext): Promise<Finished> {
+  const { change, merge, answer } = sent;
   const { issues } = change;
   switch (answer.kind) {
     case 'done':
-      return { kind: 'updated', attempts, issues, diff: merge.diff };
-    case 'refused':
-      return { kind: 'rejected', attempts, issues: [...issues, ...rejection(answer, context)], diff: merge.diff };
+      return { ended: { kind: 'updated', attempts, issues, diff: merge.diff }, last: sent };
+    case 'refused': {
+      const refused = [...issues, ...rejection(answer, context)];
+      return { ended: { kind: 'rejected', attempts, issues: refused, diff: merge.diff }, last: sent };
+    }
     case 'unsent':
-      return unsent(change, answer.reason, attempts, context);
+      return { ended: unsent(change, answer.reason, attempts, context), last: sent };
     case 'open':
-      return settle(change, answer, merge, context, attempts);
+      return settle(sent, answer, attempts, context);
   }
 }
 
 async function settle(
-  change: Update,
+  sent: Out,
   answer: Extract<WriteAnswer, { kind: 'open' }>,
-  merge: Merge,
-  context: WriteContext,
   attempts: number,
-): Promise<Ended> {
-  const { issues } = change;
-  const unknown = (why: string): Ended => ({
+  context: WriteContext,
+): Promise<Finished> {
+  const { change, merge } = sent;
+  const as = (ended: Ended): Finished => ({ ended, last: sent });
+  const updated = (): Finished => as({ kind: 'updated', attempts, issues: change.issues, diff: merge.diff });
+  if (!context.spec.readPath) return as(unknown(sent, `${answer.reason}; the record cannot be read`, attempts));
+  const opened = context.now();
+  const before = change.base.record ? readRecord(context.spec, change.base.record as Json, context.lexicon).fields : {};
+  let seen: Update['base'] = change.base;
+  for (const at of context.settleWindow) {
+    const record = await whileOpen(context, async () => {
+      await context.wait(Math.max(0, opened + at - context.now()));
+      return context.service.get(context.spec.name as Readable, change.id);
+    });
+    if (!record) return as(overtaken(change, `the record ${change.id} no longer exists`, attempts));
+    seen = { record, readAt: context.now() };
+    const now = readRecord(context.spec, record, context.lexicon).fields;
+    const visible = changesOf(merge.diff).filter(
+      (one) => context.specOf(one.field)?.read !== undefined || one.field.startsWith('template.'),
+    );
+    if (visible.length > 0 && visible.every((one) => isStored(merge.target[one.field], now[one.field]))) {
+      return updated();
+    }
+    const moved = visible.filter((one) => !sameValue(now[one.field], before[one.field]));
+    if (moved.length > 0) {
+      const fields = moved.map((one) => one.field).join(', ');
+      const what = `${fields} of the record ${change.id} holds neither the old value nor the new one`;
+      return as(overtaken(change, what, attempts));
+    }
+  }
+  if (attempts >= 2) return as(unknown(sent, `${answer.reason}; the record still holds the old values`, attempts));
+  // What the row does not set may have changed since: it is carried over as it was seen last.
+  const again = await whileOpen(context, async () => {
+    const current = { ...change, base: seen };
+    await noteBefore(current, context);
+    return sendUpdate(current, context);
+  });
+  if (again.kind === 'moved') return as(overtaken(change, again.what, attempts));
+  if (again.kind === 'ended') {
+    if (again.ended.kind === 'unchanged') return updated();
+    const why = `${answer.reason}; the record still held the old values, and now holds some that sending again would lose`;
+    return as(unknown(sent, why, attempts));
+  }
+  if (again.answer.kind === 'unsent') throw stillOpen(again.answer.reason, context);
+  return finish(again, attempts + 1, context);
+}
+
+function unknown({ change, merge }: Out, why: string, attempts: number): Ended {
+  return {
     kind: 'unknown',
     attempts,
     issues: [
-      ...issues,
+      ...change.issues,
       fault(
         'outcome_unknown',
         `The update was sent and it is not known whether it took effect (${why}). Look at record ${change.id} in the service before importing the row again.`,
       ),
     ],
     diff: merge.diff,
-  });
-  if (!context.spec.readPath) return unknown(`${answer.reason}; the record cannot be read`);
-  const opened = context.now();
-  const before = change.base.record ? readRecord(context.spec, change.base.record as Json, context.lexicon).fields : {};
-  for (const at of context.settleWindow) {
-    const record = await whileOpen(context, async () => {
-      await context.wait(Math.max(0, opened + at - context.now()));
-      return context.service.get(context.spec.name as Readable, change.id);
-    });
-    if (!record) return overtaken(change, `the record ${change.id} no longer exists`, attempts);
-    const now = readRecord(context.spec, record, context.lexicon).fields;
-    const visible = changesOf(merge.diff).filter(
-      (one) => context.specOf(one.field)?.read !== undefined || one.field.startsWith('template.'),
-    );
-    if (visible.length > 0 && visible.every((one) => isStored(merge.target[one.field], now[one.field]))) {
-      return { kind: 'updated', attempts, issues, diff: merge.diff };
-    }
-    const moved = visible.filter((one) => !sameValue(now[one.field], before[one.field]));
-    if (moved.length > 0) {
-      const fields = moved.map((one) => one.field).join(', ');
-      return overtaken(
-        change,
-        `${fields} of the record ${change.id} holds neither the old value nor the new one`,
-        attempts,
-      );
-    }
-  }
-  if (attempts >= 2) return unknown(`${answer.reason}; the record still holds the old values`);
-  const again = await whileOpen(context, () => send(change.id, merge, context));
-  if (again.kind === 'unsent') throw stillOpen(again.reason, context);
-  return finish(change, again, merge, context, attempts + 1);
+  };
 }
 
 function overtaken(change: Update, what: string, attempts: number): Ended {

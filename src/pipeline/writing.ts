@@ -102,29 +102,24 @@ export async function whileOpen<T>(context: Pick<WriteContext, 'state'>, ask: ()
   }
 }
 
-export type Unsent = Extract<WriteAnswer, { kind: 'unsent' }>;
-
 /** What a row comes to whose repetition never left: its first request is as open as before, for `runs resume`. */
-export function stillOpen(answer: Unsent, context: Pick<WriteContext, 'state' | 'signal'>): Interrupted {
-  if (!halts(answer, context)) context.state.stopped ??= unreachable(answer.reason);
+export function stillOpen(reason: string, context: Pick<WriteContext, 'state' | 'signal'>): Interrupted {
+  if (!context.signal.aborted) context.state.stopped ??= unreachable(reason);
   return new Interrupted();
 }
 
-/** The outcome of a request that never left; when the service stays away, the rest of the run need not try. */
-export function unsent(change: Create | Update, answer: Unsent, attempts: number, context: WriteContext): Ended {
-  if (halts(answer, context)) throw new Halted();
-  const { reason } = answer;
+/**
+ * The outcome of a request that never left; when the service stays away, the rest of the run need not try. A run that lost
+ * its right to write is aborted by then, and its row left for the resumption.
+ */
+export function unsent(change: Create | Update, reason: string, attempts: number, context: WriteContext): Ended {
+  if (context.signal.aborted) throw new Halted();
   context.state.stopped ??= unreachable(reason);
   const issue = fault(
     'service_unreachable',
     `The row was not sent: ${reason}. \`rowferry runs resume\` sends it when the service can be reached.`,
   );
   return { kind: 'failed', attempts, issues: [...change.issues, issue] };
-}
-
-/** Not the service's doing: the run stops here, and is taken up again. */
-function halts({ withheld }: Unsent, { signal }: Pick<WriteContext, 'signal'>): boolean {
-  return signal.aborted || withheld === 'no_right';
 }
 
 function unreachable(reason: string): RunError {

@@ -33,6 +33,7 @@ export async function connect(run: Run): Promise<Connection> {
     ...serviceOptions(settings, request.company),
     maxInFlight: request.concurrency,
     signal: run.signal,
+    mayWrite: () => mayWrite(run),
     ...sharedParts(run.worker),
     log: (level, event, fields) => run.log[level](fields, event),
   });
@@ -41,6 +42,7 @@ export async function connect(run: Run): Promise<Connection> {
     log: run.log,
     signal: run.signal,
     company: request.company,
+    mayWrite: () => mayWrite(run),
   });
   if (carrier) run.closers.push(() => carrier.close());
   run.carrier = carrier;
@@ -71,6 +73,13 @@ export function sharedParts(
   worker: Pick<WorkerContext, 'channel' | 'observe'> | undefined,
 ): Pick<ServiceOptions, 'channel' | 'observe'> {
   return { ...(worker?.channel && { channel: worker.channel }), ...(worker?.observe && { observe: worker.observe }) };
+}
+
+/** A process that was paused may learn that its right is over only here; the run then stops before anything else is tried. */
+function mayWrite(run: Run): boolean {
+  if (run.rights.every(({ valid }) => valid)) return true;
+  run.halt('the right to write was lost to another worker');
+  return false;
 }
 
 /** Requests of this process and those that other workers sent for it. */

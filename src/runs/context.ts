@@ -23,7 +23,14 @@ export interface WorkerContext extends Pick<ServiceOptions, 'channel' | 'observe
   /** Takes a right that one process of all machines holds at a time; waits for it. Undefined where the run was stopped. */
   exclusive(name: string, signal: AbortSignal): Promise<Right | undefined>;
   /** Opens the way by which a run's writing requests reach other workers. `run` names the run over all machines. */
-  carrier(run: string, context: Pick<RunContext, 'log' | 'signal'> & { readonly company: number }): Promise<Carrier>;
+  carrier(run: string, context: CarrierContext): Promise<Carrier>;
+}
+
+/** What the carrier of a run is given. */
+export interface CarrierContext extends Pick<RunContext, 'log' | 'signal'> {
+  readonly company: number;
+  /** False once the run may have lost its right to write: nobody is then allowed any more to send for it. */
+  readonly mayWrite: () => boolean;
 }
 
 export interface Right {
@@ -40,7 +47,8 @@ export interface Carrier {
   readonly parts: number;
   /**
    * One promise for each request, settled when its answer is known; in the order in which they are sent. A request goes
-   * out at most once: `open` where a worker was lost that may have sent it, undefined where it surely was not sent.
+   * out at most once: `open` where a worker was lost that may have sent it, undefined where it surely was not sent, as an
+   * update is not whose record has to be read again.
    */
   carry(requests: readonly WriteRequest[]): readonly Promise<WriteAnswer | undefined>[];
   /** The run stops: what was not begun is not sent any more, and answered undefined. */

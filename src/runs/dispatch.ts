@@ -1,4 +1,4 @@
-import { sendRequest, type WriteRequest } from '../pipeline/send.js';
+import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/send.js';
 import { Halted } from '../pipeline/writing.js';
 import type { Service, WriteAnswer } from '../service/port.js';
 import type { Carrier } from './context.js';
@@ -10,14 +10,17 @@ const FEWEST_CARRIED = 50;
 
 /**
  * Sends writing requests: from here, or, where a carrier has takers, gathered into parts that go to whatever worker is
- * free. What a carrier gives back unsent is sent from here, unless the run has stopped: then it throws `Halted`.
+ * free. What a carrier gives back unsent is sent from here, unless the run has stopped: then it throws `Halted`. An update
+ * whose record has to be read again by then is `unsent`, withheld as `stale`, wherever it waited.
  */
 export function dispatcher(
   service: Service,
   carrier: Carrier | undefined,
   stopped: () => boolean,
+  now: () => number,
 ): (request: WriteRequest) => Promise<WriteAnswer> {
-  if (!carrier) return (request) => sendRequest(request, service);
+  const sendOwn = (request: WriteRequest) => sendRequest(request, service, (one) => isFreshAt(now(), one));
+  if (!carrier) return sendOwn;
   interface Waiting {
     readonly request: WriteRequest;
     readonly done: (answer: WriteAnswer | Promise<WriteAnswer>) => void;
@@ -25,7 +28,7 @@ export function dispatcher(
   let waiting: Waiting[] = [];
   const sendHere = (request: WriteRequest): Promise<WriteAnswer> => {
     if (stopped()) throw new Halted();
-    return sendRequest(request, service);
+    return sendOwn(request);
   };
   const go = () => {
     const batch = waiting;
@@ -33,7 +36,7 @@ export function dispatcher(
     while (batch.length > 0) {
       const part = batch.splice(0, PART_SIZE);
       if (part.length < FEWEST_CARRIED || carrier.parts === 0) {
-        for (const { request, done } of part) done(sendRequest(request, service));
+        for (const { request, done } of part) done(sendOwn(request));
         continue;
       }
       const answers = carrier.carry(part.map(({ request }) => request));

@@ -1,17 +1,21 @@
 import { eachLimit } from '../pipeline/apply.js';
-import { sendRequest, type WriteRequest } from '../pipeline/send.js';
+import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/send.js';
 import type { RequestCounts, WriteAnswer } from '../service/port.js';
 import { openService } from '../service/service.js';
 import { sharedParts } from './connect.js';
 import type { RunContext, WorkerContext } from './context.js';
 import { serviceOptions } from './service-options.js';
 
+export { isFreshAt };
+
 export interface PartContext
   extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
     Pick<WorkerContext, 'channel' | 'observe'> {
   readonly company: number;
-  /** Asked at the last moment before each request: false where the right to send this part is in doubt. */
+  /** Asked at the last moment before each try: false where the right to send this part is in doubt. */
   readonly maySend: () => boolean;
+  /** Asked likewise: false where the record of an update has to be read again before it is sent. */
+  readonly isFresh: (request: WriteRequest) => boolean;
 }
 
 /**
@@ -23,22 +27,27 @@ export async function sendPart(
   context: PartContext,
   told: (index: number, answer: WriteAnswer | undefined) => void,
 ): Promise<RequestCounts> {
-  const { settings, signal, log, company, maySend } = context;
+  const { settings, signal, log, company, maySend, isFresh } = context;
   const service = openService({
     ...serviceOptions(settings, company),
     ...sharedParts(context),
     signal,
+    mayWrite: maySend,
     log: (level, event, fields) => log[level](fields, event),
   });
-  const stopped = () => signal.aborted || !maySend();
   try {
     await eachLimit([...requests.entries()], settings.concurrency, async ([index, request]) => {
-      if (stopped()) return told(index, undefined);
-      const answer = await sendRequest(request, service);
-      told(index, answer.kind === 'unsent' && stopped() ? undefined : answer);
+      if (signal.aborted) return told(index, undefined);
+      const answer = await sendRequest(request, service, isFresh);
+      told(index, isOurs(answer, signal) ? undefined : answer);
     });
     return { ...service.counts };
   } finally {
     await service.close();
   }
+}
+
+/** Not sent for a reason of this process: somebody else may send it, or its run decide anew. */
+function isOurs(answer: WriteAnswer, signal: AbortSignal): boolean {
+  return answer.kind === 'unsent' && (answer.withheld !== undefined || signal.aborted);
 }

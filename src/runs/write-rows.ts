@@ -20,6 +20,8 @@ import { resolvedRows } from './stage-rows.js';
 
 /** Learned ids in one line of the journal. */
 const IDS_PER_LINE = 10_000;
+/** A record read longer ago is read again before its PUT. Contract, section 7. */
+const FRESH_MS = 60_000;
 /** Parts under way at once where all is sent from here: while one finishes, the next is made durable and begins. */
 const PARTS_IN_FLIGHT = 2;
 
@@ -132,7 +134,7 @@ function writeContext(
   return {
     ...matched.options,
     service: matched.service,
-    send: dispatcher(matched.service, carrier, () => state.stopped !== undefined),
+    send: dispatcher(matched.service, carrier, () => state.stopped !== undefined, Date.now),
     sink: {
       async intend(intents, before) {
         // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.
@@ -157,6 +159,7 @@ function writeContext(
     lookUp: (fields, since) => lookUp(keyOf(fields, matched.match.key), keySpelling(fields, matched.match.key), since),
     written,
     settleWindow: run.settings.settleWindowMs,
+    freshMs: FRESH_MS,
     width: () => (carrier && carrier.parts > 0 ? PART_SIZE : run.request.concurrency),
     now: Date.now,
     async wait(milliseconds) {

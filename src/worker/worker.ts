@@ -167,7 +167,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       {
         concurrency: RUNS_AT_ONCE,
         lockDuration: own.leaseMs,
-        stalledInterval: Math.max(500, own.leaseMs / 3),
+        // Whole milliseconds: every store refuses a fraction.
+        stalledInterval: Math.max(500, Math.round(own.leaseMs / 3)),
         // Jobs over which worker after worker dies are found out by the processor.
         maxStalledCount: 1_000,
         removeOnComplete: KEEP_DONE,

@@ -84,6 +84,30 @@ describe.each(runners)('parts $name', ({ members: count, start }) => {
     expectTruth(imported, desk.sandbox, 'supplier', 'name', ROWS);
   });
 
+  it('amounts and text arrive digit for digit', async () => {
+    await open();
+    const odd = ['=1+1', 'naïve 日本 🚢', 'O\'Hara, "quoted"', '$decimal', '007'];
+    const rows = Array.from({ length: 700 }, (_, i) => [
+      odd[i % odd.length] ?? '',
+      `SN-${i}`,
+      `99999999999${100 + i}.10`,
+    ]);
+    const file = await desk.file('assets.csv', csv([['Name', 'Serial', 'Cost'], ...rows]));
+    const job = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'serial_number' },
+      columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
+    };
+    const imported = await desk.import(file, job, asWorker());
+    expect(imported.summary.rows).toMatchObject({ created: 700 });
+    const stored = new Map(desk.sandbox.raw('asset').map((one) => [one['serial_number'], one]));
+    for (const [name, serial, cost] of rows) {
+      expect(stored.get(serial)).toMatchObject({ name, original_cost: cost });
+    }
+    expect((await desk.import(file, job, asWorker())).summary.rows).toMatchObject({ unchanged: 700 });
+  });
+
   it('a brake while writing stops them all; the rest is not attempted', async () => {
     await open({ faults: ['POST /supplier status=400'] });
     const imported = await desk.import(await sheet(rowsOf(0, 3_000, 'Bern')), SUPPLIERS, asWorker());

@@ -8,7 +8,10 @@ import type { StoreServer } from './servers.js';
 import type { Told } from './truth.js';
 import { until } from './until.js';
 
-/** Real `rowferry worker` processes on one queue and one drop folder; the service they write to runs in this process. */
+/**
+ * Real `rowferry worker` processes on one queue and one drop folder; the service they write to runs in this process.
+ * CREW_LOGS=<folder> in the environment of the tests keeps what they said.
+ */
 export interface Crew {
   readonly dir: string;
   readonly inbox: string;
@@ -143,6 +146,10 @@ export async function openCrew({ server, sharedHome = false, ...options }: CrewO
     async close() {
       for (const { child } of running) child.kill('SIGKILL');
       await Promise.all(running.map((one) => one.ended));
+      const kept = process.env['CREW_LOGS'];
+      if (kept !== undefined) {
+        for (const one of running) await writeFile(join(kept, `${basename(dir)}-${one.child.pid}.log`), one.err());
+      }
       await server.stop();
       await sandbox.close();
       await rm(dir, { recursive: true, force: true });

@@ -1,19 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
-import type { Logger } from 'pino';
-import type { Carrier } from '../../runs/context.js';
+import type { Carrier, CarrierContext } from '../../runs/context.js';
 import { asResult, type Letters, type PartListener } from './letters.js';
 import { pack } from './pack.js';
 import { LOST, newPart, type Part, takeAnswers, takeResult } from './part.js';
 import type { Message, PartData, PartResult } from './protocol.js';
 
-export interface CarrierOptions {
+export interface CarrierOptions extends CarrierContext {
   readonly run: string;
-  readonly company: number;
   readonly queue: Queue;
   readonly letters: Letters;
-  readonly signal: AbortSignal;
-  readonly log: Logger;
   readonly leaseMs: number;
   /** Processes that take parts now. */
   readonly takers: () => number;
@@ -29,7 +25,7 @@ const LAST_ANSWERS_MS = 15_000;
 
 /** The coordinator's end of the parts of one run; `protocol.ts` says how it speaks with executors. */
 export function openCarrier(options: CarrierOptions): Carrier {
-  const { run, company, queue, letters, signal, log, takers, leaseMs } = options;
+  const { run, company, queue, letters, signal, log, takers, leaseMs, mayWrite } = options;
   // Parts of an earlier process of this run are none of ours.
   const prefix = `${run}.${randomBytes(3).toString('hex')}.`;
   const underWay = new Map<string, Part>();
@@ -82,8 +78,9 @@ export function openCarrier(options: CarrierOptions): Carrier {
     if (!('ask' in message)) return;
     const job = part.job ?? (await queue.getJob(id));
     if (!job || part.done) return;
-    if (part.granted === undefined && !part.cancelled) part.granted = message.ask;
-    if (part.granted === message.ask && !part.cancelled) return reply(job, { grant: message.ask });
+    const grants = !part.cancelled && mayWrite();
+    if (part.granted === undefined && grants) part.granted = message.ask;
+    if (part.granted === message.ask && grants) return reply(job, { grant: message.ask, now: Date.now() });
     await reply(job, { deny: message.ask });
     if (part.granted !== undefined && part.granted !== message.ask) lose(id, part, 'another worker was given it');
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Job } from 'bullmq';
 import type { RunContext, WorkerContext, WriteAnswer, WriteRequest } from '../../runs/context.js';
-import { sendPart } from '../../runs/send-part.js';
+import { isFreshAt, type PartContext, sendPart } from '../../runs/send-part.js';
 import type { Letters } from './letters.js';
 import { pack, unpack } from './pack.js';
 import type { Message, PartData, PartResult } from './protocol.js';
@@ -30,21 +30,22 @@ export function partExecutor(options: ExecutorOptions) {
     const onStop = () => stopping.abort(options.signal.reason);
     options.signal.addEventListener('abort', onStop, { once: true });
     if (options.signal.aborted) onStop();
-    let heard: (granted: boolean) => void = () => undefined;
+    let heard: Heard = () => undefined;
     const listener = {
       message(message: Message) {
-        if ('grant' in message && message.grant === name) heard(true);
-        else if ('deny' in message && message.deny === name) heard(false);
+        if ('grant' in message && message.grant === name) heard({ coordinatorNow: message.now });
+        else if ('deny' in message && message.deny === name) heard(undefined);
         else if ('cancel' in message && message.cancel === name) stopping.abort('cancelled');
       },
     };
     letters.listen(job.id ?? '', listener);
     const lock = holdLock(job, token, leaseMs, () => stopping.abort('the lock was lost'));
     try {
-      const granted = await askFor(job, name, letters, stopping.signal, (set) => {
+      const askedAt = performance.now();
+      const grant = await askFor(job, name, letters, stopping.signal, (set) => {
         heard = set;
       });
-      if (!granted) return { refused: name };
+      if (!grant) return { refused: name };
       const requests = unpack(packed) as WriteRequest[];
       if (requests.length !== count) throw new Error(`part ${job.id} holds ${requests.length} requests, not ${count}`);
       let fresh: [number, WriteAnswer | null][] = [];
@@ -58,7 +59,8 @@ export function partExecutor(options: ExecutorOptions) {
       }, REPORT_EVERY_MS);
       const all: [number, WriteAnswer | null][] = [];
       try {
-        const context = { ...options, signal: stopping.signal, company, maySend: lock.held };
+        const isFresh = freshness(grant, askedAt);
+        const context: PartContext = { ...options, signal: stopping.signal, company, maySend: lock.held, isFresh };
         const counts = await sendPart(requests, context, (index, answer) =>
           fresh.push([index, slim(requests[index], answer)]),
         );
@@ -78,31 +80,46 @@ export function partExecutor(options: ExecutorOptions) {
   };
 }
 
+interface Grant {
+  /** What the coordinator's clock showed when it granted, in milliseconds since 1970. */
+  readonly coordinatorNow: number;
+}
+
+type Heard = (grant: Grant | undefined) => void;
+
+/**
+ * Whether the record of an update need not be read again, reckoned on this process's own clock. It was granted after it was
+ * asked for: so the coordinator's clock shows no more than what it showed then and the time since.
+ */
+function freshness({ coordinatorNow }: Grant, askedAt: number): PartContext['isFresh'] {
+  return (request) => isFreshAt(coordinatorNow + performance.now() - askedAt, request);
+}
+
 /** The record of an answer to a create is of no use to the coordinator. */
 function slim(request: WriteRequest | undefined, answer: WriteAnswer | undefined): WriteAnswer | null {
   if (answer?.kind !== 'done' || request?.op !== 'create') return answer ?? null;
   return { kind: 'done', ...(answer.id === undefined ? {} : { id: answer.id }) };
 }
 
-/** Asks until there is an answer; false where there is none in time. */
+/** Asks until there is an answer; undefined where it is no, or there is none in time. */
 async function askFor(
   job: Job,
   name: string,
   letters: Letters,
   signal: AbortSignal,
-  onHeard: (set: (granted: boolean) => void) => void,
-): Promise<boolean> {
+  onHeard: (set: Heard) => void,
+): Promise<Grant | undefined> {
   return new Promise((resolve) => {
     const began = performance.now();
-    const done = (granted: boolean) => {
+    const done = (grant: Grant | undefined) => {
       clearInterval(timer);
       signal.removeEventListener('abort', stop);
-      resolve(granted);
+      resolve(grant);
     };
-    const stop = () => done(false);
+    const stop = () => done(undefined);
     onHeard(done);
     const ask = () => {
-      if (performance.now() - began > GRANT_WAIT_MS) return done(false);
+      if (performance.now() - began > GRANT_WAIT_MS) return done(undefined);
       letters.send(job, { ask: name }).catch(() => undefined);
     };
     const timer = setInterval(ask, ASK_EVERY_MS);

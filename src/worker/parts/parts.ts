@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
-import type { Carrier, RunContext, WorkerContext } from '../../runs/context.js';
+import type { Carrier, CarrierContext, RunContext, WorkerContext } from '../../runs/context.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
 import { partExecutor } from './executor.js';
@@ -21,10 +21,7 @@ export interface PartsOptions
 /** Both ends of the parts in one process: it sends parts of others, and has its own sent. */
 export interface Parts {
   readonly queue: Queue;
-  carrier: (
-    run: string,
-    context: Pick<RunContext, 'log' | 'signal'> & { readonly company: number },
-  ) => Promise<Carrier>;
+  carrier: (run: string, context: CarrierContext) => Promise<Carrier>;
   close(): Promise<void>;
 }
 
@@ -60,7 +57,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     {
       concurrency: PARTS_AT_ONCE,
       lockDuration: leaseMs,
-      stalledInterval: Math.max(500, leaseMs / 3),
+      // Whole milliseconds: every store refuses a fraction.
+      stalledInterval: Math.max(500, Math.round(leaseMs / 3)),
       maxStalledCount: 10,
       removeOnComplete: KEEP_ENDED,
       removeOnFail: KEEP_ENDED,
@@ -80,6 +78,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   return {
     queue,
     async carrier(run, context) {
+      // A short run would be over before the next count.
+      await count();
       return openCarrier({ ...context, run, queue, letters, leaseMs, takers: () => takers });
     },
     async close() {

@@ -14,11 +14,17 @@ import { createHash } from 'node:crypto';
  *
  * A second executor that asks for a part already granted is refused, and tells thereby that the first one is lost: it has
  * stopped sending when its lock ended. Requests of a lost part whose answers did not come are open, and are looked up.
- * A part that was never granted was never sent, and is added again. Nobody grants the parts of a coordinator that is gone.
+ * A part that was never granted was never sent, and is added again. Nobody grants the parts of a coordinator that is gone,
+ * or has lost its right to write.
+ *
+ * An update carries until when the record it was made from need not be read again, by the coordinator's clock. The grant
+ * tells what that clock shows. Clocks of two machines differ, their paces do not: the executor reckons what is left on its
+ * own, from before it asked, and hands back unsent what becomes stale before its turn.
  */
 export type Message =
   | { readonly ask: string }
-  | { readonly grant: string }
+  /** `now`: the coordinator's clock, in milliseconds since 1970. */
+  | { readonly grant: string; readonly now: number }
   | { readonly deny: string }
   /** The coordinator stops: no further request of the part is to be begun. */
   | { readonly cancel: string }
