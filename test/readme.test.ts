@@ -274,7 +274,11 @@ describe('the worker', () => {
     for (const page of await docPages()) {
       const text = await readFile(page, 'utf8');
       for (const name of text.match(/ROWFERRY_[A-Z_]+[A-Z](?![A-Z_…])/g) ?? []) expect(variables, page).toContain(name);
-      const lines = [...text.matchAll(/^(rowferry [^\n]*)/gm)].map((match) => match[1]!);
+      const lines = [
+        ...codeBlocks('sh', text)
+          .join('')
+          .matchAll(/^(rowferry [^\n]*)/gm),
+      ].map((match) => match[1]!);
       for (const line of lines) await expect(parsed(shellWords(line).slice(1)), `${page}: ${line}`).resolves.toBe(true);
       expect(text).not.toMatch(/(?<![\w.])\/(?:work|tmp|root|home|Users)\//);
     }
@@ -531,8 +535,8 @@ function untilRequests(text: string): string {
 }
 
 /** Contents of the code blocks of a kind. */
-function codeBlocks(kind: string): string[] {
-  return [...readme.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
+function codeBlocks(kind: string, page = readme): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
 }
 
 /** Rows of all tables in a text, without their headings; a pipe within a cell is written `\|`. */

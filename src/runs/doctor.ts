@@ -1,6 +1,6 @@
 import type { RunError } from '../model/error.js';
 import type { Check } from './doctor/check.js';
-import { checkFolders, checkJobFiles, checkNode, checkQueue } from './doctor/here.js';
+import { checkFolders, checkJobFiles, checkNode, checkQueue, type QueueLook } from './doctor/here.js';
 import { checkService } from './doctor/service.js';
 import { SETTINGS, type SettingRow, type Settings } from './settings.js';
 
@@ -9,7 +9,12 @@ export type { Check } from './doctor/check.js';
 /** Whether everything an import needs is there. Settings that could not be resolved are handed over as their fault. */
 export async function checkUp(
   settings: Settings | RunError,
-  options: { cwd: string; env: Readonly<Record<string, string | undefined>>; signal?: AbortSignal },
+  options: {
+    cwd: string;
+    env: Readonly<Record<string, string | undefined>>;
+    signal?: AbortSignal;
+    lookAtQueue: QueueLook;
+  },
 ): Promise<Check[]> {
   const node = checkNode(process.versions.node);
   if (settings instanceof Error) {
@@ -24,7 +29,7 @@ export async function checkUp(
     ...(await checkFolders(settings.home)),
     ...(await checkJobFiles(settings.jobsDir, options.cwd)),
     ...(await checkService(settings, options.signal)),
-    checkQueue(settings),
+    await checkQueue(settings, options.lookAtQueue),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { RunError } from '../model/error.js';
 import { eachLimit } from '../pipeline/apply.js';
 import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/send.js';
 import type { RequestCounts, WriteAnswer } from '../service/port.js';
@@ -35,11 +36,20 @@ export async function sendPart(
     mayWrite: maySend,
     log: (level, event, fields) => log[level](fields, event),
   });
+  let stopped = false;
   try {
     await eachLimit([...requests.entries()], settings.concurrency, async ([index, request]) => {
-      if (signal.aborted) return told(index, undefined);
-      const answer = await sendRequest(request, service, isFresh);
-      told(index, isOurs(answer, signal) ? undefined : answer);
+      if (signal.aborted || stopped) return told(index, undefined);
+      try {
+        const answer = await sendRequest(request, service, isFresh);
+        told(index, isOurs(answer, signal) ? undefined : answer);
+      } catch (error) {
+        // A token refused, a redirect: nothing was written. The run's own worker meets the same, and says it to people.
+        if (!(error instanceof RunError)) throw error;
+        log.warn({ reason: error.message }, 'part.stopped');
+        stopped = true;
+        told(index, undefined);
+      }
     });
     return { ...service.counts };
   } finally {

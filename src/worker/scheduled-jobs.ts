@@ -1,17 +1,34 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { checkJobFile } from '../runs/job-file.js';
 import type { ScheduledJob } from './schedule/put-due.js';
 
-/** The jobs of a folder that have a schedule. A job file with faults has none, until it is corrected. */
-export async function readScheduledJobs(jobsDir: string): Promise<ScheduledJob[]> {
-  const files = (await readdir(jobsDir).catch(() => [])).filter((name) => /^[^.~].*\.ya?ml$/i.test(name)).sort();
-  const found = new Map<string, ScheduledJob>();
-  for (const file of files) {
-    const name = file.replace(/\.ya?ml$/i, '');
-    if (found.has(name)) continue;
-    const { job } = await checkJobFile(path.join(jobsDir, file), { jobsDir }).catch(() => ({ job: undefined }));
-    if (job?.schedule) found.set(name, { name, schedule: job.schedule });
-  }
-  return [...found.values()];
+/**
+ * Reads the jobs of a folder that have a schedule, again and again: only files that changed are read anew. A job file
+ * with faults has no schedule until it is corrected.
+ */
+export function scheduledJobs(jobsDir: string): () => Promise<readonly ScheduledJob[]> {
+  type Known = { readonly version: string; readonly schedule: ScheduledJob['schedule'] | undefined };
+  let known = new Map<string, Known>();
+  return async () => {
+    const files = (await readdir(jobsDir).catch(() => [])).filter((name) => /^[^.~].*\.ya?ml$/i.test(name)).sort();
+    const seen = new Map<string, Known>();
+    const jobs = new Map<string, ScheduledJob>();
+    for (const file of files) {
+      const one = path.join(jobsDir, file);
+      const info = await stat(one).catch(() => undefined);
+      if (!info) continue;
+      const version = `${info.ino} ${info.size} ${info.mtimeMs}`;
+      let entry = known.get(file);
+      if (entry?.version !== version) {
+        const { job } = await checkJobFile(one, { jobsDir }).catch(() => ({ job: undefined }));
+        entry = { version, schedule: job?.schedule };
+      }
+      seen.set(file, entry);
+      const name = file.replace(/\.ya?ml$/i, '');
+      if (entry.schedule && !jobs.has(name)) jobs.set(name, { name, schedule: entry.schedule });
+    }
+    known = seen;
+    return [...jobs.values()];
+  };
 }

@@ -19,7 +19,7 @@ import { type Health, openOperations } from './operations/operations.js';
 import { openParts } from './parts/parts.js';
 import { every, given, keepLease, waitForLease } from './rights.js';
 import { openSchedules } from './schedule/scheduler.js';
-import { readScheduledJobs } from './scheduled-jobs.js';
+import { scheduledJobs } from './scheduled-jobs.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
 
@@ -44,6 +44,8 @@ const RUNS_AT_ONCE = 4;
 /** Jobs that ended are kept for people to look at, and so that an id is not taken twice. */
 const KEEP_DONE = { age: 14 * 86_400, count: 5_000 };
 const KEEP_FAILED = { age: 60 * 86_400, count: 5_000 };
+/** How soon a changed job file is noticed by the drop folder. */
+const JOBS_EVERY_MS = 1_000;
 /** Runs that were begun here and that the queue has forgotten are put on it again. */
 const RESTORE_EVERY_MS = 60_000;
 /** Together with what runs need to end, well within the 30 s of contract, section 10. */
@@ -87,7 +89,12 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       patienceMs: Number.POSITIVE_INFINITY,
       notice,
       signal,
+    }).catch((error: unknown) => {
+      // Told to end while it waited for the queue.
+      if (signal.aborted) return undefined;
+      throw error;
     });
+    if (!opened) return;
     store = opened;
     closing.add('store', opened.close);
     if (signal.aborted) return;
@@ -185,7 +192,14 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     closing.add('restoring', every(RESTORE_EVERY_MS, restore));
 
     if (!options.queueOnly) {
-      let jobs = await readScheduledJobs(settings.jobsDir);
+      const readJobs = scheduledJobs(settings.jobsDir);
+      let jobs = await readJobs();
+      const lookAgain = async () => {
+        jobs = await readJobs();
+        return jobs;
+      };
+      // The file of a new schedule is not to be taken for one that was dropped.
+      closing.add('job files', every(JOBS_EVERY_MS, lookAgain));
       const schedules = openSchedules({
         store: opened,
         queue,
@@ -195,10 +209,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
           if (event.event === 'overlap') metrics.slotRefused(event.job);
           notifier.schedule(event);
         },
-        jobs: async () => {
-          jobs = await readScheduledJobs(settings.jobsDir);
-          return jobs;
-        },
+        jobs: lookAgain,
       });
       closing.add('schedules', schedules.close);
       const offers = openOffers(queue, own.inbox, (text) => notice('warn', text));

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,11 @@ import { runProbe } from '../../src/runs/probe.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { loadBehaviour } from '../../src/service/behaviour.js';
+import { lookAtQueue } from '../../src/worker/look-at-queue.js';
+import { freePort } from '../support/server-process.js';
+import { itWith, privateRedis } from '../support/servers.js';
+
+const itWithRedis = await itWith('redis');
 
 const TOKEN = 'planted-token-4711';
 
@@ -30,7 +36,7 @@ async function settingsOn(options: SandboxOptions = {}, env: Record<string, stri
 }
 
 const look = async (settings: Parameters<typeof checkUp>[0], env: Record<string, string> = {}) => {
-  const checks = await checkUp(settings, { cwd, env });
+  const checks = await checkUp(settings, { cwd, env, lookAtQueue });
   return { checks, code: checkUpCode(checks), named: (name: string) => checks.find((check) => check.name === name) };
 };
 
@@ -168,11 +174,26 @@ describe('doctor', () => {
     });
     expect(checkClock('Thu, 01 Jan 2026 12:00:30 GMT', noon).state).toBe('ok');
     expect(checkClock('yesterday', noon).state).toBe('warn');
-    const queue = checkQueue(
-      resolveSettings({ ROWFERRY_QUEUE_URL: 'rediss://user:pa55word@redis.example:6380/2' }, {}, cwd),
-    );
-    expect(queue.found).toContain('rediss at redis.example:6380');
-    expect(queue.found).not.toContain('pa55word');
+  });
+
+  it('opens the queue that is set, and not the embedded one', async () => {
+    expect((await checkQueue(resolveSettings({}, {}, cwd), lookAtQueue)).found).toContain('embedded');
+    expect(existsSync(join(cwd, '.rowferry'))).toBe(false);
+    const away = await freePort();
+    const settings = resolveSettings({ ROWFERRY_QUEUE_URL: `redis://:pa55word@127.0.0.1:${away}` }, {}, cwd);
+    const found = await checkQueue(settings, lookAtQueue);
+    expect(found).toMatchObject({ state: 'bad', found: expect.stringContaining('ECONNREFUSED') });
+    expect(JSON.stringify(found)).not.toContain('pa55word');
+  });
+
+  itWithRedis('finds a queue that is there, and counts its workers', async () => {
+    const redis = await privateRedis();
+    try {
+      const found = await checkQueue(resolveSettings({ ROWFERRY_QUEUE_URL: redis.url }, {}, cwd), lookAtQueue);
+      expect(found).toMatchObject({ state: 'ok', found: expect.stringContaining('no workers are connected') });
+    } finally {
+      await redis.stop();
+    }
   });
 });
 

@@ -43,7 +43,12 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
   try {
     const clean = redactor(cli.secrets);
     const env = flagsAndEnvironment(cli, options);
-    const checks = await checkUp(settings, { cwd: io.cwd, env, signal: interruption.signal });
+    const checks = await checkUp(settings, {
+      cwd: io.cwd,
+      env,
+      signal: interruption.signal,
+      lookAtQueue: async (given) => (await import('../../worker/look-at-queue.js')).lookAtQueue(given),
+    });
     const code = checkUpCode(checks);
     if (!options.json) for (const check of checks) print(io, clean(checkText(check)));
     const hindered = hindersProbe(checks);

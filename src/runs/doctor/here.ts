@@ -77,12 +77,28 @@ export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check
 
 const failureLine = (failure: Error | undefined): string[] => (failure ? [failure.message] : []);
 
-/** The form alone: the worker is what opens the queue. */
-export function checkQueue(settings: Settings): Check {
+/** Opens a queue for a look; throws a `RunError` that says what is wrong. */
+export type QueueLook = (
+  settings: Settings,
+) => Promise<{ readonly address: string; readonly workers: number } | undefined>;
+
+/** The embedded queue is not opened: its start takes seconds, and a worker or `enqueue` does it by themselves. */
+export async function checkQueue(settings: Settings, look: QueueLook): Promise<Check> {
   const name = 'queue';
-  const { queueUrl } = settings;
-  if (queueUrl === undefined) return { name, state: 'ok', found: 'embedded, in the data folder (used by the worker)' };
-  const scheme = queueUrl.slice(0, queueUrl.indexOf(':'));
-  const host = queueUrl.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/[/?].*$/, '');
-  return { name, state: 'ok', found: `${scheme} at ${host} (used by the worker; not opened here)` };
+  if (settings.queueUrl === undefined) {
+    return { name, state: 'ok', found: 'embedded, in the data folder (opened by `worker` and `enqueue`)' };
+  }
+  try {
+    const seen = await look(settings);
+    const workers = seen?.workers === 1 ? '1 worker is connected' : `${seen?.workers || 'no'} workers are connected`;
+    return { name, state: 'ok', found: `${seen?.address}, ${workers}` };
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    return {
+      name,
+      state: 'bad',
+      found: [error.message, ...error.details].join('\n'),
+      advice: 'imports from the command line do without it; `worker` and `enqueue` need it',
+    };
+  }
 }

@@ -10,6 +10,8 @@ export interface Origin {
   /** Set where the id names the run. */
   readonly run?: string;
   readonly claim?: Claim;
+  /** A file taken from the drop folder of another worker, under a path that is not this worker's: left to that one. */
+  readonly elsewhere?: true;
 }
 
 const RUN = String.raw`\d{8}T\d{9}Z-[0-9a-f]+`;
@@ -33,6 +35,8 @@ export function originOf(id: string | undefined, data: ImportData, inbox: string
     const file = path.resolve(dir, data.file);
     if (path.dirname(file) === dir)
       return { trigger: 'drop', run, claim: { job, run, dir, file, name: droppedName(path.basename(file)) } };
+    if (data.file.endsWith(path.join('processing', job, run, path.basename(data.file))))
+      return { trigger: 'drop', run, elsewhere: true };
   }
   return { trigger: named(NIGHT.exec(id ?? '')?.[1]) ? 'schedule' : 'queue' };
 }

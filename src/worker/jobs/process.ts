@@ -22,6 +22,8 @@ import { beginTicket, endTicket, readTicket } from './tickets.js';
 
 export type { RunDeps } from './delivery.js';
 
+/** A worker that has not come for its dropped files in so long does not come. */
+const ELSEWHERE_MS = 7 * 86_400_000;
 /** A run that another delivery works on is asked for again so soon. */
 const SOON_MS = 1_000;
 
@@ -82,6 +84,7 @@ function delivery(deps: RunDeps): Processor {
     };
     // Handed back a moment ago and taken once more by the worker that is ending: left to others.
     if (deps.stopping.aborted) throw await postpone(delivery, SOON_MS);
+    if (delivery.origin.elsewhere) throw await leaveToOthers(delivery);
     const state = await runOf(delivery);
     const lease = await deps.store.lease(`run.${state.run}`, deps.settings.worker.leaseMs);
     if (!lease) throw await postpone(delivery, SOON_MS);
@@ -95,6 +98,16 @@ function delivery(deps: RunDeps): Processor {
       await lease.release().catch(() => undefined);
     }
   };
+}
+
+/** Another worker took the file out of its own drop folder, and carries it out when it comes by. */
+async function leaveToOthers(delivery: Delivery): Promise<Error> {
+  const { job, data, log } = delivery;
+  if (Date.now() - job.timestamp > ELSEWHERE_MS) {
+    return refusal(`The file ${data.file} was taken from a drop folder of which no worker was heard for a week.`);
+  }
+  log.debug({ file: data.file }, 'left to the worker of that drop folder');
+  return postpone(delivery, SOON_MS);
 }
 
 /** The run that the job stands for: what its id, an earlier delivery or this data folder says, else a new one, which is kept at once. */

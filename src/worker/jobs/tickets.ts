@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Job, Queue } from 'bullmq';
 
 /**
- * What this data folder knows of the jobs whose runs it began: `<home>/queue/<hash>.json`. A queue that lost its last
+ * What this data folder knows of the jobs whose runs it began: `<home>/tickets/<hash>.json`. A queue that lost its last
  * moments (a restart without its log, a failover) has forgotten which run a job led to, or the job itself; the folder has not.
  *
  *   begun --run ended, job not acknowledged yet--> ended: the run is known, the data are gone
@@ -79,7 +79,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
 }
 
 function ticketsDir(home: string): string {
-  return path.join(home, 'queue');
+  return path.join(home, 'tickets');
 }
 
 function ticketFile(home: string, job: Pick<Job, 'id' | 'timestamp'>): string {

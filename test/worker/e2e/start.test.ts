@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { redisServer } from '../../support/binaries.js';
+import { freePort } from '../../support/server-process.js';
+import { availableStores, privatePostgres, privateRedis } from '../../support/servers.js';
+import { until } from '../../support/until.js';
+import { assetSheet, type Crew, openCrew, type RunningWorker } from '../../support/worker.js';
+
+let crew: Crew;
+const servers: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  await crew?.close();
+  for (const server of servers.splice(0)) await server.stop().catch(() => undefined);
+});
+
+/** A crew with settings alone: whatever it names is started, or not, by the test. */
+async function crewAt(queueUrl: string): Promise<Crew> {
+  const server = { url: queueUrl, home: '', stop: async () => undefined };
+  crew = await openCrew({ server });
+  return crew;
+}
+
+/** What a worker said that is to end by itself. */
+async function refused(queueUrl: string): Promise<{ code: unknown; err: string }> {
+  const worker = await (await crewAt(queueUrl)).worker('one', { early: true });
+  await until(() => worker.child.exitCode !== null, { withinMs: 30_000, what: `its end: ${worker.err()}` });
+  return { code: await worker.ended, err: worker.err() };
+}
+
+const TRACE = /^\s+at |node:internal|\.js:\d+/m;
+const stores = new Set((await availableStores()).map(({ name }) => name));
+
+describe('a worker with a wrong queue', () => {
+  it.each(['rediss//nowhere', 'http://127.0.0.1:1', 'redis://:hunter2-hunter2@', 'amqp://user:hunter2-hunter2@h/'])(
+    'ends at once over the address %s',
+    async (url) => {
+      const { code, err } = await refused(url);
+      expect(err).toMatch(/ROWFERRY_QUEUE_URL/);
+      expect(code).toBe(2);
+      expect(err).not.toMatch(TRACE);
+      expect(err).not.toContain('hunter2');
+    },
+  );
+
+  it.runIf(stores.has('redis'))('ends over a wrong password, and one that is missing (Redis)', async () => {
+    const server = await privateRedis({ password: 'right-password' });
+    servers.push(server);
+    for (const login of [':wrong-password@', '']) {
+      const { code, err } = await refused(`redis://${login}127.0.0.1:${server.port}`);
+      expect(code).toBe(1);
+      expect(err).toMatch(/refuses the user or the password.*ROWFERRY_QUEUE_URL/s);
+      expect(err).not.toMatch(TRACE);
+      expect(err).not.toMatch(/wrong-password|right-password/);
+      await crew.close();
+    }
+  });
+
+  it.runIf(stores.has('postgres'))('ends over a wrong password, and a missing database (PostgreSQL)', async () => {
+    const server = await privatePostgres();
+    servers.push(server);
+    const wrong = await refused(`postgres://rowferry:wrong-password@127.0.0.1:${server.port}/postgres`);
+    expect(wrong.err).toMatch(/refuses the user or the password/);
+    await crew.close();
+    const missing = await refused(server.url.replace(/postgres$/, 'nowhere'));
+    expect(missing.err).toMatch(/does not exist.*Create the database/s);
+    for (const { code, err } of [wrong, missing]) {
+      expect(code).toBe(1);
+      expect(err).not.toMatch(TRACE);
+      expect(err).not.toMatch(/wrong-password|let-me-in/);
+    }
+  });
+
+  it.runIf(stores.has('redis'))('ends over a Redis that may forget jobs', async () => {
+    const server = await privateRedis({ policy: 'allkeys-lru' });
+    servers.push(server);
+    const { code, err } = await refused(server.url);
+    expect(code).not.toBe(0);
+    expect(err).toMatch(/allkeys-lru/);
+    expect(err).toMatch(/noeviction/);
+    expect(err).not.toMatch(TRACE);
+  });
+});
+
+const ready = async (worker: RunningWorker): Promise<number> => (await fetch(`${worker.http}/readyz`)).status;
+
+it.runIf(!('missing' in (await redisServer())))('a worker waits for a queue that is away at its start', async () => {
+  const port = await freePort();
+  await crewAt(`redis://127.0.0.1:${port}`);
+  const worker = await crew.worker('one', { early: true });
+  await until(() => /cannot be reached.*waiting until it is there/.test(worker.err()), { withinMs: 30_000 });
+  expect(await ready(worker)).toBe(503);
+  expect((await fetch(`${worker.http}/healthz`)).status).toBe(200);
+
+  const server = await privateRedis({ port });
+  servers.push(server);
+  await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness' });
+  await crew.drop('assets.csv', assetSheet(10));
+  const run = await crew.only(30_000);
+  expect(run.summary.rows).toMatchObject({ created: 10, total: 10 });
+
+  // It goes away while nothing is to be done, and comes back.
+  await server.kill();
+  await until(async () => (await ready(worker)) === 503, { withinMs: 30_000, what: 'that it is missed' });
+  await server.restart();
+  await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness again' });
+  await crew.drop('more.csv', assetSheet(10, 100));
+  await until(async () => (await crew.ended()).length === 2, { withinMs: 60_000, what: 'the second run' });
+  expect((await worker.terminate()).code).toBe(0);
+}, 180_000);
+
+it.runIf(stores.has('redis'))('a worker that waits for its queue ends when it is told to', async () => {
+  await crewAt(`redis://127.0.0.1:${await freePort()}`);
+  const worker = await crew.worker('one', { early: true });
+  await until(() => /waiting until it is there/.test(worker.err()), { withinMs: 30_000 });
+  const { ms, code } = await worker.terminate();
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(10_000);
+  expect(worker.err()).not.toMatch(TRACE);
+});

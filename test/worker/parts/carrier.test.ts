@@ -1,0 +1,288 @@
+import type { Job } from 'bullmq';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { asResult } from '../../../src/worker/parts/letters.js';
+import { unpack } from '../../../src/worker/parts/pack.js';
+import type { PartData } from '../../../src/worker/parts/protocol.js';
+import { privateRedis } from '../../support/servers.js';
+import { until } from '../../support/until.js';
+import { answers, ask, creates, done, heard, kinds, LEASE_MS, openPartsTeam, type PartsTeam } from './team.js';
+
+let server: Awaited<ReturnType<typeof privateRedis>>;
+let team: PartsTeam;
+beforeAll(async () => {
+  server = await privateRedis();
+});
+afterAll(() => server?.stop());
+beforeEach(async () => {
+  team = await openPartsTeam(server.url);
+});
+afterEach(() => team.close());
+
+/** A promise, and how to resolve it. */
+function gate<T = void>(): { readonly opened: Promise<T>; open(value: T): void } {
+  let open: (value: T) => void = () => undefined;
+  const opened = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: (value) => open(value) };
+}
+
+describe('a part', () => {
+  it('carries its requests in order, and its answers back: as they come, and the rest at its end', async () => {
+    const carrier = team.coordinator();
+    const requests = creates(4);
+    const end = gate();
+    await team.executor(async (job) => {
+      const data = job.data as PartData;
+      expect([data.run, data.company, data.count, unpack(data.packed)]).toEqual(['run', 1, 4, requests]);
+      expect(await ask(team, job, 'a')).toBe('granted');
+      await team.letters.send(job, { from: 'a', answers: answers([0, done(7)]) });
+      await end.opened;
+      const all = answers([0, done(7)], [1, { kind: 'refused', status: 400, messages: [] }], [2, null], [3, done(9)]);
+      return { from: 'a', answers: all, writes: 3, retries: 1 };
+    });
+    const carried = carrier.carry(requests);
+    expect(await carried[0]).toEqual(done(7));
+    end.open();
+    expect(await kinds(carried)).toEqual(['done', 'refused', 'none', 'done']);
+    expect(carrier.sent).toEqual({ writes: 3, retries: 1 });
+    await until(async () => (await team.queue.getJobCounts())['completed'] === 0, { what: 'the part taken off' });
+  });
+
+  it('tells the clock of the coordinator with the grant', async () => {
+    const carrier = team.coordinator();
+    const now = gate<number>();
+    await team.executor(async (job) => {
+      const meant = (message: object) => ('now' in message ? (message.now as number) : undefined);
+      now.open(await heard(team, job, () => team.letters.send(job, { ask: 'a' }), meant));
+      return { from: 'a', answers: answers([0, done(1)]) };
+    });
+    expect(await kinds(carrier.carry(creates(1)))).toEqual(['done']);
+    expect(Math.abs((await now.opened) - Date.now())).toBeLessThan(5_000);
+  });
+
+  it('that is delivered twice is granted once: who asks later is denied, what has no answer by then is open', async () => {
+    const carrier = team.coordinator();
+    const told: string[] = [];
+    const granted = gate();
+    const handed: Job[] = [];
+    await team.executor(async (job) => {
+      handed.push(job);
+      told.push(await ask(team, job, 'a'));
+      await team.letters.send(job, { from: 'a', answers: answers([0, done(1)]) });
+      granted.open();
+      return new Promise(() => undefined);
+    });
+    const carried = carrier.carry(creates(3));
+    await granted.opened;
+    await carried[0];
+    told.push(await ask(team, handed[0] as Job, 'b'));
+    expect(told).toEqual(['granted', 'denied']);
+    expect(await kinds(carried)).toEqual(['done', 'open', 'open']);
+  });
+
+  it('that its first executor asks for again is granted to it again', async () => {
+    const carrier = team.coordinator();
+    await team.executor(async (job) => {
+      expect([await ask(team, job, 'a'), await ask(team, job, 'a')]).toEqual(['granted', 'granted']);
+      return { from: 'a', answers: answers([0, done(1)]) };
+    });
+    expect(await kinds(carrier.carry(creates(1)))).toEqual(['done']);
+  });
+
+  it('that the queue loses before the grant is added again', async () => {
+    const carrier = team.coordinator();
+    const carried = carrier.carry(creates(2));
+    let first: Job | undefined;
+    await until(async () => {
+      [first] = await team.queue.getJobs(['waiting']);
+      return first !== undefined;
+    });
+    await first?.remove();
+    await until(async () => {
+      const [again] = await team.queue.getJobs(['waiting']);
+      return again !== undefined && again.id !== first?.id;
+    });
+    await team.executor(async (job) => {
+      expect(await ask(team, job, 'a')).toBe('granted');
+      return { from: 'a', answers: answers([0, done(1)], [1, done(2)]) };
+    });
+    expect(await Promise.all(carried)).toEqual([done(1), done(2)]);
+  });
+
+  it('that the queue loses after the grant is open once its executor must have noticed', async () => {
+    const carrier = team.coordinator();
+    const granted = gate<number>();
+    await team.executor(async (job) => {
+      await ask(team, job, 'a');
+      await team.letters.send(job, { from: 'a', answers: answers([1, done(1)]) });
+      granted.open(performance.now());
+      return new Promise(() => undefined);
+    });
+    const carried = carrier.carry(creates(2));
+    const at = await granted.opened;
+    expect(await carried[1]).toEqual(done(1));
+    await team.queue.obliterate({ force: true });
+    expect(await kinds(carried)).toEqual(['open', 'done']);
+    expect(performance.now() - at).toBeGreaterThanOrEqual(LEASE_MS);
+  });
+
+  it('whose executor fails after the grant: its answers count, the rest is open', async () => {
+    const carrier = team.coordinator();
+    await team.executor(async (job) => {
+      await ask(team, job, 'a');
+      await team.letters.send(job, { from: 'a', answers: answers([0, done(1)], [1, null]) });
+      throw new Error('out of memory');
+    });
+    expect(await kinds(carrier.carry(creates(3)))).toEqual(['done', 'none', 'open']);
+  });
+
+  it('whose executor dies after the grant: the next one is denied, the rest is open', async () => {
+    const carrier = team.coordinator();
+    const granted = gate();
+    const dying = await team.executor(async (job) => {
+      await ask(team, job, 'a');
+      await team.letters.send(job, { from: 'a', answers: answers([0, done(1)]) });
+      granted.open();
+      return new Promise(() => undefined);
+    });
+    const carried = carrier.carry(creates(2));
+    await granted.opened;
+    await carried[0];
+    // Its lock is not renewed any more: the queue hands the part out again.
+    await dying.close(true);
+    const second = gate<string>();
+    await team.executor(async (job) => {
+      const told = await ask(team, job, 'b');
+      second.open(told);
+      return { refused: 'b' };
+    });
+    expect(await second.opened).toBe('denied');
+    expect(await kinds(carried)).toEqual(['done', 'open']);
+  });
+
+  it('whose executor ends without a grant, or fails before it, was never sent: it is added again', async () => {
+    const carrier = team.coordinator();
+    let deliveries = 0;
+    await team.executor(async (job) => {
+      deliveries++;
+      if (deliveries === 1) return { refused: 'a' };
+      if (deliveries === 2) throw new Error('before it asked');
+      await ask(team, job, 'c');
+      return { from: 'c', answers: answers([0, done(1)]) };
+    });
+    expect(await kinds(carrier.carry(creates(1)))).toEqual(['done']);
+    expect(deliveries).toBe(3);
+  });
+
+  it('whose grant got lost on its way is added again', async () => {
+    const carrier = team.coordinator();
+    let deliveries = 0;
+    await team.executor(async (job) => {
+      deliveries++;
+      await ask(team, job, `executor ${deliveries}`);
+      // The first one never heard of it.
+      if (deliveries === 1) return { refused: 'executor 1' };
+      return { from: `executor ${deliveries}`, answers: answers([0, done(1)]) };
+    });
+    expect(await kinds(carrier.carry(creates(1)))).toEqual(['done']);
+    expect(deliveries).toBe(2);
+  });
+
+  it('takes no answers but those of the one it was granted to', async () => {
+    const carrier = team.coordinator();
+    await team.executor(async (job) => {
+      await ask(team, job, 'a');
+      await team.letters.send(job, { from: 'stale', answers: answers([0, done(666)]) });
+      await team.letters.send(job, { from: 'a', answers: answers([0, done(1)]) });
+      return { from: 'stale', answers: answers([1, done(667)]), writes: 5 };
+    });
+    const carried = carrier.carry(creates(2));
+    expect(await Promise.all(carried)).toMatchObject([done(1), { kind: 'open' }]);
+    expect(carrier.sent.writes).toBe(0);
+  });
+});
+
+describe('a run that stops', () => {
+  it('takes back what was not granted, and has what was granted cancelled', async () => {
+    const carrier = team.coordinator();
+    const granted = gate();
+    await team.executor(async (job) => {
+      await ask(team, job, 'a');
+      const meant = (message: object) => ('cancel' in message && message.cancel === 'a' ? true : undefined);
+      await heard(team, job, async () => granted.open(), meant);
+      return { from: 'a', answers: answers([0, done(1)], [1, null]) };
+    });
+    const first = carrier.carry(creates(2));
+    await granted.opened;
+    // Nobody hears the second one ask.
+    await team.queue.pause();
+    const second = carrier.carry(creates(2));
+    await until(async () => (await team.queue.getJobs(['waiting'])).length > 0);
+    carrier.cancel();
+    expect(await kinds(second)).toEqual(['none', 'none']);
+    expect(await kinds(first)).toEqual(['done', 'none']);
+  });
+
+  it('by a signal: nothing more is carried', async () => {
+    const stop = new AbortController();
+    const carrier = team.coordinator({ signal: stop.signal });
+    const before = carrier.carry(creates(1));
+    expect(carrier.parts).toBeGreaterThan(0);
+    stop.abort();
+    expect(carrier.parts).toBe(0);
+    expect(await kinds([...before, ...carrier.carry(creates(1))])).toEqual(['none', 'none']);
+  });
+
+  it('because it lost its right grants nothing any more', async () => {
+    const carrier = team.coordinator({ mayWrite: () => false });
+    const told = gate<string>();
+    await team.executor(async (job) => {
+      told.open(await ask(team, job, 'a'));
+      return new Promise(() => undefined);
+    });
+    const carried = carrier.carry(creates(1));
+    expect(await told.opened).toBe('denied');
+    carrier.cancel();
+    expect(await kinds(carried)).toEqual(['none']);
+  });
+});
+
+describe('a run that is taken up again', () => {
+  it('waits until nobody sends for the earlier process any more, and takes back what was not begun', async () => {
+    const earlier = team.coordinator();
+    const [end, sending] = [gate(), gate()];
+    await team.executor(async (job) => {
+      if (!job.id?.startsWith('run.')) return {};
+      await ask(team, job, 'a');
+      sending.open();
+      await end.opened;
+      return { from: 'a', answers: answers([0, done(1)]) };
+    });
+    earlier.carry(creates(1));
+    await sending.opened;
+    await team.queue.pause();
+    earlier.carry(creates(1));
+    team.coordinator({ run: 'another' }).carry(creates(1));
+    await until(async () => (await team.queue.getJobs(['waiting'])).length === 2);
+    await team.queue.resume();
+
+    const later = team.coordinator();
+    let quiet = false;
+    const quiesced = later.quiesce().then((busy) => {
+      quiet = true;
+      return busy;
+    });
+    await until(async () => (await team.queue.getJobs(['waiting'])).length === 0);
+    expect(quiet).toBe(false);
+    end.open();
+    expect(await quiesced).toBe(true);
+    expect(await later.quiesce()).toBe(true);
+  });
+});
+
+it('a result is read as it is or as JSON, and anything else is none', () => {
+  expect(asResult('{"from":"a"}')).toEqual({ from: 'a' });
+  expect(asResult({ refused: 'b' })).toEqual({ refused: 'b' });
+  expect(asResult(null)).toEqual({});
+});

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { Job, Queue, Worker } from 'bullmq';
+import pino from 'pino';
+import type { Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/context.js';
+import { openCarrier } from '../../../src/worker/parts/carrier.js';
+import { type Letters, openLetters, type PartListener } from '../../../src/worker/parts/letters.js';
+import { pack } from '../../../src/worker/parts/pack.js';
+import type { Message, PartResult } from '../../../src/worker/parts/protocol.js';
+import { openStore } from '../../../src/worker/store/open.js';
+import type { Store } from '../../../src/worker/store/port.js';
+
+/** A queue of parts on a real store, and both its ends to be played by hand. */
+export interface PartsTeam {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly letters: Letters;
+  /** The coordinator's end of a run. */
+  coordinator(options?: CoordinatorOptions): Carrier;
+  /** A worker that does with each part what the test says. */
+  executor(work: (job: Job, token: string | undefined) => Promise<PartResult>): Promise<Worker>;
+  close(): Promise<void>;
+}
+
+export interface CoordinatorOptions {
+  readonly run?: string;
+  readonly signal?: AbortSignal;
+  readonly mayWrite?: () => boolean;
+}
+
+export const LEASE_MS = 1_000;
+
+export async function openPartsTeam(url: string): Promise<PartsTeam> {
+  const store = await openStore({
+    url,
+    home: '/nowhere',
+    strict: false,
+    patienceMs: 10_000,
+    notice: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const name = `parts-${randomBytes(4).toString('hex')}`;
+  const queue = store.queue(name);
+  const events = store.events(name);
+  await events.waitUntilReady();
+  const letters = openLetters(events);
+  const closers: (() => Promise<unknown>)[] = [() => events.close(), () => queue.close(), () => store.close()];
+  return {
+    store,
+    queue,
+    letters,
+    coordinator({ run = 'run', signal = new AbortController().signal, mayWrite = () => true } = {}) {
+      const log = pino({ level: 'silent' });
+      const fixed = { company: 1, log, queue, letters, leaseMs: LEASE_MS, takers: () => 2, lookEveryMs: 100 };
+      const carrier = openCarrier({ ...fixed, run, signal, mayWrite });
+      closers.unshift(() => carrier.close());
+      return carrier;
+    },
+    async executor(work) {
+      const options = { concurrency: 4, lockDuration: LEASE_MS, stalledInterval: 300, maxStalledCount: 10 };
+      const worker = store.worker(name, async (job, token) => work(job, token), options);
+      closers.unshift(() => worker.close(true));
+      await worker.waitUntilReady();
+      return worker;
+    },
+    async close() {
+      for (const close of closers.splice(0)) await close();
+    },
+  };
+}
+
+export const creates = (count: number): WriteRequest[] =>
+  Array.from({ length: count }, (_, i) => ({ op: 'create', resource: 'supplier', body: { name: `Supplier ${i}` } }));
+
+export const done = (id: number): WriteAnswer => ({ kind: 'done', id });
+
+/** Answers of an executor, as it packs them. */
+export const answers = (...pairs: [number, WriteAnswer | null][]): string => pack(pairs);
+
+/** What the coordinator says to an executor that asks for a part. */
+export function ask({ letters }: PartsTeam, job: Job, name: string): Promise<'granted' | 'denied'> {
+  return heard(
+    { letters },
+    job,
+    () => letters.send(job, { ask: name }),
+    (message) => {
+      if ('grant' in message && message.grant === name) return 'granted';
+      return 'deny' in message && message.deny === name ? 'denied' : undefined;
+    },
+  );
+}
+
+/** Resolves with what the first message that is meant comes to. */
+export async function heard<T>(
+  { letters }: Pick<PartsTeam, 'letters'>,
+  job: Job,
+  first: () => Promise<void>,
+  meant: (message: Message) => T | undefined,
+): Promise<T> {
+  const id = job.id ?? '';
+  return new Promise((resolve, reject) => {
+    const listener: PartListener = {
+      message(message) {
+        const found = meant(message);
+        if (found === undefined) return;
+        letters.forget(id, listener);
+        resolve(found);
+      },
+    };
+    letters.listen(id, listener);
+    first().catch(reject);
+  });
+}
+
+/** Kinds of answers in order; `none` for a request that was not sent. */
+export async function kinds(carried: readonly Promise<WriteAnswer | undefined>[]): Promise<string[]> {
+  return (await Promise.all(carried)).map((answer) => answer?.kind ?? 'none');
+}
