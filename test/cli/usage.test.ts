@@ -229,8 +229,7 @@ describe('commands of later versions', () => {
     ['reconcile', 'x.xlsx', '--job', 'assets'],
     ['map', 'x.xlsx', '--resource', 'asset'],
     ['template', 'asset', '-o', 'x.xlsx'],
-    ['worker'],
-    ['enqueue', 'import', '--job', 'assets'],
+    ['enqueue', 'export', '--job', 'assets'],
     ['runs', 'retry', 'last'],
     ['runs', 'undo', 'last'],
     ['runs', 'approve', 'last', '--by', 'Ada'],
@@ -239,5 +238,19 @@ describe('commands of later versions', () => {
     const { code, err } = await run(argv);
     expect(code).toBe(2);
     expect(err).toContain('is not in this version yet');
+  });
+});
+
+describe('worker and enqueue', () => {
+  it.each([
+    ['no service', ['worker'], 'ROWFERRY_API_URL'],
+    ['two kinds of worker', ['worker', '--queue-only', '--inbox', 'x'], '--queue-only and --inbox'],
+    ['no job', ['enqueue', 'import', '--file', 'x.csv'], '--job'],
+    ['no file', ['enqueue', 'import', '--job', 'assets'], '--file'],
+    ['another kind', ['enqueue', 'delete', '--job', 'assets'], 'delete'],
+  ])('%s: exit code 2, and it is named', async (_, argv, named) => {
+    const { code, err } = await run(argv);
+    expect([code, err]).toEqual([2, expect.stringContaining(named)]);
+    expect(err).not.toMatch(/\n\s+at /);
   });
 });

@@ -17,58 +17,79 @@ afterEach(async () => {
   await bench.close();
 });
 
-it('a process that was paused for longer than its lease sends nothing of what waited in its gate', async () => {
-  const seen: { readonly method: string; readonly at: number }[] = [];
-  let url = '';
-  bench = await openBench(
-    {
-      faults: ['POST /asset nth=10 status=429 retry_after=2'],
-      onRequest: ({ method }) => void seen.push({ method, at: performance.now() }),
-    },
-    async () => {
-      const server = await privateRedis();
-      url = server.url;
-      return server;
-    },
-  );
-  const writes = () => seen.filter(({ method }) => method === 'POST').length;
-  await bench.file('a.csv', sheet(ROWS));
-  const job = await bench.add({ job: 'assets', file: 'a.csv' });
-  worker = await start(['worker', '--queue-only'], {
-    cwd: bench.dir,
-    env: {
-      ROWFERRY_API_URL: bench.sandbox.url,
-      ROWFERRY_API_TOKEN: 'test-token',
-      ROWFERRY_HOME: `${bench.dir}/home`,
-      ROWFERRY_QUEUE_URL: url,
-      ROWFERRY_SETTLE_WINDOW: '0.05,0.1,0.2',
-      ROWFERRY_CONCURRENCY: '4',
-      ROWFERRY_LEASE: String(LEASE_MS / 1_000),
-      ROWFERRY_HTTP: 'off',
-    },
-  });
-  // Requests in flight are answered; the others wait for the end of the pause that the service asked for.
-  await until(() => writes() >= 10 && performance.now() - (seen.at(-1)?.at ?? 0) > 300);
-  worker.child.kill('SIGSTOP');
-  const before = writes();
-  expect(before).toBeLessThan(ROWS);
+const waits = [
+  {
+    waiting: 'for a pause of the service to end',
+    faults: ['POST /asset nth=10 status=429 retry_after=2'],
+    held: false,
+  },
+  // They arrive while the process is paused: they are what it sees first when it goes on.
+  { waiting: 'for answers to the requests before them', faults: [], held: true },
+];
 
-  // Somebody else takes its right; the pause of the service is over as well before the process goes on.
-  const name = `writing.${serviceDir('', bench.sandbox.url, 1)}.asset`;
-  let right: Awaited<ReturnType<Bench['store']['lease']>>;
-  await until(async () => {
-    right ??= await bench.store.lease(name, 20_000);
-    return right !== undefined && performance.now() - (seen.at(-1)?.at ?? 0) > 2_500;
-  });
-  const asked = seen.length;
-  worker.child.kill('SIGCONT');
-  // It has noticed and begins anew, which is as far as it comes while the right is another's.
-  await until(() => seen.length > asked, { what: 'a read of the run that begins anew' });
-  expect(seen.slice(asked).map(({ method }) => method)).not.toContain('POST');
-  expect(writes()).toBe(before);
+it.each(waits)(
+  'a process paused for longer than its lease sends nothing that waited $waiting',
+  async (wait) => {
+    const seen: { readonly method: string; readonly at: number }[] = [];
+    const writes = () => seen.filter(({ method }) => method === 'POST').length;
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let url = '';
+    bench = await openBench(
+      {
+        faults: wait.faults,
+        onRequest({ method }) {
+          seen.push({ method, at: performance.now() });
+          return wait.held && writes() >= 10 ? held : undefined;
+        },
+      },
+      async () => {
+        const server = await privateRedis();
+        url = server.url;
+        return server;
+      },
+    );
+    await bench.file('a.csv', sheet(ROWS));
+    const job = await bench.add({ job: 'assets', file: 'a.csv' });
+    worker = await start(['worker', '--queue-only'], {
+      cwd: bench.dir,
+      env: {
+        ROWFERRY_API_URL: bench.sandbox.url,
+        ROWFERRY_API_TOKEN: 'test-token',
+        ROWFERRY_HOME: `${bench.dir}/home`,
+        ROWFERRY_QUEUE_URL: url,
+        ROWFERRY_SETTLE_WINDOW: '0.05,0.1,0.2',
+        ROWFERRY_CONCURRENCY: '4',
+        ROWFERRY_LEASE: String(LEASE_MS / 1_000),
+        ROWFERRY_HTTP: 'off',
+      },
+    });
+    await until(() => writes() >= 10 && performance.now() - (seen.at(-1)?.at ?? 0) > 300);
+    worker.child.kill('SIGSTOP');
+    release();
+    const before = writes();
+    expect(before).toBeLessThan(ROWS);
 
-  await right?.release();
-  const { returnvalue } = await bench.settled(job);
-  expect(returnvalue).toMatchObject({ status: 'succeeded', rows: { created: ROWS, total: ROWS } });
-  expect(bench.sandbox.commits).toHaveLength(ROWS);
-}, 90_000);
+    // Somebody else takes its right; the pause of the service is over as well before the process goes on.
+    const name = `writing.${serviceDir('', bench.sandbox.url, 1)}.asset`;
+    let right: Awaited<ReturnType<Bench['store']['lease']>>;
+    await until(async () => {
+      right ??= await bench.store.lease(name, 20_000);
+      return right !== undefined && performance.now() - (seen.at(-1)?.at ?? 0) > 2_500;
+    });
+    const asked = seen.length;
+    worker.child.kill('SIGCONT');
+    // It has noticed and begins anew, which is as far as it comes while the right is another's.
+    await until(() => seen.length > asked, { what: 'a read of the run that begins anew' });
+    expect(seen.slice(asked).map(({ method }) => method)).not.toContain('POST');
+    expect(writes()).toBe(before);
+
+    await right?.release();
+    const { returnvalue } = await bench.settled(job);
+    expect(returnvalue).toMatchObject({ status: 'succeeded', rows: { created: ROWS, total: ROWS } });
+    expect(bench.sandbox.commits).toHaveLength(ROWS);
+  },
+  90_000,
+);
