@@ -1,3 +1,4 @@
+// Above 300 lines: the whole way of one request, and the words for every way in which it can end.
 import { RunError } from '../model/error.js';
 import type { Address } from './address.js';
 import { classify, overload, type Verdict } from './classify.js';

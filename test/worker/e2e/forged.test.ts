@@ -26,39 +26,43 @@ const FORGED: readonly [name: string, data: unknown, ...faults: RegExp[]][] = [
   ['import', { job: 'no-such-job', file: 'good.csv' }, /no-such-job/],
 ];
 
-it.each(await availableStores())('forged jobs fail at once on $name, and the next one is run', async ({ start }) => {
-  crew = await openCrew({ server: await start() });
-  await writeFile(join(crew.dir, 'good.csv'), assetSheet(20));
-  await symlink('/etc/passwd', join(crew.dir, 'way-out.csv'));
-  const worker = await crew.worker('one', { argv: ['--queue-only'] });
-  const store = await open(crew.server);
-  try {
-    const { url } = crew.server;
-    // On Redis as any program with a plain BullMQ does it.
-    const plain = url?.startsWith('redis') ? new Queue('rowferry', { connection: { url } }) : undefined;
-    const queue = plain ?? store.queue('rowferry');
-    const jobs: Job[] = [];
-    for (const [name, data] of FORGED) jobs.push(await queue.add(name, data, { attempts: 5, backoff: 1 }));
-    const good = await queue.add('import', { job: 'assets', file: 'good.csv' });
-    const ended = async (id = '') => (await queue.getJob(id))?.finishedOn !== undefined;
-    await until(async () => (await Promise.all([...jobs, good].map(({ id }) => ended(id)))).every(Boolean), {
-      withinMs: 60_000,
-      what: 'the end of every job',
-    });
-    for (const [at, job] of jobs.entries()) {
-      const [name, data, ...faults] = FORGED[at] ?? ['', ''];
-      const now = await queue.getJob(job.id ?? '');
-      const shown = `${name} ${JSON.stringify(data)}`;
-      expect([shown, await now?.getState(), now?.attemptsMade]).toEqual([shown, 'failed', 1]);
-      for (const fault of faults) expect(now?.failedReason).toMatch(fault);
-      expect(now?.failedReason).not.toMatch(/root:x:|\n\s+at /);
+it.each(await availableStores())(
+  'forged jobs fail at once on $name, and the next one is run',
+  async ({ start }) => {
+    crew = await openCrew({ server: await start() });
+    await writeFile(join(crew.dir, 'good.csv'), assetSheet(20));
+    await symlink('/etc/passwd', join(crew.dir, 'way-out.csv'));
+    const worker = await crew.worker('one', { argv: ['--queue-only'] });
+    const store = await open(crew.server);
+    try {
+      const { url } = crew.server;
+      // On Redis as any program with a plain BullMQ does it.
+      const plain = url?.startsWith('redis') ? new Queue('rowferry', { connection: { url } }) : undefined;
+      const queue = plain ?? store.queue('rowferry');
+      const jobs: Job[] = [];
+      for (const [name, data] of FORGED) jobs.push(await queue.add(name, data, { attempts: 5, backoff: 1 }));
+      const good = await queue.add('import', { job: 'assets', file: 'good.csv' });
+      const ended = async (id = '') => (await queue.getJob(id))?.finishedOn !== undefined;
+      await until(async () => (await Promise.all([...jobs, good].map(({ id }) => ended(id)))).every(Boolean), {
+        withinMs: 60_000,
+        what: 'the end of every job',
+      });
+      for (const [at, job] of jobs.entries()) {
+        const [name, data, ...faults] = FORGED[at] ?? ['', ''];
+        const now = await queue.getJob(job.id ?? '');
+        const shown = `${name} ${JSON.stringify(data)}`;
+        expect([shown, await now?.getState(), now?.attemptsMade]).toEqual([shown, 'failed', 1]);
+        for (const fault of faults) expect(now?.failedReason).toMatch(fault);
+        expect(now?.failedReason).not.toMatch(/root:x:|\n\s+at /);
+      }
+      const run = await queue.getJob(good.id ?? '');
+      expect(run?.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 20, total: 20 } });
+      expect(crew.sandbox.commits).toHaveLength(20);
+      expect(worker.err()).not.toMatch(/root:x:/);
+      await plain?.close();
+    } finally {
+      await store.close();
     }
-    const run = await queue.getJob(good.id ?? '');
-    expect(run?.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 20, total: 20 } });
-    expect(crew.sandbox.commits).toHaveLength(20);
-    expect(worker.err()).not.toMatch(/root:x:/);
-    await plain?.close();
-  } finally {
-    await store.close();
-  }
-}, 120_000);
+  },
+  120_000,
+);

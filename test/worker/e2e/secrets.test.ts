@@ -45,54 +45,60 @@ async function keysOf(url: string, found: Found): Promise<void> {
   }
 }
 
-it.runIf(!('missing' in (await redisServer())))('planted secrets are found nowhere', async () => {
-  const redis = await privateRedis({ password: PASSWORD });
-  crew = await openCrew({
-    server: { url: redis.url, home: '', stop: () => redis.stop() },
-    sandbox: {
-      token: TOKEN,
-      latencyMs: 5,
-      // The service repeats the token in its own words, as careless ones do.
-      faults: [
-        {
-          match: { method: 'POST', every: 40 },
-          action: { kind: 'status', status: 400, body: `bad header Bearer ${TOKEN}` },
-        },
-      ],
-    },
-    env: { ROWFERRY_API_TOKEN: TOKEN, ROWFERRY_LOG_LEVEL: 'trace', ROWFERRY_CONCURRENCY: '4' },
-  });
-  const workers = await Promise.all([crew.worker('one', { argv: ['--board'] }), crew.worker('two')]);
-  await writeFile(join(crew.dir, 'queued.csv'), assetSheet(300, 5_000));
-  const enqueued = await crew.command('three', 'enqueue', 'import', '--job', 'assets', '--file', 'queued.csv');
-  const unknown = await crew.command('three', 'enqueue', 'import', '--job', 'nothing', '--file', 'queued.csv');
-  await crew.drop('assets.csv', assetSheet(1_500));
-  await until(() => crew.sandbox.commits.length > 400, { withinMs: 60_000, what: 'the load' });
+it.runIf(!('missing' in (await redisServer())))(
+  'planted secrets are found nowhere',
+  async () => {
+    const redis = await privateRedis({ password: PASSWORD });
+    crew = await openCrew({
+      server: { url: redis.url, home: '', stop: () => redis.stop() },
+      sandbox: {
+        token: TOKEN,
+        latencyMs: 5,
+        // The service repeats the token in its own words, as careless ones do.
+        faults: [
+          {
+            match: { method: 'POST', every: 40 },
+            action: { kind: 'status', status: 400, body: `bad header Bearer ${TOKEN}` },
+          },
+        ],
+      },
+      env: { ROWFERRY_API_TOKEN: TOKEN, ROWFERRY_LOG_LEVEL: 'trace', ROWFERRY_CONCURRENCY: '4' },
+    });
+    const workers = await Promise.all([crew.worker('one', { argv: ['--board'] }), crew.worker('two')]);
+    await writeFile(join(crew.dir, 'queued.csv'), assetSheet(300, 5_000));
+    const enqueued = await crew.command('three', 'enqueue', 'import', '--job', 'assets', '--file', 'queued.csv');
+    const unknown = await crew.command('three', 'enqueue', 'import', '--job', 'nothing', '--file', 'queued.csv');
+    await crew.drop('assets.csv', assetSheet(1_500));
+    await until(() => crew.sandbox.commits.length > 400, { withinMs: 60_000, what: 'the load' });
 
-  const found: Found = new Map();
-  const { stdout } = await promisify(execFile)('ps', ['-eww', '-o', 'args']);
-  found.set('process list', stdout);
-  await keysOf(redis.url, found);
-  await crew.only(60_000);
-  await until(() => crew.sandbox.records('asset').length >= 1_500, { withinMs: 60_000, what: 'both runs' });
-  // The queue goes away and comes back, so that errors are told too.
-  await redis.kill();
-  await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 503, { withinMs: 30_000 });
-  for (const page of ['readyz', 'healthz', 'metrics', 'board/api/queues']) {
-    found.set(page, await (await fetch(`${workers[0].http}/${page}`)).text());
-  }
-  await redis.restart();
-  await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 200, { withinMs: 30_000 });
-  await keysOf(redis.url, found);
-  await filesBelow(crew.dir, found);
-  for (const worker of workers) await worker.terminate();
-  for (const one of [...workers, enqueued, unknown]) {
-    await one.ended;
-    found.set(`out and err of ${one.child.spawnargs.slice(2).join(' ')} ${one.child.pid}`, one.out() + one.err());
-  }
-  expect(found.size).toBeGreaterThan(30);
-  // The search itself works: what is no secret is found.
-  expect([...found.values()].some((text) => text.includes('[secret]') || text.includes('bad header'))).toBe(true);
-  const places = [...found].filter(([, text]) => SECRETS.some((secret) => text.includes(secret)));
-  expect(places.map(([where]) => where)).toEqual([]);
-}, 100_000);
+    const found: Found = new Map();
+    const { stdout } = await promisify(execFile)('ps', ['-eww', '-o', 'args']);
+    found.set('process list', stdout);
+    await keysOf(redis.url, found);
+    await crew.only(60_000);
+    await until(() => crew.sandbox.records('asset').length >= 1_500, { withinMs: 60_000, what: 'both runs' });
+    // The queue goes away and comes back, so that errors are told too.
+    await redis.kill();
+    await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 503, { withinMs: 30_000 });
+    for (const page of ['readyz', 'healthz', 'metrics', 'board/api/queues']) {
+      // Bounded, also while the queue is away.
+      const answer = await fetch(`${workers[0].http}/${page}`, { signal: AbortSignal.timeout(10_000) });
+      found.set(page, await answer.text());
+    }
+    await redis.restart();
+    await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 200, { withinMs: 30_000 });
+    await keysOf(redis.url, found);
+    await filesBelow(crew.dir, found);
+    for (const worker of workers) await worker.terminate();
+    for (const one of [...workers, enqueued, unknown]) {
+      await one.ended;
+      found.set(`out and err of ${one.child.spawnargs.slice(2).join(' ')} ${one.child.pid}`, one.out() + one.err());
+    }
+    expect(found.size).toBeGreaterThan(30);
+    // The search itself works: what is no secret is found.
+    expect([...found.values()].some((text) => text.includes('[secret]') || text.includes('bad header'))).toBe(true);
+    const places = [...found].filter(([, text]) => SECRETS.some((secret) => text.includes(secret)));
+    expect(places.map(([where]) => where)).toEqual([]);
+  },
+  100_000,
+);

@@ -82,30 +82,34 @@ describe('a worker with a wrong queue', () => {
 
 const ready = async (worker: RunningWorker): Promise<number> => (await fetch(`${worker.http}/readyz`)).status;
 
-it.runIf(!('missing' in (await redisServer())))('a worker waits for a queue that is away at its start', async () => {
-  const port = await freePort();
-  await crewAt(`redis://127.0.0.1:${port}`);
-  const worker = await crew.worker('one', { early: true });
-  await until(() => /cannot be reached.*waiting until it is there/.test(worker.err()), { withinMs: 30_000 });
-  expect(await ready(worker)).toBe(503);
-  expect((await fetch(`${worker.http}/healthz`)).status).toBe(200);
+it.runIf(!('missing' in (await redisServer())))(
+  'a worker waits for a queue that is away at its start',
+  async () => {
+    const port = await freePort();
+    await crewAt(`redis://127.0.0.1:${port}`);
+    const worker = await crew.worker('one', { early: true });
+    await until(() => /cannot be reached.*waiting until it is there/.test(worker.err()), { withinMs: 30_000 });
+    expect(await ready(worker)).toBe(503);
+    expect((await fetch(`${worker.http}/healthz`)).status).toBe(200);
 
-  const server = await privateRedis({ port });
-  servers.push(server);
-  await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness' });
-  await crew.drop('assets.csv', assetSheet(10));
-  const run = await crew.only(30_000);
-  expect(run.summary.rows).toMatchObject({ created: 10, total: 10 });
+    const server = await privateRedis({ port });
+    servers.push(server);
+    await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness' });
+    await crew.drop('assets.csv', assetSheet(10));
+    const run = await crew.only(30_000);
+    expect(run.summary.rows).toMatchObject({ created: 10, total: 10 });
 
-  // It goes away while nothing is to be done, and comes back.
-  await server.kill();
-  await until(async () => (await ready(worker)) === 503, { withinMs: 30_000, what: 'that it is missed' });
-  await server.restart();
-  await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness again' });
-  await crew.drop('more.csv', assetSheet(10, 100));
-  await until(async () => (await crew.ended()).length === 2, { withinMs: 60_000, what: 'the second run' });
-  expect((await worker.terminate()).code).toBe(0);
-}, 180_000);
+    // It goes away while nothing is to be done, and comes back.
+    await server.kill();
+    await until(async () => (await ready(worker)) === 503, { withinMs: 30_000, what: 'that it is missed' });
+    await server.restart();
+    await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness again' });
+    await crew.drop('more.csv', assetSheet(10, 100));
+    await until(async () => (await crew.ended()).length === 2, { withinMs: 60_000, what: 'the second run' });
+    expect((await worker.terminate()).code).toBe(0);
+  },
+  180_000,
+);
 
 it.runIf(stores.has('redis'))('a worker that waits for its queue ends when it is told to', async () => {
   await crewAt(`redis://127.0.0.1:${await freePort()}`);

@@ -1,0 +1,71 @@
+import { afterEach, expect, it } from 'vitest';
+import { RunInterrupted } from '../../src/model/error.js';
+import type { Carrier, Right, WorkerContext } from '../../src/runs/context.js';
+import { csv, type Desk, openDesk } from '../support/desk.js';
+
+let desk: Desk;
+afterEach(() => desk.close());
+
+const ROWS = 20;
+const sheet = (city: string) =>
+  csv([['Name', 'City'], ...Array.from({ length: ROWS }, (_, i) => [`Supplier ${i}`, city])]);
+const JOB = {
+  kind: 'import',
+  resource: 'supplier',
+  match: { key: 'name' },
+  columns: { Name: 'name', City: 'city' },
+};
+
+/** Shares its work with nobody. */
+const alone: Carrier = {
+  parts: 0,
+  sent: { writes: 0, retries: 0 },
+  carry: (requests) => requests.map(() => Promise.resolve(undefined)),
+  cancel: () => undefined,
+  quiesce: async () => false,
+  close: async () => undefined,
+};
+
+/** A right as a process has it that was paused: it is over, and no timer had the time to tell. */
+function endingRight(): { readonly worker: WorkerContext; end(): void } {
+  let valid = true;
+  const right: Right = {
+    get valid() {
+      return valid;
+    },
+    lost: new AbortController().signal,
+    release: async () => undefined,
+  };
+  return {
+    worker: { exclusive: async () => right, carrier: async () => alone },
+    end() {
+      valid = false;
+    },
+  };
+}
+
+it.each([
+  { what: 'creates', method: 'POST', before: [] },
+  { what: 'updates', method: 'PUT', before: Array.from({ length: ROWS }, (_, i) => ({ name: `Supplier ${i}` })) },
+])('$what that wait in the gate are not sent once the right may be over; the resumption sends them', async (given) => {
+  const { worker, end } = endingRight();
+  let writes = 0;
+  desk = await openDesk({
+    onRequest({ method }) {
+      // The pause that is asked for with this answer is longer than the right lasts.
+      if (method === given.method && ++writes === 5) end();
+    },
+  });
+  desk.sandbox.insert('supplier', given.before);
+  desk.sandbox.setFaults([`${given.method} /supplier nth=5 status=429 retry_after=1`]);
+  const file = await desk.file('suppliers.csv', sheet('Bern'));
+  const env = { ROWFERRY_CONCURRENCY: '1' };
+  await expect(desk.import(file, JOB, { worker, env })).rejects.toThrow(RunInterrupted);
+  expect(writes).toBe(5);
+  expect(desk.sandbox.commits).toHaveLength(4);
+
+  const { summary } = await desk.resume();
+  expect(summary.rows).toMatchObject({ [given.what === 'creates' ? 'created' : 'updated']: ROWS, total: ROWS });
+  expect(summary.status).toBe('succeeded');
+  expect(desk.sandbox.commits).toHaveLength(ROWS);
+});
