@@ -231,6 +231,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     }
     await given(signal);
     notice('info', 'Ending: requests in flight finish, the rest goes back to the queue.');
+  } catch (error) {
+    // Told to end while it waited for the queue, or before all was open.
+    if (!signal.aborted) throw error;
+    log.debug({ err: error }, 'worker.ended_early');
   } finally {
     await closing.all(CLOSE_EACH_MS);
   }

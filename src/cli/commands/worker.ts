@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
-import { type Cli, tell } from '../io.js';
+import type { Cli } from '../io.js';
 import { redactor } from '../redact.js';
 import { openTelling, readSettings, settingOptions } from '../setup.js';
 import { onInterrupt } from '../signals.js';
@@ -67,7 +67,7 @@ async function work(cli: Cli, options: Options): Promise<number> {
       clean: redactor(cli.secrets),
       signal: interruption.signal,
     });
-    tell(cli.io, 'The worker has ended.');
+    listener.notice({ level: 'info', text: 'The worker has ended.' });
     // Being told to end is how a worker ends.
     return EXIT.ok;
   } finally {

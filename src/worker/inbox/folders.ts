@@ -87,7 +87,7 @@ export function openFolders(
     } catch (error) {
       troubles.tell(
         key,
-        `The drop folder of the job "${shown(job)}", ${folder}, cannot be made: ${reasonOf(error)}. It is tried again.`,
+        `The drop folder of the job "${shown(job)}", ${folder}, cannot be made ready (made, or given its README.txt): ${reasonOf(error)}. It is tried again.`,
       );
     }
   }

@@ -1,7 +1,7 @@
 import { shown } from './claim.js';
 import { codeOf, lookAtEntry, reasonOf, sameMark } from './disk.js';
 import { openFolders } from './folders.js';
-import { isMissing, type Jobs, openJobs } from './jobs.js';
+import { type Jobs, openJobs } from './jobs.js';
 import { openForWriting } from './open-files.js';
 import type { Inbox, InboxOptions } from './port.js';
 import { openPulse } from './pulse.js';
@@ -104,7 +104,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
       return;
     }
     const text = `The jobs folder ${jobsDir} cannot be read: ${reasonOf(fault)}. Nothing is taken from the drop folder.`;
-    troubles.tell('jobs', text, !isMissing(fault));
+    troubles.tell('jobs', text);
   }
 
   async function choosePolling(): Promise<void> {

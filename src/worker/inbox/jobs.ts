@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkJobFile } from '../../runs/job-file.js';
-import { codeOf } from './disk.js';
 
 /**
  * What a folder's name stands for: a job that imports; one whose file has a fault (the run says which); a job of another
@@ -68,5 +67,3 @@ export function openJobs(jobsDir: string): () => Promise<Jobs> {
     return { states, names: [...states.keys()].filter((name) => states.get(name) === 'import').sort() };
   };
 }
-
-export const isMissing = (fault: unknown): boolean => codeOf(fault) === 'ENOENT';

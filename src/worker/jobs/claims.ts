@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { runFolder } from '../../runs/layout.js';
 import { readRun, readSummary } from '../../runs/list.js';
-import type { Summary } from '../../runs/present.js';
+import { rowsInPlace, type Summary } from '../../runs/present.js';
 import type { Claim } from '../inbox/claim.js';
 import { type ContentCheck, checkContent, type FirstRun, repeatedNote } from '../inbox/content.js';
 import { type ClaimEnd, endClaim } from '../inbox/end.js';
@@ -38,7 +38,8 @@ export async function endAfterRun(
   const finished = summary.status === 'succeeded' || summary.status === 'partial';
   const dir = await claims.end(claim, {
     place: finished ? 'done' : 'failed',
-    finished,
+    // A file of which no row is in is worth another try, with nothing in it changed.
+    finished: finished && (rowsInPlace(summary.rows) > 0 || summary.rows.skipped > 0),
     ...(finished ? {} : { note: { name: 'ERROR.txt', text: stoppedText(claim, summary) } }),
   });
   return { dir, summary: (await moveReports(home, claim.run, dir)) ?? summary };

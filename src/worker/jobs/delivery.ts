@@ -5,6 +5,7 @@ import type { Progress } from '../../runs/progress.js';
 import type { Settings } from '../../runs/settings.js';
 import type { EndedRun } from '../operations/ended.js';
 import type { Lateness } from '../schedule/job-id.js';
+import { isAway } from '../store/faults.js';
 import type { Store } from '../store/port.js';
 import type { Claims } from './claims.js';
 import type { ImportData } from './data.js';
@@ -14,7 +15,7 @@ import type { JobState } from './state.js';
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps {
   readonly settings: Settings;
-  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check'>;
+  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check' | 'read'>;
   readonly log: Logger;
   /** Aborted when this process was told to end: runs are handed back. */
   readonly stopping: AbortSignal;
@@ -65,6 +66,14 @@ export async function handBack({ job, token, log }: Delivery, state: JobState): 
   await job.moveToWait(token);
   log.info('handed back to the queue');
   return new WaitingError();
+}
+
+/** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */
+export async function tellEnd({ job, log }: Delivery, state: JobState): Promise<void> {
+  await job.updateProgress(state).catch((error: unknown) => {
+    if (isAway(error)) throw error;
+    log.warn({ err: error }, 'the end of the run could not be told to the queue');
+  });
 }
 
 /** Fails the job for good. */

@@ -31,7 +31,8 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
     error instanceof RunError
       ? [error.message, ...error.details].join('\n')
       : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
-  return withoutSecrets(text, secrets);
+  // People know an uploaded file by the name they gave it.
+  return withoutSecrets(text.replace(/\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
 }
 
 /** Shorter ones are words of everyday text. */

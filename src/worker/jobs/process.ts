@@ -11,7 +11,16 @@ import type { Processor } from '../store/port.js';
 import { type CheckedData, checkJobData } from './check-data.js';
 import { alreadyEnded, endRefused, isHere } from './claims.js';
 import type { ImportData } from './data.js';
-import { type Delivery, deathText, handBack, MAX_DEATHS, postpone, type RunDeps, refusal } from './delivery.js';
+import {
+  type Delivery,
+  deathText,
+  handBack,
+  MAX_DEATHS,
+  postpone,
+  type RunDeps,
+  refusal,
+  tellEnd,
+} from './delivery.js';
 import { failureKind, failureText, RunFailed } from './failure.js';
 import { moveReports } from './move-reports.js';
 import { originOf } from './origin.js';
@@ -22,6 +31,8 @@ import { beginTicket, endTicket, readTicket } from './tickets.js';
 
 export type { RunDeps } from './delivery.js';
 
+/** How often it is asked whether the worker that began a run has come back. */
+const GRACE_STEP_MS = 2_000;
 /** A worker that has not come for its dropped files in so long does not come. */
 const ELSEWHERE_MS = 7 * 86_400_000;
 /** A run that another delivery works on is asked for again so soon. */
@@ -174,8 +185,13 @@ async function begunElsewhere(delivery: Delivery, state: JobState): Promise<Erro
   const wait = settle + (state.handedBack ? 0 : deps.settings.worker.leaseMs);
   const notBefore = known ?? Date.now() + wait;
   if (Date.now() < notBefore) {
-    log.warn(`the worker on ${host} that began this run is gone; it is begun anew here after ${wait} ms`);
-    return postpone(delivery, notBefore - Date.now(), { ...rest, home, host, notBefore });
+    if (known === undefined) {
+      log.warn(
+        `the worker on ${host} that began this run is away; unless it comes back, it is begun anew here in ${Math.ceil(wait / 1000)} s`,
+      );
+    }
+    // In small steps, so that the worker that began it finds it soon when it comes back.
+    return postpone(delivery, Math.min(GRACE_STEP_MS, notBefore - Date.now()), { ...rest, home, host, notBefore });
   }
   // The folder of a claimed file bears the run's id. Taken up again at once, under the lease of the new run.
   const run = origin.claim ? state.run : newRunId();
@@ -216,12 +232,8 @@ function endedBefore({
 }
 
 /** Fails the job for good: there is no run, or none that can go on. */
-async function giveUp(
-  { job, data, deps, origin, name }: Delivery,
-  state: JobState,
-  reason: string,
-  error?: unknown,
-): Promise<Error> {
+async function giveUp(delivery: Delivery, state: JobState, reason: string, error?: unknown): Promise<Error> {
+  const { job, data, deps, origin, name } = delivery;
   const { run } = state;
   const { home } = deps.settings;
   const begun = await isHere(home, run);
@@ -230,7 +242,7 @@ async function giveUp(
   await removeUpload(home, uploadOf(home, data, run));
   await endTicket(home, job, run);
   const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
-  await job.updateProgress({ ...state, phase: 'done', failure } satisfies JobState);
+  await tellEnd(delivery, { ...state, phase: 'done', failure });
   deps.onEnded({
     job: name,
     ...(typeof data.job === 'string' ? {} : { inline: true }),

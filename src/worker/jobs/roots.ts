@@ -17,6 +17,13 @@ export class FileAway extends RunError {
   }
 }
 
+/** The path leads out of the allowed folders of this worker; another worker may have others. */
+export class OutsideRoots extends RunError {
+  constructor(message: string) {
+    super('usage', message);
+  }
+}
+
 /** More links than these on one path are a circle. */
 const MAX_LINKS = 40;
 
@@ -128,8 +135,7 @@ async function follow(
 }
 
 function outside(file: string): RunError {
-  return new RunError(
-    'usage',
+  return new OutsideRoots(
     `The file ${quoted(file)} is not below a folder that this worker may read. Put it into the drop folder or the data ` +
       'folder, or name its folder in ROWFERRY_ROOTS of the worker.',
   );

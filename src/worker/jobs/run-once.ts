@@ -6,13 +6,14 @@ import type { Summary } from '../../runs/present.js';
 import type { Progress } from '../../runs/progress.js';
 import { lateness } from '../schedule/job-id.js';
 import { endAfterRun, endRepeated, isHere, type RepeatedSummary } from './claims.js';
-import { type Delivery, postpone } from './delivery.js';
+import { type Delivery, postpone, tellEnd } from './delivery.js';
 import { failureText, RunFailed, withoutSecrets } from './failure.js';
 import { lateNote } from './late-note.js';
-import { FileAway, fileBelowRoots } from './roots.js';
+import { allowedPlaces, FileAway, fileBelowRoots, OutsideRoots } from './roots.js';
 import { removeUpload, uploadOf, writeRows } from './rows-file.js';
 import { type JobState, stateWriter } from './state.js';
 import { endTicket } from './tickets.js';
+import { readElsewhere } from './told-roots.js';
 
 /** What a delivery is to do, once it is clear that it is to be done here and now. */
 export interface Plan {
@@ -108,14 +109,22 @@ async function fileHere(delivery: Delivery, state: JobState): Promise<string> {
   try {
     return await fileBelowRoots(data.file ?? '', { roots, inbox });
   } catch (error) {
-    if (!(error instanceof FileAway)) throw error;
-    const away = (state.away ?? 0) + 1;
+    const away =
+      error instanceof FileAway ||
+      (error instanceof OutsideRoots && (await readElsewhere(deps.store, deps.homeId, data.file ?? '')));
+    if (!away) throw error;
+    const times = (state.away ?? 0) + 1;
     // Where no other worker is there, nobody else can have it.
     const alone = (await deps.store.workers('rowferry')) === 1;
-    if (!alone && away <= AWAY.times) throw await postpone(delivery, AWAY.everyMs, { ...state, away });
+    if (!alone && times <= AWAY.times) throw await postpone(delivery, AWAY.everyMs, { ...state, away: times });
+    const [place = ''] = allowedPlaces(data.file ?? '', { roots, inbox });
+    const advice =
+      delivery.origin.trigger === 'schedule'
+        ? `The schedule reads ${place}: put the file there before the next time.`
+        : 'Put it there and send the job again.';
     throw new RunError(
       'failed',
-      `${error.message}${alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`} Put it there and send the job again.`,
+      `${(error as Error).message}${alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`} ${advice}`,
       [],
       { cause: error },
     );
@@ -167,7 +176,7 @@ async function conclude(delivery: Delivery, state: JobState, result: RunResult):
   await endTicket(home, job, state.run);
   const { rows, seconds, company, dry_run: dryRun } = ended.summary;
   const { total, ...outcomes } = rows;
-  await job.updateProgress({ ...state, phase: 'done', total, done: total, outcomes });
+  await tellEnd(delivery, { ...state, phase: 'done', total, done: total, outcomes });
   log.info({ status, rows, seconds, reports: ended.dir }, 'run ended');
   deps.onEnded({
     job: name,

@@ -1,11 +1,59 @@
+import path from 'node:path';
 import { z } from 'zod';
 import type { Store } from '../store/port.js';
 
 const folders = z.array(z.string().min(1)).max(1_000);
 
-/** The worker tells at its start which folders it may read: its working folder may be another than that of whoever enqueues. */
-export async function tellRoots(store: Pick<Store, 'swap'>, homeId: string, roots: readonly string[]): Promise<void> {
+const homes = z.array(z.string().regex(/^[0-9a-f]{16}$/));
+/** Data folders that are remembered; the oldest go. */
+const MOST_HOMES = 200;
+
+/**
+ * The worker tells at its start which folders it may read: its working folder may be another than that of whoever enqueues,
+ * or of the other workers.
+ */
+export async function tellRoots(
+  store: Pick<Store, 'swap' | 'read'>,
+  homeId: string,
+  roots: readonly string[],
+): Promise<void> {
   await store.swap(`roots.${homeId}`, JSON.stringify(roots));
+  // Of two that join at the same time, the later one sees in what it replaced whom it left out, and puts that one back.
+  let known = listed(await store.read('homes'));
+  while (!known.includes(homeId)) {
+    const mine = [...known, homeId].slice(-MOST_HOMES);
+    const replaced = listed(await store.swap('homes', JSON.stringify(mine)));
+    const lost = replaced.filter((one) => !mine.includes(one));
+    known = lost.length === 0 ? mine : [...mine.filter((one) => one !== homeId), ...lost];
+  }
+}
+
+/** Whether a worker of another data folder lives that may read a file, going by its path alone. */
+export async function readElsewhere(
+  store: Pick<Store, 'read' | 'leased'>,
+  homeId: string,
+  file: string,
+): Promise<boolean> {
+  if (!path.isAbsolute(file)) return false;
+  for (const other of listed(await store.read('homes'))) {
+    if (other === homeId) continue;
+    const roots = (await toldRoots(store, other)) ?? [];
+    if (roots.some((root) => isBelow(file, root)) && (await store.leased(`home.${other}`))) return true;
+  }
+  return false;
+}
+
+function isBelow(file: string, root: string): boolean {
+  const near = path.relative(root, path.normalize(file));
+  return near !== '' && near !== '..' && !near.startsWith(`..${path.sep}`) && !path.isAbsolute(near);
+}
+
+function listed(text: string | undefined): readonly string[] {
+  try {
+    return text === undefined ? [] : homes.parse(JSON.parse(text));
+  } catch {
+    return [];
+  }
 }
 
 /** What the last worker on a data folder told; undefined where there was none. */

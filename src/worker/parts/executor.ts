@@ -17,11 +17,14 @@ export interface ExecutorOptions
 /** A coordinator that does not answer for so long is gone. */
 const GRANT_WAIT_MS = 10_000;
 const ASK_EVERY_MS = 1_000;
+const MOST_RUNS = 1_000;
 /** Answers are reported as they come, so that little is open when this worker is lost. */
 const REPORT_EVERY_MS = 250;
 
 /** Sends the requests of parts, whosever run they belong to; `protocol.ts` says under which conditions. */
 export function partExecutor(options: ExecutorOptions) {
+  /** Runs that the log has named. */
+  const helped = new Set<string>();
   return async (job: Job, token: string | undefined): Promise<PartResult> => {
     const { letters, leaseMs, log } = options;
     const { packed, company, count, run } = job.data as PartData;
@@ -48,6 +51,9 @@ export function partExecutor(options: ExecutorOptions) {
       if (!grant) return { refused: name };
       const requests = unpack(packed) as WriteRequest[];
       if (requests.length !== count) throw new Error(`part ${job.id} holds ${requests.length} requests, not ${count}`);
+      if (!helped.has(run)) log.info({ run, part: job.id }, 'sending parts of a run');
+      if (helped.size > MOST_RUNS) helped.clear();
+      helped.add(run);
       let fresh: [number, WriteAnswer | null][] = [];
       let reporting: Promise<void> = Promise.resolve();
       const report = setInterval(() => {

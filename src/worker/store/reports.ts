@@ -12,6 +12,8 @@ export interface Reports {
   explain(error: unknown): RunError;
 }
 
+/** BullMQ's words for it. */
+const LOCK_LOST = /missing (lock|key) for job|could not renew lock|lock mismatch|is not in the active state/i;
 const QUIET_MS = 10_000;
 /** Different texts remembered; they come from outside. */
 const MOST_TEXTS = 100;
@@ -41,6 +43,8 @@ export function openReports(
           'Give it more memory or disk, or remove old jobs; nothing is lost, work goes on when there is room.'
         );
       default:
+        if (LOCK_LOST.test(reason))
+          return `${place}: a job's lock had ended before its work did (${reason}). The job is taken up again; nothing is sent twice.`;
         return `${place} answered with an error: ${reason}`;
     }
   };

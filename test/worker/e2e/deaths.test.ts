@@ -61,7 +61,7 @@ describe.each(await availableStores())('a run of several parts on $name', ({ nam
   }, 400_000);
 
   it('loses and repeats nothing when its coordinator is killed and started again', async () => {
-    const rows = 5_000;
+    const rows = 3_000;
     crew = await openCrew({
       server: await start(),
       sandbox: { latencyMs: 20, keepBodies: false },

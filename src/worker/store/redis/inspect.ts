@@ -99,7 +99,17 @@ async function checkPolicy(
     options.notice('warn', text);
     return;
   }
-  throw new RunError(
+  throw evicting(address, policy);
+}
+
+/** Rejects where the server has been made unfit since it was opened. */
+export async function checkStillFit(address: RedisAddress, client: Client): Promise<void> {
+  const policy = fields(await client.info('memory')).get('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction') throw evicting(address, policy);
+}
+
+function evicting(address: RedisAddress, policy: string): RunError {
+  return new RunError(
     'failed',
     `The queue at ${address.shown} has maxmemory-policy ${policy}: Redis would remove jobs when its memory is full. ` +
       'It must be noeviction. Run `CONFIG SET maxmemory-policy noeviction` there and put it into redis.conf, or change it in ' +

@@ -4,7 +4,7 @@ import type { Store, StoreOptions } from '../port.js';
 import { openReports } from '../reports.js';
 import { whenThere } from '../waiting.js';
 import { type Client, ownClient, queueClient } from './clients.js';
-import { inspect } from './inspect.js';
+import { checkStillFit, inspect } from './inspect.js';
 import { redisPrimitives } from './primitives.js';
 
 /**
@@ -25,7 +25,11 @@ export async function openRedis(address: RedisAddress, options: StoreOptions): P
   return assemble({
     kind: 'redis',
     address: address.shown,
-    primitives: redisPrimitives(own),
+    primitives: {
+      ...redisPrimitives(own),
+      // Somebody may change it while the queue is in use.
+      ping: () => checkStillFit(address, own),
+    },
     reports,
     bull: { options: { connection: shared, ...(address.mode === 'cluster' && { prefix: '{bull}' }) } },
     // The ids of a stream are the server's time.
