@@ -1,4 +1,5 @@
 import type { Json, Readable } from '../service/port.js';
+import { eachLimit } from './apply.js';
 import { PAGE_SIZE } from './filter.js';
 import { keyText } from './key.js';
 import { lookUpKeys } from './look-up.js';
@@ -6,8 +7,8 @@ import { type MatchOptions, recordKey } from './match.js';
 
 /** Pages beyond the expected ones that are read in search of records that others wrote in between. */
 const SPARE_PAGES = 4;
-/** Pages held in memory at once. */
-const WAVE = 32;
+/** Pages asked for at once; how many are in flight is the service's business. */
+const AT_ONCE = 64;
 
 /**
  * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
@@ -40,11 +41,11 @@ export async function learnIds(
   let top = last;
   for (let pages = expected; top >= lowest && found.size < rows.size; pages = SPARE_PAGES) {
     const count = Math.min(pages, top - lowest + 1);
-    for (let at = 0; at < count; at += WAVE) {
-      const numbers = Array.from({ length: Math.min(WAVE, count - at) }, (_, i) => top - at - i);
-      const answers = await Promise.all(numbers.map((page) => (page === 1 ? first : service.page(resource, page))));
-      for (const record of answers.flatMap(({ results }) => results)) note(record, rows, found, options);
-    }
+    const numbers = Array.from({ length: count }, (_, i) => top - i);
+    await eachLimit(numbers, AT_ONCE, async (page) => {
+      const { results } = page === 1 ? first : await service.page(resource, page);
+      for (const record of results) note(record, rows, found, options);
+    });
     top -= pages;
   }
   for (const [key, id] of found) {

@@ -66,11 +66,18 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
     finished = status === undefined;
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
   } finally {
-    for (const close of run.closers.reverse()) await close();
+    await closeAll(run);
     // What can be made again from the private copy; of a run that stopped it stays, to be looked at.
     if (finished)
       for (const path of [run.folder.staged, run.folder.resolved, run.folder.snapshot]) await rm(path, { force: true });
   }
+}
+
+/** Closes everything, whatever goes wrong on the way: a worker lives on, and what stays open keeps the run from being taken up. */
+async function closeAll(run: Run): Promise<void> {
+  const faults: unknown[] = [];
+  for (const close of run.closers.splice(0).reverse()) await close().catch((error: unknown) => faults.push(error));
+  if (faults.length > 0) throw faults[0];
 }
 
 /** The job names the sheet by its number: also as text, where no sheet has it as its name. */

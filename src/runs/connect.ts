@@ -42,6 +42,7 @@ export async function connect(run: Run): Promise<Connection> {
     log: run.log,
     signal: run.signal,
     company: request.company,
+    resource: run.job.resource,
     mayWrite: () => mayWrite(run),
   });
   if (carrier) run.closers.push(() => carrier.close());

@@ -29,6 +29,8 @@ export interface WorkerContext extends Pick<ServiceOptions, 'channel' | 'observe
 /** What the carrier of a run is given. */
 export interface CarrierContext extends Pick<RunContext, 'log' | 'signal'> {
   readonly company: number;
+  /** Kind of the records that the run writes. Together with the company: what its right to write is for. */
+  readonly resource: string;
   /** False once the run may have lost its right to write: nobody is then allowed any more to send for it. */
   readonly mayWrite: () => boolean;
 }
@@ -53,8 +55,11 @@ export interface Carrier {
   carry(requests: readonly WriteRequest[]): readonly Promise<WriteAnswer | undefined>[];
   /** The run stops: what was not begun is not sent any more, and answered undefined. */
   cancel(): void;
-  /** Resolves when nobody sends requests of an earlier process of this run any more. True where somebody may have just before. */
-  quiesce(): Promise<boolean>;
+  /**
+   * Resolves when nobody sends any more for an earlier process of this run, or for another run that had the right to write
+   * before this one. Called once the right is this run's. Somebody may have sent just before.
+   */
+  quiesce(): Promise<void>;
   /** Requests that other workers sent for this run. */
   readonly sent: { readonly writes: number; readonly retries: number };
   close(): Promise<void>;

@@ -10,8 +10,8 @@ const FEWEST_CARRIED = 50;
 
 /**
  * Sends writing requests: from here, or, where a carrier has takers, gathered into parts that go to whatever worker is
- * free. What a carrier gives back unsent is sent from here, unless the run has stopped: then it throws `Halted`. An update
- * whose record has to be read again by then is `unsent`, withheld as `stale`, wherever it waited.
+ * free. What a carrier gives back unsent is sent from here. Once the run has stopped, what was gathered or given back is
+ * not sent: it throws `Halted`. An update whose record has to be read again by then is `unsent`, withheld as `stale`, wherever it waited.
  */
 export function dispatcher(
   service: Service,
@@ -33,6 +33,10 @@ export function dispatcher(
   const go = () => {
     const batch = waiting;
     waiting = [];
+    if (stopped()) {
+      for (const { done } of batch) done(Promise.reject(new Halted()));
+      return;
+    }
     while (batch.length > 0) {
       const part = batch.splice(0, PART_SIZE);
       if (part.length < FEWEST_CARRIED || carrier.parts === 0) {

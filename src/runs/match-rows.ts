@@ -5,6 +5,7 @@ import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import type { Snapshot } from '../service/port.js';
 import { openSnapshot } from '../service/snapshot.js';
 import { learnNames } from './connect.js';
+import { pause } from './pause.js';
 import type { Run } from './run.js';
 import type { Resolved } from './stage-rows.js';
 
@@ -79,28 +80,14 @@ function warnUnclear({ unclearDate, unclearAmount }: Habits, run: Run): void {
  * Its connection is gone, so it cannot have waited in line for long: the last but one look of the settle window is enough.
  */
 async function waitForOpenRequests(run: Run): Promise<void> {
-  const justEnded = run.past.open.size > 0 && (await run.carrier?.quiesce());
+  if (run.carrier && !run.request.dryRun) await run.carrier.quiesce();
   const opened = [...run.past.open.values()].filter((intent) => intent.op === 'create').map((intent) => intent.at);
   if (opened.length === 0) return;
-  if (justEnded) opened.push(Date.now());
+  if (run.carrier) opened.push(Date.now());
   const { settleWindowMs } = run.settings;
   const settled = opened.reduce((a, b) => Math.max(a, b)) + (settleWindowMs.at(-2) ?? settleWindowMs.at(-1) ?? 0);
   const rest = settled - Date.now();
   if (rest <= 0) return;
   run.info(`Waiting ${Math.ceil(rest / 1000)} s for requests of the earlier process that may still be under way.`);
   await pause(rest, run.signal);
-}
-
-/** Waits; ends early when the run is interrupted. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
-  });
 }

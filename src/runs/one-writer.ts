@@ -4,7 +4,7 @@ import { serviceDir } from '../service/address.js';
 import type { Connection } from './connect.js';
 import { HOME } from './layout.js';
 import { LockHeld, takeLock } from './lock.js';
-import { pause } from './match-rows.js';
+import { pause } from './pause.js';
 import type { Run } from './run.js';
 
 /** How often a run looks whether the one before it has ended, in milliseconds. */
@@ -42,7 +42,8 @@ async function overAllMachines(run: Run, resource: string): Promise<void> {
   const service = serviceDir('', run.request.service, run.request.company);
   const right = await run.worker?.exclusive(`writing.${service}.${resource}`, run.signal);
   if (!right) return;
-  run.closers.push(() => right.release());
+  // Where its release cannot be told, it ends by itself.
+  run.closers.push(() => right.release().catch((error: unknown) => run.log.warn({ err: error }, 'right.not_released')));
   run.rights.push(right);
   right.lost.addEventListener('abort', () => run.halt('the right to write was lost to another worker'), { once: true });
   if (right.lost.aborted) run.halt('the right to write was lost to another worker');

@@ -17,7 +17,7 @@ import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
 import { HOME, newRunId, type RunFolder, runFolder } from './layout.js';
 import { findRun } from './list.js';
-import { takeLock } from './lock.js';
+import { LockHeld, takeLock } from './lock.js';
 import { type Past, readPast } from './past.js';
 import type { Progress, RunListener } from './progress.js';
 import { type Auth, requireService, type Settings } from './settings.js';
@@ -130,8 +130,8 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
     return await begin(stored, folder, settings, context);
   } catch (error) {
-    // Nothing was begun: a file that cannot be read leaves no run behind.
-    await rm(folder.dir, { recursive: true, force: true });
+    // Nothing was begun: a file that cannot be read leaves no run behind. Where another process has the run, the folder is its.
+    if (!(error instanceof LockHeld)) await rm(folder.dir, { recursive: true, force: true });
     throw error;
   }
 }

@@ -13,11 +13,14 @@ import type { Carrier } from './context.js';
 import { decide } from './decide.js';
 import { dispatcher, PART_SIZE } from './dispatch.js';
 import { learnModels } from './learn-models.js';
-import { type Matched, pause } from './match-rows.js';
+import type { Matched } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
+import { pause } from './pause.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
+/** Smaller ones cost more on their way than they save. */
+const SMALLEST_PART = 100;
 /** Learned ids in one line of the journal. */
 const IDS_PER_LINE = 10_000;
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
@@ -67,6 +70,15 @@ function writeState(stop: () => void): WriteState {
   };
 }
 
+/**
+ * Where several workers share the writing, the last parts are smaller: nobody is to stand idle while another one has a
+ * whole part left.
+ */
+function partSize(rowsLeft: number, shared: number): number {
+  if (shared === 0) return PART_SIZE;
+  return Math.min(PART_SIZE, Math.max(SMALLEST_PART, Math.ceil(rowsLeft / shared)));
+}
+
 /** A file of one part is written sooner than it is carried. Customers are written from here alone: see `writeWave`. */
 function sharesWork(run: Run, { spec }: Matched): boolean {
   return spec.readPath !== undefined && run.rows > PART_SIZE;
@@ -81,7 +93,8 @@ async function writeWave(
   send: (part: Part) => Promise<void>,
 ): Promise<void> {
   // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
-  const size = matched.spec.readPath ? PART_SIZE : 1;
+  const size = () => (matched.spec.readPath ? partSize(run.rows - seen, carrier?.parts ?? 0) : 1);
+  let seen = 0;
   const inFlight = () =>
     matched.spec.readPath ? Math.max(PARTS_IN_FLIGHT, carrier?.parts ?? 0) : run.request.concurrency;
   const underWay = new Set<Promise<void>>();
@@ -102,6 +115,7 @@ async function writeWave(
   try {
     for await (const row of resolvedRows(run)) {
       if (run.signal.aborted || state.stopped) break;
+      seen++;
       if ((matched.depth.get(row.ref.row) ?? 0) !== wave) continue;
       if (run.past.outcomes.has(row.ref.row)) {
         rememberAgain(row, run, matched);
@@ -110,7 +124,7 @@ async function writeWave(
       const change = await decide(row, run, matched);
       if (change.kind === 'create' || change.kind === 'update') changes.push(change);
       else noteSettled(run, change);
-      if (changes.length >= size) await dispatch();
+      if (changes.length >= size()) await dispatch();
       run.progress('writing', doneRows(run));
     }
     if (!run.signal.aborted && !state.stopped) await dispatch();
@@ -143,7 +157,7 @@ function writeContext(
         if (before.length > 0) run.before.append(before);
         const at = Date.now();
         run.journal.append([
-          { t: 'phase', phase: 'requests', data: matched.service.counts },
+          { t: 'phase', phase: 'requests', data: run.counts ?? matched.service.counts },
           ...intents.map((intent) => ({ t: 'intent' as const, ...intent, at })),
         ]);
         await Promise.all([before.length > 0 && run.before.flush(), run.journal.flush()]);

@@ -1,6 +1,6 @@
 import type { Settings } from '../runs/settings.js';
+import { RUNS_QUEUE } from './jobs/data.js';
 import { openStore } from './store/open.js';
-import { RUNS_QUEUE } from './worker.js';
 
 /** A queue that does not answer in this time is reported, in milliseconds. */
 const PATIENCE_MS = 3_000;

@@ -27,15 +27,14 @@ export interface Offers {
 export function openOffers(queue: Queue, inbox: string, warn: (text: string) => void): Offers {
   let waiting = 0;
   let lookedAt = 0;
+  let looking: Promise<void> | undefined;
 
-  async function offer(claim: Claim): Promise<void> {
-    // A job of this id that is there already stands for the claim; the queue drops the second one.
+  /** A job of this id that is there already stands for the claim; the queue drops the second one. */
+  async function put(claim: Claim): Promise<void> {
     await queue.add('import', { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) });
-    waiting++;
   }
 
-  async function lookThrough(): Promise<void> {
-    lookedAt = performance.now();
+  async function look(): Promise<void> {
     try {
       const claims = await listClaims(inbox);
       waiting = claims.length;
@@ -43,11 +42,20 @@ export function openOffers(queue: Queue, inbox: string, warn: (text: string) => 
         const job = await queue.getJob(claimJobId(claim));
         // What ended without being put away had bad luck on its last step.
         if (job?.finishedOn !== undefined) await job.remove();
-        if (!job || job.finishedOn !== undefined) await offer(claim);
+        if (!job || job.finishedOn !== undefined) await put(claim);
       }
     } catch (error) {
       warn(`What was taken from the drop folder could not be looked through: ${(error as Error).message}`);
     }
+  }
+
+  /** One look at a time: two would each put the same job back. */
+  function lookThrough(): Promise<void> {
+    looking ??= look().finally(() => {
+      lookedAt = performance.now();
+      looking = undefined;
+    });
+    return looking;
   }
 
   const timer = setInterval(() => void lookThrough(), LOOK_EVERY_MS);
@@ -61,7 +69,10 @@ export function openOffers(queue: Queue, inbox: string, warn: (text: string) => 
       if (performance.now() - lookedAt > COUNT_EVERY_MS) void lookThrough();
       return false;
     },
-    offer,
+    async offer(claim) {
+      await put(claim);
+      waiting++;
+    },
     lookThrough,
     close: () => clearInterval(timer),
   };

@@ -1,3 +1,4 @@
+import { pause } from '../runs/pause.js';
 import { isAway } from './store/faults.js';
 import type { Lease, Store } from './store/port.js';
 
@@ -49,22 +50,16 @@ export function given(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Does something again and again until the answer is called. */
+/** Does something again and again until the answer is called; never twice at the same time. It must not reject. */
 export function every(ms: number, work: () => Promise<unknown>): () => void {
-  const timer = setInterval(() => void work(), ms);
+  let working = false;
+  const timer = setInterval(() => {
+    if (working) return;
+    working = true;
+    void work().finally(() => {
+      working = false;
+    });
+  }, ms);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
-  });
 }

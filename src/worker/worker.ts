@@ -7,6 +7,7 @@ import { requireService, type Settings } from '../runs/settings.js';
 import { openClosing } from './closing.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
 import { inboxClaims } from './jobs/claims.js';
+import { RUNS_QUEUE } from './jobs/data.js';
 import { homeId } from './jobs/home-id.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
@@ -37,8 +38,6 @@ export interface WorkerOptions {
   readonly signal: AbortSignal;
 }
 
-/** The queue that carries runs; contract, section 10. */
-export const RUNS_QUEUE = 'rowferry';
 /** Runs that one process coordinates at the same time. */
 const RUNS_AT_ONCE = 4;
 /** Jobs that ended are kept for people to look at, and so that an id is not taken twice. */

@@ -22,7 +22,7 @@ const alone: Carrier = {
   sent: { writes: 0, retries: 0 },
   carry: (requests) => requests.map(() => Promise.resolve(undefined)),
   cancel: () => undefined,
-  quiesce: async () => false,
+  quiesce: async () => undefined,
   close: async () => undefined,
 };
 
@@ -68,4 +68,20 @@ it.each([
   expect(summary.rows).toMatchObject({ [given.what === 'creates' ? 'created' : 'updated']: ROWS, total: ROWS });
   expect(summary.status).toBe('succeeded');
   expect(desk.sandbox.commits).toHaveLength(ROWS);
+});
+
+it('a run at whose end the queue is away lets go of everything all the same: it can be taken up at once', async () => {
+  const away = async () => {
+    throw new Error('the queue is away');
+  };
+  const right: Right = { valid: true, lost: new AbortController().signal, release: away };
+  desk = await openDesk();
+  const file = await desk.file('suppliers.csv', sheet('Bern'));
+  const unreleased: WorkerContext = { exclusive: async () => right, carrier: async () => alone };
+  expect((await desk.import(file, JOB, { worker: unreleased })).summary.status).toBe('succeeded');
+
+  const carrier = { ...alone, close: away };
+  const unclosed: WorkerContext = { exclusive: async () => right, carrier: async () => carrier };
+  await expect(desk.import(file, JOB, { worker: unclosed })).rejects.toThrow('the queue is away');
+  expect((await desk.resume()).summary).toMatchObject({ status: 'succeeded', rows: { unchanged: ROWS } });
 });

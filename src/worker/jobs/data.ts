@@ -6,6 +6,9 @@ import { importJob } from '../../model/job.js';
  * that is put on the queue by anybody is checked against it before anything else is done.
  */
 
+/** The queue that carries runs; contract, section 10. */
+export const RUNS_QUEUE = 'rowferry';
+
 export const JOB_KINDS = ['import', 'export', 'reconcile'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 

@@ -6,6 +6,7 @@ import type { Summary } from '../../runs/present.js';
 import type { Progress } from '../../runs/progress.js';
 import { lateness } from '../schedule/job-id.js';
 import { endAfterRun, endRepeated, isHere, type RepeatedSummary } from './claims.js';
+import { RUNS_QUEUE } from './data.js';
 import { type Delivery, postpone, tellEnd } from './delivery.js';
 import { failureText, RunFailed, withoutSecrets } from './failure.js';
 import { lateNote } from './late-note.js';
@@ -115,7 +116,7 @@ async function fileHere(delivery: Delivery, state: JobState): Promise<string> {
     if (!away) throw error;
     const times = (state.away ?? 0) + 1;
     // Where no other worker is there, nobody else can have it.
-    const alone = (await deps.store.workers('rowferry')) === 1;
+    const alone = (await deps.store.workers(RUNS_QUEUE)) === 1;
     if (!alone && times <= AWAY.times) throw await postpone(delivery, AWAY.everyMs, { ...state, away: times });
     const [place = ''] = allowedPlaces(data.file ?? '', { roots, inbox });
     const advice =

@@ -66,13 +66,17 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     const known = await queue.getJob(ticket.id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
     if (known && path.basename(ticketFile(home, known)) === entry) continue;
-    const own = ticket.id.startsWith('night.') && !known;
+    const id = ticket.id.startsWith('night.') ? ticket.id : `again.${ticket.run}`;
+    if (id !== ticket.id) {
+      // The job put back has a ticket of its own as soon as it is taken. Until then the queue may lose it as well.
+      const taken = (await readFrom(ticketFile(home, { id, timestamp: 0 }))) !== undefined;
+      if (taken) await rm(file, { force: true });
+      if (taken || (await queue.getJob(id))) continue;
+    }
     await queue.add(ticket.name, ticket.data, {
-      jobId: own ? ticket.id : `again.${ticket.run}`,
+      jobId: id,
       ...(ticket.attempts !== undefined && { attempts: ticket.attempts }),
     });
-    // The job put back has a ticket of its own as soon as it is taken; it finds the run by its id or by this one.
-    if (!own) await rm(file, { force: true });
     restored.push(ticket.run);
   }
   return restored;

@@ -25,10 +25,11 @@ const LAST_ANSWERS_MS = 15_000;
 
 /** The coordinator's end of the parts of one run; `protocol.ts` says how it speaks with executors. */
 export function openCarrier(options: CarrierOptions): Carrier {
-  const { run, company, queue, letters, signal, log, takers, leaseMs, mayWrite } = options;
+  const { run, company, resource, queue, letters, signal, log, takers, leaseMs, mayWrite } = options;
   // Parts of an earlier process of this run are none of ours.
   const prefix = `${run}.${randomBytes(3).toString('hex')}.`;
   const underWay = new Map<string, Part>();
+  const forgets = new Map<string, () => void>();
   const sent = { writes: 0, retries: 0 };
   let number = 0;
   let looking: Promise<void> | undefined;
@@ -41,9 +42,10 @@ export function openCarrier(options: CarrierOptions): Carrier {
 
   async function add(part: Part): Promise<void> {
     const id = `${prefix}${number++}`;
-    const data: PartData = { v: 1, run, company, count: part.requests.length, packed: pack(part.requests) };
+    const { requests } = part;
     const listener: PartListener = {
-      message: (message) => void hear(id, part, message),
+      message: (message) =>
+        void hear(id, part, message).catch((error: unknown) => log.warn({ part: id, err: error }, 'part.not_heard')),
       completed: (result) => end(id, part, result),
       failed: (reason) => broken(id, part, reason),
     };
@@ -51,22 +53,29 @@ export function openCarrier(options: CarrierOptions): Carrier {
     letters.listen(id, listener);
     forgets.set(id, () => letters.forget(id, listener));
     try {
+      const data: PartData = { v: 1, run, company, resource, count: requests.length, packed: pack(requests) };
       part.job = await queue.add('part', data, { jobId: id, attempts: 1 });
+      if (part.done) takeBack(id);
     } catch (error) {
-      // The store may have taken it and lost the answer; nobody is granted a part that is no longer under way.
+      // The store may have taken it and lost the answer: then it may be granted by now, and goes on as any other.
       log.warn({ part: id, err: error }, 'part.not_added');
+      if (part.done || part.granted !== undefined) return;
+      // Nobody is granted a part that is no longer under way.
       drop(id, part);
       part.rest(undefined);
     }
   }
-  const forgets = new Map<string, () => void>();
 
   function drop(id: string, part: Part): void {
     part.done = true;
     underWay.delete(id);
     forgets.get(id)?.();
     forgets.delete(id);
-    part.job?.remove().catch(() => undefined);
+    takeBack(id);
+  }
+
+  function takeBack(id: string): void {
+    queue.remove(id).catch(() => undefined);
   }
 
   async function hear(id: string, part: Part, message: Message): Promise<void> {
@@ -76,13 +85,21 @@ export function openCarrier(options: CarrierOptions): Carrier {
       return;
     }
     if (!('ask' in message)) return;
-    const job = part.job ?? (await queue.getJob(id));
+    part.job ??= await queue.getJob(id);
+    const { job } = part;
     if (!job || part.done) return;
     const grants = !part.cancelled && mayWrite();
     if (part.granted === undefined && grants) part.granted = message.ask;
     if (part.granted === message.ask && grants) return reply(job, { grant: message.ask, now: Date.now() });
     await reply(job, { deny: message.ask });
     if (part.granted !== undefined && part.granted !== message.ask) lose(id, part, 'another worker was given it');
+  }
+
+  /** Of an earlier process of this run, or of a run that held the right to write that is this run's now. */
+  function isOfNobody({ id, data }: Job): boolean {
+    if (id?.startsWith(prefix)) return false;
+    const { run: other, ...part } = (data ?? {}) as Partial<PartData>;
+    return other === run || (part.company === company && part.resource === resource);
   }
 
   async function reply(job: Job, message: Message): Promise<void> {
@@ -97,9 +114,14 @@ export function openCarrier(options: CarrierOptions): Carrier {
       else lose(id, part, 'another worker ended it');
       return;
     }
+    try {
+      takeResult(part, result);
+    } catch (error) {
+      lose(id, part, `its answers cannot be read: ${String(error)}`);
+      return;
+    }
     sent.writes += result.writes ?? 0;
     sent.retries += result.retries ?? 0;
-    takeResult(part, result);
     drop(id, part);
     part.rest(LOST);
   }
@@ -139,6 +161,8 @@ export function openCarrier(options: CarrierOptions): Carrier {
         if (!job) missing(id, part);
         else if (job.finishedOn !== undefined && job.failedReason) broken(id, part, job.failedReason);
         else if (job.finishedOn !== undefined) end(id, part, asResult(job.returnvalue));
+        // It may have missed that it is to stop.
+        else if (part.cancelled && part.granted !== undefined) await reply(job, { cancel: part.granted });
       } catch (error) {
         log.debug({ part: id, err: error }, 'part.look');
       }
@@ -189,11 +213,12 @@ export function openCarrier(options: CarrierOptions): Carrier {
     },
     cancel,
     async quiesce() {
-      for (;;) {
+      for (let told = false; ; told = true) {
         const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized', 'active']);
-        const old = jobs.filter((job) => job?.id?.startsWith(`${run}.`) && !job.id.startsWith(prefix));
-        for (const job of old) await job.remove().catch(() => undefined);
-        if (old.length === 0 || signal.aborted) return true;
+        const old = jobs.filter((job) => job?.id !== undefined && isOfNobody(job));
+        for (const { id = '' } of old) await queue.remove(id).catch(() => undefined);
+        if (old.length === 0 || signal.aborted) return;
+        if (!told) log.info({ parts: old.length }, 'waiting until parts of an earlier coordinator have ended');
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
     },

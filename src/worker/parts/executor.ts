@@ -44,6 +44,8 @@ export function partExecutor(options: ExecutorOptions) {
     letters.listen(job.id ?? '', listener);
     const lock = holdLock(job, token, leaseMs, () => stopping.abort('the lock was lost'));
     try {
+      // It may have taken long from the queue to here.
+      await lock.renewed;
       const askedAt = performance.now();
       const grant = await askFor(job, name, letters, stopping.signal, (set) => {
         heard = set;
@@ -54,6 +56,7 @@ export function partExecutor(options: ExecutorOptions) {
       if (!helped.has(run)) log.info({ run, part: job.id }, 'sending parts of a run');
       if (helped.size > MOST_RUNS) helped.clear();
       helped.add(run);
+      const all: [number, WriteAnswer | null][] = [];
       let fresh: [number, WriteAnswer | null][] = [];
       let reporting: Promise<void> = Promise.resolve();
       const report = setInterval(() => {
@@ -63,7 +66,6 @@ export function partExecutor(options: ExecutorOptions) {
         fresh = [];
         reporting = reporting.then(() => letters.send(job, { from: name, answers }).catch(() => undefined));
       }, REPORT_EVERY_MS);
-      const all: [number, WriteAnswer | null][] = [];
       try {
         const isFresh = freshness(grant, askedAt);
         const context: PartContext = { ...options, signal: stopping.signal, company, maySend: lock.held, isFresh };
@@ -137,36 +139,27 @@ async function askFor(
 
 /**
  * Holds the job's lock and reckons, on this process's own clock, how long it is surely held: from before each renewal that
- * came through. A process that was paused, or cut off from the store, so knows at once that the part may be another's.
+ * came through, the first of them at once. A process that was paused, or cut off from the store, so knows at once that the
+ * part may be another's.
  */
 function holdLock(job: Job, token: string | undefined, leaseMs: number, lost: () => void) {
   const margin = leaseMs / 10;
-  let heldUntil = performance.now() + leaseMs - margin;
+  let heldUntil = 0;
   let renewing = false;
   const held = () => performance.now() < heldUntil;
-  const timer = setInterval(
-    () => {
-      if (!held()) return lost();
-      if (renewing || token === undefined) return;
-      renewing = true;
-      const at = performance.now();
-      job
-        .extendLock(token, leaseMs)
-        .then(
-          (result) => {
-            if (result) heldUntil = at + leaseMs - margin;
-            else {
-              heldUntil = 0;
-              lost();
-            }
-          },
-          () => undefined,
-        )
-        .finally(() => {
-          renewing = false;
-        });
-    },
-    Math.max(100, leaseMs / 5),
-  );
-  return { held, release: () => clearInterval(timer) };
+  const renew = async () => {
+    if (renewing || token === undefined) return;
+    renewing = true;
+    const at = performance.now();
+    try {
+      heldUntil = (await job.extendLock(token, leaseMs)) ? at + leaseMs - margin : 0;
+    } catch {
+      // The store is away: what was held is held until its time is over.
+    }
+    renewing = false;
+    if (!held()) lost();
+  };
+  const renewed = renew();
+  const timer = setInterval(() => (held() ? void renew() : lost()), Math.max(100, leaseMs / 5));
+  return { held, renewed, release: () => clearInterval(timer) };
 }

@@ -42,8 +42,16 @@ export function openLetters(events: QueueEvents): Letters {
   };
 }
 
-/** Some stores hand the value on as it is, others as JSON. */
+/** Some stores hand the value on as it is, others as JSON. What is neither is no result: anybody can put it there. */
 export function asResult(value: unknown): PartResult {
-  const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+  const parsed = typeof value === 'string' ? parsedOf(value) : value;
   return typeof parsed === 'object' && parsed !== null ? (parsed as PartResult) : {};
+}
+
+function parsedOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

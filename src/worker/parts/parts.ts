@@ -64,6 +64,10 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       removeOnFail: KEEP_ENDED,
     },
   );
+  // What is taken while this process ends would go back at once, to be taken here once more.
+  const leave = () => void worker.close();
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
   let takers = 1;
   const count = async () => {
     try {
@@ -84,6 +88,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     },
     async close() {
       clearInterval(timer);
+      signal.removeEventListener('abort', leave);
       await worker.close();
       await events.close();
       await queue.close();

@@ -15,7 +15,8 @@ import { createHash } from 'node:crypto';
  * A second executor that asks for a part already granted is refused, and tells thereby that the first one is lost: it has
  * stopped sending when its lock ended. Requests of a lost part whose answers did not come are open, and are looked up.
  * A part that was never granted was never sent, and is added again. Nobody grants the parts of a coordinator that is gone,
- * or has lost its right to write.
+ * or has lost its right to write; a part that it granted before goes on to its end. Whoever has the right next, waits until
+ * no such part is active any more, before it looks anything up.
  *
  * An update carries until when the record it was made from need not be read again, by the coordinator's clock. The grant
  * tells what that clock shows. Clocks of two machines differ, their paces do not: the executor reckons what is left on its
@@ -35,6 +36,8 @@ export interface PartData {
   readonly v: 1;
   readonly run: string;
   readonly company: number;
+  /** Kind of the records that the run writes; with the company it names the run's right to write. */
+  readonly resource: string;
   readonly count: number;
   readonly packed: string;
 }

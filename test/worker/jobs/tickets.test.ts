@@ -19,6 +19,9 @@ it('a job that the queue lost in the middle of its run is put back and continues
   const [run = ''] = await runsOf(first.settings.home);
   expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([run]);
   expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([]);
+  // Lost once more before anybody took it.
+  await bench.queue.obliterate({ force: true });
+  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([run]);
   const job = await bench.queue.getJob(`again.${run}`);
   expect(job?.opts.attempts).toBe(2);
   await bench.worker();

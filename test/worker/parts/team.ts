@@ -25,6 +25,10 @@ export interface CoordinatorOptions {
   readonly run?: string;
   readonly signal?: AbortSignal;
   readonly mayWrite?: () => boolean;
+  readonly company?: number;
+  readonly resource?: string;
+  /** The queue as the coordinator finds it; the real one where it is not given. */
+  readonly queue?: Queue;
 }
 
 export const LEASE_MS = 1_000;
@@ -48,10 +52,12 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
     store,
     queue,
     letters,
-    coordinator({ run = 'run', signal = new AbortController().signal, mayWrite = () => true } = {}) {
+    coordinator(given = {}) {
       const log = pino({ level: 'silent' });
-      const fixed = { company: 1, log, queue, letters, leaseMs: LEASE_MS, takers: () => 2, lookEveryMs: 100 };
-      const carrier = openCarrier({ ...fixed, run, signal, mayWrite });
+      const signal = new AbortController().signal;
+      const usual = { run: 'run', company: 1, resource: 'supplier', queue, signal, mayWrite: () => true };
+      const fixed = { log, letters, leaseMs: LEASE_MS, takers: () => 2, lookEveryMs: 100 };
+      const carrier = openCarrier({ ...usual, ...fixed, ...given });
       closers.unshift(() => carrier.close());
       return carrier;
     },

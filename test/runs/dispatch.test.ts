@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { Halted } from '../../src/pipeline/writing.js';
+import type { Carrier, WriteRequest } from '../../src/runs/context.js';
+import { dispatcher } from '../../src/runs/dispatch.js';
+import type { Service } from '../../src/service/port.js';
+
+it.each([
+  { takers: 'nobody', parts: 0 },
+  { takers: 'others', parts: 5 },
+])('what was gathered when the run stops is not sent any more, where $takers could take it', async ({ parts }) => {
+  const sent: string[] = [];
+  const never = async (): Promise<never> => {
+    sent.push('from here');
+    throw new Error('sent');
+  };
+  const carrier: Carrier = {
+    parts,
+    sent: { writes: 0, retries: 0 },
+    carry(requests) {
+      sent.push('by others');
+      return requests.map(() => Promise.resolve({ kind: 'done' as const }));
+    },
+    cancel: () => undefined,
+    quiesce: async () => undefined,
+    close: async () => undefined,
+  };
+  let stopped = false;
+  const service = { create: never, update: never } as unknown as Service;
+  const send = dispatcher(service, carrier, () => stopped, Date.now);
+  const request: WriteRequest = { op: 'create', resource: 'supplier', body: {} };
+  const answers = Promise.allSettled(Array.from({ length: 100 }, () => send(request)));
+  stopped = true;
+  for (const answer of await answers) expect(answer).toMatchObject({ status: 'rejected', reason: expect.any(Halted) });
+  expect(sent).toEqual([]);
+});
