@@ -12,7 +12,7 @@ import { homeId } from './jobs/home-id.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
 import { restoreJobs } from './jobs/tickets.js';
-import { tellRoots } from './jobs/told-roots.js';
+import { tellRoots, tellService } from './jobs/told-roots.js';
 import { openOffers } from './offers.js';
 import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
@@ -100,9 +100,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     notice('info', `Queue: ${opened.address}`);
 
     const id = await homeId(home);
-    closing.add('presence', keepLease(opened, `home.${id}`, own.leaseMs));
 
     await tellRoots(opened, id, own.roots);
+    await tellService(opened, id, apiUrl);
+    closing.add('presence', keepLease(opened, `home.${id}`, own.leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);
     closing.add('channel', () => channel.close(2_000));
     metrics.watchPace(() => ({ ...channel.gauges, rate: channel.gauges.learnedRate }));

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { RunError } from '../../model/error.js';
 import type { Store } from '../store/port.js';
 
 const folders = z.array(z.string().min(1)).max(1_000);
@@ -25,6 +26,28 @@ export async function tellRoots(
     const replaced = listed(await store.swap('homes', JSON.stringify(mine)));
     const lost = replaced.filter((one) => !mine.includes(one));
     known = lost.length === 0 ? mine : [...mine.filter((one) => one !== homeId), ...lost];
+  }
+}
+
+/**
+ * Workers on one queue take turns, and share one ceiling, by the address of their service: two spellings of it would be two
+ * services. Throws `RunError('usage')` where a worker lives that names another one.
+ */
+export async function tellService(
+  store: Pick<Store, 'swap' | 'read' | 'leased'>,
+  homeId: string,
+  service: string,
+): Promise<void> {
+  const before = await store.swap(`service.${homeId}`, service);
+  for (const other of listed(await store.read('homes'))) {
+    const named = other === homeId ? before : await store.read(`service.${other}`);
+    if (named === undefined || named === service || !(await store.leased(`home.${other}`))) continue;
+    if (other === homeId) await store.swap(`service.${homeId}`, named);
+    throw new RunError(
+      'usage',
+      `Another worker on this queue serves ${named}, and ROWFERRY_API_URL of this one is ${service}. Workers on one queue must name the service by the very same address: they take turns by it. ` +
+        `Correct it, or give this service a queue of its own. A worker that has just ended counts for the seconds of ROWFERRY_LEASE.`,
+    );
   }
 }
 

@@ -29,6 +29,22 @@ async function refused(queueUrl: string): Promise<{ code: unknown; err: string }
 const TRACE = /^\s+at |node:internal|\.js:\d+/m;
 const stores = new Set((await availableStores()).map(({ name }) => name));
 
+describe('workers on one queue that spell the address of the service differently', () => {
+  it.runIf(stores.has('redis'))('the second ends and names both: they could not take turns', async () => {
+    const server = await privateRedis();
+    servers.push(server);
+    await crewAt(server.url);
+    const first = await crew.worker('one');
+    const other = { ROWFERRY_API_URL: crew.sandbox.url.replace('127.0.0.1', 'localhost') };
+    const second = await crew.worker('two', { early: true, env: other });
+    await until(() => second.child.exitCode !== null, { withinMs: 30_000, what: `its end: ${second.err()}` });
+    expect(await second.ended).toBe(2);
+    expect(second.err()).toContain(crew.sandbox.url);
+    expect(second.err()).toContain(other.ROWFERRY_API_URL);
+    expect(first.child.exitCode).toBeNull();
+  });
+});
+
 describe('a worker with a wrong queue', () => {
   it.each(['rediss//nowhere', 'http://127.0.0.1:1', 'redis://:hunter2-hunter2@', 'amqp://user:hunter2-hunter2@h/'])(
     'ends at once over the address %s',
