@@ -24,13 +24,19 @@ it.each(await availableStores())(
     const store = await open(crew.server);
     try {
       const queue = store.queue('rowferry');
-      await until(async () => (await queue.getCompletedCount()) >= SLOTS, { withinMs: 60_000, what: `${SLOTS} runs` });
+      // A killed owner of the embedded queue takes the question that was just asked with it.
+      const completed = () => queue.getCompletedCount().catch(() => -1);
+      await until(async () => (await completed()) >= SLOTS, { withinMs: 60_000, what: `${SLOTS} runs` });
       // The process that decides dies: the other one takes over.
       const deciding = workers.find((worker) => /The job nightly, due at/.test(worker.err()));
       expect(deciding).toBeDefined();
       await deciding?.kill();
-      const before = await queue.getCompletedCount();
-      await until(async () => (await queue.getCompletedCount()) >= before + SLOTS, {
+      let before = -1;
+      await until(async () => {
+        before = await completed();
+        return before >= 0;
+      });
+      await until(async () => (await completed()) >= before + SLOTS, {
         withinMs: 60_000,
         what: `${SLOTS} runs of the other worker`,
       });
