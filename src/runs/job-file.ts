@@ -32,7 +32,7 @@ const MAX_BYTES = 1024 * 1024;
  */
 export async function loadJob(nameOrPath: string, options: { readonly jobsDir: string }): Promise<LoadedJob> {
   const file = await findJobFile(nameOrPath, options.jobsDir);
-  return loaded(await readJobFile(file), file, path.basename(file).replace(/\.ya?ml$/i, ''));
+  return loaded(await readJobFile(file), file, jobNameOf(file));
 }
 
 /** A job handed over as data (a queue's inline job). The same checks; lines refer to the data written as JSON. */
@@ -108,9 +108,18 @@ async function exists(file: string): Promise<boolean> {
 }
 
 async function jobNames(folder: string, withEnding: boolean): Promise<string[]> {
-  const entries = await readdir(folder).catch((): string[] => []);
-  const files = entries.filter((entry) => /^[^.~].*\.ya?ml$/i.test(entry)).sort();
-  return withEnding ? files : files.map((entry) => entry.replace(/\.ya?ml$/i, ''));
+  const files = await jobFiles(folder).catch((): string[] => []);
+  return withEnding ? files : files.map(jobNameOf);
+}
+
+/** File names of the jobs in a folder, sorted: of `assets.yaml` and `assets.yml` the first is run. Rejects as `readdir` does. */
+export async function jobFiles(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((entry) => /^[^.~].*\.ya?ml$/i.test(entry)).sort();
+}
+
+/** The name by which the job of a file is known. */
+export function jobNameOf(file: string): string {
+  return path.basename(file).replace(/\.ya?ml$/i, '');
 }
 
 async function readJobFile(file: string): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { Claim } from './inbox/claim.js';
 import { listClaims } from './inbox/claims.js';
+import { every } from './rights.js';
 import { safeName } from './schedule/job-id.js';
 
 /** The id by which the job of a claim is known: it names the run. */
@@ -58,8 +59,6 @@ export function openOffers(queue: Queue, inbox: string, warn: (text: string) => 
     return looking;
   }
 
-  const timer = setInterval(() => void lookThrough(), LOOK_EVERY_MS);
-  timer.unref();
   return {
     get waiting() {
       return waiting;
@@ -74,6 +73,6 @@ export function openOffers(queue: Queue, inbox: string, warn: (text: string) => 
       waiting++;
     },
     lookThrough,
-    close: () => clearInterval(timer),
+    close: every(LOOK_EVERY_MS, lookThrough),
   };
 }

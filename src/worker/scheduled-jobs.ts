@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { checkJobFile } from '../runs/job-file.js';
+import { checkJobFile, jobFiles, jobNameOf } from '../runs/job-file.js';
 import type { ScheduledJob } from './schedule/put-due.js';
 
 /**
@@ -11,7 +11,7 @@ export function scheduledJobs(jobsDir: string): () => Promise<readonly Scheduled
   type Known = { readonly version: string; readonly schedule: ScheduledJob['schedule'] | undefined };
   let known = new Map<string, Known>();
   return async () => {
-    const files = (await readdir(jobsDir).catch(() => [])).filter((name) => /^[^.~].*\.ya?ml$/i.test(name)).sort();
+    const files = await jobFiles(jobsDir).catch((): string[] => []);
     const seen = new Map<string, Known>();
     const jobs = new Map<string, ScheduledJob>();
     for (const file of files) {
@@ -25,7 +25,7 @@ export function scheduledJobs(jobsDir: string): () => Promise<readonly Scheduled
         entry = { version, schedule: job?.schedule };
       }
       seen.set(file, entry);
-      const name = file.replace(/\.ya?ml$/i, '');
+      const name = jobNameOf(file);
       if (entry.schedule && !jobs.has(name)) jobs.set(name, { name, schedule: entry.schedule });
     }
     known = seen;

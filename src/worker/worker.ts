@@ -88,12 +88,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       patienceMs: Number.POSITIVE_INFINITY,
       notice,
       signal,
-    }).catch((error: unknown) => {
-      // Told to end while it waited for the queue.
-      if (signal.aborted) return undefined;
-      throw error;
     });
-    if (!opened) return;
     store = opened;
     closing.add('store', opened.close);
     if (signal.aborted) return;

@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkJobFile } from '../../runs/job-file.js';
+import { checkJobFile, jobFiles, jobNameOf } from '../../runs/job-file.js';
 
 /**
  * What a folder's name stands for: a job that imports; one whose file has a fault (the run says which); a job of another
@@ -47,15 +47,14 @@ export function openJobs(jobsDir: string): () => Promise<Jobs> {
   return async () => {
     let files: string[];
     try {
-      files = (await readdir(jobsDir)).filter((name) => /^[^.~].*\.ya?ml$/i.test(name)).sort();
+      files = await jobFiles(jobsDir);
     } catch (error) {
       return { states: new Map(), names: [], fault: error };
     }
     const now = performance.now();
     const found = new Set<string>();
     for (const file of files) {
-      const name = file.replace(/\.ya?ml$/i, '');
-      // Of `assets.yaml` and `assets.yml` the first is run.
+      const name = jobNameOf(file);
       if (found.has(name)) continue;
       const state = await stateOf(join(jobsDir, file));
       if (state === undefined) continue;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import type { Carrier, CarrierContext } from '../../runs/context.js';
+import { pause } from '../../runs/pause.js';
 import { asResult, type Letters, type PartListener } from './letters.js';
 import { pack } from './pack.js';
 import { LOST, newPart, type Part, takeAnswers, takeResult } from './part.js';
@@ -219,7 +220,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
         for (const { id = '' } of old) await queue.remove(id).catch(() => undefined);
         if (old.length === 0 || signal.aborted) return;
         if (!told) log.info({ parts: old.length }, 'waiting until parts of an earlier coordinator have ended');
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await pause(200, signal);
       }
     },
     sent,

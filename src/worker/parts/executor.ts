@@ -61,7 +61,7 @@ export function partExecutor(options: ExecutorOptions) {
       let reporting: Promise<void> = Promise.resolve();
       const report = setInterval(() => {
         if (fresh.length === 0) return;
-        const answers = pack(fresh.map(([index, answer]) => [index, answer]));
+        const answers = pack(fresh);
         all.push(...fresh);
         fresh = [];
         reporting = reporting.then(() => letters.send(job, { from: name, answers }).catch(() => undefined));
