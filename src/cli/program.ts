@@ -4,6 +4,7 @@ import { checkCommand } from './commands/check.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
+import { exportCommand } from './commands/export.js';
 import { importCommand } from './commands/import.js';
 import { laterCommands } from './commands/later.js';
 import { runsCommand } from './commands/runs.js';
@@ -59,6 +60,7 @@ function buildProgram(cli: Cli): Command {
     .addHelpText('after', EXAMPLES);
   const commands = [
     importCommand(cli),
+    exportCommand(cli),
     checkCommand(cli),
     runsCommand(cli),
     sandboxCommand(cli),

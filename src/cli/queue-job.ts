@@ -4,14 +4,15 @@ import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
-import { loadJob } from '../runs/job-file.js';
+import { loadExportJob, loadJob } from '../runs/job-file.js';
 import type { Settings } from '../runs/settings.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
-import { DATA_LIMITS } from '../worker/jobs/data.js';
+import { DATA_LIMITS, type JobKind } from '../worker/jobs/data.js';
 import { homeId } from '../worker/jobs/home-id.js';
-import { fileBelowRoots } from '../worker/jobs/roots.js';
+import { fileBelowRoots, OutsideRoots } from '../worker/jobs/roots.js';
 import { uploadsDir } from '../worker/jobs/rows-file.js';
-import { toldRoots } from '../worker/jobs/told-roots.js';
+import { targetBelowRoots, targetFolders } from '../worker/jobs/target.js';
+import { readElsewhere, toldRoots } from '../worker/jobs/told-roots.js';
 import type { Store } from '../worker/store/port.js';
 import { inputFile } from './input-file.js';
 import type { Io } from './io.js';
@@ -19,16 +20,16 @@ import type { Io } from './io.js';
 /** A job that is fit for the queue; nothing is copied yet. */
 export interface PreparedJob {
   /** Copies the file into the data folder, if workers may not read it where it lies, and returns the data of the job. */
-  place(store: Pick<Store, 'read'>): Promise<Readonly<Record<string, unknown>>>;
+  place(store: Pick<Store, 'read' | 'leased'>): Promise<Readonly<Record<string, unknown>>>;
   /** Removes the copy again. */
   takeBack(): Promise<void>;
 }
 
 /**
- * Checks job, file and options as a worker would.
+ * Checks job, file and options of an import as a worker would.
  * @throws RunError `usage` with every fault; `failed` where the file is not there.
  */
-export async function prepareJob(
+export async function prepareImport(
   job: string,
   file: string,
   settings: Settings,
@@ -37,14 +38,11 @@ export async function prepareJob(
 ): Promise<PreparedJob> {
   const from = file === '-' ? undefined : await inputFile(file, io.cwd);
   const data = {
-    job: await jobData(job, settings.jobsDir),
+    job: await jobData(job, settings.jobsDir, loadJob),
     ...(from === undefined ? { rows: await rowsFrom(io.stdin) } : { file: from }),
     ...(Object.keys(options).length > 0 && { options }),
   };
-  const checked = checkJobData('import', data);
-  if ('faults' in checked) {
-    throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
-  }
+  refuseFaults('import', data);
   if (from === undefined) return { place: async () => data, takeBack: async () => undefined };
   const { worker, home } = settings;
   let copy: string | undefined;
@@ -68,6 +66,45 @@ export async function prepareJob(
   };
 }
 
+/**
+ * The same for an export; `target` is the file to write, in place of the one that the job names.
+ * @throws RunError `usage` also where workers may not write there.
+ */
+export async function prepareExport(
+  job: string,
+  target: string | undefined,
+  settings: Settings,
+  io: Pick<Io, 'cwd'>,
+  options: Readonly<Record<string, unknown>>,
+): Promise<PreparedJob> {
+  const file = target === undefined ? undefined : path.resolve(io.cwd, target);
+  const data = {
+    job: await jobData(job, settings.jobsDir, loadExportJob),
+    ...(file !== undefined && { file }),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
+  refuseFaults('export', data);
+  return {
+    async place(store) {
+      if (file === undefined) return data;
+      const id = await homeId(settings.home);
+      const roots = (await toldRoots(store, id)) ?? settings.worker.roots;
+      await targetBelowRoots(file, targetFolders(settings, roots)).catch(async (error: unknown) => {
+        // Workers with another data folder may have other folders; they see for themselves.
+        if (!(error instanceof OutsideRoots && (await readElsewhere(store, id, file)))) throw error;
+      });
+      return data;
+    },
+    takeBack: async () => undefined,
+  };
+}
+
+function refuseFaults(kind: JobKind, data: unknown): void {
+  const checked = checkJobData(kind, data);
+  if (!('faults' in checked)) return;
+  throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
+}
+
 /** The data folder, for the queue that may lie in it and for copies of files. */
 export async function makeHome(home: string): Promise<void> {
   const made = await mkdir(home, { recursive: true }).catch((error: unknown) => error);
@@ -84,12 +121,12 @@ export async function makeHome(home: string): Promise<void> {
 }
 
 /** A name goes as it is, checked where the file is here too; the job of a path goes whole. */
-async function jobData(job: string, jobsDir: string): Promise<unknown> {
+async function jobData(job: string, jobsDir: string, load: typeof loadJob | typeof loadExportJob): Promise<unknown> {
   const isPath = job.includes('/') || job.includes(path.sep) || /\.ya?ml$/i.test(job);
-  if (isPath) return readJobYaml((await loadJob(job, { jobsDir })).text).value;
+  if (isPath) return readJobYaml((await load(job, { jobsDir })).text).value;
   for (const ending of ['yaml', 'yml']) {
     const file = path.join(jobsDir, `${job}.${ending}`);
-    if (await stat(file).catch(() => undefined)) await loadJob(file, { jobsDir });
+    if (await stat(file).catch(() => undefined)) await load(file, { jobsDir });
   }
   return job;
 }

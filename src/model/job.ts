@@ -4,6 +4,20 @@ import { z } from 'zod';
 
 export const IMPORTABLE = ['asset', 'contract', 'supplier', 'customer'] as const;
 
+/** Resources that can be exported: those that can be written and those that can only be read. */
+export const EXPORTABLE = [
+  ...IMPORTABLE,
+  'license',
+  'company',
+  'user',
+  'category',
+  'usage-status',
+  'asset-owner',
+  'custom-field-template',
+  'custom-form-template',
+] as const;
+export type ExportableName = (typeof EXPORTABLE)[number];
+
 const blank = z.enum(['keep', 'clear']);
 
 /** What a heading is mapped to, in full form. */
@@ -84,6 +98,41 @@ export const importJob = z.strictObject({
     .optional(),
 });
 export type ImportJob = z.output<typeof importJob>;
+
+/** A value that a record must have; `~` or '' means none. */
+const filterValue = z.union([scalar, z.null()]);
+
+/**
+ * A job that writes the records of a resource to a file. `{date}` in `output` and `schedule.file` stands for the calendar
+ * date: of the slot where a schedule set the run off, else of its beginning in the schedule's time zone.
+ */
+export const exportJob = z.strictObject({
+  kind: z.literal('export'),
+  resource: z.enum(EXPORTABLE),
+  company: z.number().int().min(1).optional(),
+  /** The file to write; its name says the format: .csv, .xlsx, .ndjson, each also .gz. */
+  output: z.string().min(1).optional(),
+  /** Fields or headings, in this order; all where absent. */
+  columns: z.array(z.string().min(1)).min(1).optional(),
+  /** Field to value; of several values any one, of several fields all. */
+  filter: z.record(z.string(), z.union([filterValue, z.array(filterValue).min(1)])).default({}),
+  /** A field, with `-` before it for descending. */
+  order: z.string().min(1).optional(),
+  /** Made to be changed and imported again: a job file that does so is written beside it. */
+  editable: z.boolean().default(false),
+  /** `file`: as `output`, and wins over it. */
+  schedule: z
+    .strictObject({
+      cron: z.string().min(1),
+      timezone: z.string().min(1).default('UTC'),
+      file: z.string().min(1).optional(),
+    })
+    .optional(),
+});
+export type ExportJob = z.output<typeof exportJob>;
+
+/** What a job file holds; `kind` tells which. */
+export type Job = ImportJob | ExportJob;
 
 /**
  * A custom field as job files name it: `template.Finance.Cost Centre`, `form.Data centre.Rack`. The owner is the template

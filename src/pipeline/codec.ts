@@ -4,12 +4,13 @@ import type { StagedRow, StagedValue } from './staged.js';
 
 /** Rows between two stages lie on disk as JSON lines; a Decimal is `{"d":"12.50"}` so that it comes back as one. */
 export function encodeRow(row: StagedRow): string {
-  return `${JSON.stringify({ ref: row.ref, set: encodeFields(row.set), issues: row.issues })}\n`;
+  const { ref, set, issues, cells } = row;
+  return `${JSON.stringify({ ref, set: encodeFields(set), issues, cells })}\n`;
 }
 
 export function decodeRow(line: string): StagedRow {
-  const row = JSON.parse(line) as { ref: StagedRow['ref']; set: Record<string, unknown>; issues: StagedRow['issues'] };
-  return { ref: row.ref, set: decodeFields(row.set), issues: row.issues };
+  const row = JSON.parse(line) as StagedRow & { readonly set: Record<string, unknown> };
+  return { ...row, set: decodeFields(row.set) };
 }
 
 export function encodeFields(fields: Readonly<Record<string, StagedValue>>): Record<string, unknown> {

@@ -77,7 +77,6 @@ export function compileColumns(input: MappingInput): ColumnPlan {
     if (setBy.get(field)?.startsWith('constants.')) claim(setBy, field, `constants.${name}`, problems);
     else setBy.set(field, `constants.${name}`);
   }
-  oneTemplate([...placed, ...constants.map(([, target]) => target), ...defaults.map(([, target]) => target)], problems);
 
   const fixed: Fixed[] = [];
   for (const [name, target] of constants) {
@@ -97,6 +96,8 @@ export function compileColumns(input: MappingInput): ColumnPlan {
       else whenBlank.set(target.field, value);
     }
   }
+  const everywhere = [...constants, ...defaults].map(([, target]) => target);
+  oneTemplate([...everywhere, ...placed.filter(({ options }) => options.default !== undefined)], placed, problems);
 
   const auto = job.source.decimal === 'auto';
   const amounts = placed.filter((one) => one.spec.type.kind === 'decimal' && !one.options.decimal);
@@ -165,14 +166,18 @@ function claim(setBy: Map<string, string>, field: string, where: string, problem
   else problems.push(`${where}: the field is set by ${before} already; delete one of them`);
 }
 
-/** Interface, section 2.1: a record holds the values of one custom field template. */
-function oneTemplate(targets: readonly Target[], problems: string[]): void {
+/**
+ * A record holds the values of one custom field template (interface, section 2.1). Columns of several may be mapped, each
+ * row filling those of one; but not where a constant or default gives every row values of one of them.
+ */
+function oneTemplate(everywhere: readonly Target[], placed: readonly Target[], problems: string[]): void {
+  if (everywhere.every(({ template }) => template === undefined)) return;
   const templates = new Map(
-    targets.flatMap(({ template }) => (template ? [[template.id, template.name] as const] : [])),
+    [...placed, ...everywhere].flatMap(({ template }) => (template ? [[template.id, template.name] as const] : [])),
   );
   if (templates.size > 1) {
     problems.push(
-      `columns: a record holds the values of one custom field template, but ${quoted([...templates.values()], ' and ')} are mapped; use one job for each`,
+      `columns: a record holds the values of one custom field template, but ${quoted([...templates.values()], ' and ')} are set, one of them in every row; use one job for each`,
     );
   }
 }

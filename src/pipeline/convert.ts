@@ -154,18 +154,18 @@ function country(text: string): StagedValue | Refusal {
   );
 }
 
+/** An id said to be one, e.g. `id:17`: where digits are a number or a name, or several records have the name. */
+const BY_ID = /^id:\s*([1-9]\d{0,15})$/i;
+
 /**
- * A plain positive whole number is taken as the id of the record, anything else as its name. Contracts are named by
- * their number, which is often all digits: they are always looked up.
+ * A plain positive whole number, and `id:17`, is taken as the id of the record, anything else as its name. Contracts are
+ * named by their number, which is often all digits: without `id:` they are always looked up.
  */
 function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: string | undefined): StagedValue | Refusal {
-  if (to !== 'contract') {
-    const plain = typeof cell === 'string' ? cell : cell.t === 'n' ? cell.value : shownText(cell);
-    if (/^[1-9]\d{0,15}$/.test(plain)) {
-      const id = Number(plain);
-      if (Number.isSafeInteger(id)) return { id };
-    }
-  }
+  const plain = typeof cell === 'string' ? cell : cell.t === 'n' ? cell.value : shownText(cell);
+  const digits = BY_ID.exec(plain)?.[1] ?? (to !== 'contract' && /^[1-9]\d{0,15}$/.test(plain) ? plain : undefined);
+  const id = Number(digits);
+  if (digits !== undefined && Number.isSafeInteger(id)) return { id };
   const name = cellText(cell, exact);
   if (isRefusal(name)) return name;
   return column === undefined ? { named: to, name } : { named: to, name, column };

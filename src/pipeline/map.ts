@@ -58,6 +58,7 @@ export function compileMapping(input: MappingInput): Mapping {
     const ref: RowRef = sheet === undefined ? { row: row.row } : { sheet, row: row.row };
     const set: Record<string, StagedValue> = {};
     const issues: Issue[] = [];
+    let cells: Record<string, string> | undefined;
     // Where the cells of a row are not certain, what they hold is not worth a fault of its own.
     const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
     const found = certain ? issues : [];
@@ -65,11 +66,16 @@ export function compileMapping(input: MappingInput): Mapping {
       const cell = row.cells[column.index];
       if (row.faults?.some(({ index }) => index === column.index)) continue;
       const value = cellValue(column, cell, found);
-      if (value !== undefined) set[column.field] = value;
+      if (value === undefined) continue;
+      set[column.field] = value;
+      if (typeof cell === 'string' && isMoreThan(cell, value, column)) {
+        cells ??= {};
+        cells[column.field] = cell;
+      }
     }
     for (const { field, value } of fixed) set[field] = value;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
-    return { ref, set, issues };
+    return cells === undefined ? { ref, set, issues } : { ref, set, issues, cells };
   }
 
   return {
@@ -106,6 +112,23 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
   const wrong = column.checked ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>) : undefined;
   if (wrong) issues.push({ ...wrong, ...at(column, shownText(text)) });
   return value;
+}
+
+/**
+ * Whether a cell's text says more than its value. Texts lose their outer blanks, and a comma in a number stands for two
+ * things; a text that the job translates means its translation and nothing else.
+ */
+function isMoreThan(cell: string, value: StagedValue, { spec, values }: Column): boolean {
+  switch (spec.type.kind) {
+    case 'text':
+    case 'email':
+      return cell !== value && (values === undefined || !values.has(foldText(cell)));
+    case 'decimal':
+    case 'integer':
+      return cell.includes(',') && (values === undefined || !values.has(foldText(cell)));
+    default:
+      return false;
+  }
 }
 
 function blankValue(column: Column, issues: Issue[]): StagedValue | undefined {

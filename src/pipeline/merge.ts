@@ -32,6 +32,29 @@ export interface MergeOptions {
   readonly omittedIsKept: boolean;
 }
 
+/** What is known of a record before a row is put onto it. */
+export interface Held {
+  readonly read: ReadRecord;
+  /** What our last write left there that reads do not show. */
+  readonly ours: Fields;
+  /** Both together: the record as far as it is known. */
+  readonly base: Fields;
+}
+
+/** Reads a record, and adds what an earlier run of ours wrote and reads do not show. */
+export function heldBy(record: Json | undefined, remembered: Json | undefined, options: MergeOptions): Held {
+  const read: ReadRecord = record
+    ? readRecord(options.spec, record, options.lexicon)
+    : { id: 0, fields: {}, losses: [], unknown: [] };
+  const ours = remembered ? decodeFields(remembered) : {};
+  const base: Record<string, Value> = { ...read.fields };
+  // A customer is known from our own last write alone; of other records only what reads do not show.
+  for (const field of Object.keys(ours)) {
+    if (record === undefined || !isReadable(field, base[field], options)) base[field] = ours[field] ?? null;
+  }
+  return { read, ours, base };
+}
+
 /**
  * Puts the values of a row onto a record as it was read: mapped fields get the new value, everything else is carried
  * over, and what cannot be carried over is named. Contract, section 7; interface, sections 2 and 4.
@@ -41,19 +64,11 @@ export function mergeRow(
   record: Json | undefined,
   remembered: Json | undefined,
   options: MergeOptions,
+  { read, ours, base }: Held = heldBy(record, remembered, options),
 ): Merge {
-  const read: ReadRecord = record
-    ? readRecord(options.spec, record, options.lexicon)
-    : { id: 0, fields: {}, losses: [], unknown: [] };
-  const ours = remembered ? decodeFields(remembered) : {};
   const issues: Issue[] = [];
   const risks: Issue[] = [];
   const diff: FieldDiff[] = [];
-  const base: Record<string, Value> = { ...read.fields };
-  // A customer is known from our own last write alone; of other records only what reads do not show.
-  for (const field of Object.keys(ours)) {
-    if (record === undefined || !isReadable(field, base[field], options)) base[field] = ours[field] ?? null;
-  }
   const target: Record<string, Value> = { ...base };
   for (const field of Object.keys(set)) {
     if (field === 'id') continue;
@@ -79,7 +94,12 @@ export function mergeRow(
       kind: isEmpty(value) ? 'clear' : 'set',
     });
   }
-  templateConflict(base, target, set, options, risks, diff);
+  const conflict = severalTemplates(
+    diff.flatMap((one) => (one.kind === 'set' ? [one.field] : [])),
+    options.lexicon,
+  );
+  if (conflict) issues.push(conflict);
+  templateConflict(base, target, options, risks, diff);
   const { lost } = updateBody(options.spec, options.company, target, options.lexicon, options.accepted);
   issues.push(...unwritable(lost, diff));
   if (!options.omittedIsKept) {
@@ -164,21 +184,40 @@ function notUpdatable(
   );
 }
 
+/** The fault of a row that gives values to fields of more than one custom field template: a record has one. */
+export function severalTemplates(filled: readonly string[], lexicon: Lexicon): Issue | undefined {
+  const firsts = new Map<string, string>();
+  for (const field of filled) {
+    const id = templateOf(field);
+    if (id !== undefined && !firsts.has(id)) firsts.set(id, field);
+  }
+  if (firsts.size < 2) return undefined;
+  const names = [...firsts.keys()].map((id) => `"${lexicon.template(Number(id))?.name ?? id}"`);
+  return fault(
+    'template_conflict',
+    `The row sets values of the custom field templates ${names.join(' and ')}, and a record has one template only. Leave the cells of all but one template blank.`,
+    { field: [...firsts.values()][1] ?? '' },
+  );
+}
+
+/** The id of the custom field template in the name of a custom field. */
+function templateOf(field: string): string | undefined {
+  return field.startsWith('template.') ? field.split('.')[1] : undefined;
+}
+
 /** A record has one custom field template: setting values of another would drop those it holds. */
 function templateConflict(
   base: Fields,
   target: Record<string, Value>,
-  set: Fields,
   options: MergeOptions,
   risks: Issue[],
   diff: FieldDiff[],
 ): void {
-  const wanted = Object.keys(set)
-    .find((field) => field.startsWith('template.') && !isEmpty(set[field]))
-    ?.split('.')[1];
+  const wanted = diff.flatMap((one) => (one.kind === 'set' ? (templateOf(one.field) ?? []) : []))[0];
   if (wanted === undefined) return;
-  const foreign = Object.keys(base).filter((field) => field.startsWith('template.') && field.split('.')[1] !== wanted);
-  const held = foreign.filter((field) => !isEmpty(base[field]));
+  const foreign = Object.keys(base).filter((field) => ![undefined, wanted].includes(templateOf(field)));
+  // What the row itself clears is not lost.
+  const held = foreign.filter((field) => !isEmpty(target[field]));
   for (const field of foreign) delete target[field];
   for (const field of held) diff.push({ field, old: base[field] ?? null, new: null, kind: 'at_risk' });
   if (held.length === 0) return;

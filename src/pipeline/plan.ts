@@ -7,7 +7,8 @@ import { createBody } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import { keyText } from './key.js';
 import { lastWritten } from './memory.js';
-import { changesOf, type Merge, type MergeOptions, mergeRow, neverShown } from './merge.js';
+import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, neverShown, severalTemplates } from './merge.js';
+import { isOfCell, type Repeats, repeatsName, withoutRepeats } from './repeats.js';
 import type { ResolvedRow } from './resolve.js';
 
 export interface PlanOptions extends MergeOptions {
@@ -48,8 +49,10 @@ export async function planRow(row: ResolvedRow, options: PlanOptions): Promise<C
   ) {
     return settle('duplicate', row.issues);
   }
-  if (errors.length > 0) return settle('invalid', row.issues.concat(ruleIssues(row, options)));
   const ids = candidates(row, options);
+  // A cell at fault may say what the record says already; only where the row meets one record is there something to compare.
+  const mayRepeat = ids.length === 1 && options.job.match.existing === 'update' && errors.every(isOfCell);
+  if (errors.length > 0 && !mayRepeat) return settle('invalid', row.issues.concat(ruleIssues(row, options)));
   if (ids.length > 1) {
     return settle('ambiguous', [
       ...row.issues,
@@ -116,7 +119,8 @@ function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
 function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
   const fields: Record<string, Fields[string]> = {};
   for (const field of Object.keys(row.set)) if (!isEmpty(row.set[field])) fields[field] = row.set[field] ?? null;
-  const issues = [...row.issues, ...check(fields, row, 'create', options)];
+  const conflict = severalTemplates(Object.keys(fields), options.lexicon);
+  const issues = [...row.issues, ...check(fields, row, 'create', options), ...(conflict ? [conflict] : [])];
   const { lost } = createBody(options.spec, options.company, fields, options.lexicon);
   for (const loss of lost) {
     issues.push(
@@ -145,6 +149,8 @@ async function planUpdate(
   const base = await options.snapshot.get(id);
   const remembered = lastWritten(id, row.set, base?.record, options);
   if (!base && !remembered) {
+    if (repeatsName(row.set, options.spec.name === 'customer' ? options.known.nameOf('customer', id) : undefined))
+      return settle('unchanged', row.issues, { id });
     return settle(
       'at_risk',
       [
@@ -158,13 +164,16 @@ async function planUpdate(
       { id },
     );
   }
-  const merge = mergeRow(row.set, base?.record, remembered, options);
-  return changeOf(row, key, id, merge, base, options, settle);
+  const held = heldBy(base?.record, remembered, options);
+  const own = withoutRepeats(row, held, options.columnOf);
+  if (own.row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', own.row.issues);
+  const merge = mergeRow(own.row.set, base?.record, remembered, options, held);
+  return changeOf(own, key, id, merge, base, options, settle);
 }
 
-/** The change that a merge leads to; also used when a record is read again just before it is written. */
+/** The change that a merge leads to. */
 function changeOf(
-  row: ResolvedRow,
+  { row, carried }: Repeats,
   key: string,
   id: number,
   merge: Merge,
@@ -184,6 +193,7 @@ function changeOf(
       issues: issues.map((issue) => withColumn(issue, options.columnOf)),
     };
   }
+  if (options.job.write.method === 'put') issues.push(...carried);
   const policy = options.job.write.at_risk;
   const endangered = new Set(merge.risks.map((risk) => risk.field));
   const checked = check(merge.target, row, 'update', options).filter((issue) => {

@@ -13,6 +13,8 @@ export interface ResolvedRow {
   readonly key: string;
   readonly set: Readonly<Record<string, Value>>;
   readonly issues: readonly Issue[];
+  /** Cells as they stand in the file, by field, where the value does not tell; as in `StagedRow`. */
+  readonly cells?: Readonly<Record<string, string>>;
   /** An earlier row of the file with the same key. */
   readonly duplicateOf?: number;
   /** A row of this file that must be written first, because this one refers to it. */
@@ -88,7 +90,8 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       if (parent) after = { field, row: parent, ...at(value) };
       else issues.push(lookupFault(value, field, found));
     }
-    checkSubcategory(set, options, issues);
+    const subcategory = checkSubcategory(set, options, issues);
+    const cells = subcategory === undefined ? row.cells : { 'category.subcategory': subcategory, ...row.cells };
     const key = keyOf(set, options.key);
     const content = JSON.stringify(set);
     const earlier = key === '' ? undefined : seen.get(key);
@@ -99,6 +102,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       key,
       set,
       issues,
+      ...(cells ? { cells } : {}),
       ...(earlier ? { duplicateOf: earlier.row } : {}),
       ...(after ? { after } : {}),
     };
@@ -122,7 +126,7 @@ function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind:
   if (found.kind === 'ambiguous') {
     return fault(
       'reference_ambiguous',
-      `Several records have the ${what} "${value.name}": ids ${found.ids.join(', ')}. ${value.named === 'contract' ? 'Give each its own number in the service.' : 'Write the id instead of the name.'}`,
+      `Several records have the ${what} "${value.name}": ids ${found.ids.join(', ')}. Write the id instead, e.g. \`id:${found.ids[0]}\`.`,
       where,
     );
   }
@@ -133,7 +137,7 @@ function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind:
     value.named === 'hardware-model' ||
     value.named === 'make';
   const next = unlisted
-    ? ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead.`
+    ? ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead, e.g. \`id:17\`.`
     : ` Correct the cell, or create the ${what} in the service first.`;
   return fault('reference_not_found', `There is no ${what} "${value.name}".${hint}${next}`, where);
 }
@@ -142,17 +146,18 @@ function at({ column }: Named): { readonly column?: string } {
   return column === undefined ? {} : { column };
 }
 
-function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, issues: Issue[]): void {
+/** Puts the category's own spelling in; the answer is the row's where that is another. */
+function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, issues: Issue[]): string | undefined {
   const subcategory = set['category.subcategory'];
   const category = set['category.name'];
-  if (typeof subcategory !== 'string' || subcategory === '' || !isRef(category)) return;
+  if (typeof subcategory !== 'string' || subcategory === '' || !isRef(category)) return undefined;
   const known = options.directory.subcategories(category.id);
-  if (!known) return;
+  if (!known) return undefined;
   const wanted = normaliseKey(subcategory);
   const exact = known.find((name) => normaliseKey(name) === wanted);
   if (exact !== undefined) {
     set['category.subcategory'] = exact;
-    return;
+    return exact === subcategory ? undefined : subcategory;
   }
   const column = options.columnOf('category.subcategory');
   const list = known.length ? `It has ${known.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
@@ -163,6 +168,7 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
       { field: 'category.subcategory', value: subcategory, ...(column === undefined ? {} : { column }) },
     ),
   );
+  return undefined;
 }
 
 function duplicateFault(earlier: { row: number; content: string }, content: string, options: ResolveOptions): Issue {

@@ -19,6 +19,11 @@ export interface StagedRow {
   /** What the row sets, by field; null clears; absent fields are left as they are. */
   readonly set: Readonly<Record<string, StagedValue>>;
   readonly issues: readonly Issue[];
+  /**
+   * Cells as they stand in the file, by field, where the value does not tell: outer blanks, a comma in a number. What
+   * the record holds may be just that text, and the row then changes nothing. Absent where every value tells.
+   */
+  readonly cells?: Readonly<Record<string, string>>;
 }
 
 export function isNamed(value: StagedValue | undefined): value is Named {

@@ -1,8 +1,8 @@
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
+import { clean, MAX_WARNINGS } from './console-text.js';
 import { outcomeWords } from './outcome-words.js';
 import { count, duration, headline, rowsForPerson, type Summary } from './summary.js';
 
-const MAX_WARNINGS = 5;
 const MAX_FAULTS = 3;
 
 /**
@@ -52,10 +52,4 @@ function hint({ status, run, rows, dry_run }: Summary, reports: readonly string[
   if (status === 'braked') return ['Next: check the file; if its numbers are meant, run it again with --force'];
   if (correct) return [`Next: correct ${rejected} and import it again with the same job`];
   return dry_run ? ['Next: run the same command without --dry-run'] : [];
-}
-
-/** On one line, without anything a terminal would obey. */
-function clean(text: string): string {
-  const plain = text.replace(/\s+/gu, ' ').replace(/[\p{Cc}\p{Cf}]/gu, '');
-  return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
 }

@@ -32,6 +32,26 @@ export interface TopFault {
   readonly example?: string;
 }
 
+/** The file of an export. What follows its format is there once it was written. */
+export interface SummaryTarget {
+  readonly path: string;
+  readonly format: SourceFormat;
+  readonly gzip: boolean;
+  readonly sha256?: string;
+  readonly bytes?: number;
+  readonly columns?: number;
+  /** Sheets with records, of a workbook. */
+  readonly sheets?: readonly string[];
+  /** The job file that imports it again (`--editable`). */
+  readonly job?: string;
+}
+
+/**
+ * How whole an export is. `verified`: two passes over the list agreed, so no record that was there all the time is
+ * missing and none is there twice. `partial`: that could not be established.
+ */
+export type Consistency = 'verified' | 'partial';
+
 /** summary.json: scripts read it, so names are never changed, only added to. Times are ISO 8601 in UTC. */
 export interface Summary {
   readonly run: string;
@@ -47,6 +67,14 @@ export interface Summary {
   readonly service?: string;
   /** Null where a run reads no file. */
   readonly source: SummarySource | null;
+  /** Exports only. */
+  readonly target?: SummaryTarget;
+  /** Exports only: records in the file; absent where it was not written. */
+  readonly records?: number;
+  /** Exports only: how often the list was read. */
+  readonly passes?: number;
+  /** Exports only. */
+  readonly consistency?: Consistency;
   /** One count per outcome, and `total`, which is their sum. */
   readonly rows: Readonly<OutcomeCounts & { total: number }>;
   readonly requests: {

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { RunError } from '../model/error.js';
-import { PAGE_SIZE } from '../pipeline/filter.js';
 import type { ReadAll } from '../pipeline/read-all.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { serviceDir } from '../service/address.js';
-import { idOf } from '../service/answer.js';
 import { loadBehaviour } from '../service/behaviour.js';
 import { openKnownIds } from '../service/known-ids.js';
 import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../service/port.js';
@@ -13,6 +11,7 @@ import { openService, type ServiceOptions } from '../service/service.js';
 import type { Carrier, WorkerContext } from './context.js';
 import { type RunLexicon, runLexicon } from './lexicon.js';
 import { openLists } from './lists.js';
+import { nameCompany } from './name-company.js';
 import type { Run } from './run.js';
 import { serviceOptions } from './service-options.js';
 
@@ -57,7 +56,9 @@ export async function connect(run: Run): Promise<Connection> {
       if (resource === 'contract' || resource === 'asset') for (const record of records) learnNames(record, known);
     },
   );
-  await nameCompany(run, service);
+  const { company, dryRun, force } = run.request;
+  const verb = dryRun ? 'Rehearsing for' : 'Importing into';
+  await nameCompany(service, { company, address: run.request.service, verb, mayBeArchived: force }, run);
   const behaviour = await loadBehaviour(serviceDir(settings.home, settings.apiUrl, request.company));
   const spec = resourceSpec(run.job.resource);
   if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
@@ -111,53 +112,5 @@ export function learnNames(record: Json, known: KnownIds): void {
     if (typeof value !== 'object' || value === null || !('id' in value) || !('name' in value)) continue;
     if (typeof value.id === 'number' && typeof value.name === 'string' && value.name !== '')
       known.learn(kind, value.id, value.name);
-  }
-}
-
-async function nameCompany(run: Run, service: Service): Promise<void> {
-  const { company } = run.request;
-  const verb = run.request.dryRun ? 'Rehearsing for' : 'Importing into';
-  let record: Json | undefined;
-  try {
-    record = (await service.get('company', company)) ?? (await inList(service, company));
-  } catch (error) {
-    // A token may be allowed to work for a company without being allowed to look at it.
-    if (!(error instanceof RunError) || error.status !== 403) throw error;
-    run.warn(
-      `The name of company ${company} could not be checked, nor whether it is archived: the token may not read it (403). Make sure that ${company} is the company meant.`,
-    );
-    run.info(`${verb} company ${company} at ${run.request.service}`);
-    return;
-  }
-  if (!record) {
-    throw new RunError(
-      'failed',
-      `There is no company ${company} at ${run.request.service}, or the token may not see it. Nothing was sent. Check --company, the job's \`company\` and ROWFERRY_COMPANY.`,
-    );
-  }
-  const name = String(record['name'] ?? '');
-  if (record['status'] === 'archived') {
-    if (!run.request.force) {
-      throw new RunError(
-        'failed',
-        `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, say --force.`,
-      );
-    }
-    run.warn(`The company ${company} "${name}" is archived; --force overrides that.`);
-  }
-  run.info(`${verb} "${name}" (company ${company}) at ${run.request.service}`);
-}
-
-/** Not every service shows a company by its id. Undefined also where there is no list to look into. */
-async function inList(service: Service, company: number): Promise<Json | undefined> {
-  try {
-    for (let page = 1; ; page++) {
-      const { count, results } = await service.page('company', page);
-      const found = results.find((one) => idOf(one) === company);
-      if (found || results.length === 0 || page * PAGE_SIZE >= count) return found;
-    }
-  } catch (error) {
-    if (error instanceof RunError && (error.status === 403 || error.status === 404)) return undefined;
-    throw error;
   }
 }

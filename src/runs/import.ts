@@ -19,7 +19,7 @@ export async function importFile(request: ImportRequest, context: RunContext): P
 }
 
 /** Continues a run that was interrupted or killed: `run` is its id, the beginning of it, or `last`. */
-export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
+export async function resumeImport(run: string, context: RunContext): Promise<RunResult> {
   return carryOut(await reopenRun(run, context));
 }
 

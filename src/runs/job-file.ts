@@ -2,49 +2,78 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../model/error.js';
-import type { ImportJob } from '../model/job.js';
-import { checkJobText } from './job/check.js';
+import type { ExportJob, ImportJob, Job } from '../model/job.js';
+import { type CheckedText, checkJobText } from './job/check.js';
+import { targetProblems } from './job/export.js';
+import { dateOf, exportRequest, outputOf, withDate } from './job/export-request.js';
+import type { Loaded, LoadedExportJob, LoadedJob } from './job/loaded.js';
 import type { JobProblem } from './job/yaml.js';
 import { didYouMean } from './nearest.js';
 
+export type { CheckedText } from './job/check.js';
+export type { ExportOccasion, ExportOverrides } from './job/export-request.js';
+export type { Loaded, LoadedExportJob, LoadedJob } from './job/loaded.js';
+export type { JobKind } from './job/shape.js';
 export type { JobProblem } from './job/yaml.js';
-export { checkJobText };
-
-/** A job file that is fit to run. */
-export interface LoadedJob {
-  readonly job: ImportJob;
-  /** File name without folder and ending; `inline` for a job that came without a file. */
-  readonly name: string;
-  /** As the person would open it; '' for a job that came without a file. */
-  readonly path: string;
-  readonly text: string;
-  readonly sha256: string;
-  /** Remarks that stop nothing, as `file:line:column message`. */
-  readonly warnings: readonly string[];
-}
+export { checkJobText, dateOf, exportRequest, outputOf, targetProblems, withDate };
 
 /** A job file is written by hand; a megabyte is a mistake or an attack. */
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Loads a job for a run. `nameOrPath`: a path, or the name of a file in `jobsDir`.
- * Throws `RunError('usage')` with every fault as `file:line:column message` in its details.
+ * Loads an import job for a run. `nameOrPath`: a path, or the name of a file in `jobsDir`.
+ * Throws `RunError('usage')` with every fault as `file:line:column message` in its details, and for a job of another kind.
  */
 export async function loadJob(nameOrPath: string, options: { readonly jobsDir: string }): Promise<LoadedJob> {
+  return ofKind('import', await loadAnyJob(nameOrPath, options));
+}
+
+/** The same for an export job. */
+export async function loadExportJob(
+  nameOrPath: string,
+  options: { readonly jobsDir: string },
+): Promise<LoadedExportJob> {
+  return ofKind('export', await loadAnyJob(nameOrPath, options));
+}
+
+async function loadAnyJob(nameOrPath: string, options: { readonly jobsDir: string }): Promise<Loaded<Job>> {
   const file = await findJobFile(nameOrPath, options.jobsDir);
   return loaded(await readJobFile(file), file, jobNameOf(file));
 }
 
-/** A job handed over as data (a queue's inline job). The same checks; lines refer to the data written as JSON. */
+/** An import job handed over as data (a queue's inline job). The same checks; lines refer to the data written as JSON. */
 export function inlineJob(value: unknown): LoadedJob {
-  return loaded(JSON.stringify(value ?? null, null, 2), '', 'inline');
+  return ofKind('import', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
+}
+
+/** The same for an export job. */
+export function inlineExportJob(value: unknown): LoadedExportJob {
+  return ofKind('export', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
+}
+
+/** How a job of each kind is run, by itself and through the queue. */
+const WAYS: Readonly<Record<Job['kind'], (name: string) => string>> = {
+  import: (name) => `\`rowferry import FILE --job ${name}\`, or as a job \`import\` of the queue`,
+  export: (name) => `\`rowferry export --job ${name}\`, or as a job \`export\` of the queue`,
+};
+
+function ofKind(kind: 'import', job: Loaded<Job>): Loaded<ImportJob>;
+function ofKind(kind: 'export', job: Loaded<Job>): Loaded<ExportJob>;
+function ofKind(kind: Job['kind'], one: Loaded<Job>): Loaded<Job> {
+  const found = one.job.kind;
+  if (found === kind) return one;
+  const shown = one.path === '' ? 'inline job' : `job file ${asShown(one.path)}`;
+  throw new RunError(
+    'usage',
+    `The ${shown} is of kind ${found}, not ${kind}: it is run with ${WAYS[found](one.path === '' ? 'JOB' : one.name)}.`,
+  );
 }
 
 /** Checks one job file without running it. Throws `RunError('usage')` only where it cannot be found or read. */
 export async function checkJobFile(
   nameOrPath: string,
   options: { readonly jobsDir: string },
-): Promise<{ readonly path: string; readonly job?: ImportJob; readonly problems: readonly JobProblem[] }> {
+): Promise<CheckedText & { readonly path: string }> {
   const file = await findJobFile(nameOrPath, options.jobsDir);
   return { path: file, ...checkJobText(await readJobFile(file)) };
 }
@@ -55,7 +84,7 @@ export function problemLine(file: string, problem: JobProblem): string {
   return `${file || 'inline job'}:${problem.line}:${problem.column} ${remark}${problem.message}`;
 }
 
-function loaded(text: string, file: string, name: string): LoadedJob {
+function loaded(text: string, file: string, name: string): Loaded<Job> {
   const { job, problems } = checkJobText(text);
   const shown = asShown(file);
   const lines = (severity: JobProblem['severity']) =>

@@ -17,6 +17,7 @@ export interface RunEntry {
   readonly dryRun: boolean;
   /** `running`: a process works on it. `unfinished`: it ended without reports, `runs resume` continues it. */
   readonly status: RunStatus | 'running' | 'unfinished';
+  /** Rows of the file, or records of an export. */
   readonly rows?: number;
   /** Rows whose outcome is not a good one. */
   readonly needsPerson?: number;
@@ -74,12 +75,17 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
     run,
     startedAt: summary?.started_at ?? startOf(run),
     job: summary?.job ?? jobName(asked),
-    file: summary?.source?.path ?? text(asked, 'file'),
+    file: summary?.source?.path ?? summary?.target?.path ?? text(asked, 'file'),
     dryRun: summary?.dry_run ?? asked['dryRun'] === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
-    ...(summary && !running ? { rows: summary.rows.total, needsPerson: rowsForPerson(summary.rows) } : {}),
+    ...(summary && !running ? counts(summary) : {}),
     reportDir,
   };
+}
+
+function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson'> {
+  if (summary.kind === 'export') return summary.records === undefined ? {} : { rows: summary.records };
+  return { rows: summary.rows.total, needsPerson: rowsForPerson(summary.rows) };
 }
 
 /** The summary of a finished run; undefined where its reports are not complete. */

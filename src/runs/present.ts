@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { summaryText } from '../report/console.js';
+import { exportText } from '../report/console-export.js';
 import { count, rowsInPlace, type Summary } from '../report/summary.js';
 import type { FaultLine } from './list.js';
 
@@ -10,6 +11,11 @@ export { count, rowsInPlace };
 
 /** The end of a run: what became of its rows, and where the reports are. */
 export function presentSummary(result: { readonly summary: Summary; readonly reportDir: string }): string {
+  const { summary } = result;
+  if (summary.kind === 'export') {
+    const { path = '', job } = summary.target ?? {};
+    return exportText(summary, nearPath(path), job === undefined ? undefined : nearPath(job)).trimEnd();
+  }
   return summaryText(result.summary, nearPath(result.reportDir)).trimEnd();
 }
 

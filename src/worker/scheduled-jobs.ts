@@ -8,7 +8,7 @@ import type { ScheduledJob } from './schedule/put-due.js';
  * with faults has no schedule until it is corrected.
  */
 export function scheduledJobs(jobsDir: string): () => Promise<readonly ScheduledJob[]> {
-  type Known = { readonly version: string; readonly schedule: ScheduledJob['schedule'] | undefined };
+  type Known = { readonly version: string; readonly job: Pick<ScheduledJob, 'kind' | 'schedule'> | undefined };
   let known = new Map<string, Known>();
   return async () => {
     const files = await jobFiles(jobsDir).catch((): string[] => []);
@@ -22,11 +22,11 @@ export function scheduledJobs(jobsDir: string): () => Promise<readonly Scheduled
       let entry = known.get(file);
       if (entry?.version !== version) {
         const { job } = await checkJobFile(one, { jobsDir }).catch(() => ({ job: undefined }));
-        entry = { version, schedule: job?.schedule };
+        entry = { version, job: job?.schedule && { kind: job.kind, schedule: job.schedule } };
       }
       seen.set(file, entry);
       const name = jobNameOf(file);
-      if (entry.schedule && !jobs.has(name)) jobs.set(name, { name, schedule: entry.schedule });
+      if (entry.job && !jobs.has(name)) jobs.set(name, { name, ...entry.job });
     }
     known = seen;
     return [...jobs.values()];

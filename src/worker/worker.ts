@@ -19,6 +19,7 @@ import { openNotifier } from './operations/notifier.js';
 import { type Health, openOperations } from './operations/operations.js';
 import { openParts } from './parts/parts.js';
 import { every, given, keepLease, waitForLease } from './rights.js';
+import type { ScheduledJob } from './schedule/put-due.js';
 import { openSchedules } from './schedule/scheduler.js';
 import { scheduledJobs } from './scheduled-jobs.js';
 import { openStore } from './store/open.js';
@@ -213,7 +214,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       const watched = await openInbox({
         dir: own.inbox,
         jobsDir: settings.jobsDir,
-        scheduled: () => jobs.flatMap(({ schedule }) => allowedPlaces(schedule.file, own)),
+        scheduled: () => jobs.flatMap((job) => filesRead(job).flatMap((file) => allowedPlaces(file, own))),
         offer: offers.offer,
         mayTake: () => offers.mayOffer(),
         log,
@@ -233,6 +234,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   } finally {
     await closing.all(CLOSE_EACH_MS);
   }
+}
+
+/** What a schedule reads. An export writes its file, and never into the drop folder. */
+function filesRead({ kind, schedule }: ScheduledJob): string[] {
+  return kind === 'import' && schedule.file !== undefined ? [schedule.file] : [];
 }
 
 /** Whether jobs are taken, as far as this process can tell. */

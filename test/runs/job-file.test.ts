@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
-import { brakes, columnTarget, customFieldName, importJob, sourceOptions } from '../../src/model/job.js';
+import { brakes, columnTarget, customFieldName, exportJob, importJob, sourceOptions } from '../../src/model/job.js';
 import { checkJobFile, checkJobText, inlineJob, loadJob, problemLine } from '../../src/runs/job-file.js';
 
 /** `line:column message` of every problem; warnings say so. */
@@ -35,10 +35,18 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ['an unset alias', 'kind: *x\n', '1:1 not valid YAML: Unresolved alias'],
   ['an empty file', '# nothing\n', '1:1 the job file is empty'],
   ['a list', '- a\n', '1:1 the job file holds no keys'],
-  ['kind export', 'kind: export\nresource: asset\n', '1:1 kind is export; this version runs import jobs only'],
   ['kind reconcile', 'resource: asset\nkind: reconcile\n', '2:1 kind is reconcile'],
-  ['unknown kind', GOOD.replace('import', 'imprt'), '1:7 `kind` is "imprt"; it must be import'],
-  ['no kind', GOOD.replace('kind: import\n', ''), '1:1 `kind` is missing; write import'],
+  [
+    'unknown kind',
+    GOOD.replace('import', 'imprt'),
+    '1:7 `kind` is "imprt"; it must be import or export, did you mean `import`?',
+  ],
+  ['no kind', GOOD.replace('kind: import\n', ''), '1:1 `kind` is missing; write import or export'],
+  [
+    'a key of export jobs',
+    `${GOOD}output: a.csv\n`,
+    '7:1 `output` belongs to export jobs; known in an import job: kind',
+  ],
   [
     'unknown resource',
     GOOD.replace('asset', 'assets'),
@@ -398,7 +406,9 @@ describe('whatever a person writes', () => {
     fc.assert(fc.property(fc.string({ maxLength: 80 }), isInOrder), { numRuns: 300 });
     fc.assert(
       fc.property(
-        fc.object({ key: fc.constantFrom(...Object.keys(importJob.shape), 'field', 'name', '__proto__') }),
+        fc.object({
+          key: fc.constantFrom(...Object.keys(importJob.shape), ...Object.keys(exportJob.shape), 'name', '__proto__'),
+        }),
         (value) => isInOrder(JSON.stringify(value, null, 1)),
       ),
       { numRuns: 300 },
@@ -529,7 +539,7 @@ describe('the job files that come with rowferry', () => {
     expect(files.length).toBeGreaterThanOrEqual(4);
     for (const file of files) {
       const text = await readFile(path.join('jobs', file), 'utf8');
-      expect((await loadJob(file.replace('.yaml', ''), { jobsDir: 'jobs' })).warnings, file).toEqual([]);
+      expect(problemsOf(text), file).toEqual([]);
       const optional = text.replace(/^( *)# (?=(?:sheet|schedule|repeat): )/gm, '$1');
       expect(problemsOf(optional), file).toEqual([]);
     }
@@ -541,6 +551,7 @@ describe('the job files that come with rowferry', () => {
     ).join('\n');
     const shape = importJob.shape;
     const keys = [
+      ...[exportJob.shape, exportJob.shape.schedule.unwrap().shape],
       ...[shape, sourceOptions.shape, columnTarget.shape, brakes.shape, shape.match.shape],
       ...[shape.references.unwrap().shape, shape.write.unwrap().shape, shape.schedule.unwrap().shape],
     ].flatMap((part) => Object.keys(part));

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import pino from 'pino';
 import type { WorkerContext } from '../../src/runs/context.js';
-import { importFile, type RunResult, resumeRun } from '../../src/runs/import.js';
+import { type ExportRequest, exportRecords } from '../../src/runs/export.js';
+import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, loadJob } from '../../src/runs/job-file.js';
+import { resumeRun } from '../../src/runs/resume.js';
 import { resolveSettings, type Settings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 
@@ -20,6 +22,8 @@ export interface Desk {
   file(name: string, content: string | Buffer): Promise<string>;
   import(file: string, job: object | string, options?: ImportOptions): Promise<Imported>;
   resume(options?: ImportOptions): Promise<Imported>;
+  /** Exports into a file of the desk's folder. */
+  export(resource: ExportRequest['resource'], name: string, options?: ExportOptions): Promise<Exported>;
   close(): Promise<void>;
 }
 
@@ -32,6 +36,15 @@ export interface ImportOptions {
   readonly reportDir?: string;
   /** What a worker adds to a run. */
   readonly worker?: WorkerContext;
+}
+
+export type ExportOptions = Partial<Pick<ExportRequest, 'columns' | 'filter' | 'order' | 'editable' | 'company'>> &
+  Pick<ImportOptions, 'env' | 'signal' | 'worker'>;
+
+export interface Exported extends RunResult {
+  /** The file that was written. */
+  readonly file: string;
+  readonly notices: readonly string[];
 }
 
 export interface Imported extends RunResult {
@@ -108,6 +121,22 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
       const more = { ...(company === undefined ? {} : { company }), ...(reportDir === undefined ? {} : { reportDir }) };
       const request = { file, job: loaded, dryRun, force, ...more };
       return collect((context) => importFile(request, context), options);
+    },
+    async export(resource, name, options = {}) {
+      const { env, signal, worker, filter = [], editable = false, ...rest } = options;
+      const file = join(dir, name);
+      const notices: string[] = [];
+      const result = await exportRecords(
+        { resource, target: file, filter, editable, job: { name: resource }, ...rest },
+        {
+          settings: environment(env),
+          log: pino({ level: 'silent' }),
+          signal: signal ?? new AbortController().signal,
+          ...(worker ? { worker } : {}),
+          listener: { progress: () => undefined, notice: ({ text }) => notices.push(text) },
+        },
+      );
+      return { ...result, file, notices };
     },
     resume: (options = {}) => collect((context) => resumeRun('last', context), options),
     async close() {

@@ -4,6 +4,7 @@ import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { Store, StoreOptions } from '../../worker/store/port.js';
 import { failureObject } from '../failure.js';
 import { type Cli, print, printJson, tell } from '../io.js';
+import type { PreparedJob } from '../queue-job.js';
 import { openTelling, readSettings, settingOptions } from '../setup.js';
 import { onInterrupt } from '../signals.js';
 import { notYet } from './later.js';
@@ -30,11 +31,14 @@ export function enqueueCommand(
 ): Command {
   const command = new Command('enqueue')
     .description('put a run on the queue, for a worker to carry out')
-    .argument('<kind>', 'import; export and reconcile are not in this version yet')
+    .argument('<kind>', 'import or export; reconcile is not in this version yet')
     .option('--job <job>', 'job file, or the name of one in the jobs folder of the worker; required')
-    .option('--file <file>', 'spreadsheet, or - for NDJSON rows on stdin; required')
-    .option('--dry-run', 'say what would happen; nothing is written to the service')
-    .option('--force', 'go on although a brake of the job would stop the run')
+    .option(
+      '--file <file>',
+      'import: spreadsheet, or - for NDJSON rows on stdin, required; export: file to write, in place of that of the job',
+    )
+    .option('--dry-run', 'import: say what would happen; nothing is written to the service')
+    .option('--force', 'import: go on although a brake of the job would stop the run')
     .option('--wait', 'wait for the run, show its progress and its summary')
     .option('--json', 'print one JSON object: the summary with --wait, else what was put on the queue')
     .addHelpText(
@@ -44,9 +48,11 @@ Examples:
   $ rowferry enqueue import --job assets --file assets.xlsx
   $ rowferry enqueue import --job jobs/assets.yaml --file assets.xlsx --wait
   $ rowferry enqueue import --job assets --file - < rows.ndjson
+  $ rowferry enqueue export --job export-assets
+  $ rowferry enqueue export --job export-assets --file exports/assets-today.csv.gz --wait
 
-A job is sent by its name, or whole where it is given as a path. Exit codes with --wait are those of \`rowferry import\`;
-Ctrl-C ends the waiting, and the job stays on the queue.`,
+A job is sent by its name, or whole where it is given as a path. Exit codes with --wait are those of \`rowferry import\`
+and \`rowferry export\`; Ctrl-C ends the waiting, and the job stays on the queue.`,
     )
     .action(async (kind: string, options: Options) => {
       cli.code = await enqueue(cli, kind, options, open);
@@ -60,20 +66,9 @@ async function enqueue(
   options: Options,
   open: (options: StoreOptions) => Promise<Store>,
 ): Promise<number> {
-  if (kind === 'export' || kind === 'reconcile') notYet(`enqueue ${kind}`, 'Imports can be put on the queue.');
-  if (kind !== 'import') {
-    throw new RunError('usage', `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\`.`);
-  }
-  const example = 'For example: rowferry enqueue import --job assets --file assets.xlsx';
-  if (options.job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
-  if (options.file === undefined) throw new RunError('usage', `--file is missing: it names the file. ${example}`);
+  const prepare = preparationOf(kind, options);
   const settings = await readSettings(cli, options);
-  const { prepareJob } = await import('../queue-job.js');
-  const prepared = await prepareJob(options.job, options.file, settings, cli.io, {
-    ...(options.dryRun && { dry_run: true }),
-    ...(options.force && { force: true }),
-    ...(options.company !== undefined && { company: settings.company }),
-  });
+  const prepared = await prepare(cli, settings);
   const telling = await openTelling(cli, settings);
   const interruption = onInterrupt(() => undefined);
   const notice = (level: 'info' | 'warn', text: string) => telling.listener.notice({ level, text });
@@ -130,6 +125,37 @@ async function enqueue(
     telling.stop();
     interruption.release();
   }
+}
+
+type Preparation = (cli: Cli, settings: Settings) => Promise<PreparedJob>;
+
+/** What the command line asks for, checked as far as that goes without the settings. */
+function preparationOf(kind: string, options: Options): Preparation {
+  const { job, file } = options;
+  if (kind === 'reconcile') notYet('enqueue reconcile', 'Imports and exports can be put on the queue.');
+  if (kind !== 'import' && kind !== 'export') {
+    throw new RunError(
+      'usage',
+      `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\` or \`rowferry enqueue export\`.`,
+    );
+  }
+  const example = `For example: rowferry enqueue ${kind === 'import' ? 'import --job assets --file assets.xlsx' : 'export --job export-assets'}`;
+  if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
+  const company = (settings: Settings) => ({ ...(options.company !== undefined && { company: settings.company }) });
+  if (kind === 'export') {
+    const stray = (options.dryRun && '--dry-run') || (options.force && '--force');
+    if (stray) throw new RunError('usage', `${stray} has no meaning in an export: it writes nothing to the service.`);
+    if (file === '-') throw new RunError('usage', `--file is -, but an export writes a file: name one. ${example}`);
+    return async ({ io }, settings) =>
+      (await import('../queue-job.js')).prepareExport(job, file, settings, io, company(settings));
+  }
+  if (file === undefined) throw new RunError('usage', `--file is missing: it names the file. ${example}`);
+  return async ({ io }, settings) =>
+    (await import('../queue-job.js')).prepareImport(job, file, settings, io, {
+      ...(options.dryRun && { dry_run: true }),
+      ...(options.force && { force: true }),
+      ...company(settings),
+    });
 }
 
 async function openFor(

@@ -5,17 +5,6 @@ import { RunError } from '../../model/error.js';
 export function laterCommands(): Command[] {
   return [
     later(
-      new Command('export')
-        .description('write records of the service to a spreadsheet')
-        .argument('<resource>', 'asset, contract, supplier, …')
-        .requiredOption('-o, --output <file>', 'file to write')
-        .option('--columns <a,b>', 'fields, in this order')
-        .option('--filter <k=v...>', 'only records with these values')
-        .option('--order <field>', 'order of the records')
-        .option('--editable', 'in a form that can be edited and imported again')
-        .option('--json', 'print the summary as one JSON object'),
-    ),
-    later(
       new Command('reconcile')
         .description('compare a spreadsheet with the service and make them agree')
         .argument('<file>', 'spreadsheet')

@@ -123,7 +123,7 @@ function resumeCommand(cli: Cli): Command {
       ]);
       requireService(settings);
       const run = await findRun(settings.home, wanted);
-      const { resumeRun } = await import('../../runs/import.js');
+      const { resumeRun } = await import('../../runs/resume.js');
       const json = options.json === true;
       cli.code = (await carryOut(cli, settings, { json }, (context) => resumeRun(run, context))).code;
     });

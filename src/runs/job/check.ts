@@ -1,32 +1,39 @@
 import iconv from 'iconv-lite';
-import { type ImportJob, importJob } from '../../model/job.js';
+import { exportJob, importJob, type Job } from '../../model/job.js';
+import { nearestNames } from '../../pipeline/nearest.js';
 import { didYouMean } from '../nearest.js';
 import { checkCron } from '../schedule/slots.js';
 import { checkDates } from './columns.js';
+import { checkExport } from './export.js';
 import { checkFields } from './fields.js';
-import { asPlain, type Report } from './names.js';
+import { asPlain, type Plain, type Report } from './names.js';
 import { isTimeZone, timeZones } from './schedule.js';
-import { shapeProblems, shown } from './shape.js';
+import { JOB_KINDS, type JobKind, shapeProblems, shown } from './shape.js';
 import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
 
-/** Kinds of job that the contract names beside `import`. */
-const OTHER_KINDS = ['export', 'reconcile'];
+/** What came of a job file's text. `kind`: what it says it is, or seems to be; absent where that cannot be told. */
+export interface CheckedText {
+  readonly kind?: JobKind;
+  readonly job?: Job;
+  readonly problems: JobProblem[];
+}
 
 /**
  * Reads and checks a job file's text. All problems are listed, by line; `job` is there where none is an error.
  * What only the service knows (names of templates and forms, names of records) is checked when a run begins.
  */
-export function checkJobText(text: string): { job?: ImportJob; problems: JobProblem[] } {
+export function checkJobText(text: string): CheckedText {
   const yaml = readJobYaml(text);
   if (yaml.problems.length > 0) return { problems: byLine(yaml.problems) };
   const value = yaml.value;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const what = value === null || value === undefined ? 'is empty' : 'holds no keys';
-    return { problems: [problemAt(yaml, [], `the job file ${what}; it begins with \`kind: import\``)] };
+    const begins = 'it begins with `kind: import` or `kind: export`';
+    return { problems: [problemAt(yaml, [], `the job file ${what}; ${begins}`)] };
   }
-  const kind = asPlain(value)['kind'];
-  if (OTHER_KINDS.includes(String(kind))) {
-    const message = `kind is ${kind}; this version runs import jobs only`;
+  const job = asPlain(value);
+  if (job['kind'] === 'reconcile') {
+    const message = 'kind is reconcile; this version runs import and export jobs only';
     return { problems: [{ ...problemAt(yaml, ['kind'], message), later: true }] };
   }
 
@@ -34,21 +41,48 @@ export function checkJobText(text: string): { job?: ImportJob; problems: JobProb
   const report: Report = (path, message, options = {}) => {
     problems.push({ ...problemAt(yaml, path, message, options.part), severity: options.severity ?? 'error' });
   };
-  const parsed = importJob.safeParse(value);
+  const kind = kindOf(job, report);
+  const parsed = kind === 'export' ? exportJob.safeParse(value) : importJob.safeParse(value);
   if (!parsed.success) {
-    for (const { path, part, message } of shapeProblems(parsed.error.issues, value)) report(path, message, { part });
+    // What the kind is was looked at already.
+    const issues = parsed.error.issues.filter(({ path }) => path[0] !== 'kind');
+    for (const { path, part, message } of shapeProblems(issues, value, kind)) report(path, message, { part });
   }
-  checkSource(asPlain(asPlain(value)['source']), report);
-  checkSchedule(asPlain(asPlain(value)['schedule']), report);
-  if (Object.keys(asPlain(asPlain(value)['columns'])).length === 0 && typeof asPlain(value)['columns'] === 'object') {
-    report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
-  }
-  checkBrakes(asPlain(asPlain(value)['brakes']), report);
-  checkFields(value, yaml, report);
+  checkSchedule(asPlain(job['schedule']), report);
+  if (kind === 'export') checkExport(value, yaml, report);
+  else checkImport(value, yaml, report);
 
   const sorted = byLine(problems);
   const failed = !parsed.success || sorted.some((one) => one.severity === 'error');
-  return failed ? { problems: sorted } : { job: parsed.data, problems: sorted };
+  return failed ? { kind, problems: sorted } : { kind, job: parsed.data, problems: sorted };
+}
+
+/** What a job is, or, where it does not say so, seems to be. */
+function kindOf(job: Plain, report: Report): JobKind {
+  const stated = job['kind'];
+  const known = JOB_KINDS.find((kind) => kind === stated);
+  if (known) return known;
+  if (stated === undefined) report(['kind'], '`kind` is missing; write import or export');
+  else {
+    const text = typeof stated === 'string' ? stated : '';
+    const message = `\`kind\` is ${shown(stated)}; it must be import or export${didYouMean(text, JOB_KINDS)}`;
+    report(['kind'], message, { part: 'value' });
+    const [near] = nearestNames(text, JOB_KINDS);
+    if (near !== undefined) return near === 'export' ? 'export' : 'import';
+  }
+  return job['match'] === undefined && (job['output'] !== undefined || Array.isArray(job['columns']))
+    ? 'export'
+    : 'import';
+}
+
+function checkImport(value: object, yaml: JobYaml, report: Report): void {
+  const job = asPlain(value);
+  checkSource(asPlain(job['source']), report);
+  if (Object.keys(asPlain(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
+    report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
+  }
+  checkBrakes(asPlain(job['brakes']), report);
+  checkFields(value, yaml, report);
 }
 
 function checkSource(source: Readonly<Record<string, unknown>>, report: Report): void {

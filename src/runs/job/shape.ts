@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { brakes, columnTarget, importJob, sourceOptions } from '../../model/job.js';
+import { brakes, columnTarget, exportJob, importJob, sourceOptions } from '../../model/job.js';
 import { didYouMean } from '../nearest.js';
 import type { KeyPath } from './yaml.js';
 
@@ -13,13 +13,20 @@ export interface ShapeProblem {
 
 type ZodIssue = z.core.$ZodIssue;
 
-/** Keys of the kinds of job that this version reads the name of, so that a misspelling finds them. */
+/** Kinds of job that can be run. */
+export const JOB_KINDS = ['import', 'export'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+const SCHEMAS = { import: importJob, export: exportJob };
+
+/** Keys of the kind of job that this version reads the name of, so that a misspelling finds them. */
 const LATER_KEYS = ['compare', 'orphans', 'scope'];
 
 /** The keys that may stand at a path. */
-export function knownKeys(path: KeyPath): string[] {
+export function knownKeys(path: KeyPath, kind: JobKind = 'import'): string[] {
   const [first, second] = path;
-  if (path.length === 0) return Object.keys(importJob.shape);
+  if (path.length === 0) return Object.keys(SCHEMAS[kind].shape);
+  if (kind === 'export') return first === 'schedule' ? Object.keys(exportJob.shape.schedule.unwrap().shape) : [];
   if (first === 'columns' && second !== undefined) return Object.keys(columnTarget.shape);
   const parts: Readonly<Record<string, object>> = {
     source: sourceOptions.shape,
@@ -32,11 +39,18 @@ export function knownKeys(path: KeyPath): string[] {
   return Object.keys(parts[String(first)] ?? {});
 }
 
-export function shapeProblems(issues: readonly ZodIssue[], value: unknown): ShapeProblem[] {
-  return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, value));
+export function shapeProblems(issues: readonly ZodIssue[], value: unknown, kind: JobKind): ShapeProblem[] {
+  return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, { root: value, kind }));
 }
 
-function explain(issue: ZodIssue, path: KeyPath, root: unknown): ShapeProblem[] {
+/** The whole job file. */
+interface Whole {
+  readonly root: unknown;
+  readonly kind: JobKind;
+}
+
+function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
+  const { root, kind } = whole;
   const found = valueAt(root, path);
   const name = path.map(String).join('.');
   const say = (message: string): ShapeProblem[] => [{ path, part: 'value', message }];
@@ -45,15 +59,12 @@ function explain(issue: ZodIssue, path: KeyPath, root: unknown): ShapeProblem[] 
       return issue.keys.map((key) => ({
         path: [...path, key],
         part: 'key',
-        message:
-          path.length === 0 && LATER_KEYS.includes(key)
-            ? `\`${key}\` belongs to reconcile jobs; this version runs import jobs only`
-            : `unknown key \`${key}\`${didYouMean(key, knownKeys(path)) || `; known here: ${knownKeys(path).join(', ')}`}`,
+        message: (path.length === 0 && strangerText(key, kind)) || unknownText(key, knownKeys(path, kind)),
       }));
     case 'invalid_union': {
       // The branch that takes this kind of value says more than "none of them".
       const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one)));
-      if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], root));
+      if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], whole));
       const wanted = issue.errors.flat().map((one) => (one.code === 'invalid_type' ? one.expected : ''));
       return say(`\`${name}\` must be ${kinds(wanted)}, not ${shown(found)}`);
     }
@@ -64,7 +75,7 @@ function explain(issue: ZodIssue, path: KeyPath, root: unknown): ShapeProblem[] 
       );
     case 'invalid_type':
       if (found === undefined) return [missing(path, '')];
-      return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${shown(found)}`);
+      return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${shown(found)}${listHint(name, whole)}`);
     case 'too_small':
       if (issue.origin === 'string') return say(`\`${name}\` is blank; write a value`);
       if (issue.origin === 'array') return say(`\`${name}\` is an empty list; write at least one entry`);
@@ -74,6 +85,22 @@ function explain(issue: ZodIssue, path: KeyPath, root: unknown): ShapeProblem[] 
     default:
       return say(`\`${name}\` is ${shown(found)}; it ${issue.message}`);
   }
+}
+
+/** A key that only another kind of job has. */
+function strangerText(key: string, kind: JobKind): string | undefined {
+  if (LATER_KEYS.includes(key)) return `\`${key}\` belongs to reconcile jobs, which are not in this version yet`;
+  const other = JOB_KINDS.find((one) => one !== kind && Object.hasOwn(SCHEMAS[one].shape, key));
+  return other && `\`${key}\` belongs to ${other} jobs; known in an ${kind} job: ${knownKeys([], kind).join(', ')}`;
+}
+
+function unknownText(key: string, known: readonly string[]): string {
+  return `unknown key \`${key}\`${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
+}
+
+/** The same key is a mapping in the other kind of job. */
+function listHint(name: string, { kind }: Whole): string {
+  return kind === 'export' && name === 'columns' ? '; in an export job it names fields: [id, name]' : '';
 }
 
 /** `put, patch`; signs in quotes, because a comma among commas cannot be seen. */

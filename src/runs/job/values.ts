@@ -6,7 +6,11 @@ import { booleanValue, enumValue } from '../../resources/enum-match.js';
 import type { FieldSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
 import { didYouMean } from '../nearest.js';
+import type { FilteredField } from './export-names.js';
 import { shown } from './shape.js';
+
+/** The characters of a value in the file. */
+type Written = { readonly text: string; readonly quoted: boolean };
 
 /**
  * Why a value written in a job file (constant, default, meaning of a cell text) cannot be a field's value; undefined
@@ -17,15 +21,13 @@ import { shown } from './shape.js';
 export function constantProblem(
   field: FieldSpec | undefined,
   value: unknown,
-  written: { readonly text: string; readonly quoted: boolean } | undefined,
+  written: Written | undefined,
   dates: readonly string[],
 ): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
   const text = String(value);
-  if (written && !written.quoted && typeof value === 'number' && changedByYaml(written.text, value, field)) {
-    return `is written ${written.text}, which YAML reads as ${text}; put it in quotes: "${written.text}"`;
-  }
-  if (!field) return undefined;
+  const changed = writtenProblem(field, value, written);
+  if (changed !== undefined || !field) return changed;
   const type = field.type;
   const fails = (rule: string) => `is ${shown(value)}; it must be ${rule}`;
   switch (type.kind) {
@@ -57,6 +59,46 @@ export function constantProblem(
     default:
       return text.trim() === '' ? 'is blank' : undefined;
   }
+}
+
+/** YAML has made another value of the characters in the file than they mean. */
+function writtenProblem(
+  field: FieldSpec | undefined,
+  value: unknown,
+  written: Written | undefined,
+): string | undefined {
+  if (!written || written.quoted || typeof value !== 'number' || !changedByYaml(written.text, value, field))
+    return undefined;
+  return `is written ${written.text}, which YAML reads as ${value}; put it in quotes: "${written.text}"`;
+}
+
+/**
+ * What is wrong with a value that records must have. Only what cannot be meant is an error: the service may hold values
+ * that the interface does not list.
+ */
+export function filterProblem(
+  field: FilteredField | undefined,
+  value: unknown,
+  written: Written | undefined,
+): { readonly message: string; readonly severity: 'error' | 'warning' } | undefined {
+  const changed = writtenProblem(field?.spec, value, written);
+  if (changed !== undefined) return { message: changed, severity: 'error' };
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const listed = listedValues(field, value);
+  if (!listed || listed.some((one) => one.toLowerCase() === value.trim().toLowerCase())) return undefined;
+  return {
+    message: `is ${shown(value)}, which is no value of the interface${didYouMean(value, listed) || `; it lists ${listed.join(', ')}`}`,
+    severity: 'warning',
+  };
+}
+
+/** The values that a field can have, where they are known and this is none of their spellings. */
+function listedValues(field: FilteredField | undefined, text: string): readonly string[] | undefined {
+  const type = field?.spec?.type;
+  if (type?.kind !== 'enum') return field?.values;
+  return enumValue(type, text) === undefined
+    ? [...type.values, ...(type.read ?? []), ...(type.update ?? [])]
+    : undefined;
 }
 
 function messageOf(issue: { readonly message: string } | undefined): string | undefined {

@@ -37,7 +37,7 @@ export function openJobs(jobsDir: string): () => Promise<Jobs> {
     if (before?.version === version) return before.state;
     const state = await checkJobFile(path, { jobsDir }).then(
       ({ job, problems }): JobState =>
-        job ? 'import' : problems.some((problem) => problem.later) ? 'other' : 'faulty',
+        job?.kind === 'import' ? 'import' : job || problems.some((problem) => problem.later) ? 'other' : 'faulty',
       (): JobState => 'faulty',
     );
     known.set(path, { version, state });

@@ -1,11 +1,30 @@
 import type { z } from 'zod';
 import { RunError } from '../../model/error.js';
-import { inlineJob, type LoadedJob } from '../../runs/job-file.js';
+import {
+  inlineExportJob,
+  inlineJob,
+  type LoadedExportJob,
+  type LoadedJob,
+  targetProblems,
+} from '../../runs/job-file.js';
 import { didYouMean } from '../../runs/nearest.js';
-import { DATA_LIMITS, dataShape, type ImportData, JOB_KINDS, type JobKind, type Scalar } from './data.js';
+import {
+  DATA_LIMITS,
+  dataShape,
+  type ExportData,
+  type ImportData,
+  JOB_KINDS,
+  type JobKind,
+  type Scalar,
+} from './data.js';
+
+/** Data that are fit to be carried out. */
+export type FitData =
+  | { readonly kind: 'import'; readonly ok: ImportData; readonly inline?: LoadedJob }
+  | { readonly kind: 'export'; readonly ok: ExportData; readonly inline?: LoadedExportJob };
 
 export type CheckedData =
-  | { readonly ok: ImportData; readonly inline?: LoadedJob }
+  | FitData
   /** Right, but of a kind that this version does not carry out. */
   | { readonly later: JobKind }
   | { readonly faults: readonly string[] };
@@ -41,36 +60,59 @@ export function checkJobData(name: string, data: unknown): CheckedData {
     };
   }
   const parsed = dataShape.safeParse(data);
-  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => explain(issue, data)));
+  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => explain(issue, data, kind)));
 
   const has = (key: string) => Object.hasOwn(data, key) && (data as Record<string, unknown>)[key] !== undefined;
   const rows = has('rows') && 'rows' in data && Array.isArray(data.rows) ? (data.rows as unknown[]) : [];
   if (rows.length <= DATA_LIMITS.rows) faults.push(...rowFaults(rows));
-  if (kind === 'export') {
-    if (has('rows')) faults.push('`rows` has no meaning in an export; leave it out');
-  } else if (has('file') === has('rows')) {
+  if (kind === 'export') faults.push(...exportFaults(data as Readonly<Record<string, unknown>>));
+  else if (has('file') === has('rows')) {
     faults.push(`give exactly one of \`file\` and \`rows\`; ${has('file') ? 'both are' : 'neither is'} there`);
   }
 
   const job = has('job') && 'job' in data ? data.job : undefined;
-  let inline: LoadedJob | undefined;
-  if (typeof job === 'object' && job !== null && !Array.isArray(job) && (kind === 'import' || kind === undefined)) {
-    const checked = checkInline(job);
-    if ('faults' in checked) faults.push(...checked.faults);
-    else inline = checked.job;
-  }
-  if (faults.length > 0) return { faults: shortened(faults) };
-  if (kind === 'export' || kind === 'reconcile') return { later: kind };
+  const inline = typeof job === 'object' && job !== null && !Array.isArray(job) ? job : undefined;
   // As it came: zod's copy of the rows would lack a heading `__proto__`.
-  return { ok: data as ImportData, ...(inline && { inline }) };
+  const ok = data as ImportData;
+  if (kind === 'export') {
+    const checked = inline && checkInline(inline, inlineExportJob);
+    if (checked && 'faults' in checked) faults.push(...checked.faults);
+    else if (faults.length === 0) return { kind, ok: ok as ExportData, ...(checked && { inline: checked.job }) };
+  } else if (kind !== 'reconcile') {
+    const checked = inline && checkInline(inline, inlineJob);
+    if (checked && 'faults' in checked) faults.push(...checked.faults);
+    else if (faults.length === 0 && kind) return { kind, ok, ...(checked && { inline: checked.job }) };
+  } else if (faults.length === 0) return { later: kind };
+  return { faults: shortened(faults) };
 }
 
-function checkInline(job: object): { readonly job: LoadedJob } | { readonly faults: readonly string[] } {
+/** What data of an import may hold and those of an export may not; and the file that is to be written. */
+function exportFaults(data: Readonly<Record<string, unknown>>): string[] {
+  const faults: string[] = [];
+  if (data['rows'] !== undefined) faults.push('`rows` has no meaning in an export; leave it out');
+  const { options, file } = data;
+  for (const key of ['dry_run', 'force']) {
+    if (typeof options === 'object' && options !== null && Object.hasOwn(options, key)) {
+      faults.push(
+        `\`options.${key}\` has no meaning in an export: nothing is ever written to the service; leave it out`,
+      );
+    }
+  }
+  if (typeof file === 'string' && file !== '') {
+    faults.push(...targetProblems(file).map((wrong) => `\`file\` is ${shown(file)}; ${wrong}`));
+  }
+  return faults;
+}
+
+function checkInline<J>(
+  job: object,
+  load: (job: object) => J,
+): { readonly job: J } | { readonly faults: readonly string[] } {
   if (depthOf(job, DEPTH) > DEPTH) return { faults: [`\`job\` nests deeper than ${DEPTH} levels`] };
   const size = sizeOf(job) ?? 0;
   if (size > DATA_LIMITS.job) return { faults: [`\`job\` has ${size} bytes; a job may have ${DATA_LIMITS.job}`] };
   try {
-    return { job: inlineJob(job) };
+    return { job: load(job) };
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     return { faults: error.details.length > 0 ? error.details : [error.message] };
@@ -120,13 +162,13 @@ const KINDS: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-function explain(issue: z.core.$ZodIssue, root: unknown): string[] {
+function explain(issue: z.core.$ZodIssue, root: unknown, kind: JobKind | undefined): string[] {
   const place = issue.path.map(String).join('.');
   const found = valueAt(root, issue.path);
   const say = (rule: string) => [`\`${place}\` is ${shown(found)}; ${rule}`];
   switch (issue.code) {
     case 'unrecognized_keys': {
-      const known = place === 'options' ? ['dry_run', 'force', 'company'] : Object.keys(dataShape.shape);
+      const known = knownKeys(place, kind);
       return issue.keys.map(
         (key) =>
           `unknown key \`${place === '' ? '' : `${place}.`}${clip(key)}\`${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`,
@@ -137,7 +179,7 @@ function explain(issue: z.core.$ZodIssue, root: unknown): string[] {
       // Text is meant as a name: the rules of names are told.
       const named = typeof found === 'string' ? issue.errors[0]?.find((one) => one.code !== 'invalid_type') : undefined;
       if (named?.code === 'invalid_format') return say(named.message);
-      if (named) return explain({ ...named, path: issue.path }, root);
+      if (named) return explain({ ...named, path: issue.path }, root, kind);
       return say('it must be the name of a job file, or the job itself as an object');
     }
     case 'invalid_type':
@@ -157,6 +199,11 @@ function explain(issue: z.core.$ZodIssue, root: unknown): string[] {
     default:
       return say(issue.message);
   }
+}
+
+function knownKeys(place: string, kind: JobKind | undefined): string[] {
+  if (place === 'options') return kind === 'export' ? ['company'] : ['dry_run', 'force', 'company'];
+  return Object.keys(dataShape.shape).filter((key) => kind !== 'export' || key !== 'rows');
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { importJob } from '../../model/job.js';
+import { exportJob, importJob } from '../../model/job.js';
 
 /**
  * What the jobs of queue `rowferry` carry: contract, section 10. Published as `schemas/job-data.schema.json`; everything
@@ -37,16 +37,18 @@ export const jobName = z
     'it must be the name of a job file in the jobs folder, without folder and ending',
   );
 
+const company = z
+  .number()
+  .int()
+  .min(1)
+  .optional()
+  .describe('Company id; wins over the job and the settings of the worker.');
+
 const options = z
   .strictObject({
     dry_run: z.boolean().optional().describe('Say what would happen; nothing is written to the service.'),
     force: z.boolean().optional().describe('Go on although a brake of the job would stop the run.'),
-    company: z
-      .number()
-      .int()
-      .min(1)
-      .optional()
-      .describe('Company id; wins over the job and the settings of the worker.'),
+    company,
   })
   .describe('What the flags of the command line say otherwise.');
 
@@ -68,39 +70,73 @@ export const dataShape = z.strictObject({
   options: options.optional(),
 });
 
-/** Checked data of an import. Exactly one of `file` and `rows` is there. */
-export interface ImportData {
+/** What the checked data of every job hold. */
+export interface RunData {
   readonly job: string | Readonly<Record<string, unknown>>;
   readonly file?: string;
+}
+
+/** Checked data of an import. Exactly one of `file` and `rows` is there. */
+export interface ImportData extends RunData {
   readonly rows?: readonly Readonly<Record<string, Scalar>>[];
   readonly options?: { readonly dry_run?: boolean; readonly force?: boolean; readonly company?: number };
 }
 
+/** Checked data of an export. `file` is what it writes, and wins over the job. */
+export interface ExportData extends RunData {
+  readonly options?: { readonly company?: number };
+}
+
 export type Scalar = string | number | boolean | null;
 
-/** The JSON Schema that is published: draft 2020-12. */
+const NAMED = 'Name of a job file in the jobs folder of the worker.';
+const INLINE = 'The job itself, with the keys of a job file.';
+
+const publishedImport = z.strictObject({
+  job: z.union([jobName.describe(NAMED), importJob.describe(INLINE)]),
+  file: file.optional(),
+  rows: z
+    .array(z.record(z.string(), cell))
+    .min(1)
+    .max(DATA_LIMITS.rows)
+    .optional()
+    .describe('Rows in place of a file: heading to value. More than these belong in a file.'),
+  options: options.optional(),
+});
+
+const publishedExport = z.strictObject({
+  job: z.union([jobName.describe(NAMED), exportJob.describe(INLINE)]),
+  file: z
+    .string()
+    .min(1)
+    .max(4096)
+    .regex(/\.([cC][sS][vV]|[xX][lL][sS][xX]|[nN][dD][jJ][sS][oO][nN])(\.[gG][zZ])?$/)
+    .optional()
+    .describe(
+      'File to write, below one of the folders that the worker allows; wins over the job. {date} stands for the calendar date.',
+    ),
+  options: z.strictObject({ company }).optional(),
+});
+
+/** The JSON Schema that is published: draft 2020-12. `$defs` holds the data of each kind by itself. */
 export function jobDataSchema(): Readonly<Record<string, unknown>> {
-  const published = z.strictObject({
-    job: z.union([
-      jobName.describe('Name of a job file in the jobs folder of the worker.'),
-      importJob.describe('The job itself, with the keys of a job file.'),
-    ]),
-    file: file.optional(),
-    rows: z
-      .array(z.record(z.string(), cell))
-      .min(1)
-      .max(DATA_LIMITS.rows)
-      .optional()
-      .describe('Rows in place of a file: heading to value. More than these belong in a file.'),
-    options: options.optional(),
-  });
-  const { $schema, ...schema } = z.toJSONSchema(published, { io: 'input', target: 'draft-2020-12' });
+  const plain = (schema: z.ZodType) => {
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' });
+    return rest;
+  };
   return {
-    $schema,
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'rowferry: data of a job on the queue `rowferry`',
     description:
-      'For the job names import and reconcile. An export takes no rows. Anything else fails at once, with every fault listed.',
-    ...schema,
-    oneOf: [{ required: ['file'] }, { required: ['rows'] }],
+      'Which of the two it is, the name of the job of the queue says: `import` and `reconcile`, or `export`. Anything else fails at once, with every fault listed.',
+    anyOf: [{ $ref: '#/$defs/import' }, { $ref: '#/$defs/export' }],
+    $defs: {
+      import: {
+        title: 'Data of a job `import` or `reconcile`',
+        ...plain(publishedImport),
+        oneOf: [{ required: ['file'] }, { required: ['rows'] }],
+      },
+      export: { title: 'Data of a job `export`', ...plain(publishedExport) },
+    },
   };
 }

@@ -1,11 +1,11 @@
 import type { Job } from 'bullmq';
-import type { ImportJob } from '../../model/job.js';
+import type { Schedule } from '../../runs/schedule/slots.js';
 import { lateness } from '../schedule/job-id.js';
 
 /** `Late: due 2026-11-21 02:00 Europe/Berlin, begun 07:12.`; undefined for a job that is no slot's, or in time. */
 export function lateNote(
   job: Pick<Job, 'id' | 'timestamp'>,
-  schedule: ImportJob['schedule'],
+  schedule: Schedule | undefined,
   now: number,
 ): string | undefined {
   const slot = schedule && job.id !== undefined ? lateness(job.id, schedule, job.timestamp) : undefined;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Claim, droppedName } from '../inbox/claim.js';
 import type { Trigger } from '../operations/ended.js';
 import { safeName } from '../schedule/job-id.js';
-import type { ImportData } from './data.js';
+import type { JobKind, RunData } from './data.js';
 
 /** Where a job of the queue came from, as its id tells. */
 export interface Origin {
@@ -21,16 +21,16 @@ const NIGHT = /^night\.(.+)\.[^.]+$/s;
 
 /**
  * Reads a job's id: `drop.<job>.<run id>`, `night.<job>.<slot>`, `again.<run id>` or anybody's own. An id of ours over
- * data that do not fit it proves nothing, and the job counts as anybody's.
+ * data that do not fit it proves nothing, and the job counts as anybody's. What is dropped is imported.
  */
-export function originOf(id: string | undefined, data: ImportData, inbox: string): Origin {
+export function originOf(id: string | undefined, kind: JobKind, data: RunData, inbox: string): Origin {
   const again = AGAIN.exec(id ?? '')?.[1];
   if (again !== undefined) return { trigger: 'queue', run: again };
   if (typeof data.job !== 'string') return { trigger: 'queue' };
   const { job } = data;
   const named = (found: string | undefined) => found === job || found === safeName(job);
   const [, dropped, run] = DROP.exec(id ?? '') ?? [];
-  if (run !== undefined && named(dropped) && data.file !== undefined) {
+  if (kind === 'import' && run !== undefined && named(dropped) && data.file !== undefined) {
     const dir = path.join(inbox, 'processing', job, run);
     const file = path.resolve(dir, data.file);
     if (path.dirname(file) === dir)

@@ -1,16 +1,12 @@
 import { hostname } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DelayedError, type Job } from 'bullmq';
 import { RunError, RunInterrupted } from '../../model/error.js';
-import { loadJob } from '../../runs/job-file.js';
 import { newRunId } from '../../runs/layout.js';
-import type { Summary } from '../../runs/present.js';
 import { isAway } from '../store/faults.js';
 import type { Processor } from '../store/port.js';
-import { type CheckedData, checkJobData } from './check-data.js';
-import { alreadyEnded, endRefused, isHere } from './claims.js';
-import type { ImportData } from './data.js';
+import { type CheckedData, checkJobData, type FitData } from './check-data.js';
+import { isHere } from './claims.js';
 import {
   type Delivery,
   deathText,
@@ -20,13 +16,14 @@ import {
   type RunDeps,
   refusal,
   tellEnd,
+  type Work,
 } from './delivery.js';
+import { exportWork } from './export-work.js';
 import { failureKind, failureText, RunFailed } from './failure.js';
-import { moveReports } from './move-reports.js';
+import { importWork } from './import-work.js';
 import { originOf } from './origin.js';
-import { removeUpload, uploadOf } from './rows-file.js';
-import { type Plan, runOnce } from './run-once.js';
-import { freshState, type JobState, settledRows, stateOf } from './state.js';
+import { runOnce } from './run-once.js';
+import { freshState, type JobState, stateOf } from './state.js';
 import { beginTicket, endTicket, readTicket } from './tickets.js';
 
 export type { RunDeps } from './delivery.js';
@@ -82,14 +79,16 @@ function delivery(deps: RunDeps): Processor {
     const checked = checkJobData(job.name, job.data);
     if (!('ok' in checked)) throw await refusedData(deps, job, checked);
     const data = checked.ok;
+    // A plain name, never a path: the check has seen to it.
     const name = typeof data.job === 'string' ? data.job : 'inline';
     const delivery: Delivery = {
       job,
       token,
       data,
+      work: workOf(checked),
       deps,
       name,
-      origin: originOf(job.id, data, deps.settings.worker.inbox),
+      origin: originOf(job.id, checked.kind, data, deps.settings.worker.inbox),
       log: deps.log.child({ job: name, queueJob: job.id }),
       lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
     };
@@ -100,15 +99,16 @@ function delivery(deps: RunDeps): Processor {
     const lease = await deps.store.lease(`run.${state.run}`, deps.settings.worker.leaseMs);
     if (!lease) throw await postpone(delivery, SOON_MS);
     try {
-      return await underLease({ ...delivery, log: delivery.log.child({ run: state.run }) }, state, {
-        // Its name is a plain one, never a path: the check has seen to it.
-        loadJob: async () => checked.inline ?? (await loadJob(name, { jobsDir: deps.settings.jobsDir })),
-        stop: [lease.lost, ...(signal ? [signal] : [])],
-      });
+      const stop = [lease.lost, ...(signal ? [signal] : [])];
+      return await underLease({ ...delivery, log: delivery.log.child({ run: state.run }) }, state, stop);
     } finally {
       await lease.release().catch(() => undefined);
     }
   };
+}
+
+function workOf(checked: FitData): Work {
+  return checked.kind === 'export' ? exportWork(checked) : importWork(checked);
 }
 
 /** Another worker took the file out of its own drop folder, and carries it out when it comes by. */
@@ -131,17 +131,16 @@ async function runOf({ job, origin, deps }: Delivery): Promise<JobState> {
   return state;
 }
 
-type Work = Pick<Plan, 'loadJob'> & { readonly stop: readonly AbortSignal[] };
-
-async function underLease(delivery: Delivery, before: JobState, work: Work): Promise<unknown> {
-  const { job, deps, origin } = delivery;
+async function underLease(delivery: Delivery, before: JobState, ends: readonly AbortSignal[]): Promise<unknown> {
+  const { job, deps, work } = delivery;
   const { home } = deps.settings;
-  const done = origin.claim && (await alreadyEnded(origin.claim, home));
-  if (done) return endedBefore(done);
+  const done = await work.endedBefore(delivery);
+  if (done) return done;
   const deaths = job.stalledCounter - (before.mark?.stalls ?? 0);
-  const came = before.mark === undefined || settledRows(before.outcomes) > before.mark.rows;
-  if (!came && deaths > MAX_DEATHS) throw await giveUp(delivery, before, deathText(deaths));
-  const mark = came ? { stalls: job.stalledCounter, rows: settledRows(before.outcomes) } : before.mark;
+  const reached = work.reached(before);
+  const came = before.mark === undefined || reached > before.mark.rows;
+  if (!came && deaths > MAX_DEATHS) throw await giveUp(delivery, before, deathText(deaths, work.deathAdvice));
+  const mark = came ? { stalls: job.stalledCounter, rows: reached } : before.mark;
   const known = { ...before, ...(mark && { mark }) };
 
   const resumed = await isHere(home, known.run);
@@ -153,7 +152,7 @@ async function underLease(delivery: Delivery, before: JobState, work: Work): Pro
   const stop = new AbortController();
   const stopAs = (reason: string) => () => stop.abort(reason);
   const asked = deps.stopping;
-  const listeners = [asked, ...work.stop].map((one, i) => ({
+  const listeners = [asked, ...ends].map((one, i) => ({
     one,
     listen: stopAs(i === 0 ? 'SIGTERM' : 'taken away'),
   }));
@@ -163,7 +162,7 @@ async function underLease(delivery: Delivery, before: JobState, work: Work): Pro
   }
   try {
     if (asked.aborted) throw await handBack(delivery, state);
-    const plan = { ...work, state, resumed, signal: stop.signal };
+    const plan = { state, resumed, signal: stop.signal };
     return await runOnce(delivery, plan).catch(async (error: unknown) => {
       throw await afterFault(delivery, state, error, stop.signal);
     });
@@ -177,12 +176,11 @@ async function underLease(delivery: Delivery, before: JobState, work: Work): Pro
  * none is left, the job stands for a new run, once what the lost one sent has taken effect. Undefined: begin it here.
  */
 async function begunElsewhere(delivery: Delivery, state: JobState): Promise<Error | undefined> {
-  const { deps, origin, log } = delivery;
+  const { deps, origin, work, log } = delivery;
   const { home, host = 'another machine', notBefore: known, ...rest } = state;
   if (home === undefined || home === deps.homeId) return undefined;
   if (await deps.store.leased(`home.${home}`)) return postpone(delivery, SOON_MS, { ...rest, home, host });
-  const settle = deps.settings.settleWindowMs.reduce((sum, ms) => sum + ms, 0);
-  const wait = settle + (state.handedBack ? 0 : deps.settings.worker.leaseMs);
+  const wait = work.settleMs(delivery, state);
   const notBefore = known ?? Date.now() + wait;
   if (Date.now() < notBefore) {
     if (known === undefined) {
@@ -218,28 +216,14 @@ async function afterFault(delivery: Delivery, state: JobState, error: unknown, s
   return kind === 'retry' ? new RunFailed(text) : giveUp(delivery, here, text, error);
 }
 
-/** A claim that an earlier delivery put away without coming to say so. */
-function endedBefore({
-  dir,
-  summary,
-}: {
-  readonly dir: string;
-  readonly summary?: Summary;
-}): Summary | { dir: string } {
-  if (summary) return summary;
-  if (path.basename(path.dirname(path.dirname(dir))) === 'done') return { dir };
-  throw refusal(`The file was refused; it lies in ${dir}, with the reason in ERROR.txt.`);
-}
-
 /** Fails the job for good: there is no run, or none that can go on. */
 async function giveUp(delivery: Delivery, state: JobState, reason: string, error?: unknown): Promise<Error> {
-  const { job, data, deps, origin, name } = delivery;
+  const { job, data, deps, origin, name, work } = delivery;
   const { run } = state;
   const { home } = deps.settings;
   const begun = await isHere(home, run);
-  const reports = origin.claim && (await endRefused(deps.claims, origin.claim, reason, begun ? run : undefined));
-  if (reports !== undefined && begun) await moveReports(home, run, reports);
-  await removeUpload(home, uploadOf(home, data, run));
+  const reports = await work.giveUp(delivery, reason, begun ? run : undefined);
+  await work.cleanUp(delivery, run);
   await endTicket(home, job, run);
   const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
   await tellEnd(delivery, { ...state, phase: 'done', failure });
@@ -256,11 +240,7 @@ async function giveUp(delivery: Delivery, state: JobState, reason: string, error
 }
 
 /** No run, no claim, no name: what forged data say of themselves is not repeated anywhere. */
-async function refusedData(
-  deps: RunDeps,
-  job: Job,
-  checked: Exclude<CheckedData, { readonly ok: ImportData }>,
-): Promise<Error> {
+async function refusedData(deps: RunDeps, job: Job, checked: Exclude<CheckedData, FitData>): Promise<Error> {
   const reason = 'later' in checked ? laterText(checked.later) : faultsText(checked.faults);
   deps.log.error({ queueJob: job.id }, reason);
   const { run: _, ...blank } = freshState('');
@@ -269,7 +249,8 @@ async function refusedData(
   return refusal(reason);
 }
 
-const laterText = (kind: string): string => `\`${kind}\` is not in this version yet; the queue carries imports only.`;
+const laterText = (kind: string): string =>
+  `\`${kind}\` is not in this version yet; the queue carries imports and exports.`;
 
 function faultsText(faults: readonly string[]): string {
   const count = faults.length === 1 ? 'a fault' : 'faults';

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
@@ -35,35 +36,42 @@ const MAX_LINKS = 40;
 export async function fileBelowRoots(file: string, folders: AllowedFolders): Promise<string> {
   if (file === '' || file.includes('\0')) throw refused(file, 'is no path');
   const real = await realRoots([...folders.roots, folders.inbox]);
-  const candidates = allowedPlaces(file, folders);
-  let hidden = false;
-  let below = false;
-  for (const candidate of candidates) {
-    const places = placesBelow(
-      candidate,
-      real.map(({ named }) => named),
-    );
-    if (places.length === 0) continue;
-    below = true;
-    // The data folder may be hidden itself (`.rowferry`): a path that is plain below any allowed folder is plain.
-    const plain = places.find(({ segments }) => !segments.some(isHidden));
-    if (!plain) {
-      hidden = true;
-      continue;
-    }
-    const base = real.find(({ named }) => named === plain.root);
-    if (!base) continue;
-    const found = await follow(
-      base.real,
-      plain.segments,
-      real.map((one) => one.real),
-      file,
-    );
-    if (found !== undefined) return found;
+  let [hidden, below] = [false, false];
+  for (const candidate of allowedPlaces(file, folders)) {
+    const place = await placeIn(real, candidate, file, outside);
+    below ||= place !== 'outside';
+    hidden ||= place === 'hidden';
+    if (typeof place === 'string' || place.missing.length > 0) continue;
+    if (place.kind === 'folder') throw refused(file, 'is a folder; name a spreadsheet');
+    if (place.kind === 'other') throw refused(file, 'is a pipe or device, not a file');
+    return place.at;
   }
   if (!below) throw outside(file);
   if (hidden) throw refused(file, 'is hidden: names that begin with a dot are never read');
   throw new FileAway(file);
+}
+
+/**
+ * Where a path leads that lies, by its name, below one of the folders; `outside` and `hidden` where it does not, or a
+ * name on the way begins with a dot. Throws what `outsideError` makes where a link leads out.
+ */
+export async function placeIn(
+  real: readonly RealRoot[],
+  candidate: string,
+  file: string,
+  outsideError: (file: string) => RunError,
+): Promise<Place | 'outside' | 'hidden'> {
+  const places = placesBelow(
+    candidate,
+    real.map(({ named }) => named),
+  );
+  if (places.length === 0) return 'outside';
+  // The data folder may be hidden itself (`.rowferry`): a path that is plain below any allowed folder is plain.
+  const plain = places.find(({ segments }) => !segments.some(isHidden));
+  const base = plain && real.find(({ named }) => named === plain.root);
+  if (!plain || !base) return 'hidden';
+  const roots = real.map((one) => one.real);
+  return follow(base.real, plain.segments, roots, file, outsideError);
 }
 
 /** Where a file that is named so may lie, by its name alone; the first that exists is meant. Absolute. */
@@ -76,9 +84,24 @@ export function allowedPlaces(file: string, { roots, inbox }: AllowedFolders): s
   return [...new Set([...dropped, ...roots.map((root) => path.resolve(root, file))])];
 }
 
+/** An allowed folder by a name of it, and what that leads to. */
+export interface RealRoot {
+  readonly named: string;
+  readonly real: string;
+}
+
+/** Where a path leads, every link on it followed. */
+export interface Place {
+  /** The last folder or file on the way that is there. Absolute. */
+  readonly at: string;
+  readonly kind: 'file' | 'folder' | 'other';
+  /** The names after it, of which nothing is there. */
+  readonly missing: readonly string[];
+}
+
 /** Roots that exist, by their names and by what these lead to. */
-async function realRoots(roots: readonly string[]): Promise<{ readonly named: string; readonly real: string }[]> {
-  const found: { named: string; real: string }[] = [];
+export async function realRoots(roots: readonly string[]): Promise<RealRoot[]> {
+  const found: RealRoot[] = [];
   for (const root of new Set(roots.map((one) => path.resolve(one)))) {
     const real = await realpath(root).catch(() => undefined);
     found.push({ named: root, real: real ?? root });
@@ -97,41 +120,45 @@ function placesBelow(file: string, roots: readonly string[]): { readonly root: s
 
 const isHidden = (segment: string): boolean => segment.startsWith('.');
 
-/** Walks down from an allowed folder; undefined where nothing is there. */
+/** Walks down from an allowed folder. */
 async function follow(
   base: string,
   segments: readonly string[],
   roots: readonly string[],
   file: string,
-): Promise<string | undefined> {
+  outsideError: (file: string) => RunError,
+): Promise<Place> {
   let [at, rest, links] = [base, [...segments], 0];
+  let kind: Place['kind'] = 'folder';
   for (let segment = rest.shift(); segment !== undefined; segment = rest.shift()) {
     const next = path.join(at, segment);
-    const info = await lstat(next).catch((error: unknown) => {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-      throw refused(file, `cannot be looked at (${code || String(error)})`);
-    });
-    if (!info) return undefined;
+    const info: Stats | undefined = kind === 'folder' ? await lookAt(next, file) : undefined;
+    if (!info) return { at, kind, missing: [segment, ...rest] };
     if (!info.isSymbolicLink()) {
       at = next;
-      if (rest.length === 0 && !info.isFile()) {
-        throw refused(file, info.isDirectory() ? 'is a folder; name a spreadsheet' : 'is a pipe or device, not a file');
-      }
+      kind = info.isFile() ? 'file' : info.isDirectory() ? 'folder' : 'other';
       continue;
     }
     if (++links > MAX_LINKS) throw refused(file, 'goes through a circle of symbolic links');
     const target = path.resolve(at, await readlink(next));
     if (roots.includes(target)) {
-      if (rest.length === 0) throw refused(file, 'is a folder; name a spreadsheet');
       at = target;
       continue;
     }
     const place = placesBelow(target, roots).find((one) => !one.segments.some(isHidden));
-    if (!place) throw outside(file);
+    if (!place) throw outsideError(file);
     [at, rest] = [place.root, [...place.segments, ...rest]];
   }
-  return at;
+  return { at, kind, missing: [] };
+}
+
+/** Undefined where nothing is there. */
+async function lookAt(next: string, file: string): Promise<Stats | undefined> {
+  return lstat(next).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw refused(file, `cannot be looked at (${code || String(error)})`);
+  });
 }
 
 function outside(file: string): RunError {
@@ -141,10 +168,10 @@ function outside(file: string): RunError {
   );
 }
 
-function refused(file: string, why: string): RunError {
+export function refused(file: string, why: string): RunError {
   return new RunError('usage', `The file ${quoted(file)} ${why}.`);
 }
 
-function quoted(file: string): string {
+export function quoted(file: string): string {
   return JSON.stringify(file.length > 200 ? `${file.slice(0, 197)}...` : file);
 }

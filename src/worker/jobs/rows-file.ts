@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ImportData, Scalar } from './data.js';
+import type { RunData, Scalar } from './data.js';
 
 /** Where files lie until a run has its private copy of them: `<home>/uploads/`. */
 export function uploadsDir(home: string): string {
@@ -37,7 +37,7 @@ export async function writeRows(
 }
 
 /** Where the file of a job lies, or would lie if it had been put into `<home>/uploads`. */
-export function uploadOf(home: string, data: Pick<ImportData, 'file'>, run: string): string {
+export function uploadOf(home: string, data: Pick<RunData, 'file'>, run: string): string {
   return data.file === undefined ? path.join(uploadsDir(home), `${run}.ndjson`) : path.resolve(home, data.file);
 }
 

@@ -14,6 +14,11 @@ export interface EndedRun {
   readonly inline?: true;
   /** Nothing was written by intention: neither a success nor a failure of the job. */
   readonly dryRun?: boolean;
+  /**
+   * An export that is there but cannot be shown to be whole: somebody has to look, and the job has not done its work.
+   * `reason` says why.
+   */
+  readonly doubtful?: true;
   readonly trigger: Trigger;
   readonly status: 'succeeded' | 'partial' | 'braked' | 'failed' | 'interrupted' | 'refused';
   /** Absent where the job was refused before a run began. */

@@ -10,7 +10,7 @@ import type { NotifierState } from './notifier-port.js';
  *     failing ── succeeded, partial ───────> working      tell `recovered`; the past failures are kept
  *     working ── succeeded, partial ───────> working      told only where `recovered` never went out
  *
- * An interrupted run and a dry run change nothing. Of two workers, the one whose `swap` made the change tells it. What was
+ * An export that cannot be shown to be whole counts as failed. An interrupted run and a dry run change nothing. Of two workers, the one whose `swap` made the change tells it. What was
  * told is kept beside it: where nobody did within a minute (the worker died, the webhook was down), the next run tells.
  */
 export interface Change {
@@ -32,7 +32,7 @@ interface State {
 const TELLING_MS = 60_000;
 
 export async function noteRun(store: NotifierState, run: EndedRun, now: number): Promise<Change | undefined> {
-  const failing = FAILING[run.status];
+  const failing = run.doubtful ? true : FAILING[run.status];
   if (failing === undefined) return undefined;
   const name = `notify.state.${run.job}`;
   const seen = parse(await store.read(name));

@@ -99,5 +99,5 @@ function statusClass({ status }: RequestDone): string {
 }
 
 function didItsWork(run: EndedRun): boolean {
-  return !run.dryRun && (run.status === 'succeeded' || run.status === 'partial');
+  return !run.dryRun && !run.doubtful && (run.status === 'succeeded' || run.status === 'partial');
 }

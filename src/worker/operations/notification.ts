@@ -47,7 +47,7 @@ export function failingNotification(id: string, at: number, run: EndedRun, faili
   const again = failing.failures > 1 ? ` This is failure ${failing.failures} since ${minute(failing.since)}.` : '';
   return {
     ...head(id, 'failing', at, run),
-    text: `${run.job} ${WAYS[run.status]}${reason ? `: ${reason}` : '.'}${again}${whereabouts(run)}`,
+    text: `${run.job} ${run.doubtful ? DOUBTFUL : WAYS[run.status]}${reason ? `: ${reason}` : '.'}${again}${whereabouts(run)}`,
     since: iso(failing.since),
     failures: failing.failures,
     ...(reason && { reason }),
@@ -93,6 +93,9 @@ const WAYS: Record<EndedRun['status'], string> = {
   succeeded: 'succeeded',
   partial: 'finished; some rows need a person',
 };
+
+/** Of an export with `doubtful`. */
+const DOUBTFUL = 'wrote a file that may not be complete';
 
 function head(id: string, event: Notification['event'], at: number, run: EndedRun) {
   const rows = Object.fromEntries(Object.entries(run.counts ?? {}).filter(([, count]) => count > 0));

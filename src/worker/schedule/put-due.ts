@@ -9,8 +9,9 @@ import { type Memory, recall, remember } from './memory.js';
 export interface ScheduledJob {
   /** Name of the job file. */
   readonly name: string;
-  /** `file` as it is written there. */
-  readonly schedule: Schedule & { readonly file: string };
+  readonly kind: 'import' | 'export';
+  /** `file` as it is written there: what an import reads. An export may do without: its job names what it writes. */
+  readonly schedule: Schedule & { readonly file?: string | undefined };
 }
 
 export interface PutDueOptions {
@@ -70,7 +71,8 @@ export async function putDue(job: ScheduledJob, now: number, options: PutDueOpti
   if (before.queued !== due.key) await remember(store, job.name, { ...before, queued: due.key });
   if (!options.mayDecide()) return;
   const jobId = slotJobId(job.name, due.key);
-  await queue.add('import', { job: job.name, file }, { jobId, removeOnComplete: KEEP, removeOnFail: KEEP });
+  const data = { job: job.name, ...(file !== undefined && { file }) };
+  await queue.add(job.kind, data, { jobId, removeOnComplete: KEEP, removeOnFail: KEEP });
   if (!options.mayDecide()) return;
   await remember(store, job.name, { cron, timezone, key: due.key, queued: due.key });
   const late = now - due.dueAt > LATE_MS;

@@ -18,20 +18,50 @@ function faults(name: string, data: unknown): readonly string[] {
 describe('data of a job', () => {
   it('is taken as it came: by name or inline, with a file or rows', () => {
     expect(checkJobData('import', { job: 'assets', file: 'inbox/a.csv' })).toEqual({
+      kind: 'import',
       ok: { job: 'assets', file: 'inbox/a.csv' },
     });
     const rows = [JSON.parse('{"__proto__": "x", "constructor": 1, "": null, "Name": true}')];
     const checked = checkJobData('import', { job: JOB, rows, options: { dry_run: true, force: false, company: 3 } });
     expect(checked).toMatchObject({ inline: { name: 'inline', job: { resource: 'asset' } } });
-    expect('ok' in checked && checked.ok.rows?.[0]).toBe(rows[0]);
+    expect('ok' in checked && checked.kind === 'import' && checked.ok.rows?.[0]).toBe(rows[0]);
     expect(checkJobData('import', { job: 'Anlagen (Büro) 2.1', file: 'a' })).toHaveProperty('ok');
   });
 
-  it('of an export or reconcile is recognised', () => {
-    expect(checkJobData('export', { job: 'assets' })).toEqual({ later: 'export' });
+  it('of a reconcile is recognised', () => {
     expect(checkJobData('reconcile', { job: 'assets', file: 'a.csv' })).toEqual({ later: 'reconcile' });
-    expect(faults('export', { job: 'assets', rows: [{ a: 1 }] })).toEqual([
+  });
+
+  it('of an export is taken by name or inline, with or without a file', () => {
+    const data = { job: 'export-assets', file: 'exports/a-{date}.csv.gz', options: { company: 3 } };
+    expect(checkJobData('export', { job: 'export-assets' })).toEqual({ kind: 'export', ok: { job: 'export-assets' } });
+    expect(checkJobData('export', data)).toEqual({ kind: 'export', ok: data });
+    const inline = checkJobData('export', { job: { kind: 'export', resource: 'license', output: 'a.csv' } });
+    expect(inline).toMatchObject({ kind: 'export', inline: { name: 'inline', job: { resource: 'license' } } });
+  });
+
+  it('of an export is refused with every fault at once', () => {
+    const found = faults('export', {
+      job: { ...JOB, kind: 'export' },
+      file: 'exports/a-{day}.txt',
+      rows: [{ a: 1 }],
+      row: 1,
+      options: { dry_run: false, force: true, compny: 1 },
+    });
+    expect(found).toEqual([
+      'unknown key `options.compny`, did you mean `company`?',
+      'unknown key `row`; known here: job, file, options',
       '`rows` has no meaning in an export; leave it out',
+      '`options.dry_run` has no meaning in an export: nothing is ever written to the service; leave it out',
+      '`options.force` has no meaning in an export: nothing is ever written to the service; leave it out',
+      expect.stringContaining('`file` is "exports/a-{day}.txt"; .txt is not written'),
+      expect.stringContaining('{day} has no meaning there'),
+      expect.stringContaining('`match` belongs to import jobs'),
+      expect.stringContaining('`columns` must be a list'),
+    ]);
+    expect(faults('export', { job: JOB })).toEqual([expect.stringContaining('is of kind import, not export')]);
+    expect(faults('import', { job: { kind: 'export', resource: 'user' }, file: 'a' })).toEqual([
+      expect.stringContaining('is of kind export, not import'),
     ]);
   });
 
@@ -100,14 +130,27 @@ describe('schemas/job-data.schema.json', () => {
     await expect(text).toMatchFileSnapshot('../../../schemas/job-data.schema.json');
   });
 
-  it('names the parts of the data and of an inline job', async () => {
+  it('names the parts of the data and of an inline job, for each kind', async () => {
     const schema = JSON.parse(await readFile('schemas/job-data.schema.json', 'utf8'));
     expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
-    expect(Object.keys(schema.properties)).toEqual(['job', 'file', 'rows', 'options']);
-    expect(schema).toMatchObject({ required: ['job'], additionalProperties: false });
-    expect(Object.keys(schema.properties.job.anyOf[1].properties)).toEqual(
-      expect.arrayContaining(['kind', 'resource', 'match', 'columns', 'brakes']),
-    );
-    expect(schema.properties.job.anyOf[1].required).toEqual(['kind', 'resource', 'match', 'columns']);
+    expect(schema.anyOf).toEqual([{ $ref: '#/$defs/import' }, { $ref: '#/$defs/export' }]);
+    const parts = { import: ['job', 'file', 'rows', 'options'], export: ['job', 'file', 'options'] };
+    const keys = {
+      import: ['kind', 'resource', 'match', 'columns', 'brakes'],
+      export: ['kind', 'resource', 'output', 'columns', 'filter', 'order', 'editable', 'schedule'],
+    };
+    const needed = { import: ['kind', 'resource', 'match', 'columns'], export: ['kind', 'resource'] };
+    for (const kind of ['import', 'export'] as const) {
+      const one = schema.$defs[kind];
+      expect(Object.keys(one.properties)).toEqual(parts[kind]);
+      expect(one).toMatchObject({ required: ['job'], additionalProperties: false });
+      const inline = one.properties.job.anyOf[1];
+      expect(Object.keys(inline.properties)).toEqual(expect.arrayContaining(keys[kind]));
+      expect(inline.required).toEqual(needed[kind]);
+    }
+    expect(Object.keys(schema.$defs.export.properties.options.properties)).toEqual(['company']);
+    const file = new RegExp(schema.$defs.export.properties.file.pattern);
+    for (const name of ['a.csv', 'x/a-{date}.XLSX', 'a.ndjson.gz']) expect(name).toMatch(file);
+    for (const name of ['a.csv/', 'a.txt', 'csv']) expect(name).not.toMatch(file);
   });
 });

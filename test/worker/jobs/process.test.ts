@@ -62,7 +62,8 @@ describe('a job of the queue', () => {
       ['import', { job: { ...JOB, resource: 'assets' }, file: 'a.csv' }, ['"assets"; it must be']],
       ['import', { job: { ...JOB, columns: { Nam: 'name', Serial: 'serial_number' } }, file: 'a.csv' }, ['Nam']],
       ['import', { job: 'assets', file: 'none.csv' }, ['There is no file "none.csv"', 'send the job again']],
-      ['export', { job: 'assets' }, ['not in this version']],
+      ['export', { job: 'assets' }, ['is of kind import, not export', 'rowferry import FILE --job assets']],
+      ['reconcile', { job: 'assets', file: 'a.csv' }, ['not in this version']],
     ];
     for (const [name, data, words] of wrong) {
       const job = await bench.settled(await bench.add(data, { attempts: 5 }, name));

@@ -37,6 +37,7 @@ export function handClock(start: string): HandClock {
 
 export const nightly = (cron = '0 2 * * *', timezone = 'Europe/Berlin'): ScheduledJob => ({
   name: 'assets',
+  kind: 'import',
   schedule: { cron, timezone, file: 'inbox/erp/assets.csv' },
 });
 

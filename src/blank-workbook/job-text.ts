@@ -1,0 +1,65 @@
+import type { ResourceSpec } from '../resources/spec.js';
+import { type BlankColumn, KEY, SHEET } from './columns.js';
+
+/** The first line of a job file that this program wrote and may replace. */
+const MARK = '# Written by `rowferry template`';
+
+export function isTemplateJob(text: string): boolean {
+  return text.replace(/^\ufeff/, '').startsWith(MARK);
+}
+
+/** The job that imports the workbook; contract, section 4. `workbook` is the file's name. */
+export function jobText(
+  spec: ResourceSpec,
+  columns: readonly BlankColumn[],
+  about: { readonly workbook: string; readonly job: string; readonly company?: number },
+): string {
+  const key = KEY[spec.name];
+  return [
+    `${MARK} for ${oneLine(about.workbook)}. It is replaced when the template is made anew; delete this line to keep your changes.`,
+    '#',
+    `#   rowferry import ${shellWord(about.workbook)} --job ${shellWord(about.job)} --dry-run     what would happen?`,
+    `#   rowferry import ${shellWord(about.workbook)} --job ${shellWord(about.job)}               do it`,
+    '',
+    'kind: import',
+    `resource: ${spec.name}`,
+    ...(about.company === undefined ? [] : [`company: ${about.company}`]),
+    '',
+    'source:',
+    '  format: xlsx',
+    `  sheet: ${SHEET[spec.name].padEnd(25)}# the other sheets are never imported`,
+    '  header_row: 1',
+    '',
+    'match:',
+    `  key: ${key}`,
+    ...(spec.name === 'asset'
+      ? [`  unique_field: ${key}     # the service itself refuses a second asset with this serial number`]
+      : []),
+    '  existing: update                # update | skip | fail',
+    '  missing: create                 # create | skip | fail',
+    '',
+    'blank: keep                       # a blank cell leaves the value in the service as it is',
+    '',
+    'columns:',
+    ...columns.map(({ heading, field, need }) => {
+      const target = quoted(field);
+      return `  ${quoted(heading)}: ${need === 'always' ? `{ field: ${target}, required: true }` : target}`;
+    }),
+    '',
+  ].join('\n');
+}
+
+/** Plain where YAML and people read it alike, else in double quotes, whose escapes are those of JSON. */
+function quoted(text: string): string {
+  return /^[A-Za-z][\w.()*/-]*(?: [\w.()*/-]+)*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
+}
+
+const oneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
+
+/** As a shell takes it; comments and help show it only. */
+export function shellWord(text: string): string {
+  const line = oneLine(text);
+  return /^[\w./@%+:,-]+$/.test(line) ? line : `"${line}"`;
+}

@@ -1,0 +1,105 @@
+import { Command } from 'commander';
+import { EXIT } from '../../model/error.js';
+import type { SettingFlags } from '../../runs/settings.js';
+import type { TemplateResult } from '../../runs/template.js';
+import { type Cli, print, printJson, tell } from '../io.js';
+import { redactor } from '../redact.js';
+import { readSettings, settingFlags, settingOptions } from '../setup.js';
+import { onInterrupt } from '../signals.js';
+
+type Options = SettingFlags & { output: string; columns?: string[]; template?: string; json?: true };
+
+export function templateCommand(cli: Cli): Command {
+  const command = new Command('template')
+    .description('write a blank workbook with headings, drop-down lists and notes, and the job file that imports it')
+    .argument('<resource>', 'asset, contract, supplier or customer')
+    .requiredOption('-o, --output <file>', 'workbook to write (.xlsx); the job file is written beside it (.yaml)')
+    .option('--columns <a,b>', 'only these fields, and those that every row needs', listed)
+    .option(
+      '--template <name>',
+      "the custom field template whose fields become columns, or none (default: the service's first)",
+    )
+    .option('--json', 'print what was written as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry template asset -o assets.xlsx
+  $ rowferry template contract -o contracts.xlsx --columns description,payment_terms
+  $ rowferry import assets.xlsx --job assets.yaml --dry-run      once it is filled in
+
+With ROWFERRY_API_URL and a token, the drop-down lists offer the service's own names (categories, owners, suppliers …)
+and its custom fields are columns. Without, the workbook has the fields and values of the interface alone.`,
+    )
+    .action(async (resource: string, options: Options) => {
+      cli.code = await template(cli, resource, options);
+    });
+  return settingOptions(command, 'apiUrl', 'company', 'home', 'concurrency', 'maxRps');
+}
+
+/** `a,b` and repeated options alike. */
+function listed(text: string, before: string[] = []): string[] {
+  return [
+    ...before,
+    ...text
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ];
+}
+
+async function template(cli: Cli, resource: string, options: Options): Promise<number> {
+  const { io } = cli;
+  const settings = await readSettings(cli, settingFlags(options));
+  const { writeTemplate } = await import('../../runs/template.js');
+  const clean = redactor(cli.secrets);
+  const interruption = onInterrupt((signal) => tell(io, `${signal}: stopping; nothing is written`));
+  try {
+    const result = await writeTemplate(
+      {
+        resource,
+        file: options.output,
+        cwd: io.cwd,
+        ...(options.columns === undefined ? {} : { columns: options.columns }),
+        ...(options.template === undefined ? {} : { template: options.template }),
+        ...(options.company === undefined ? {} : { company: settings.company }),
+      },
+      {
+        settings,
+        signal: interruption.signal,
+        notice: ({ level, text }) => tell(io, clean(level === 'warn' ? `warning: ${text}` : text)),
+      },
+    );
+    if (options.json) printJson(io, result);
+    else print(io, clean(resultText(result)));
+    return EXIT.ok;
+  } catch (error) {
+    const code = interruption.exitCode();
+    if (code === undefined) throw error;
+    if (options.json) {
+      const { failureObject } = await import('../failure.js');
+      printJson(
+        io,
+        failureObject({ status: 'interrupted', error: 'Interrupted; nothing was written.', details: [], code }),
+      );
+    }
+    return code;
+  } finally {
+    interruption.release();
+  }
+}
+
+function resultText({ file, job, sheet, columns, lists }: TemplateResult): string {
+  const needed = columns.filter(({ required }) => required).length;
+  const word = (path: string) => (/^[\w./@%+:,-]+$/.test(path) ? path : `"${path}"`);
+  return [
+    `${file}: sheet "${sheet}" with ${columns.length} columns, ${needed} of them required`,
+    ...(lists.length > 0
+      ? [
+          `Drop-down lists: ${lists.map(({ list, values }) => `${list} (${values.toLocaleString('en-US')})`).join(', ')}`,
+        ]
+      : []),
+    `${job}: the job that imports it`,
+    `Fill it in, then: rowferry import ${word(file)} --job ${word(job)} --dry-run`,
+  ].join('\n');
+}

@@ -1,0 +1,35 @@
+import { excerpt } from '../pipeline/nearest.js';
+import type { ExportRecord } from './column.js';
+
+/** The query of a list. */
+export type Query = Readonly<Record<string, string>>;
+
+/** One condition of a filter. */
+export interface Condition {
+  /** `manufacturer = Dell or HP`. */
+  readonly described: string;
+  keeps(record: ExportRecord): boolean;
+  /** How the service is asked for the same; absent: it has no filter for it. */
+  readonly ask?: Ask;
+  /** Why it is not asked, although it has a filter. */
+  readonly unasked?: string;
+  /** Only records with these ids can fit. */
+  readonly ids?: readonly number[];
+}
+
+export interface Ask {
+  readonly query: Query;
+  /** Member of a record that the service compares, for a positive control; absent: columns of custom forms. */
+  readonly field?: string;
+}
+
+/** A condition that cannot be made, in a sentence. */
+export interface Problem {
+  readonly problem: string;
+}
+
+/** A condition in words. */
+export function describe(key: string, values: readonly string[]): string {
+  const texts = values.map((value) => (value.trim() === '' ? 'blank' : excerpt(value)));
+  return texts.length === 1 && texts[0] === 'blank' ? `${key} is blank` : `${key} = ${texts.join(' or ')}`;
+}

@@ -1,0 +1,117 @@
+import type { ReadRecord } from '../resources/read.js';
+import { resourceSpec } from '../resources/registry.js';
+import type { Json } from '../service/port.js';
+import type { Exportable, ExportColumn, ExportContext } from './column.js';
+import { customExtras } from './custom-extras.js';
+import { headingsOf, type Unheaded } from './headings.js';
+import { isMembers, isNothing, rawText } from './raw-text.js';
+import { isWritable } from './record.js';
+import { kindOf, type Shape, shapeOf } from './shape.js';
+import { unshownFinder } from './shown.js';
+
+/** Looks at every record once; then says which columns are needed beside the known ones. */
+export interface ExtraColumns {
+  /** `read`: the record in canonical form, where the caller has it. */
+  see(record: Json, read?: ReadRecord): void;
+  /** The same whatever the order in which the records were seen. */
+  columns(): readonly ExportColumn[];
+}
+
+/** Members of one object that get columns of their own; of an object with more, all stand in one column as JSON. */
+const MOST_MEMBERS = 200;
+/** The same for members of the record itself. */
+const MOST_OWN = 1_000;
+/** Deeper objects are JSON. */
+const MOST_DEPTH = 8;
+
+/** Where members that the interface does not name stand, once there are too many of them. */
+const OTHERS = 'other_members';
+
+/** What stands at one place, over all records. */
+interface Spot {
+  /** Absent: too many members, they are shown together. */
+  members: Map<string, Spot> | undefined;
+  /** Shapes of the values that stand here themselves. */
+  readonly shapes: Set<Shape>;
+}
+
+/**
+ * Columns for what records hold and the interface does not name, and for what only the records tell: further rows of a
+ * form, keys that name no field. Memory grows with the number of different keys, which is bounded, not with the records.
+ */
+export function extraColumns(
+  resource: Exportable,
+  known: readonly ExportColumn[],
+  context: ExportContext,
+): ExtraColumns {
+  const find = unshownFinder(resource, known);
+  const custom = isWritable(resource) ? customExtras(resourceSpec(resource), known, context) : undefined;
+  const root = spot();
+  return {
+    see(record, read) {
+      custom?.see(read ? { json: record, read } : { json: record });
+      find(record, (keys, value) => note(root, keys, value, 0));
+    },
+    columns() {
+      const headings = headingsOf(known);
+      const spots = root.members ? columnsOf(root, []) : [othersColumn(find)];
+      return [...(custom?.columns() ?? []), ...spots].map(headings.give);
+    },
+  };
+}
+
+function spot(): Spot {
+  return { members: new Map(), shapes: new Set() };
+}
+
+/** Notes what stands at the end of the keys; members of an object each at their own place. */
+function note(at: Spot, keys: readonly string[], value: unknown, depth: number): void {
+  const [key, ...rest] = keys;
+  if (key === undefined) {
+    if (!isMembers(value) || depth >= MOST_DEPTH) at.shapes.add(shapeOf(value));
+    else for (const [inner, held] of Object.entries(value)) if (!isNothing(held)) note(at, [inner], held, depth);
+    return;
+  }
+  if (!at.members) return;
+  const next = at.members.get(key) ?? spot();
+  at.members.set(key, next);
+  if (at.members.size > (depth === 0 ? MOST_OWN : MOST_MEMBERS)) at.members = undefined;
+  else note(next, rest, value, depth + 1);
+}
+
+function columnsOf(at: Spot, keys: readonly string[]): readonly Unheaded[] {
+  const own = at.shapes.size > 0 || !at.members ? [spotColumn(at, keys)] : [];
+  const inner = [...(at.members ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...own, ...inner.flatMap(([key, next]) => columnsOf(next, [...keys, key]))];
+}
+
+function spotColumn(at: Spot, keys: readonly string[]): Unheaded {
+  const apart = at.members !== undefined && keys.length < MOST_DEPTH;
+  return {
+    headings: [keys.join('.')],
+    kind: at.members ? kindOf(at.shapes, keys.at(-1) ?? '') : 'json',
+    source: { kind: 'extra', keys },
+    note: 'Not named by the interface of the service. For information.',
+    text({ json }) {
+      let value: unknown = json;
+      for (const key of keys) value = isMembers(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+      // The members of an object have columns of their own.
+      return apart && isMembers(value) ? '' : rawText(value);
+    },
+  };
+}
+
+/** One column for all members without a column, where there are too many of them. */
+function othersColumn(find: ReturnType<typeof unshownFinder>): Unheaded {
+  return {
+    headings: [OTHERS],
+    kind: 'json',
+    source: { kind: 'extra', keys: [OTHERS] },
+    note: 'What the interface of the service does not name. For information.',
+    text({ json }) {
+      const others: [string, unknown][] = [];
+      find(json, (keys, value) => others.push([keys.join('.'), value]));
+      return rawText(Object.fromEntries(others));
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { didYouMean, excerpt } from '../pipeline/nearest.js';
+import { readOnlySpec, resourceSpec } from '../resources/registry.js';
+import type { ReferenceTarget } from '../resources/spec.js';
+import type { ExportColumn, ExportRecord } from './column.js';
+import { type Condition, describe, type Problem } from './condition.js';
+import { formCondition } from './filter-form.js';
+import { type Wanted, wantedValue } from './filter-value.js';
+import { columnOf, customNamed, fieldNamed, laterColumn, type Naming, partNamed, unknownName } from './names.js';
+import { isWritable } from './record.js';
+
+/** The condition of one key and its values: any of them. */
+export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
+  const form = formCondition(key, values, naming);
+  if (form) return form;
+  const { columns, whole } = columnsFor(key, naming);
+  if (columns.length === 0) return { problem: unknownFilter(key, naming) };
+  const wanted: Test[] = [];
+  const faults: string[] = [];
+  for (const text of values.filter((value) => !isBlank(value))) {
+    const read = columns.map((column) => ({ column, value: wantedValue(text, column, naming.lexicon) }));
+    const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
+    if (fitting.length === 0) faults.push(`"${key}": "${excerpt(text)}" ${read[0]?.value}.`);
+    wanted.push(...fitting);
+  }
+  if (faults.length > 0) return { problem: faults.join(' ') };
+  const fits = keeper(wanted);
+  const orBlank = values.some(isBlank);
+  const one = orBlank || values.length > 1 || columns.length > 1 ? undefined : wanted[0];
+  return {
+    described: describe(key, values),
+    keeps: (record) => fits(record) || (orBlank && whole.every((column) => column.text(record).trim() === '')),
+    ...(one ? asking(one, values[0]!.trim(), naming) : {}),
+    ...(orBlank || columns[0]?.field !== 'id' ? {} : idsOf(wanted)),
+  };
+}
+
+/** A column and what it is compared with. */
+interface Test {
+  readonly column: ExportColumn;
+  readonly value: Wanted;
+}
+
+const isBlank = (text: string): boolean => text.trim() === '';
+
+/** A cell is worked out once for all values; a list passes where one of its items does. */
+function keeper(wanted: readonly Test[]) {
+  const byColumn = new Map<ExportColumn, Wanted[]>();
+  for (const { column, value } of wanted) byColumn.set(column, [...(byColumn.get(column) ?? []), value]);
+  return (record: ExportRecord): boolean => {
+    for (const [column, values] of byColumn) {
+      const cell = column.text(record);
+      const items = isList(column, record) ? listed(column, record) : [cell];
+      if (values.some((value) => value.is(cell) || items.some((item) => value.is(item)))) return true;
+    }
+    return false;
+  };
+}
+
+function isList({ source }: ExportColumn, { json }: ExportRecord): boolean {
+  return source.kind === 'path' && Array.isArray(json[source.path]);
+}
+
+function listed({ source }: ExportColumn, { json }: ExportRecord): readonly string[] {
+  const list = source.kind === 'path' ? json[source.path] : [];
+  return (Array.isArray(list) ? list : []).filter((item) => typeof item !== 'object').map(String);
+}
+
+interface Meant {
+  /** Any of them may have the value. */
+  readonly columns: readonly ExportColumn[];
+  /** All of them are blank where there is none. */
+  readonly whole: readonly ExportColumn[];
+}
+
+/** Which column, or which parts of a reference, a key means. */
+function columnsFor(key: string, naming: Naming): Meant {
+  const own = columnOf(key, naming) ?? parameterColumn(key, naming);
+  if (own) return { columns: [own], whole: [own] };
+  const named = fieldNamed(key, naming);
+  if (named) {
+    const { type } = named.field;
+    const columns = type.kind === 'reference' ? referenceParts(named.columns, type.to) : named.columns;
+    return { columns, whole: named.columns };
+  }
+  const custom = customNamed(key, naming);
+  const column =
+    partNamed(key, naming) ??
+    (custom && 'name' in custom
+      ? naming.columns.find(({ source }) => source.kind === 'custom' && source.name === custom.name)
+      : undefined);
+  const found = column ?? laterColumn(key, naming);
+  return { columns: found ? [found] : [], whole: found ? [found] : [] };
+}
+
+/**
+ * A reference is meant by its id, its name, and where it has one its e-mail address; a contract by its number alone, because
+ * digits are a number.
+ */
+function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): readonly ExportColumn[] {
+  const parts = to === 'contract' ? ['number'] : ['id', 'email', 'name'];
+  const found = parts.flatMap((part) => columns.filter(({ heading }) => heading.endsWith(`.${part}`)));
+  return found.length > 0 ? found : columns;
+}
+
+/** The service's own parameter names: interface, sections 4.1 and 4.4. */
+export function parameterNames({ resource }: Pick<Naming, 'resource'>): ReadonlyMap<string, string> {
+  const { filters } = isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource);
+  return new Map(Object.entries(filters).map(([field, parameter]) => [parameter, field]));
+}
+
+function parameterColumn(key: string, naming: Naming): ExportColumn | undefined {
+  const field = parameterNames(naming).get(key.trim().toLowerCase());
+  return field === undefined ? undefined : columnOf(field, naming);
+}
+
+function asking({ column }: Test, text: string, naming: Naming): Pick<Condition, 'ask' | 'unasked'> {
+  if (column.source.kind !== 'path') return {};
+  const { path } = column.source;
+  const parameter = [...parameterNames(naming)].find(([, field]) => field === path)?.[0];
+  if (parameter === undefined) return {};
+  // As a filter of serial numbers `list` is another request altogether (interface, section 4.4).
+  if (parameter === 'serial_number' && text.toLowerCase() === 'list') {
+    return { unasked: 'takes this text for another request' };
+  }
+  return { ask: { query: { [parameter]: text }, field: path } };
+}
+
+function idsOf(wanted: readonly Test[]): Pick<Condition, 'ids'> {
+  const ids = wanted.map(({ value }) => Number(value.text));
+  return ids.every((id) => Number.isSafeInteger(id) && id > 0) ? { ids: [...new Set(ids)].sort((a, b) => a - b) } : {};
+}
+
+function unknownFilter(key: string, naming: Naming): string {
+  const near = didYouMean(key, parameterNames(naming).keys());
+  const unknown = unknownName(key, naming);
+  return unknown.includes('Did you mean') ? unknown : `${unknown}${near}`;
+}

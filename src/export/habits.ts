@@ -1,0 +1,53 @@
+import { dateOrderOf } from '../resources/calendar.js';
+import { type Habits, habitSurvey } from '../resources/read-habits.js';
+import { readOnlySpec, resourceSpec } from '../resources/registry.js';
+import type { DateOrder, Lexicon } from '../resources/spec.js';
+import type { Json } from '../service/port.js';
+import type { Exportable } from './column.js';
+import { isWritable } from './record.js';
+
+/** Sees every record once, before the first is read: how the service shows dates and amounts is told by all together. */
+export interface RecordHabits {
+  see(record: Json): void;
+  conclude(lexicon: Pick<Lexicon, 'template' | 'form'>): Habits;
+}
+
+export function recordHabits(resource: Exportable): RecordHabits {
+  return isWritable(resource) ? habitSurvey(resourceSpec(resource)) : dateHabits(resource);
+}
+
+/** Resources that can only be read show dates alone. */
+function dateHabits(resource: Parameters<typeof readOnlySpec>[0]): RecordHabits {
+  const dates = readOnlySpec(resource).fields.filter(({ kind }) => kind === 'date text');
+  const seen = new Map<DateOrder | 'either', { readonly field: string; readonly text: string }>();
+  return {
+    see(record) {
+      for (const { name } of dates) {
+        const text = record[name];
+        const tells = typeof text === 'string' ? dateOrderOf(text) : undefined;
+        if (tells && !seen.has(tells)) seen.set(tells, { field: name, text: String(text) });
+      }
+    },
+    conclude() {
+      const [dmy, mdy, unclear] = [seen.has('dmy'), seen.has('mdy'), seen.get('either')];
+      if (dmy !== mdy) return { dateOrder: dmy ? 'dmy' : 'mdy' };
+      return unclear ? { unclearDate: unclear } : {};
+    },
+  };
+}
+
+/** What an export cannot read for certain, in sentences for its warnings. */
+export function describeHabits({ unclearDate, unclearAmount }: Habits): readonly string[] {
+  const sentences: string[] = [];
+  if (unclearDate) {
+    sentences.push(
+      `Dates such as "${unclearDate.text}" (${unclearDate.field}) could have the day or the month first, and no record tells which. They are in the file as the service shows them.`,
+    );
+  }
+  if (unclearAmount) {
+    sentences.push(
+      `Amounts such as "${unclearAmount.text}" (${unclearAmount.field}) could have a comma before decimals or before thousands, and no record tells which. They are in the file as the service shows them.`,
+    );
+  }
+  return sentences;
+}

@@ -1,0 +1,77 @@
+import { didYouMean } from '../pipeline/nearest.js';
+import { idOf } from '../service/answer.js';
+import { refused } from './choose.js';
+import type { ExportColumn, ExportRecord } from './column.js';
+import { columnOf, customNamed, fieldNamed, laterColumn, type Naming, partNamed, unknownName } from './names.js';
+import { sortKeys } from './sort-keys.js';
+
+/** `--order FIELD` or `-FIELD`. */
+export interface ExportOrder {
+  /** To be added to the query of the list. */
+  readonly query: Readonly<Record<string, string>>;
+  /** The service orders: the list comes in the order asked for, and not by id. */
+  readonly serviceOrder: boolean;
+  /** Sorted here: collects the records' keys; absent where the list's own order is the one asked for. */
+  readonly collect?: () => OrderKeys;
+  /** For people, e.g. `name, descending`. */
+  readonly described: string;
+}
+
+export interface OrderKeys {
+  /** A record without an id takes no part. */
+  see(record: ExportRecord): void;
+  /** All ids that were seen, in order. */
+  ids(): Iterable<number>;
+}
+
+/** Orderings of the asset list (interface, section 4.4) by what its records are not documented to show. */
+const BY_SERVICE = ['created_date', 'modified_date'];
+/** Names of orderings for columns that are sorted here, exactly. */
+const ORDERINGS: Readonly<Record<string, string>> = { asset_id: 'id', asset_name: 'name' };
+
+/** How records are ordered; by id ascending where nothing is stated. Throws a RunError for a name that nothing has. */
+export function exportOrder(order: string | undefined, naming: Naming): ExportOrder {
+  if (order === undefined) return { query: {}, serviceOrder: false, described: 'id' };
+  const descending = order.trim().startsWith('-');
+  const name = order.trim().replace(/^[-+]/, '').trim();
+  const described = `${name}${descending ? ', descending' : ''}`;
+  const word = name.toLowerCase();
+  if (naming.resource === 'asset' && BY_SERVICE.includes(word) && !columnOf(name, naming)) {
+    const ordering = `${descending ? '-' : ''}${word}`;
+    return { query: { ordering }, serviceOrder: true, described: `${described}, as the service orders` };
+  }
+  const column = columnToSortBy((naming.resource === 'asset' && ORDERINGS[word]) || name, naming);
+  if (!column) throw refused('--order cannot be used.', [unknownOrder(name, naming)]);
+  return { query: {}, serviceOrder: false, described, collect: () => orderKeys(column, descending) };
+}
+
+function orderKeys(column: ExportColumn, descending: boolean): OrderKeys {
+  const keys = sortKeys(column.kind, descending);
+  return {
+    see(record) {
+      const id = idOf(record.json);
+      if (id !== undefined) keys.add(id, column.text(record));
+    },
+    ids: () => keys.sorted(),
+  };
+}
+
+function columnToSortBy(name: string, naming: Naming): ExportColumn | undefined {
+  const own = columnOf(name, naming);
+  if (own) return own;
+  const field = fieldNamed(name, naming);
+  if (field) return field.columns.find((column) => column.field === field.field.name) ?? field.columns[0];
+  const part = partNamed(name, naming);
+  if (part) return part;
+  const custom = customNamed(name, naming);
+  if (custom && 'name' in custom) {
+    return naming.columns.find(({ source }) => source.kind === 'custom' && source.name === custom.name);
+  }
+  return laterColumn(name, naming);
+}
+
+function unknownOrder(name: string, naming: Naming): string {
+  const near = didYouMean(name, naming.resource === 'asset' ? [...BY_SERVICE, ...Object.keys(ORDERINGS)] : []);
+  const unknown = unknownName(name, naming);
+  return near === '' || unknown.includes('Did you mean') ? unknown : `${unknown}${near}`;
+}

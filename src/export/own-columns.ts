@@ -1,0 +1,175 @@
+import type { TableKind } from '../model/table.js';
+import { isEmpty, isRef, type Value } from '../model/value.js';
+import { countryByCode } from '../resources/countries.js';
+import { MONEY_MAX } from '../resources/define.js';
+import { ruleText, typeName } from '../resources/describe.js';
+import { valueAt } from '../resources/path.js';
+import type { FieldSpec, FieldType, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import type { ExportColumn, ExportRecord } from './column.js';
+import { isMembers, isNothing, rawText, valueCell } from './raw-text.js';
+
+/**
+ * Fields that reads show twice, the second time as a word: the word has a column of its own, as the interface lists it
+ * (section 2.5).
+ */
+const SHOWN_AGAIN: Partial<Record<ResourceName, readonly string[]>> = { asset: ['asset_usage_status'] };
+
+/** References that reads show as a name alone (interface, section 2.5). */
+const NAME_ALONE: readonly ReferenceTarget[] = ['hardware-model'];
+
+/** The columns of a resource's own fields, in the order of its description. Headings are paths of the read form. */
+export function ownColumns(spec: ResourceSpec): readonly ExportColumn[] {
+  const again = (SHOWN_AGAIN[spec.name] ?? []).map((path) => plainColumn(path, { kind: 'text' }, [path]));
+  return [...spec.fields.flatMap(columnsOf), ...again];
+}
+
+function columnsOf(field: FieldSpec): readonly ExportColumn[] {
+  const paths = readPaths(field);
+  const [path] = paths;
+  if (path === undefined) return [];
+  if (field.type.kind !== 'reference') return [ownColumn(field, path, paths)];
+  if (NAME_ALONE.includes(field.type.to)) return [nameColumn(field, path, paths)];
+  return referenceColumns(field, field.type.to, path, paths);
+}
+
+/** Where reads show a field, the first place first. */
+export function readPaths(field: FieldSpec): readonly string[] {
+  return [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])];
+}
+
+function ownColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
+  const { name, type } = field;
+  const isCountry = type.kind === 'country';
+  return {
+    ...plainColumn(path, type, paths),
+    ...about(field),
+    text(record) {
+      const value = record.read?.fields[name];
+      if (isEmpty(value)) return firstRaw(record, paths);
+      return isCountry ? countryText(record, paths, value!) : valueCell(value!);
+    },
+  };
+}
+
+/** A column without a canonical value. */
+function plainColumn(path: string, type: FieldType, paths: readonly string[]): ExportColumn {
+  return {
+    heading: path,
+    kind: path === 'id' ? 'id' : tableKind(type),
+    type,
+    source: { kind: 'path', path },
+    text: (record) => firstRaw(record, paths),
+  };
+}
+
+function about(field: FieldSpec): Pick<ExportColumn, 'field' | 'choices' | 'note'> {
+  const { type } = field;
+  const rule = type.kind === 'enum' ? '' : ruleText(field);
+  const note = [`${field.label}: ${typeName(type)}${rule && rule !== typeName(type) ? `, ${rule}` : ''}.`, field.note];
+  return {
+    ...(isImportable(field) ? { field: field.name } : {}),
+    ...(type.kind === 'enum' ? { choices: choicesOf(type) } : {}),
+    note: note.filter((part) => part !== undefined).join(' '),
+  };
+}
+
+/** The id is importable, too: as the match key. */
+function isImportable(field: FieldSpec): boolean {
+  return field.name === 'id' || (!field.derived && (field.create !== undefined || field.update !== undefined));
+}
+
+/** What an import can write and what reads may show. */
+function choicesOf(type: Extract<FieldType, { kind: 'enum' }>): readonly string[] {
+  return [...new Set([...type.values, ...(type.update ?? []), ...(type.read ?? [])])];
+}
+
+/** How a field's values stand in a table; amounts are the decimals that the interface bounds as money (section 2.1). */
+export function tableKind(type: FieldType): TableKind {
+  switch (type.kind) {
+    case 'integer':
+    case 'date':
+    case 'boolean':
+      return type.kind;
+    case 'decimal':
+      return type.max === MONEY_MAX ? 'money' : 'decimal';
+    default:
+      return 'text';
+  }
+}
+
+/** `<path>.id` and `<path>.name`, of contracts `<path>.number`. Reads may show a reference in either form: section 2.1. */
+function referenceColumns(
+  field: FieldSpec,
+  to: ReferenceTarget,
+  path: string,
+  paths: readonly string[],
+): readonly ExportColumn[] {
+  const title = to === 'contract' ? 'number' : 'name';
+  return [
+    {
+      heading: `${path}.id`,
+      kind: 'id',
+      source: { kind: 'path', path: `${path}.id` },
+      note: `${field.label}: id in the service. For information.`,
+      text(record) {
+        const raw = firstValue(record, paths);
+        const id = isMembers(raw) ? raw['id'] : typeof raw === 'string' ? undefined : raw;
+        return rawText(id) || refPart(record.read?.fields[field.name], ({ id }) => String(id));
+      },
+    },
+    {
+      heading: `${path}.${title}`,
+      kind: 'text',
+      type: field.type,
+      source: { kind: 'path', path: `${path}.${title}` },
+      ...about(field),
+      text(record) {
+        const raw = firstValue(record, paths);
+        if (typeof raw === 'string' || Array.isArray(raw)) return rawText(raw);
+        const own = isMembers(raw) ? rawText(raw[title]) : '';
+        // A contract without a number is not known by its name.
+        if (own || (isMembers(raw) && title === 'number')) return own;
+        return refPart(record.read?.fields[field.name], ({ name }) => name ?? '');
+      },
+    },
+  ];
+}
+
+function nameColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
+  return {
+    ...plainColumn(path, field.type, paths),
+    ...about(field),
+    text(record) {
+      const raw = firstValue(record, paths);
+      if (!isNothing(raw) && !isMembers(raw)) return rawText(raw);
+      return refPart(record.read?.fields[field.name], ({ id, name }) => name ?? String(id)) || rawText(raw);
+    },
+  };
+}
+
+function refPart(
+  value: Value | undefined,
+  part: (ref: { readonly id: number; readonly name?: string }) => string,
+): string {
+  return isRef(value) ? part(value) : '';
+}
+
+/** As the service spells it; by the name of the standard where the service did not send it. */
+function countryText(record: ExportRecord, paths: readonly string[], value: Value): string {
+  const raw = firstValue(record, paths);
+  if (typeof raw === 'string' || typeof raw === 'number') return rawText(raw);
+  if (!isRef(value)) return valueCell(value);
+  return value.name ?? countryByCode(value.id)?.name ?? String(value.id);
+}
+
+function firstValue({ json }: ExportRecord, paths: readonly string[]): unknown {
+  for (const path of paths) {
+    const raw = valueAt(json, path);
+    if (!isNothing(raw)) return raw;
+  }
+  return undefined;
+}
+
+function firstRaw(record: ExportRecord, paths: readonly string[]): string {
+  return rawText(firstValue(record, paths));
+}

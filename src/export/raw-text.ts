@@ -1,0 +1,54 @@
+import { Decimal } from '../model/decimal.js';
+import { isRef, type Value } from '../model/value.js';
+import { stringifyBody } from '../service/json.js';
+
+/** Values of a record as the text of one cell. Nothing is cut, and no number passes through a float. */
+
+/** What an import splits a list of text at: pipeline/convert.ts. */
+const LIST_SEPARATORS = /[\s,;]/;
+
+/** An object of JSON; numbers with all their digits are none. */
+export function isMembers(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof Decimal);
+}
+
+/** Null, '' and lists or objects without anything in them. */
+export function isNothing(json: unknown): boolean {
+  if (json === undefined || json === null || json === '') return true;
+  if (Array.isArray(json)) return json.length === 0;
+  return isMembers(json) && Object.keys(json).length === 0;
+}
+
+/** JSON as the service sent it: plain values as they are, lists and objects as JSON text. */
+export function rawText(json: unknown): string {
+  if (isNothing(json)) return '';
+  if (typeof json === 'string') return json;
+  if (typeof json === 'number') return Decimal.parse(String(json))?.text ?? String(json);
+  return typeof json === 'boolean' ? String(json) : stringifyBody(json);
+}
+
+/** A canonical value. Of a reference the name, or the id where the name is not known. */
+export function valueCell(value: Value): string {
+  if (value === null) return '';
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return listText(value, LIST_SEPARATORS);
+  if (isRef(value)) return value.name ?? String(value.id);
+  return value instanceof Decimal ? value.text : rawText(value);
+}
+
+/**
+ * A list of plain values, joined by `, ` where it can be taken apart again; else as JSON text, as a list that holds
+ * `separators`, blank items or objects.
+ */
+export function listText(list: readonly unknown[], separators: RegExp = /,/): string {
+  if (list.length === 0) return '';
+  const texts = list.map((item) => (isPlain(item) ? rawText(item) : undefined));
+  const joinable = texts.every(
+    (text): text is string => text !== undefined && text.trim() === text && text !== '' && !separators.test(text),
+  );
+  return joinable && !texts[0]?.startsWith('[') ? texts.join(', ') : stringifyBody(list);
+}
+
+function isPlain(item: unknown): boolean {
+  return typeof item !== 'object' || item instanceof Decimal;
+}

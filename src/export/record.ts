@@ -1,0 +1,18 @@
+import { readRecord } from '../resources/read.js';
+import { resourceSpec } from '../resources/registry.js';
+import { type ResourceName, WRITABLE } from '../resources/spec.js';
+import type { Json } from '../service/port.js';
+import type { Exportable, ExportContext, ExportRecord } from './column.js';
+
+export function isWritable(resource: Exportable): resource is ResourceName {
+  return (WRITABLE as readonly string[]).includes(resource);
+}
+
+/** A record as the service sent it, read where its resource has a canonical form. Throws what `readRecord` throws. */
+export function exportRecord(
+  resource: Exportable,
+  json: Json,
+  { lexicon }: Pick<ExportContext, 'lexicon'>,
+): ExportRecord {
+  return isWritable(resource) ? { json, read: readRecord(resourceSpec(resource), json, lexicon) } : { json };
+}

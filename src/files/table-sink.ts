@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import type { Transform } from 'node:stream';
+
+/** Takes the bytes of a file in order. `write` resolves when the next piece is wanted: whoever does not wait fills memory. */
+export interface ByteSink {
+  write(bytes: Buffer): Promise<void>;
+}
+
+const FLUSH_AT = 256 * 1024;
+
+/** Writes to a file in large pieces, counting and hashing. The file stays open; `end` writes what is left. */
+export function fileSink(file: FileHandle): ByteSink & { end(): Promise<{ bytes: number; sha256: string }> } {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let held: Buffer[] = [];
+  let size = 0;
+  const flush = async () => {
+    const piece = held.length === 1 ? held[0]! : Buffer.concat(held);
+    held = [];
+    size = 0;
+    for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
+  };
+  return {
+    async write(piece) {
+      hash.update(piece);
+      bytes += piece.length;
+      held.push(piece);
+      size += piece.length;
+      if (size >= FLUSH_AT) await flush();
+    },
+    async end() {
+      await flush();
+      return { bytes, sha256: hash.digest('hex') };
+    },
+  };
+}
+
+export interface PackedSink extends ByteSink {
+  /** Packs what is left and hands it on. */
+  end(): Promise<void>;
+  /** Stops at once; what is packed is thrown away. */
+  abandon(): Promise<void>;
+}
+
+/**
+ * Packs with a zlib stream, which works beside the main thread, and hands the result to `to`. `write` waits while the
+ * stream has enough to do, and throws what `to` threw.
+ */
+export function packedSink(packer: Transform, to: ByteSink): PackedSink {
+  let fault: { readonly error: unknown } | undefined;
+  let wake = () => {};
+  const moved = (async () => {
+    for await (const piece of packer as AsyncIterable<Buffer>) await to.write(piece);
+  })();
+  const settled = moved.catch((error: unknown) => {
+    fault = { error };
+    wake();
+  });
+  packer.on('drain', () => wake());
+  return {
+    async write(bytes) {
+      if (fault) throw fault.error;
+      if (packer.write(bytes)) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      if (fault) throw (fault as { readonly error: unknown }).error;
+    },
+    async end() {
+      packer.end();
+      await moved;
+    },
+    async abandon() {
+      packer.destroy();
+      await settled;
+    },
+  };
+}

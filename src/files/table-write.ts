@@ -1,0 +1,127 @@
+import { createGzip } from 'node:zlib';
+import { RunError, RunInterrupted } from '../model/error.js';
+import type { TableAbout, TableColumn, TableRows } from '../model/table.js';
+import { csvEncoder } from './csv-write.js';
+import { tableFormat } from './table-format.js';
+import { ndjsonEncoder } from './table-json.js';
+import { placeTable } from './table-place.js';
+import { type ByteSink, packedSink } from './table-sink.js';
+import { assertFits, type Shortened, writeBook } from './workbook/book.js';
+
+export { type TableFormat, tableFormat } from './table-format.js';
+export type { Shortened } from './workbook/book.js';
+
+export interface WrittenTable {
+  readonly bytes: number;
+  /** Of the file as it lies on the disk, packed where it is. */
+  readonly sha256: string;
+  /** Data rows, the headings excluded. */
+  readonly rows: number;
+  /** Workbooks: the names of the sheets that hold the rows. */
+  readonly sheets?: readonly string[];
+  /** Workbooks: texts that are longer than a cell can hold and were cut, where there are any. The caller warns. */
+  readonly shortened?: Shortened;
+}
+
+export interface TableWriteOptions {
+  readonly signal?: AbortSignal;
+  /** Called with the number of rows written so far, after each batch. */
+  readonly onRows?: (done: number) => void;
+  /** Workbooks: data rows of a sheet; as many as a sheet can hold unless stated otherwise. */
+  readonly rowsPerSheet?: number;
+}
+
+/** What an encoder tells about the rows it wrote. */
+type Written = Omit<WrittenTable, 'bytes' | 'sha256'>;
+
+/**
+ * Writes a table to a file in the form that its name says (`tableFormat`). At every moment the file is the old one or
+ * the complete new one. The same table gives the same bytes. Memory does not grow with the rows.
+ *
+ * - CSV: UTF-8 without mark, comma, CRLF; text that a spreadsheet program would run is escaped as `escapeFormula` does.
+ * - NDJSON: `ndjsonEncoder`. XLSX: `writeBook`. With `.gz`, gzip without name and time.
+ *
+ * Throws `RunError('usage')` for a name or a table that the form cannot hold, `RunError('failed')` where the file cannot
+ * be written, `RunInterrupted` when `signal` is raised. What `rows` throws passes through; the target then stays as it was.
+ */
+export async function writeTable(
+  path: string,
+  columns: readonly TableColumn[],
+  rows: TableRows,
+  about: TableAbout,
+  options: TableWriteOptions = {},
+): Promise<WrittenTable> {
+  const { format, gzip } = tableFormat(path);
+  if (columns.length === 0) throw new RunError('usage', `${path}: a table needs at least one column. Name columns.`);
+  if (format === 'xlsx') assertFits(path, columns);
+  let written: Written = { rows: 0 };
+  const watched = watch(rows, columns.length, options);
+  const { bytes, sha256 } = await placeTable(path, async (file) => {
+    const produce = async (sink: ByteSink) => {
+      if (format === 'xlsx') written = await writeBook(sink, columns, watched, about, options.rowsPerSheet);
+      else written = await writeLines(sink, format === 'csv' ? csvLines(columns) : jsonLines(columns), watched);
+    };
+    await (gzip ? gzipped(file, produce) : produce(file));
+  });
+  return { bytes, sha256, ...written };
+}
+
+/** Passes batches on, counts them, and stops when it is told to. */
+async function* watch(rows: TableRows, width: number, { signal, onRows }: TableWriteOptions): TableRows {
+  const stopIfTold = () => {
+    if (signal?.aborted) throw new RunInterrupted();
+  };
+  let done = 0;
+  stopIfTold();
+  for await (const batch of rows) {
+    stopIfTold();
+    const odd = batch.find((row) => row.length !== width);
+    if (odd) throw new RangeError(`row ${done + batch.indexOf(odd) + 1} has ${odd.length} cells, not ${width}`);
+    yield batch;
+    done += batch.length;
+    onRows?.(done);
+  }
+  stopIfTold();
+}
+
+type Encoder = (rows: readonly (readonly string[])[]) => Buffer;
+
+interface Lines {
+  readonly head: Buffer | undefined;
+  readonly encode: Encoder;
+}
+
+function csvLines(columns: readonly TableColumn[]): Lines {
+  const encode = csvEncoder({ newline: '\r\n' });
+  return { head: encode([columns.map(({ heading }) => heading)]), encode };
+}
+
+function jsonLines(columns: readonly TableColumn[]): Lines {
+  return { head: undefined, encode: ndjsonEncoder(columns) };
+}
+
+/** Rows that are encoded at once; between two pieces other work of the process gets its turn. */
+const PIECE = 500;
+
+async function writeLines(sink: ByteSink, { head, encode }: Lines, rows: TableRows): Promise<Written> {
+  let count = 0;
+  if (head) await sink.write(head);
+  for await (const batch of rows) {
+    for (let from = 0; from < batch.length; from += PIECE) {
+      await sink.write(encode(batch.length > PIECE ? batch.slice(from, from + PIECE) : batch));
+    }
+    count += batch.length;
+  }
+  return { rows: count };
+}
+
+async function gzipped(file: ByteSink, produce: (sink: ByteSink) => Promise<void>): Promise<void> {
+  const packed = packedSink(createGzip({ chunkSize: 64 * 1024 }), file);
+  try {
+    await produce(packed);
+    await packed.end();
+  } catch (error) {
+    await packed.abandon();
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import type { TableColumn } from '../../model/table.js';
+import { columnName } from '../header.js';
+import type { CellWriter } from './cells.js';
+import type { Choices } from './choices.js';
+import type { RowFeed } from './row-feed.js';
+import { columnStyles, STYLE } from './styles.js';
+import { MAIN, RELATIONS, textCell, XML } from './xml-text.js';
+import type { WriteText } from './zip-pack.js';
+
+/** What all sheets of one table have in common. */
+export interface SheetLayout {
+  readonly columns: readonly TableColumn[];
+  readonly widths: readonly number[];
+  readonly choices: Choices;
+  readonly notes: boolean;
+  /** Rows of a sheet, the heading included. */
+  readonly rows: number;
+}
+
+/** UTF-16 units of XML that are handed on at once. */
+const PIECE = 192 * 1024;
+
+/** A sheet ends before its XML gets to 4 GB, which the plain form of the zip format cannot say. */
+const SHEET_BYTES = 3_800_000_000;
+
+/**
+ * Writes one sheet: the heading (bold, filled, frozen, with filters and notes), then rows until they end or the sheet is
+ * full. Returns the number of its last row.
+ */
+export async function writeSheet(
+  layout: SheetLayout,
+  writers: readonly CellWriter[],
+  feed: RowFeed,
+  first: boolean,
+  write: WriteText,
+): Promise<number> {
+  await write(sheetStart(layout, first));
+  let row = 1;
+  let bytes = 0;
+  let piece = '';
+  while (row < layout.rows && bytes < SHEET_BYTES && (feed.ready || (await feed.more()))) {
+    const cells = feed.take();
+    const number = String(++row);
+    piece += `<row r="${number}">`;
+    for (let i = 0; i < writers.length; i++) {
+      const text = cells[i]!;
+      if (text !== '') piece += writers[i]!.write(text, number);
+    }
+    piece += '</row>';
+    if (piece.length >= PIECE) {
+      bytes = await write(piece);
+      piece = '';
+    }
+  }
+  await write(piece + sheetEnd(layout, row));
+  return row;
+}
+
+function sheetStart({ columns, widths }: SheetLayout, first: boolean): string {
+  const cols = columns.map(({ kind, readOnly }, i) => {
+    const style = columnStyles(kind, readOnly === true).value;
+    return `<col min="${i + 1}" max="${i + 1}" width="${widths[i]}" style="${style}" customWidth="1"/>`;
+  });
+  const headings = columns.map(({ heading, readOnly }, i) =>
+    textCell(`${columnName(i)}1`, heading, readOnly ? STYLE.headingReadOnly : STYLE.heading),
+  );
+  return (
+    `${XML}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}">` +
+    `<sheetViews><sheetView${first ? ' tabSelected="1"' : ''} workbookViewId="0">` +
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+    '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>' +
+    `<sheetFormatPr defaultRowHeight="15"/><cols>${cols.join('')}</cols>` +
+    `<sheetData><row r="1" ht="21" customHeight="1">${headings.join('')}</row>`
+  );
+}
+
+/** What follows the rows; programs insist on this order. */
+function sheetEnd({ columns, choices, notes, rows }: SheetLayout, lastRow: number): string {
+  const range = filterRange(columns.length, lastRow);
+  return (
+    `</sheetData><autoFilter ref="${range}"/>` +
+    choices.validations(lastRow, rows) +
+    '<pageMargins left="0.5" right="0.5" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>' +
+    '<pageSetup orientation="landscape"/>' +
+    // Without it a program marks every id and serial number as a number stored as text.
+    `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>` +
+    (notes ? '<legacyDrawing r:id="rId1"/>' : '') +
+    '</worksheet>'
+  );
+}
+
+/** `A1:Y100`; a table without rows has one blank row to filter. */
+export function filterRange(columns: number, lastRow: number): string {
+  return `A1:${columnName(columns - 1)}${Math.max(lastRow, 2)}`;
+}

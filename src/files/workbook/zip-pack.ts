@@ -1,0 +1,154 @@
+import { crc32, createDeflateRaw } from 'node:zlib';
+import { type ByteSink, packedSink } from '../table-sink.js';
+
+/** Writes text; wait for it before the next piece. Resolves to the bytes of the part so far, unpacked. */
+export type WriteText = (text: string) => Promise<number>;
+
+/** A zip file, written part by part in one pass. */
+export interface ZipPack {
+  /** Adds a part; one at a time. Throws `RangeError` for a part of 4 GB or more. */
+  part(name: string, produce: (write: WriteText) => Promise<void>): Promise<void>;
+  /** Writes the directory; nothing may follow. */
+  end(): Promise<void>;
+}
+
+interface Entry {
+  readonly name: Buffer;
+  readonly offset: number;
+  readonly crc: number;
+  readonly packed: number;
+  readonly size: number;
+}
+
+/** Larger numbers do not fit the plain form of the format, which marks them by this one. */
+const MAX_32 = 0xffff_ffff;
+
+/** 1980-01-01, the first day that the format knows: no time of writing, so that the same table gives the same bytes. */
+const DAY = 0x21;
+
+/** Sizes and checksum follow the data, because they are not known before it. */
+const FLAGS = 0x0008;
+const DEFLATE = 8;
+const PLAIN_VERSION = 20;
+const ZIP64_VERSION = 45;
+
+/**
+ * Of our own rather than of a library: the checksum is native (computed in JavaScript it takes a quarter of the processor
+ * time of an export on top), and both headers of a part state the same version, which one spreadsheet program insists on.
+ * Parts stay below 4 GB; the file may be larger (zip64).
+ */
+export function zipPack(sink: ByteSink): ZipPack {
+  const entries: Entry[] = [];
+  let offset = 0;
+  const put = async (bytes: Buffer) => {
+    offset += bytes.length;
+    await sink.write(bytes);
+  };
+
+  return {
+    async part(name, produce) {
+      const start = { name: Buffer.from(name, 'latin1'), offset };
+      await put(localHeader(start.name, versionOf(offset)));
+      let [crc, size, packed] = [0, 0, 0];
+      // Level 1: half the time of level 6 for files that are a tenth larger.
+      const deflate = packedSink(createDeflateRaw({ level: 1, chunkSize: 128 * 1024 }), {
+        write(bytes) {
+          packed += bytes.length;
+          return put(bytes);
+        },
+      });
+      try {
+        await produce(async (text) => {
+          const bytes = Buffer.from(text, 'utf8');
+          crc = crc32(bytes, crc);
+          size += bytes.length;
+          await deflate.write(bytes);
+          return size;
+        });
+        await deflate.end();
+      } catch (error) {
+        await deflate.abandon();
+        throw error;
+      }
+      if (size >= MAX_32 || packed >= MAX_32) throw new RangeError(`${name} has ${size} bytes; a part is below 4 GB`);
+      const entry = { ...start, crc, packed, size };
+      await put(dataDescriptor(entry));
+      entries.push(entry);
+    },
+    async end() {
+      const from = offset;
+      for (const entry of entries) await put(directoryEntry(entry));
+      await put(directoryEnd(entries.length, from, offset));
+    },
+  };
+}
+
+const versionOf = (offset: number) => (offset >= MAX_32 ? ZIP64_VERSION : PLAIN_VERSION);
+
+function localHeader(name: Buffer, version: number): Buffer {
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(0x04034b50, 0);
+  header.writeUInt16LE(version, 4);
+  header.writeUInt16LE(FLAGS, 6);
+  header.writeUInt16LE(DEFLATE, 8);
+  header.writeUInt16LE(DAY, 12);
+  header.writeUInt16LE(name.length, 26);
+  return Buffer.concat([header, name]);
+}
+
+function dataDescriptor({ crc, packed, size }: Entry): Buffer {
+  const descriptor = Buffer.alloc(16);
+  descriptor.writeUInt32LE(0x08074b50, 0);
+  descriptor.writeUInt32LE(crc, 4);
+  descriptor.writeUInt32LE(packed, 8);
+  descriptor.writeUInt32LE(size, 12);
+  return descriptor;
+}
+
+function directoryEntry({ name, offset, crc, packed, size }: Entry): Buffer {
+  const version = versionOf(offset);
+  const far = version === ZIP64_VERSION ? Buffer.alloc(12) : Buffer.alloc(0);
+  if (far.length > 0) {
+    far.writeUInt16LE(0x0001, 0);
+    far.writeUInt16LE(8, 2);
+    far.writeBigUInt64LE(BigInt(offset), 4);
+  }
+  const header = Buffer.alloc(46);
+  header.writeUInt32LE(0x02014b50, 0);
+  header.writeUInt16LE(version, 4);
+  header.writeUInt16LE(version, 6);
+  header.writeUInt16LE(FLAGS, 8);
+  header.writeUInt16LE(DEFLATE, 10);
+  header.writeUInt16LE(DAY, 14);
+  header.writeUInt32LE(crc, 16);
+  header.writeUInt32LE(packed, 20);
+  header.writeUInt32LE(size, 24);
+  header.writeUInt16LE(name.length, 28);
+  header.writeUInt16LE(far.length, 30);
+  header.writeUInt32LE(Math.min(offset, MAX_32), 42);
+  return Buffer.concat([header, name, far]);
+}
+
+function directoryEnd(count: number, from: number, to: number): Buffer {
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(Math.min(count, 0xffff), 8);
+  end.writeUInt16LE(Math.min(count, 0xffff), 10);
+  end.writeUInt32LE(to - from, 12);
+  end.writeUInt32LE(Math.min(from, MAX_32), 16);
+  if (from < MAX_32 && count < 0xffff) return end;
+  const far = Buffer.alloc(56);
+  far.writeUInt32LE(0x06064b50, 0);
+  far.writeBigUInt64LE(44n, 4);
+  far.writeUInt16LE(ZIP64_VERSION, 12);
+  far.writeUInt16LE(ZIP64_VERSION, 14);
+  far.writeBigUInt64LE(BigInt(count), 24);
+  far.writeBigUInt64LE(BigInt(count), 32);
+  far.writeBigUInt64LE(BigInt(to - from), 40);
+  far.writeBigUInt64LE(BigInt(from), 48);
+  const locator = Buffer.alloc(20);
+  locator.writeUInt32LE(0x07064b50, 0);
+  locator.writeBigUInt64LE(BigInt(to), 8);
+  locator.writeUInt32LE(1, 16);
+  return Buffer.concat([far, locator, end]);
+}

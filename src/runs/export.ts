@@ -1,0 +1,41 @@
+import type { RunResult } from './conclude.js';
+import type { RunContext } from './context.js';
+import { concludeExport } from './export/conclude.js';
+import { connectForReading } from './export/connect.js';
+import { layOut } from './export/lay-out.js';
+import { planExport } from './export/plan.js';
+import { readRecords } from './export/read.js';
+import type { ExportRequest } from './export/request.js';
+import { type ExportRun, openExport, reopenExport } from './export/run.js';
+import { writeTarget } from './export/write.js';
+
+export type { RunResult } from './conclude.js';
+export type { ExportRequest } from './export/request.js';
+
+/**
+ * Writes the records of a resource to a file: contract, section 3. Nothing is ever written to the service. Faults of the
+ * run are thrown or in the summary.
+ */
+export async function exportRecords(request: ExportRequest, context: RunContext): Promise<RunResult> {
+  return carryOut(await openExport(request, context));
+}
+
+/** Continues an export that was interrupted or killed: pages that were read are not asked for again. */
+export async function resumeExport(run: string, context: RunContext): Promise<RunResult> {
+  const reopened = await reopenExport(run, context);
+  return 'finished' in reopened ? reopened.finished : carryOut(reopened);
+}
+
+/** The export from top to bottom. The target is the old file or the complete new one at every moment. */
+async function carryOut(run: ExportRun): Promise<RunResult> {
+  try {
+    const connection = await connectForReading(run);
+    const plan = await planExport(run, connection);
+    const list = await readRecords(run, connection, plan);
+    const layout = await layOut(run, connection, plan, list);
+    const written = await writeTarget(run, connection, list, layout);
+    return await concludeExport(run, { list, written });
+  } catch (error) {
+    return await concludeExport(run, { stopped: error as Error });
+  }
+}

@@ -1,0 +1,103 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeSafely } from '../../files/safe-write.js';
+import { tableFormat } from '../../files/table-write.js';
+import { EXIT, RunError, RunInterrupted } from '../../model/error.js';
+import { noOutcomes } from '../../model/outcome.js';
+import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
+import type { RequestCounts } from '../../service/port.js';
+import type { RunResult } from '../conclude.js';
+import type { Records } from './read.js';
+import type { ExportRun } from './run.js';
+
+/** How an export came to its end. */
+export type End =
+  | { readonly list: Records; readonly written: SummaryTarget & { readonly rows: number } }
+  | { readonly stopped: Error };
+
+/** Writes the summary and ends the run: `summary.json` is the last that appears. */
+export async function concludeExport(run: ExportRun, end: End): Promise<RunResult> {
+  let finished = false;
+  try {
+    const stopped = 'stopped' in end ? end.stopped : undefined;
+    const status = statusOf(run, end);
+    if (stopped instanceof RunError && stopped.kind === 'usage' && status === 'failed') {
+      // What was asked for cannot be done: nothing was begun that could be continued.
+      await rm(run.folder.dir, { recursive: true, force: true });
+      throw stopped;
+    }
+    // In a worker it is taken up again at once, here or elsewhere.
+    if (status === 'interrupted' && run.worker) throw new RunInterrupted();
+    const reason = stopped && status === 'failed' ? reasonOf(stopped) : undefined;
+    const summary = summaryOf(run, end, status, reason);
+    await writeSafely(join(run.request.reportDir, 'summary.json'), (write) =>
+      write(`${JSON.stringify(summary, null, 2)}\n`),
+    );
+    finished = status === 'succeeded' || status === 'partial';
+    return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir };
+  } finally {
+    for (const close of run.closers.splice(0).reverse()) await close();
+    // All of it can be read again, and the file holds it.
+    if (finished) await rm(join(run.folder.dir, 'work'), { recursive: true, force: true });
+  }
+}
+
+function summaryOf(run: ExportRun, end: End, status: RunStatus, reason: string | undefined): Summary {
+  const { request, folder } = run;
+  const ended = new Date();
+  return {
+    run: folder.run,
+    job: request.job.name,
+    kind: 'export',
+    resource: request.resource,
+    company: request.company,
+    dry_run: false,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    service: request.service,
+    source: null,
+    ...('written' in end ? facts(end) : { target: { path: request.file, ...tableFormat(request.file) } }),
+    rows: { ...noOutcomes(), total: 0 },
+    requests: sumOf(run.earlier, run.counts),
+    warnings: run.warnings,
+    top_faults: [],
+    started_at: request.startedAt,
+    finished_at: ended.toISOString(),
+    seconds: Math.round(ended.getTime() - new Date(request.startedAt).getTime()) / 1000,
+    reports: ['summary.json'],
+  };
+}
+
+function facts({ list, written }: Extract<End, { list: Records }>) {
+  const { rows, ...target } = written;
+  return { target, records: rows, passes: list.passes, consistency: list.consistency };
+}
+
+function sumOf(earlier: Readonly<RequestCounts>, own: Readonly<RequestCounts> | undefined): RequestCounts {
+  const sum = { ...earlier };
+  for (const kind of ['total', 'reads', 'writes', 'retries'] as const) sum[kind] += own?.[kind] ?? 0;
+  return sum;
+}
+
+function statusOf(run: ExportRun, end: End): RunStatus {
+  if ('written' in end) return end.list.consistency === 'partial' && !end.list.neverWhole ? 'partial' : 'succeeded';
+  return run.signal.aborted ? 'interrupted' : 'failed';
+}
+
+function reasonOf(stopped: Error): string {
+  if (!(stopped instanceof RunError)) throw stopped;
+  return [stopped.message, ...stopped.details].join(' ');
+}
+
+function exitCode(status: RunStatus, run: ExportRun): number {
+  switch (status) {
+    case 'succeeded':
+      return EXIT.ok;
+    case 'partial':
+      return EXIT.needsPerson;
+    case 'interrupted':
+      return run.signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
+    default:
+      return EXIT.failed;
+  }
+}

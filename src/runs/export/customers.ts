@@ -1,0 +1,56 @@
+import { decodeFields } from '../../pipeline/codec.js';
+import type { ReadAll } from '../../pipeline/read-all.js';
+import type { ReadRecord } from '../../resources/read.js';
+import type { Json, KnownIds } from '../../service/port.js';
+import type { Records } from './read.js';
+
+/** Read form of a customer as far as it is known, and how it came to be known. */
+export const KNOWN_FROM = '_known_from';
+
+/**
+ * The customers that can be known: the service has no list of them (interface, section 4.1). Contracts and assets are read
+ * for the customers they name; of those that this data folder wrote the whole record is known.
+ */
+export async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<Records> {
+  for (const resource of ['contract', 'asset'] as const) await readAll(resource, () => undefined);
+  const ids = [...new Set([...known.names('customer')].flatMap((name) => known.ids('customer', name)))].sort(
+    (a, b) => a - b,
+  );
+  return {
+    consistency: 'partial',
+    neverWhole: true,
+    passes: 1,
+    records: ids.length,
+    problems: [
+      'The service has no list of customers. The file holds those that rowferry wrote from this data folder, whole, and ' +
+        'those that contracts and assets name, by id and name alone; others may exist.',
+    ],
+    ids: () => ids,
+    async *read(wanted = ids) {
+      for (const id of wanted) yield [customer(id, known)];
+    },
+    close: async () => undefined,
+  };
+}
+
+function customer(id: number, known: KnownIds): Json {
+  const written = known.lastWritten('customer', id) !== undefined;
+  return {
+    id,
+    name: known.nameOf('customer', id) ?? '',
+    [KNOWN_FROM]: written ? 'written by rowferry' : 'named by a contract or asset',
+  };
+}
+
+/** In canonical form: what our last write left, or the name alone. */
+export function readCustomer(record: Json, known: KnownIds): ReadRecord {
+  const id = Number(record['id']);
+  const written = known.lastWritten('customer', id);
+  const fields = written ? decodeFields(written) : { name: String(record['name']) };
+  return { id, fields, losses: [], unknown: [] };
+}
+
+/** Whether the whole record is known, so that a changed row can be imported. */
+export function isWhole(record: Json): boolean {
+  return record[KNOWN_FROM] === 'written by rowferry';
+}

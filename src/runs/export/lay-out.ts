@@ -1,0 +1,99 @@
+import { basename } from 'node:path';
+import { chooseColumns } from '../../export/choose.js';
+import type { ExportColumn, ExportRecord } from '../../export/columns.js';
+import { editableJob } from '../../export/editable.js';
+import { editableColumns } from '../../export/editable-text.js';
+import { describeHabits } from '../../export/habits.js';
+import { isWritable } from '../../export/record.js';
+import { loadReferenceTexts } from '../../export/reference-text.js';
+import { tableFormat } from '../../files/table-write.js';
+import { RunError } from '../../model/error.js';
+import type { TableAbout, TableColumn } from '../../model/table.js';
+import type { ResourceName } from '../../resources/spec.js';
+import { aboutFile } from './about.js';
+import type { ReadConnection } from './connect.js';
+import type { ExportPlan } from './plan.js';
+import type { Records } from './read.js';
+import type { ExportRun } from './run.js';
+import { type Selection, selectRecords } from './select.js';
+import { jobFileBeside } from './target.js';
+
+/** The table before its first row. */
+export interface Layout {
+  readonly columns: readonly TableColumn[];
+  readonly cells: readonly ((record: ExportRecord) => string)[];
+  readonly selection: Selection;
+  readonly about: TableAbout;
+  /** Text of the job file beside the file; `sheet`: of a workbook, the sheet with the data. */
+  readonly job?: (sheet: string | undefined) => string;
+}
+
+/** Data rows that one sheet can hold. */
+const SHEET_ROWS = 1_048_575;
+
+/** What only the records tell: how dates are meant, further columns, which records the filter keeps, and their order. */
+export async function layOut(
+  run: ExportRun,
+  connection: ReadConnection,
+  plan: ExportPlan,
+  list: Records,
+): Promise<Layout> {
+  const { resource, editable, columns: wanted } = run.request;
+  const { lexicon } = connection;
+  const habits = plan.habits.conclude(lexicon);
+  lexicon.useHabits(habits);
+  for (const sentence of describeHabits(habits)) run.warn(sentence);
+
+  const all = [...plan.naming.columns, ...plan.extras.columns()];
+  const columns = wanted ? withId(chooseColumns(wanted, { ...plan.naming, columns: all }), all, editable) : all;
+  const selection = await selectRecords(run, connection, plan, list);
+  const about = aboutFile(run, connection, plan, list, selection.rows);
+  if (editable && isWritable(resource)) return editableLayout(run, connection, resource, columns, selection, about);
+  return { columns, cells: columns.map((column) => (record) => column.text(record)), selection, about };
+}
+
+/** A changed row is matched by its id. */
+function withId(
+  columns: readonly ExportColumn[],
+  all: readonly ExportColumn[],
+  editable: boolean,
+): readonly ExportColumn[] {
+  const id = all.find(({ heading }) => heading === 'id');
+  return !editable || !id || columns.includes(id) ? columns : [id, ...columns];
+}
+
+async function editableLayout(
+  { request }: ExportRun,
+  connection: ReadConnection,
+  resource: ResourceName,
+  columns: readonly ExportColumn[],
+  selection: Selection,
+  about: TableAbout,
+): Promise<Layout> {
+  const { format } = tableFormat(request.file);
+  if (format === 'xlsx' && selection.rows > SHEET_ROWS) {
+    throw new RunError(
+      'usage',
+      `There are ${selection.rows} records, more than one sheet holds (${SHEET_ROWS}), and an import reads one sheet. Name a .csv file, or choose with --filter.`,
+    );
+  }
+  const { templates, forms } = connection.lexicon;
+  const catalogue = { templates, forms };
+  const references = await loadReferenceTexts(selection.names, connection);
+  const shown = editableColumns(resource, columns, catalogue, references);
+  return {
+    columns: shown,
+    cells: shown.map((column) => (record) => column.text(record)),
+    selection,
+    about,
+    job: (sheet) =>
+      editableJob(resource, columns, {
+        company: request.company,
+        format,
+        ...(sheet === undefined ? {} : { sheet }),
+        file: basename(request.file),
+        job: basename(jobFileBeside(request.file)),
+        catalogue,
+      }),
+  };
+}

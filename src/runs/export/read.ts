@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import type { Json, Readable } from '../../service/port.js';
+import { readWholeList } from '../../service/whole-list.js';
+import { learnNames } from '../connect.js';
+import type { ReadConnection } from './connect.js';
+import { readCustomers } from './customers.js';
+import type { ExportPlan } from './plan.js';
+import { MOST_IDS, readByIds } from './read-ids.js';
+import type { ExportRun } from './run.js';
+
+/** What was read, on disk; each record once. */
+export interface Records {
+  readonly consistency: 'verified' | 'partial';
+  /** Customers: that the list is never whole is said, and is no fault of this run. */
+  readonly neverWhole?: true;
+  readonly passes: number;
+  readonly records: number;
+  readonly problems: readonly string[];
+  /** In the order of the list. */
+  ids(): Iterable<number>;
+  /** In the order of the list or of the ids; in batches. */
+  read(ids?: Iterable<number>): AsyncIterable<readonly Json[]>;
+  close(): Promise<void>;
+}
+
+/** Reads every record that the filter lets through, again until it is established that none is missing. */
+export async function readRecords(run: ExportRun, connection: ReadConnection, plan: ExportPlan): Promise<Records> {
+  const { resource } = run.request;
+  const records =
+    resource === 'customer'
+      ? await readCustomers(connection.known, connection.readAll)
+      : await readList(run, connection, plan, resource);
+  run.closers.push(() => records.close());
+  const { consistency, problems, passes } = records;
+  if (consistency === 'partial' && !records.neverWhole) {
+    run.warn(
+      `The list changed while it was read ${passes} times, and no two passes agreed: it could not be established that no record is missing. ` +
+        'Every record that was seen in any pass is in the file. Export again when fewer changes are made.',
+    );
+  }
+  for (const text of problems) (consistency === 'partial' ? run.warn : run.info)(text);
+  return records;
+}
+
+async function readList(
+  run: ExportRun,
+  { service, known }: ReadConnection,
+  plan: ExportPlan,
+  resource: Readable,
+): Promise<Records> {
+  const see = (record: Json) => {
+    plan.extras.see(record);
+    plan.habits.see(record);
+    if (resource === 'contract' || resource === 'asset') learnNames(record, known);
+  };
+  const { ids } = plan.filter;
+  if (ids && ids.length <= MOST_IDS) return readByIds(service, resource, ids, see);
+  return readWholeList(service, resource, plan.query, {
+    file: join(run.folder.dir, 'work', 'records.ndjson'),
+    ordered: plan.ordered,
+    parallel: run.request.concurrency,
+    onProgress: (done, total, pass) => run.progress(pass === 1 ? 'reading' : 'reading again', done, total),
+    onRecords: (records) => records.forEach(see),
+  });
+}

@@ -1,0 +1,45 @@
+import type { ExportableName } from '../../model/job.js';
+
+/** What is to be exported, and where to. */
+export interface ExportRequest {
+  readonly resource: ExportableName;
+  /** Absolute path of the file to write; its name says the format: `.csv`, `.xlsx`, `.ndjson`, each with `.gz`. */
+  readonly target: string;
+  /** Headings or fields, in this order; all where absent. */
+  readonly columns?: readonly string[];
+  /** `field=value`; a record must fit all of them. */
+  readonly filter: readonly string[];
+  /** A field, with `-` before it for descending; by id where absent. */
+  readonly order?: string;
+  /** With a job file beside it that imports the changed file. */
+  readonly editable: boolean;
+  readonly company?: number;
+  readonly concurrency?: number;
+  /** Name for people; the resource where there is no job file. */
+  readonly job: { readonly name: string; readonly sha256?: string };
+  /** The run's id where it is given from outside; else a new one. */
+  readonly run?: string;
+  /** Sentences for the summary's warnings. */
+  readonly notes?: readonly string[];
+}
+
+/** What an export was asked to do, as `run.json` keeps it: `runs resume` needs nothing else. */
+export interface StoredExport {
+  readonly v: 1;
+  readonly run: string;
+  readonly kind: 'export';
+  readonly resource: ExportableName;
+  /** The file to write, under the key by which runs are listed. */
+  readonly file: string;
+  readonly columns?: readonly string[];
+  readonly filter: readonly string[];
+  readonly order?: string;
+  readonly editable: boolean;
+  readonly job: { readonly name: string; readonly sha256?: string };
+  readonly reportDir: string;
+  readonly company: number;
+  readonly concurrency: number;
+  readonly service: string;
+  readonly startedAt: string;
+  readonly notes?: readonly string[];
+}

@@ -1,0 +1,143 @@
+import { setMaxListeners } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { makeFolder } from '../../files/make-folder.js';
+import { writeSafely } from '../../files/safe-write.js';
+import { EXIT, RunError } from '../../model/error.js';
+import { noOutcomes } from '../../model/outcome.js';
+import type { RequestCounts } from '../../service/port.js';
+import type { RunResult } from '../conclude.js';
+import type { RunContext, WorkerContext } from '../context.js';
+import { HOME, newRunId, type RunFolder, runFolder } from '../layout.js';
+import { findRun, readSummary } from '../list.js';
+import { LockHeld, takeLock } from '../lock.js';
+import type { Progress } from '../progress.js';
+import type { ServiceSettings } from '../run.js';
+import { requireService } from '../settings.js';
+import type { ExportRequest, StoredExport } from './request.js';
+import { checkTarget } from './target.js';
+
+/** An export at work. */
+export interface ExportRun {
+  readonly folder: RunFolder;
+  readonly request: StoredExport;
+  readonly settings: ServiceSettings;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly warnings: string[];
+  warn(text: string): void;
+  info(text: string): void;
+  progress(phase: Progress['phase'], done: number, total: number): void;
+  /** Ends what the run holds open, the last first. */
+  readonly closers: (() => Promise<void>)[];
+  /** Set in a worker. */
+  readonly worker: WorkerContext | undefined;
+  /** Requests of this process; set when the service is opened. */
+  counts: Readonly<RequestCounts> | undefined;
+  /** Requests of earlier processes of this run, as far as they are on record. */
+  readonly earlier: Readonly<RequestCounts>;
+}
+
+const NO_REQUESTS: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
+
+/** Begins an export; what cannot be written to is refused before anything is read. */
+export async function openExport(request: ExportRequest, context: RunContext): Promise<ExportRun> {
+  const settings = { ...context.settings, ...requireService(context.settings) };
+  await checkTarget(request);
+  const folder = runFolder(settings.home, request.run ?? newRunId());
+  const { columns, order, notes } = request;
+  const stored: StoredExport = {
+    v: 1,
+    run: folder.run,
+    kind: 'export',
+    resource: request.resource,
+    file: request.target,
+    ...(columns === undefined ? {} : { columns }),
+    filter: request.filter,
+    ...(order === undefined ? {} : { order }),
+    editable: request.editable,
+    job: request.job,
+    reportDir: folder.dir,
+    company: request.company ?? settings.company,
+    concurrency: request.concurrency ?? settings.concurrency,
+    service: settings.apiUrl,
+    startedAt: new Date().toISOString(),
+    ...(notes?.length ? { notes } : {}),
+  };
+  await makeFolder(settings.home, HOME);
+  await makeFolder(join(folder.dir, 'work'), HOME);
+  try {
+    await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
+    return await begin(stored, folder, settings, context, NO_REQUESTS);
+  } catch (error) {
+    if (!(error instanceof LockHeld)) await rm(folder.dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Takes up an export that ended without finishing; of one that finished, how it ended. */
+export async function reopenExport(
+  wanted: string,
+  context: RunContext,
+): Promise<ExportRun | { readonly finished: RunResult }> {
+  const settings = { ...context.settings, ...requireService(context.settings) };
+  const folder = runFolder(settings.home, await findRun(settings.home, wanted));
+  const stored = JSON.parse(await readFile(folder.request, 'utf8')) as StoredExport;
+  if (stored.v !== 1) {
+    throw new RunError(
+      'failed',
+      `The run ${folder.run} was begun by a newer version of rowferry; continue it with that version.`,
+    );
+  }
+  if (stored.service !== settings.apiUrl) {
+    throw new RunError(
+      'usage',
+      `The run ${folder.run} was begun against ${stored.service}; the settings name ${settings.apiUrl}. Set ROWFERRY_API_URL to the first to continue it.`,
+    );
+  }
+  const summary = await readSummary(stored.reportDir);
+  if (summary && (summary.status === 'succeeded' || summary.status === 'partial')) {
+    const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
+    return { finished: { summary, exitCode, reportDir: stored.reportDir } };
+  }
+  return begin(stored, folder, settings, context, summary?.requests ?? NO_REQUESTS);
+}
+
+async function begin(
+  request: StoredExport,
+  folder: RunFolder,
+  settings: ServiceSettings,
+  context: RunContext,
+  earlier: Readonly<RequestCounts>,
+): Promise<ExportRun> {
+  const { signal, listener, log } = context;
+  setMaxListeners(0, signal);
+  const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
+  const warnings = [...(request.notes ?? []), ...settings.warnings];
+  let last = 0;
+  return {
+    folder,
+    request,
+    settings,
+    signal,
+    log,
+    warnings,
+    warn(text) {
+      if (warnings.includes(text)) return;
+      warnings.push(text);
+      listener.notice({ level: 'warn', text });
+    },
+    info: (text) => listener.notice({ level: 'info', text }),
+    progress(phase, done, total) {
+      const now = Date.now();
+      if (now - last < 100 && done !== total) return;
+      last = now;
+      listener.progress({ run: folder.run, phase, done, total, outcomes: noOutcomes() });
+    },
+    closers: [unlock],
+    worker: context.worker,
+    counts: undefined,
+    earlier,
+  };
+}

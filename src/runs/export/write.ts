@@ -1,0 +1,65 @@
+import { writeSafely } from '../../files/safe-write.js';
+import { tableFormat, type WrittenTable, writeTable } from '../../files/table-write.js';
+import type { TableRows } from '../../model/table.js';
+import type { SummaryTarget } from '../../report/summary.js';
+import type { ReadConnection } from './connect.js';
+import type { Layout } from './lay-out.js';
+import type { Records } from './read.js';
+import type { ExportRun } from './run.js';
+import { recordMaker } from './select.js';
+import { jobFileBeside } from './target.js';
+
+/** The file as it was written, and its data rows. */
+export type Written = SummaryTarget & { readonly rows: number };
+
+/** Writes the table, and the job file beside it. At every moment the target is the old file or the complete new one. */
+export async function writeTarget(
+  run: ExportRun,
+  connection: ReadConnection,
+  list: Records,
+  { columns, cells, selection, about, job }: Layout,
+): Promise<Written> {
+  const { file } = run.request;
+  const toRecord = recordMaker(run, connection);
+  async function* rows(): TableRows {
+    for await (const batch of list.read(selection.ids)) {
+      yield batch.map((json) => {
+        const record = toRecord(json);
+        return cells.map((cell) => cell(record));
+      });
+    }
+  }
+  const written = await writeTable(file, columns, rows(), about, {
+    signal: run.signal,
+    onRows: (done) => run.progress('writing', done, selection.rows),
+  });
+  warnOfShortened(run, written);
+  const { bytes, sha256, sheets, rows: count } = written;
+  const jobFile = job && (await writeJob(file, job(sheets?.[0])));
+  return {
+    path: file,
+    ...tableFormat(file),
+    bytes,
+    sha256,
+    columns: columns.length,
+    rows: count,
+    ...(sheets && { sheets }),
+    ...(jobFile !== undefined && { job: jobFile }),
+  };
+}
+
+async function writeJob(target: string, text: string): Promise<string> {
+  const path = jobFileBeside(target);
+  await writeSafely(path, (write) => write(text));
+  return path;
+}
+
+function warnOfShortened(run: ExportRun, { shortened }: WrittenTable): void {
+  if (!shortened) return;
+  const { cells, first } = shortened;
+  const places = first.map(({ sheet, cell, heading }) => `${sheet}!${cell} ${heading}`).join(', ');
+  run.warn(
+    `${cells === 1 ? 'One text is' : `${cells} texts are`} longer than the 32,767 characters that a cell of a workbook can hold and ${cells === 1 ? 'was' : 'were'} cut: ${places}${cells > first.length ? ' and others' : ''}. ` +
+      'Export as CSV or NDJSON to have them whole.',
+  );
+}

@@ -1,0 +1,72 @@
+import { RunError } from '../model/error.js';
+import { PAGE_SIZE } from '../pipeline/filter.js';
+import { idOf } from '../service/answer.js';
+import type { Json, Service } from '../service/port.js';
+
+/** For whom a run works, as its first lines say. */
+export interface ActingFor {
+  readonly company: number;
+  /** Address of the service. */
+  readonly address: string;
+  /** `Importing into`, `Exporting from` */
+  readonly verb: string;
+  /** An archived company is worth a warning only: nothing is written, or it was said that this is meant. */
+  readonly mayBeArchived: boolean;
+}
+
+interface Telling {
+  warn(text: string): void;
+  info(text: string): void;
+}
+
+/**
+ * Says whose data is about to be read or changed, and returns the company's name where it could be read.
+ * Throws a `RunError` where the company is not there, or is archived and may not be.
+ */
+export async function nameCompany(service: Service, about: ActingFor, tell: Telling): Promise<string | undefined> {
+  const { company, address, verb } = about;
+  let record: Json | undefined;
+  try {
+    record = (await service.get('company', company)) ?? (await inList(service, company));
+  } catch (error) {
+    // A token may be allowed to work for a company without being allowed to look at it.
+    if (!(error instanceof RunError) || error.status !== 403) throw error;
+    tell.warn(
+      `The name of company ${company} could not be checked, nor whether it is archived: the token may not read it (403). Make sure that ${company} is the company meant.`,
+    );
+    tell.info(`${verb} company ${company} at ${address}`);
+    return undefined;
+  }
+  if (!record) {
+    throw new RunError(
+      'failed',
+      `There is no company ${company} at ${address}, or the token may not see it. Nothing was sent. Check --company, the job's \`company\` and ROWFERRY_COMPANY.`,
+    );
+  }
+  const name = String(record['name'] ?? '');
+  if (record['status'] === 'archived') {
+    if (!about.mayBeArchived) {
+      throw new RunError(
+        'failed',
+        `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, say --force.`,
+      );
+    }
+    tell.warn(`The company ${company} "${name}" is archived.`);
+  }
+  tell.info(`${verb} "${name}" (company ${company}) at ${address}`);
+  return name;
+}
+
+/** Not every service shows a company by its id. Undefined also where there is no list to look into. */
+async function inList(service: Service, company: number): Promise<Json | undefined> {
+  try {
+    for (let page = 1; ; page++) {
+      const { count, results } = await service.page('company', page);
+      const found = results.find((one) => idOf(one) === company);
+      if (found || results.length === 0 || page * PAGE_SIZE >= count) return found;
+    }
+  } catch (error) {
+    if (error instanceof RunError && (error.status === 403 || error.status === 404)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import type { RunResult } from './conclude.js';
+import type { RunContext } from './context.js';
+import { resumeExport } from './export.js';
+import { resumeImport } from './import.js';
+import { runFolder } from './layout.js';
+import { findRun } from './list.js';
+
+/**
+ * Continues a run that was interrupted or killed, whatever its kind: `run` is its id, the beginning of it, or `last`.
+ * Throws `RunError` where there is no such run, or it was begun against another service.
+ */
+export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
+  const id = await findRun(context.settings.home, run);
+  const kind = await kindOf(runFolder(context.settings.home, id).request);
+  return kind === 'export' ? resumeExport(id, context) : resumeImport(id, context);
+}
+
+/** A run that was killed before it noted its request has no kind; what takes it up says so. */
+async function kindOf(request: string): Promise<unknown> {
+  const text = await readFile(request, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as { kind?: unknown }).kind;
+}

@@ -1,0 +1,146 @@
+import { idOf } from '../answer.js';
+import { stringifyBody } from '../json.js';
+import type { Json, Page } from '../port.js';
+import type { LoggedPage, PageLog } from './page-log.js';
+import { openPass, type PassResult, type Shown } from './pass.js';
+import type { Place, Slots } from './slots.js';
+import { textHash } from './text-hash.js';
+import type { Walk } from './walk.js';
+import { openWindow } from './window.js';
+
+/** How passes follow one another, and when they are believed. */
+export interface Rules {
+  /** At most 8. */
+  readonly most: number;
+  readonly walk: (pass: number) => (pass: ReturnType<typeof openPass>) => Walk;
+  /** `verified` and `hopeless` end the reading; `sameSet`: this pass showed the same records as the one before. */
+  readonly judge: (
+    last: PassResult,
+    before: PassResult | undefined,
+    sameSet: boolean,
+  ) => 'verified' | 'hopeless' | 'open';
+}
+
+export interface PassesOptions {
+  readonly ordered: boolean;
+  readonly parallel: () => number;
+  readonly onProgress?: (done: number, total: number, pass: number) => void;
+  readonly onRecords?: (records: readonly Json[]) => void;
+}
+
+export interface PassesResult {
+  readonly verified: boolean;
+  readonly passes: number;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it;
+ * pages that the log holds already are taken from there, and the service is asked for the rest.
+ */
+export async function readPasses(
+  read: (page: number) => Promise<Page>,
+  log: PageLog,
+  slots: Slots,
+  rules: Rules,
+  options: PassesOptions,
+): Promise<PassesResult> {
+  const problems: string[] = [];
+  const window = openWindow(read, options.parallel);
+  let alone = false;
+  let before: PassResult | undefined;
+
+  for (let number = 1; ; number++) {
+    const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
+    const pass = openPass(number, heard, { alone, ordered: options.ordered });
+    const walk = rules.walk(number)(pass);
+    let shared = 0;
+
+    /** Shows a page's records in this pass and keeps what is new of them. */
+    const show = (line: LoggedPage, places: readonly Place[]): Shown => {
+      let fresh = 0;
+      let again: number | undefined;
+      const first = (line.page - 1) * 0x10_0000;
+      for (const [index, key] of line.keys.entries()) {
+        const slot = slots.add(key);
+        if (slots.show(slot, number)) {
+          fresh++;
+          if (number > 1 && slots.shownIn(slot, number - 1)) shared++;
+        } else again ??= key;
+        slots.setPosition(slot, first + index);
+      }
+      for (const [index, place] of line.at.entries()) {
+        const slot = slots.find(line.keys[place] as number);
+        slots.store(slot, places[index] as Place, textHash(line.texts[index] as string));
+      }
+      return { page: line.page, count: line.count, keys: line.keys, fresh, again };
+    };
+
+    for (let step = walk.next(); !step.done; ) {
+      const kept = await log.next(number, step.value.page);
+      let shown: Shown;
+      if (kept) {
+        if (options.onRecords && kept.line.texts.length > 0) options.onRecords(await log.read(kept.places));
+        shown = show(kept.line, kept.places);
+      } else {
+        const page = await window(step.value);
+        options.onRecords?.(page.results);
+        const line = lineOf(page, number, step.value.page, slots);
+        const places = log.append(line);
+        shown = show(line, places instanceof Promise ? await places : places);
+      }
+      step = walk.next(shown);
+      options.onProgress?.(pass.shown, Math.max(pass.newest, pass.shown), number);
+    }
+
+    const result = pass.end();
+    problems.push(...result.problems);
+    const sameSet = before !== undefined && shared === result.shown && shared === before.shown;
+    if (before && !sameSet) problems.push(differenceOf(result, before, shared));
+    const verdict = rules.judge(result, before, sameSet);
+    if (verdict !== 'open' || number === rules.most) {
+      return { verified: verdict === 'verified', passes: number, problems };
+    }
+    alone ||= !result.sound && !result.onlyNameless;
+    before = result;
+  }
+}
+
+function differenceOf(last: PassResult, before: PassResult, shared: number): string {
+  const more = last.shown - shared;
+  const fewer = before.shown - shared;
+  const parts = [
+    ...(more > 0 ? [`showed ${more} records that pass ${before.number} did not show`] : []),
+    ...(fewer > 0 ? [`did not show ${fewer} records that pass ${before.number} showed`] : []),
+  ];
+  return `pass ${last.number} ${parts.join(' and ')}`;
+}
+
+function lineOf({ count, results }: Page, pass: number, page: number, slots: Slots): LoggedPage {
+  const keys: number[] = [];
+  const at: number[] = [];
+  const texts: string[] = [];
+  const nameless = new Set<number>();
+  for (const [index, record] of results.entries()) {
+    const text = stringifyBody(record);
+    const hash = textHash(text);
+    const key = idOf(record) ?? namelessKey(text, hash, nameless);
+    const slot = slots.find(key);
+    keys.push(key);
+    if (slot >= 0 && slots.hash(slot) === hash) continue;
+    at.push(index);
+    texts.push(text);
+  }
+  return { pass, page, count, keys, at, texts };
+}
+
+/**
+ * A record without an id is known by its content. Two alike on one page are two; on different pages they cannot be told
+ * from one record that was shown twice.
+ */
+function namelessKey(text: string, hash: number, onThisPage: Set<number>): number {
+  let key = -hash - 1;
+  for (let nth = 2; onThisPage.has(key); nth++) key = -textHash(`${nth} ${text}`) - 1;
+  onThisPage.add(key);
+  return key;
+}

@@ -1,0 +1,166 @@
+import type { Pass, Shown } from './pass.js';
+import type { Step } from './window.js';
+
+/**
+ * The way of a pass: which page next, given every page so far. Both walks depend on nothing but the pages they are
+ * given, so a walk that is given the same pages again goes the same way.
+ */
+export type Walk = Generator<Step, void, Shown>;
+
+/** More steps back in a pass, and the list changes faster than it can be read. */
+const MOST_OVERLAPS = 50;
+/** How many pages one step back may reach. */
+const LONGEST_OVERLAP = 20;
+/** Lists of so few pages are looked at once more at the end of a pass: a few requests are easily fooled, and a few more are cheap. */
+const SHORT = 4;
+/** How often a start is sought anew at a list that grows. */
+const MOST_STARTS = 5;
+
+/**
+ * From the last page to the first. A removal moves records to lower pages, which are still to be read: read one page
+ * after the other, a backward walk loses nothing to removals. Only an insertion before a record can carry it past the
+ * walk, and that raises the count.
+ *
+ *   where does the list end? (pass 1: page 1 says) → last page → … → page 1, unless it was read and nothing moved since
+ *   → (the list has grown) its new end
+ */
+export function* backward(pass: Pass): Walk {
+  /** Pages read out of turn. They stand for themselves as long as the count is what it was. */
+  const early = new Map<number, Shown>();
+  if (pass.number === 1) {
+    const first = yield { page: 1, until: 1 };
+    pass.hear(first);
+    early.set(1, first);
+  }
+  const overlap = stepBack(pass, 1);
+  const walked: Shown[] = [];
+  let start = pass.pages;
+  let starts = 1;
+  let higher: Shown | undefined;
+  let askedForCount = early.has(1);
+
+  for (let page = start; page >= 1; page--) {
+    const held = pass.steady ? early.get(page) : undefined;
+    if (held) {
+      pass.check(held, { higher });
+      higher = held;
+      walked.push(held);
+      continue;
+    }
+    const before = pass.newest;
+    const shown = yield { page, until: isSingle(pass) ? page : Math.min(page, early.has(1) && pass.steady ? 2 : 1) };
+    pass.hear(shown);
+    if (shown.keys.length === 0 && page > 1) {
+      if (shown.count === 0 && !askedForCount) {
+        askedForCount = true;
+        const first = yield { page: 1, until: 1 };
+        pass.hear(first);
+        early.set(1, first);
+      }
+      if (pass.pages < page) {
+        page = pass.pages + 1;
+        if (!higher) start = pass.pages;
+        continue;
+      }
+      pass.problem(page, `it is empty, where the service counts ${pass.newest} records`);
+      continue;
+    }
+    if (!higher && pass.pages > page && starts++ < MOST_STARTS) {
+      early.set(page, shown);
+      start = pass.pages;
+      page = start + 1;
+      continue;
+    }
+    pass.check(shown, { higher });
+    if (higher && pass.newest !== before) yield* overlap(page);
+    higher = shown;
+    if (walked.length < SHORT) walked.push(shown);
+  }
+  yield* lookAgain(pass, walked);
+
+  if (!pass.steady && pass.newest > (pass.count ?? 0)) {
+    for (let page = pass.pages; page >= start; page--) pass.hear(yield { page, until: isSingle(pass) ? page : start });
+  }
+}
+
+/**
+ * From the first page to the last, and on for as long as a page may be followed by another: the service's count is not
+ * believed where the pages say otherwise. Only a removal before a record can carry it past the walk, and that lowers the
+ * count.
+ */
+export function* forward(pass: Pass): Walk {
+  const overlap = stepBack(pass, -1);
+  const walked: Shown[] = [];
+  let farthest = Number.POSITIVE_INFINITY;
+  let lower: Shown | undefined;
+  let askedForCount = false;
+
+  for (let page = 1; ; page++) {
+    if (page > farthest) {
+      pass.problem(page, 'the list grows faster than it can be read', 'movement');
+      return;
+    }
+    const before = pass.newest;
+    const shown = yield { page, until: isSingle(pass) ? page : Math.max(page, pass.pages) };
+    pass.hear(shown);
+    if (page === 1) farthest = pass.pages * 4 + 100;
+    if (page > pass.pages) {
+      // Nothing past the end, or the last page once more.
+      if (shown.fresh === 0) break;
+      pass.problem(page, `it holds more, although the service counts ${pass.newest} records`);
+    } else if (shown.keys.length === 0 && page > 1) {
+      if (!askedForCount) {
+        askedForCount = true;
+        pass.hear(yield { page: 1, until: 1 });
+      }
+      if (pass.pages < page) return;
+      pass.problem(page, `it is empty, where the service counts ${pass.newest} records`);
+      if (page === pass.pages) return;
+      continue;
+    } else {
+      pass.check(shown, { lower });
+      if (lower && pass.newest !== before) yield* overlap(page);
+    }
+    lower = shown;
+    if (walked.length < SHORT) walked.push(shown);
+    if (page >= pass.pages && !pass.isFull(shown) && pass.shown >= pass.newest) break;
+  }
+  yield* lookAgain(pass, walked);
+}
+
+/** One page after the other. */
+const isSingle = (pass: Pass): boolean => pass.alone || pass.pages <= SHORT;
+
+/**
+ * Whether the pages of a short list, but the one read last, still hold what they held, on the way back. Pass 1 can do
+ * without: the second would not agree with it.
+ */
+function* lookAgain(pass: Pass, walked: readonly Shown[]): Walk {
+  const pages = walked.slice(0, -1).reverse();
+  if (pass.number === 1 || !pass.steady || pass.pages !== walked.length) return;
+  for (const { page, keys } of pages) {
+    const shown = yield { page, until: page };
+    pass.hear(shown);
+    if (shown.keys.length === keys.length && keys.every((key, at) => key === shown.keys[at])) continue;
+    pass.problem(page, 'a moment later it held other records', 'movement');
+    return;
+  }
+}
+
+/**
+ * Where the list moved between two pages, a record may have passed from the one side to the other: the pages just read
+ * are read again, until one holds something known. `towards`: where they lie, 1 higher or -1 lower.
+ */
+function stepBack(pass: Pass, towards: 1 | -1): (from: number) => Walk {
+  let overlaps = 0;
+  return function* (from) {
+    if (!pass.alone || ++overlaps > MOST_OVERLAPS) return;
+    for (let steps = 1; steps <= LONGEST_OVERLAP; steps++) {
+      const page = from + steps * towards;
+      if (page < 1 || page > pass.pages) return;
+      const shown = yield { page, until: page };
+      pass.hear(shown);
+      if (shown.again !== undefined) return;
+    }
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * Headings as words that can be compared: case, accents, camelCase, punctuation, plural and usual abbreviations do not
+ * count. Both sides, the headings of a file and the vocabulary of the fields, go through the same steps.
+ */
+
+export interface Words {
+  /** The words that carry the meaning, sorted; what stands in brackets is not among them. */
+  readonly words: readonly string[];
+  /** The same in one piece in the order of the text: `post code` and `Postcode` are one. */
+  readonly joined: string;
+  /** What stands in brackets: `(EUR)`, `(days)`, `(e.g. Hour)`. */
+  readonly aside: readonly string[];
+}
+
+/** No heading is longer; bounds the work on hostile files. */
+const LONGEST = 200;
+
+/** Whole expressions that lose their meaning when they are cut into words. */
+const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:number|no|nr|num|count|nombre|anzahl|numero)\.?\s+of\s+(?=\p{L})/giu, 'quantity '],
+  [/#\s*of\s+(?=\p{L})/giu, 'quantity '],
+  [/(?<![\p{L}\p{N}])s\s*\/\s*n(?![\p{L}\p{N}])/giu, 'serial number'],
+  [/(?<![\p{L}\p{N}])p\s*\/\s*n(?![\p{L}\p{N}])/giu, 'part number'],
+  [/(?<![\p{L}\p{N}])c\s*\/\s*o(?![\p{L}\p{N}])/giu, 'care of'],
+  [/\be[\s-]+mails?\b/giu, 'email'],
+  [/\bn[°º]|№/giu, 'number '],
+  [/#/gu, ' number '],
+  [/%/gu, ' percent '],
+  [/&/gu, ' and '],
+];
+
+const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  acct: 'account',
+  addr: 'address',
+  adr: 'address',
+  amt: 'amount',
+  asst: 'asset',
+  bldg: 'building',
+  bldng: 'building',
+  cat: 'category',
+  cntry: 'country',
+  co: 'company',
+  contr: 'contract',
+  cntr: 'contract',
+  ctry: 'country',
+  curr: 'currency',
+  cust: 'customer',
+  dept: 'department',
+  descr: 'description',
+  desc: 'description',
+  dob: 'birth date',
+  dt: 'date',
+  eff: 'effective',
+  eol: 'end life',
+  eos: 'end support',
+  exp: 'expiry',
+  expiration: 'expiry',
+  expires: 'expiry',
+  hw: 'hardware',
+  loc: 'location',
+  mail: 'email',
+  mfg: 'manufacturer',
+  mfgr: 'manufacturer',
+  mfr: 'manufacturer',
+  manuf: 'manufacturer',
+  mob: 'mobile',
+  nbr: 'number',
+  no: 'number',
+  nr: 'number',
+  nro: 'number',
+  num: 'number',
+  org: 'organisation',
+  organization: 'organisation',
+  pct: 'percent',
+  ph: 'phone',
+  qnty: 'quantity',
+  qty: 'quantity',
+  quant: 'quantity',
+  ref: 'reference',
+  ser: 'serial',
+  sn: 'serial number',
+  str: 'strasse',
+  subcat: 'subcategory',
+  svc: 'service',
+  tel: 'phone',
+  telefon: 'phone',
+  telefono: 'phone',
+  telephone: 'phone',
+  tlf: 'phone',
+  val: 'value',
+  vend: 'vendor',
+  warr: 'warranty',
+  wty: 'warranty',
+};
+
+/** Articles and connectives of the languages of the vocabulary. */
+const FILLERS = new Set(
+  'a an the of for and or is our your und der die das des dem den la le les l el los las d de del du et y'.split(' '),
+);
+
+export function wordsOf(text: string): Words {
+  let whole = text.slice(0, LONGEST).normalize('NFKC');
+  const aside: string[] = [];
+  whole = whole.replace(/[([{<]([^)\]}>]*)[)\]}>]?/gu, (_, inner: string) => {
+    aside.push(...pieces(inner));
+    return ' ';
+  });
+  for (const [expression, plain] of EXPRESSIONS) whole = whole.replace(expression, plain);
+  const all = pieces(whole);
+  // A heading that is nothing but an aside or a filler still has its words.
+  const said = all.length > 0 ? all : aside.splice(0);
+  const meaning = said.filter((word) => !FILLERS.has(word));
+  const words = (meaning.length > 0 ? meaning : said).flatMap((word) => expand(word));
+  return { words: [...new Set(words)].sort(), joined: words.join(''), aside: aside.flatMap((word) => expand(word)) };
+}
+
+/** Cuts at blanks, punctuation, camelCase and between letters and digits; lower case without accents. */
+function pieces(text: string): string[] {
+  return text
+    .replace(/ß/gu, 'ss')
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/(\p{L})(\p{N})/gu, '$1 $2')
+    .replace(/(\p{N})(\p{L})/gu, '$1 $2')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+}
+
+function expand(word: string): string[] {
+  const long = Object.hasOwn(ABBREVIATIONS, word) ? ABBREVIATIONS[word]! : word;
+  return long.split(' ').map(singular);
+}
+
+/** The plural is cut on both sides, so that it does not matter whether what is left is a word. */
+function singular(word: string): string {
+  if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word;
+  return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.slice(0, -1);
+}

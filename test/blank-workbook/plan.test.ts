@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { type BlankColumn, blankColumns, KEY } from '../../src/blank-workbook/columns.js';
+import { EXAMPLES } from '../../src/blank-workbook/example-values.js';
+import { isTemplateJob, jobText } from '../../src/blank-workbook/job-text.js';
+import { offer, type ServiceNames } from '../../src/blank-workbook/lists.js';
+import { planWorkbook } from '../../src/blank-workbook/plan.js';
+import { validationOf } from '../../src/blank-workbook/validation.js';
+import { columnWords, noteText, withGroups } from '../../src/blank-workbook/words.js';
+import { customFieldSpec } from '../../src/resources/custom.js';
+import { resourceSpec } from '../../src/resources/registry.js';
+import { type CustomField, WRITABLE } from '../../src/resources/spec.js';
+import { checkJobText } from '../../src/runs/job-file.js';
+
+const about = { workbook: 'my things.xlsx', job: 'my things.yaml', company: 1 };
+const asset = resourceSpec('asset');
+const contract = resourceSpec('contract');
+
+const named = (columns: readonly BlankColumn[], field: string): BlankColumn => {
+  const column = columns.find((one) => one.field === field);
+  if (!column) throw new Error(`no column ${field}`);
+  return column;
+};
+
+describe.each(WRITABLE)('the columns of %s', (name) => {
+  const spec = resourceSpec(name);
+  const columns = blankColumns(spec, []);
+
+  it('are all fields that an import can set, once each', () => {
+    const writable = spec.fields.filter((field) => !field.derived && (field.create ?? field.update) !== undefined);
+    expect(columns.map(({ field }) => field).sort()).toEqual(writable.map((field) => field.name).sort());
+    expect(new Set(columns.map(({ heading }) => heading.toLowerCase())).size).toBe(columns.length);
+  });
+
+  it('begin with what every row needs, marked, the key among it', () => {
+    const needed = columns.filter(({ need }) => need === 'always');
+    expect(columns.slice(0, needed.length)).toEqual(needed);
+    expect(needed.map(({ field }) => field)).toEqual(
+      expect.arrayContaining([KEY[name], ...spec.fields.filter((field) => field.required).map((field) => field.name)]),
+    );
+    expect(columns.filter(({ heading }) => heading.endsWith(' *'))).toEqual(needed);
+  });
+
+  it('are imported by a job without a fault or remark', () => {
+    const text = jobText(spec, columns, about);
+    const { job, problems } = checkJobText(text);
+    expect(problems).toEqual([]);
+    expect(job?.match.key).toEqual([KEY[name]]);
+    expect(Object.keys(job?.columns ?? {})).toEqual(columns.map(({ heading }) => heading));
+    expect(isTemplateJob(text)).toBe(true);
+    expect(isTemplateJob(`kind: import\n${text}`)).toBe(false);
+  });
+
+  it('each have an example and a note that fits', () => {
+    const { example, words } = planWorkbook(spec, columns, undefined);
+    const unsaid = columns.filter((_, at) => example[at] === '').map(({ field }) => field);
+    expect(unsaid).toEqual(name === 'asset' ? ['asset_hardware_model', 'make'] : []);
+    for (const one of words) expect(noteText(one).length).toBeLessThan(900);
+    expect(Object.keys(EXAMPLES[name]).filter((field) => !columns.some((column) => column.field === field))).toEqual([]);
+  });
+});
+
+describe('headings of custom fields', () => {
+  const template = { id: 7, name: 'Finance', resource: 'asset', active: true, fields: [] };
+  const field = (id: number, label: string): CustomField => ({ id, name: label, dataType: 'text', active: true });
+  const customs = (...names: string[]) =>
+    names.map((label, at) => {
+      const spec = customFieldSpec(asset, template, field(at + 1, label));
+      return { field: `template.7.${at + 1}`, spec };
+    });
+
+  it('are told apart where names are alike, blank, or begin as columns that are never read', () => {
+    const under = { ...template, name: '_private' };
+    const spec = customFieldSpec(asset, under, field(9, 'x'));
+    const columns = blankColumns(asset, [
+      ...customs('Cost', 'COST', 'Ｃｏｓｔ', ' ', 'Line\nbreak \u200b'),
+      { field: 'template.7.9', spec },
+    ]);
+    const headings = columns.slice(-6).map(({ heading }) => heading);
+    expect(headings).toEqual([
+      'Finance: Cost',
+      'Field Finance: COST (template.7.2)',
+      'Field Finance: Cost (template.7.3)',
+      'template.7.4',
+      'Finance: Line break',
+      'Field private: x (template.7.9)',
+    ]);
+    expect(checkJobText(jobText(asset, columns, about)).problems).toEqual([]);
+  });
+
+  it('say that a longer text is taken only by a new record', () => {
+    const [column] = blankColumns(asset, customs('Cost')).slice(-1);
+    const words = columnWords(column as BlankColumn, undefined, '', asset);
+    expect(words.rule).toBe('at most 150 characters (50 in an existing record)');
+  });
+});
+
+describe('names on offer', () => {
+  it('are those that stand for one record and are read as a name', () => {
+    const offered = offer([['B'], ['A'], ['Twice'], [' Twice '], ['4711'], ['id:5'], ['1.2E+10'], ['bad\u0007'], ['']]);
+    expect(offered).toEqual({ names: ['A', 'B'], leftOut: 6, source: 'service' });
+  });
+
+  it('fall back on a second spelling where the first is shared', () => {
+    const owners = [
+      ['Sam Lee', 'sam@example.com'],
+      ['Sam Lee', 'lee@example.com'],
+      ['Ada', 'ada@example.com'],
+    ];
+    expect(offer(owners).names).toEqual(['Ada', 'lee@example.com', 'sam@example.com']);
+    expect(offer(owners).leftOut).toBe(0);
+  });
+
+  it('make lists that columns of the same kind share', () => {
+    const service: ServiceNames = {
+      names: new Map([
+        ['supplier', offer([['Acme']])],
+        ['category', offer([['Laptop'], ['Chair']])],
+      ]),
+      subcategories: new Map([['Laptop', ['Rugged']]]),
+    };
+    const { lists, subcategories, example, columns } = planWorkbook(asset, blankColumns(asset, []), service);
+    expect(lists.get('attached_supplier')).toBe(lists.get('warranty_provider'));
+    expect(lists.has('asset_owner')).toBe(false);
+    expect([...subcategories]).toEqual([['Laptop', ['Rugged']]]);
+    const at = (field: string) => example[columns.indexOf(named(columns, field))];
+    // A category that has subcategories, and an owner that nobody is sure to have.
+    expect([at('category.name'), at('category.subcategory'), at('asset_owner')]).toEqual(['Laptop', 'Rugged', '']);
+    expect(lists.get('country')?.values.length).toBeGreaterThan(240);
+  });
+});
+
+describe('checks while typing', () => {
+  const columns = blankColumns(contract, []);
+  const letters = (field: string) => ({ contract_start_date: 'F', contract_end_date: 'G', nrc: 'H' })[field];
+  const check = (field: string, letterOf: (field: string) => string | undefined = letters) =>
+    validationOf(named(columns, field), undefined, contract, letterOf, false);
+
+  it('compare cells of a row only where the workbook has both', () => {
+    expect(check('contract_end_date')).toMatchObject({
+      type: 'custom',
+      formulae: ['AND(ISNUMBER(G2),G2>=0,OR($F2="",G2>$F2))'],
+      errorStyle: 'warning',
+    });
+    expect(check('contract_end_date', (field) => (field === 'contract_end_date' ? 'G' : undefined))).toMatchObject({
+      type: 'date',
+      errorStyle: 'stop',
+    });
+    expect(check('nrc')).toMatchObject({ type: 'decimal' });
+  });
+
+  it('stop at what the import is sure to refuse', () => {
+    expect(check('name')).toMatchObject({ type: 'textLength', formulae: [50], errorStyle: 'stop' });
+    expect(check('mrc')).toMatchObject({ type: 'decimal', formulae: [0, 999_999_999_999_999], errorStyle: 'stop' });
+    const ein = named(blankColumns(resourceSpec('supplier'), []), 'ein');
+    const of = validationOf(ein, undefined, resourceSpec('supplier'), () => 'A', false);
+    expect(of).toMatchObject({ type: 'textLength', operator: 'equal', formulae: [9] });
+  });
+});
+
+it('amounts are shown with groups of three', () => {
+  expect([withGroups('1250.50'), withGroups('999999999999999'), withGroups('12'), withGroups('-1234')]).toEqual([
+    '1,250.50',
+    '999,999,999,999,999',
+    '12',
+    '-1,234',
+  ]);
+});

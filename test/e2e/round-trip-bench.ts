@@ -1,0 +1,167 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ExportColumn, exportColumns } from '../../src/export/columns.js';
+import { editableJob } from '../../src/export/editable.js';
+import { editableColumns } from '../../src/export/editable-text.js';
+import { extraColumns } from '../../src/export/extra-columns.js';
+import { loadReferenceTexts, ReferenceCollector } from '../../src/export/reference-text.js';
+import { csvEncoder } from '../../src/files/csv-write.js';
+import { writeWorkbook } from '../../src/files/xlsx-write.js';
+import type { Cell } from '../../src/model/row.js';
+import { decodeFields } from '../../src/pipeline/codec.js';
+import { readRecord } from '../../src/resources/read.js';
+import { habitSurvey } from '../../src/resources/read-habits.js';
+import { resourceSpec } from '../../src/resources/registry.js';
+import type { ResourceName } from '../../src/resources/spec.js';
+import { learnNames } from '../../src/runs/connect.js';
+import { runLexicon } from '../../src/runs/lexicon.js';
+import { openLists } from '../../src/runs/lists.js';
+import { serviceOptions } from '../../src/runs/service-options.js';
+import { openKnownIds } from '../../src/service/known-ids.js';
+import type { Json } from '../../src/service/port.js';
+import { openService } from '../../src/service/service.js';
+import type { Desk } from '../support/desk.js';
+import { knowledgeDir } from '../support/records.js';
+
+/** An exported file in memory, to be changed and written. */
+export interface Exported {
+  readonly columns: readonly ExportColumn[];
+  readonly headings: readonly string[];
+  readonly rows: string[][];
+  readonly job: (format: Format) => string;
+  /** The cell of the record with this id under a heading or field. */
+  cell(id: number, name: string): string;
+  put(id: number, name: string, text: string): void;
+}
+
+export type Format = 'csv' | 'xlsx' | 'ndjson';
+export const FORMATS: readonly Format[] = ['csv', 'xlsx', 'ndjson'];
+
+/** Reads a resource as an export does, through HTTP and with what the desk's home knows. */
+export async function exportForEditing(
+  desk: Desk,
+  resource: ResourceName,
+  options: { readonly env?: Record<string, string> } = {},
+): Promise<Exported> {
+  const spec = resourceSpec(resource);
+  const settings = desk.settings(options.env);
+  const service = openService({ ...serviceOptions(settings, 1), mayWrite: () => false });
+  const known = await openKnownIds(knowledgeDir(desk));
+  try {
+    const dir = await mkdtemp(join(desk.dir, 'lists-'));
+    const readAll = openLists(
+      service,
+      (list) => join(dir, `${list}.ndjson`),
+      (list, records) => {
+        if (list === 'contract' || list === 'asset') for (const record of records) learnNames(record, known);
+      },
+    );
+    const lexicon = runLexicon(known, readAll);
+    await lexicon.loadTemplates();
+    await lexicon.loadForms();
+    const { templates, forms } = lexicon;
+    const records: Json[] = [];
+    const survey = habitSurvey(spec);
+    if (resource === 'customer') {
+      await readAll('contract', () => undefined);
+      const ids = [...known.names('customer')].flatMap((name) => known.ids('customer', name));
+      records.push(...ids.map((id) => ({ id, name: known.nameOf('customer', id) })));
+    } else {
+      await readAll(resource, (page) => {
+        records.push(...page);
+        page.forEach(survey.see);
+      });
+    }
+    lexicon.useHabits(survey.conclude(lexicon));
+    const first = exportColumns(resource, { lexicon, templates, forms });
+    const extras = extraColumns(resource, first, { lexicon, templates, forms });
+    const names = new ReferenceCollector(spec);
+    const read = records.map((json) => {
+      extras.see(json);
+      const written = resource === 'customer' ? known.lastWritten('customer', Number(json['id'])) : undefined;
+      const one = written
+        ? { id: Number(json['id']), fields: decodeFields(written), losses: [], unknown: [] }
+        : readRecord(spec, json, lexicon);
+      names.add(one);
+      return { json: written ? { id: json['id'] } : json, read: one };
+    });
+    const references = await loadReferenceTexts(names.names, { service, known, readAll });
+    const columns = editableColumns(resource, [...first, ...extras.columns()], { templates, forms }, references);
+    const headings = columns.map(({ heading }) => heading);
+    const rows = read.map((record) => columns.map((column) => column.text(record)));
+    const at = (id: number, name: string): [string[], number] => {
+      const row = rows.find(([first]) => first === String(id));
+      const index = columns.findIndex((column) => column.heading === name || column.field === name);
+      if (!row || index < 0) throw new Error(`no cell ${name} of ${id}`);
+      return [row, index];
+    };
+    await known.flush();
+    return {
+      columns,
+      headings,
+      rows,
+      job: (format) =>
+        editableJob(resource, columns, {
+          company: 1,
+          format,
+          ...(format === 'xlsx' ? { sheet: 'Data' } : {}),
+          file: `data.${format}`,
+          job: 'data.yaml',
+          catalogue: { templates, forms },
+        }),
+      cell: (id, name) => {
+        const [row, index] = at(id, name);
+        return row[index] ?? '';
+      },
+      put: (id, name, text) => {
+        const [row, index] = at(id, name);
+        row[index] = text;
+      },
+    };
+  } finally {
+    await known.close();
+    await service.close();
+  }
+}
+
+/** Writes file and job beside one another; the paths. */
+export async function place(
+  desk: Desk,
+  exported: Exported,
+  format: Format,
+): Promise<{ readonly file: string; readonly job: string }> {
+  const file = join(desk.dir, `data.${format}`);
+  const job = join(desk.dir, 'data.yaml');
+  const { headings, rows, columns } = exported;
+  if (format === 'csv') await writeFile(file, csvEncoder({ newline: '\r\n' })([headings, ...rows]));
+  else if (format === 'ndjson') {
+    const line = (row: readonly string[]) =>
+      `{${row.map((text, i) => `${JSON.stringify(headings[i])}:${member(text, columns[i]!)}`).join(',')}}\n`;
+    await writeFile(file, rows.map(line).join(''));
+  } else {
+    const cells = rows.map((row) => ({ cells: row.map((text, i) => cellOf(text, columns[i]!)) }));
+    await writeWorkbook(file, { sheet: 'Data', headings, rows: cells });
+  }
+  await writeFile(job, exported.job(format));
+  return { file, job };
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** As model/table.ts says: kinds as bare values, what does not have the form of its kind as text. */
+function member(text: string, { kind }: ExportColumn): string {
+  if (text === '') return 'null';
+  const bare = kind === 'boolean' ? /^(?:true|false)$/.test(text) : NUMBER.test(text);
+  return bare && !['text', 'date', 'json'].includes(kind) ? text : JSON.stringify(text);
+}
+
+function cellOf(text: string, { kind }: ExportColumn): Cell {
+  if (kind === 'boolean' && /^(?:true|false)$/.test(text)) return { t: 'b', value: text === 'true' };
+  if (kind === 'date' && /^(?:19[1-9]\d|20\d\d)-\d\d-\d\d$/.test(text)) {
+    return { t: 'd', value: text, shown: text, format: 'yyyy-mm-dd' };
+  }
+  const digits = text.replace(/[-.]/g, '').length;
+  if (['integer', 'decimal', 'money'].includes(kind) && NUMBER.test(text) && digits <= 15)
+    return { t: 'n', value: text, shown: text };
+  return text;
+}

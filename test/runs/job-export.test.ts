@@ -1,0 +1,271 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunError } from '../../src/model/error.js';
+import { EXPORTABLE } from '../../src/model/job.js';
+import {
+  checkJobText,
+  exportRequest,
+  inlineExportJob,
+  inlineJob,
+  loadExportJob,
+  loadJob,
+  problemLine,
+} from '../../src/runs/job-file.js';
+
+/** `line:column message` of every problem; warnings say so. */
+function problemsOf(text: string): string[] {
+  return checkJobText(text).problems.map((problem) => problemLine('j', problem).slice(2));
+}
+
+const GOOD = 'kind: export\nresource: asset\noutput: exports/assets-{date}.xlsx\n';
+
+/** Each job is the good one with a line more, or one changed; the fault stands where the number says. */
+const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = [
+  ['an unknown key', `${GOOD}outptu: a\n`, '4:1 unknown key `outptu`, did you mean `output`?'],
+  [
+    'a key of import jobs',
+    `${GOOD}match: { key: name }\nsource: {}\n`,
+    '4:1 `match` belongs to import jobs; known in an export job: kind, resource, company, output',
+    '5:1 `source` belongs to import jobs',
+  ],
+  ['a key of reconcile jobs', `${GOOD}scope: {}\n`, '4:1 `scope` belongs to reconcile jobs'],
+  ['a misspelt kind', GOOD.replace('export', 'exprt'), '1:7 `kind` is "exprt"', 'did you mean `export`?'],
+  ['no kind', GOOD.replace('kind: export\n', ''), '1:1 `kind` is missing; write import or export'],
+  ['no resource', 'kind: export\n', '1:1 `resource` is missing; write asset, contract'],
+  [
+    'an unknown resource',
+    GOOD.replace('asset', 'licence'),
+    '2:11 `resource` is "licence"; it must be one of: asset, contract',
+    'did you mean `license`?',
+  ],
+  ['a company of zero', `${GOOD}company: 0\n`, '4:10 `company` is "0"; it must be 1 or more'],
+  [
+    'columns of an import',
+    `${GOOD}columns: { A: name }\n`,
+    '4:10 `columns` must be a list, not a mapping; in an export',
+  ],
+  ['no columns', `${GOOD}columns: []\n`, '4:10 `columns` is an empty list'],
+  ['a column twice', `${GOOD}columns: [name, id, Name]\n`, '4:21 `Name` stands in the list twice'],
+  [
+    'a misspelt column',
+    `${GOOD}columns: [name, serial_numbr]\n`,
+    '4:17 an asset has no field `serial_numbr`, did you mean `serial_number`?',
+  ],
+  ['half a template field', `${GOOD}columns: [template.Finance]\n`, '4:11 `template.Finance` is incomplete'],
+  [
+    'a form of a supplier',
+    `${GOOD.replace('asset', 'supplier')}columns: [form.A.B]\n`,
+    '4:11 `form.A.B`: a supplier has no custom forms',
+  ],
+  ['a misspelt filter', `${GOOD}filter: { manufacturr: Dell }\n`, '4:11 an asset has no field `manufacturr`'],
+  ['a filter that is a list', `${GOOD}filter: [a=b]\n`, '4:9 `filter` must be a mapping of keys to values, not a list'],
+  ['a filter of mappings', `${GOOD}filter: { name: { is: x } }\n`, '`filter.name` must be'],
+  ['an empty list of values', `${GOOD}filter: { name: [] }\n`, '4:17 `filter.name` is an empty list'],
+  ['a filter as on a command line', `${GOOD}filter: { "name=x": y }\n`, '4:11 `name=x` is no field; write'],
+  [
+    'a code that YAML reads as a number',
+    `${GOOD}filter: { asset_tag: [A1, 00123] }\n`,
+    '4:27 filter: `asset_tag` is written 00123, which YAML reads as 123; put it in quotes: "00123"',
+  ],
+  [
+    'half a form filter',
+    `${GOOD}filter: { custom_form_id: 4 }\n`,
+    '4:11 `custom_form_id`, `custom_form_name`, `custom_form_value` go together',
+  ],
+  [
+    'a misspelt order',
+    `${GOOD}order: -creatd_date\n`,
+    '4:8 an asset has no field `creatd_date`, did you mean `created_date`?',
+  ],
+  ['another format', GOOD.replace('xlsx', 'xls'), '3:9 `output` is "exports/assets-{date}.xls"; .xls is not written'],
+  ['no format', GOOD.replace('.xlsx', ''), '3:9 `output` is "exports/assets-{date}"; the name has no ending'],
+  ['a hidden file', GOOD.replace('assets-', '.a'), 'the name of the file must not begin with a dot'],
+  ['another placeholder', GOOD.replace('{date}', '{day}'), '3:9 `output` is "exports/assets-{day}.xlsx"; {day} has no'],
+  [
+    'editable records that can only be read',
+    `${GOOD.replace('asset', 'user')}editable: true\n`,
+    '4:1 `editable` is for asset, contract, supplier, customer: a user can only be read',
+  ],
+  [
+    'editable parts of records',
+    `${GOOD}filter: { req: warranty }\neditable: true\n`,
+    '4:11 `req` shows parts of records only',
+  ],
+  [
+    'a schedule without a file',
+    'kind: export\nresource: asset\nschedule: { cron: "0 2 * * *" }\n',
+    '3:1 the job has a schedule and names no file to write',
+  ],
+  [
+    'a wrong schedule',
+    `${GOOD}schedule: { cron: "0 2 * *", timezone: Europe/Berln, filee: a.csv, file: a.txt }\n`,
+    '4:19 the cron expression',
+    'did you mean `Europe/Berlin`?',
+    'unknown key `filee`, did you mean `file`?',
+    '`schedule.file` is "a.txt"; .txt is not written',
+  ],
+];
+
+describe('an export job', () => {
+  it.each(FAULTS)('with %s is refused', (_, yaml, ...expected) => {
+    const { job, problems } = checkJobText(yaml);
+    const lines = problems.map((problem) => problemLine('j', problem).slice(2));
+    expect(job).toBeUndefined();
+    for (const words of expected) {
+      const found = lines.some((line) => (/^\d/.test(words) ? line.startsWith(words) : line.includes(words)));
+      expect(found, `${words}\n${lines.join('\n')}`).toBe(true);
+    }
+  });
+
+  it('needs no more than a kind and a resource, any that can be read', () => {
+    for (const resource of EXPORTABLE) {
+      const { kind, job, problems } = checkJobText(`kind: export\nresource: ${resource}\n`);
+      expect([kind, job, problems]).toEqual(['export', { kind: 'export', resource, filter: {}, editable: false }, []]);
+    }
+  });
+
+  it('may name fields, aliases, headings, custom fields and what the service itself calls its filters', () => {
+    const job = `${GOOD}columns: [id, Serial_number, attached_supplier.id, supplier.name, template.2.11, form.Data centre.Rack, created_date]
+filter:
+  manufacturer_name: Dell
+  category.name: [Laptop, ~]
+  template.Finance.Cost Centre: 4711
+  form.Data centre.Rack: A1
+  service_start_date: 2026-01-31
+  original_cost: 0.10
+  warranty_type: [oem, OEM Extended]
+  req: support
+order: -modified_date
+`;
+    expect(problemsOf(job)).toEqual([]);
+    expect(problemsOf('kind: export\nresource: license\nfilter: { state: Lapsed, template.A: x }\n')).toEqual([]);
+    expect(problemsOf('kind: export\nresource: customer\ncolumns: [name, _known_from]\n')).toEqual([]);
+  });
+
+  it('is warned of names and values that the interface does not know, which the service may have all the same', () => {
+    expect(problemsOf(`${GOOD}columns: [name, colour]\nfilter: { warranty_type: oemm }\n`)).toEqual([
+      '4:17 warning: the interface shows no field `colour` of an asset; the run is refused where records do not hold it either',
+      '5:26 warning: filter: `warranty_type` is "oemm", which is no value of the interface, did you mean `oem`?',
+    ]);
+  });
+
+  it('whatever a person writes, is answered with a job or with problems', async () => {
+    const text = await readFile('jobs/export-contracts.yaml', 'utf8');
+    const bit = fc.constantFrom(
+      '',
+      ' ',
+      '\n',
+      ':',
+      '"',
+      '{',
+      ']',
+      '- ',
+      '&a ',
+      '*a',
+      '~',
+      '\t',
+      '0',
+      '{date}',
+      '\u0000',
+    );
+    fc.assert(
+      fc.property(fc.nat(text.length), fc.nat(12), bit, (at, gone, put) => {
+        const { job, problems } = checkJobText(text.slice(0, at) + put + text.slice(at + gone));
+        expect(job === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('jobs of two kinds in one folder', () => {
+  let jobsDir: string;
+  beforeEach(async () => {
+    jobsDir = await mkdtemp(path.join(tmpdir(), 'rowferry-jobs-'));
+    await writeFile(path.join(jobsDir, 'out.yaml'), GOOD);
+    await writeFile(
+      path.join(jobsDir, 'in.yaml'),
+      'kind: import\nresource: asset\nmatch: { key: name }\ncolumns: { N: name }\n',
+    );
+    await writeFile(path.join(jobsDir, 'bad.yaml'), `${GOOD}colums: [name]\n`);
+  });
+  afterEach(() => rm(jobsDir, { recursive: true, force: true }));
+
+  it('are loaded each as what it is; the other way says how to run it', async () => {
+    expect(await loadExportJob('out', { jobsDir })).toMatchObject({
+      name: 'out',
+      job: { kind: 'export' },
+      warnings: [],
+    });
+    await expect(loadJob('out', { jobsDir })).rejects.toThrow(
+      /out\.yaml is of kind export, not import: it is run with `rowferry export --job out`/,
+    );
+    await expect(loadExportJob('in', { jobsDir })).rejects.toThrow(
+      /in\.yaml is of kind import, not export: it is run with `rowferry import FILE --job in`/,
+    );
+    expect(inlineExportJob({ kind: 'export', resource: 'user' })).toMatchObject({ name: 'inline', path: '' });
+    expect(() => inlineJob({ kind: 'export', resource: 'user' })).toThrow(/inline job is of kind export, not import/);
+  });
+
+  it('are refused with every fault', async () => {
+    const error: unknown = await loadExportJob('bad', { jobsDir }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RunError);
+    expect((error as RunError).details).toEqual([
+      `${path.join(jobsDir, 'bad.yaml')}:4:1 unknown key \`colums\`, did you mean \`columns\`?`,
+    ]);
+  });
+});
+
+describe('the request of an export job', () => {
+  const loaded = (more: object = {}) => inlineExportJob({ kind: 'export', resource: 'asset', ...more });
+  // 01:30 of the next day in Berlin.
+  const now = Date.parse('2026-11-20T00:30:00+01:00') - 3_600_000;
+
+  it('holds what the job says; the date is that of the zone of its schedule', () => {
+    const job = loaded({
+      output: 'exports/{date}/assets-{date}.csv',
+      columns: ['id', 'name'],
+      filter: { lifecycle_stage: ['a', 'b'], room: null, floor: 3, unit: true },
+      order: '-name',
+      company: 7,
+      schedule: { cron: '0 2 * * *', timezone: 'Asia/Tokyo' },
+    });
+    const request = exportRequest(job, {}, { cwd: '/somewhere', now });
+    expect(request).toEqual({
+      resource: 'asset',
+      target: '/somewhere/exports/2026-11-20/assets-2026-11-20.csv',
+      columns: ['id', 'name'],
+      filter: ['lifecycle_stage=a', 'lifecycle_stage=b', 'room=', 'floor=3', 'unit=true'],
+      order: '-name',
+      editable: false,
+      company: 7,
+      job: { name: 'inline', sha256: job.sha256 },
+      notes: [],
+    });
+    const west = loaded({ output: 'a-{date}.csv', schedule: { cron: '0 2 * * *', timezone: 'America/New_York' } });
+    expect(exportRequest(west, {}, { cwd: '/x', now }).target).toBe('/x/a-2026-11-19.csv');
+  });
+
+  it('takes what is stated beside it before what the job says', () => {
+    const job = loaded({ output: 'a.csv', filter: { name: 'x' }, columns: ['id'], company: 7, editable: true });
+    const stated = {
+      target: '/t/b.xlsx',
+      filter: [],
+      columns: ['name'],
+      company: 8,
+      editable: false,
+      run: 'r',
+      notes: ['n'],
+    };
+    expect(exportRequest(job, stated, { cwd: '/x' })).toMatchObject(stated);
+  });
+
+  it('takes the file of the schedule before that of the job, and asks for one where there is none', () => {
+    const schedule = { cron: '0 2 * * *', file: '/abs/b.csv' };
+    expect(exportRequest(loaded({ output: 'a.csv', schedule }), {}, { cwd: '/x' }).target).toBe('/abs/b.csv');
+    expect(() => exportRequest(loaded(), {}, { cwd: '/x' })).toThrow(/does not say which file to write/);
+  });
+});
