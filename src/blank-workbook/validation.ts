@@ -192,7 +192,7 @@ export function widthOf({ spec, heading }: BlankColumn): number {
   };
   const { type } = spec;
   const base =
-    type.kind === 'text' ? ((type.max ?? 50) > 100 ? 40 : (type.max ?? 50) > 20 ? 24 : 18) : byType[type.kind];
+    type.kind === 'text' ? ((type.max ?? 50) > 100 ? 40 : (type.max ?? 50) > 20 ? 28 : 18) : byType[type.kind];
   // A heading takes two lines at most.
   return Math.min(
     44,

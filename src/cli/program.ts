@@ -9,6 +9,7 @@ import { importCommand } from './commands/import.js';
 import { laterCommands } from './commands/later.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
+import { templateCommand } from './commands/template.js';
 import { workerCommand } from './commands/worker.js';
 import { failureObject, presentFailure } from './failure.js';
 import { type Cli, type Io, printJson } from './io.js';
@@ -61,6 +62,7 @@ function buildProgram(cli: Cli): Command {
   const commands = [
     importCommand(cli),
     exportCommand(cli),
+    templateCommand(cli),
     checkCommand(cli),
     runsCommand(cli),
     sandboxCommand(cli),

@@ -13,6 +13,10 @@ export interface Condition {
   readonly ask?: Ask;
   /** Why it is not asked, although it has a filter. */
   readonly unasked?: string;
+  /** Member of the read form that it looks at. */
+  readonly member: string;
+  /** The records do not show the member, so that the service's word is all there is. */
+  readonly unseen?: true;
   /** Only records with these ids can fit. */
   readonly ids?: readonly number[];
 }

@@ -28,10 +28,18 @@ export function conditionOn(key: string, values: readonly string[], naming: Nami
   const one = orBlank || values.length > 1 || columns.length > 1 ? undefined : wanted[0];
   return {
     described: describe(key, values),
+    member: memberOf(columns[0]!, naming),
     keeps: (record) => fits(record) || (orBlank && whole.every((column) => column.text(record).trim() === '')),
     ...(one ? asking(one, values[0]!.trim(), naming) : {}),
     ...(orBlank || columns[0]?.field !== 'id' ? {} : idsOf(wanted)),
   };
+}
+
+function memberOf({ source }: ExportColumn, { resource }: Naming): string {
+  if (source.kind === 'path') return source.path.split('.')[0] ?? '';
+  if (source.kind === 'extra') return source.keys[0]?.split('.')[0] ?? '';
+  const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
+  return (source.name.startsWith('form.') ? spec?.form?.read : spec?.template.read) ?? '';
 }
 
 /** A column and what it is compared with. */

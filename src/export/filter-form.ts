@@ -14,6 +14,9 @@ import { isWritable } from './record.js';
 
 const PARAMETERS = ['custom_form_id', 'custom_form_name', 'custom_form_value'] as const;
 
+/** Where assets show their form rows: interface, section 2.5. */
+const FORMS = 'custom_form';
+
 /** What was asked for, by key in lower case. */
 export type Asked = Map<string, { readonly key: string; readonly values: readonly string[] }>;
 
@@ -78,6 +81,7 @@ function condition({ key, form, column }: Column, values: readonly string[], nam
   };
   return {
     described: describe(key, values),
+    member: FORMS,
     keeps(record) {
       const cells = cellsOf(record);
       return tests.some((one) => (one.text === '' ? cells.length === 0 : cells.some((cell) => one.is(cell))));

@@ -81,7 +81,7 @@ export function filterOf(conditions: readonly Condition[], view: Query, naming: 
     keeps: (record) => conditions.every((condition) => condition.keeps(record)),
     described: [
       ...Object.entries(view).map(([name, value]) => `${name} = ${value} (the service shows only these details)`),
-      ...conditions.map(({ described, ask, unasked }) => `${described} (${whoChecks(ask !== undefined, unasked)})`),
+      ...conditions.map((condition) => `${condition.described} (${whoChecks(condition)})`),
     ],
     partialRecords: 'req' in view,
     conditions,
@@ -89,8 +89,9 @@ export function filterOf(conditions: readonly Condition[], view: Query, naming: 
   };
 }
 
-function whoChecks(asked: boolean, unasked: string | undefined): string {
-  if (asked) return 'asked of the service, and checked here';
+function whoChecks({ ask, unasked, unseen }: Condition): string {
+  if (ask)
+    return unseen ? 'asked of the service; the records do not show it' : 'asked of the service, and checked here';
   return `checked here: ${unasked === undefined ? 'the service has no filter for it' : `the filter of the service ${unasked}`}`;
 }
 

@@ -65,7 +65,7 @@ export function customNamed(
 }
 
 /** Members that reads may show although the interface does not list them for the record. */
-const UNLISTED = ['company', 'created_date', 'modified_date'];
+export const UNLISTED = ['company', 'created_date', 'modified_date'];
 
 /**
  * A column that only the records can tell of: a further row of a form, a part of an object with keys of its own, the dates

@@ -64,10 +64,11 @@ function columnToSortBy(name: string, naming: Naming): ExportColumn | undefined 
   const part = partNamed(name, naming);
   if (part) return part;
   const custom = customNamed(name, naming);
-  if (custom && 'name' in custom) {
-    return naming.columns.find(({ source }) => source.kind === 'custom' && source.name === custom.name);
-  }
-  return laterColumn(name, naming);
+  const known =
+    custom && 'name' in custom
+      ? naming.columns.find(({ source }) => source.kind === 'custom' && source.name === custom.name)
+      : undefined;
+  return known ?? laterColumn(name, naming);
 }
 
 function unknownOrder(name: string, naming: Naming): string {

@@ -1,10 +1,11 @@
 import { PAGE_SIZE, trustFilter } from '../pipeline/filter.js';
 import type { Json, Page, Readable, Service } from '../service/port.js';
+import { refused } from './choose.js';
 import type { Exportable, ExportRecord } from './column.js';
 import type { Ask, Condition, Query } from './condition.js';
 import { formRowsOf } from './custom-cells.js';
 import { type ExportFilter, filterOf } from './filter.js';
-import type { Naming } from './names.js';
+import { type Naming, UNLISTED } from './names.js';
 import { isNothing, rawText } from './raw-text.js';
 
 export interface ProveOptions {
@@ -21,21 +22,47 @@ export interface ProveOptions {
  * records out and found one that fits: one of those asked for, else a record of page 1 (`trustFilter`). Costs at most two
  * requests a condition, and none where the whole list is one page. Records whose stored text differs from the text asked for
  * only in blanks or Unicode form are beyond what this can establish.
+ *
+ * With `req` records lack members: what they do not show is believed where the service can be trusted with it, else a RunError
+ * is thrown. Call this before the query is sent, also where no parameter is asked for.
  */
 export async function proveFilter(filter: ExportFilter, options: ProveOptions): Promise<ExportFilter> {
-  const { conditions, query } = filter;
-  if (!conditions.some(({ ask }) => ask)) return filter;
-  const view: Query = query['req'] === undefined ? {} : { req: query['req'] };
-  const whole = options.first.count <= Math.max(options.first.results.length, PAGE_SIZE);
+  const { first, naming } = options;
+  const view: Query = filter.query['req'] === undefined ? {} : { req: filter.query['req'] };
+  const whole = first.count <= Math.max(first.results.length, PAGE_SIZE);
+  const hidden = await hiddenMembers(filter, view, options);
   const proved: Condition[] = [];
-  for (const condition of conditions) {
+  const problems: string[] = [];
+  for (const condition of filter.conditions) {
     const { ask, ...rest } = condition;
-    if (!ask) proved.push(condition);
-    else if (whole) proved.push({ ...rest, unasked: 'would save nothing' });
-    else if (await isTrusted(condition, ask, options)) proved.push(condition);
-    else proved.push({ ...rest, unasked: 'could not be trusted to find every record' });
+    const unseen = hidden.has(condition.member);
+    if (!ask && !unseen) proved.push(condition);
+    else if (ask && (!whole || unseen) && (await isTrusted(condition, ask, options))) {
+      proved.push(unseen ? { ...condition, unseen: true, keeps: () => true } : condition);
+    } else if (unseen) problems.push(notShown(rest.described, view));
+    else proved.push({ ...rest, unasked: whole ? 'would save nothing' : 'could not be trusted to find every record' });
   }
-  return filterOf(proved, view, options.naming);
+  if (problems.length > 0) throw refused('--filter cannot be used.', problems);
+  return filterOf(proved, view, naming);
+}
+
+function notShown(described: string, { req }: Query): string {
+  const when = req === undefined ? '' : `With req = ${req}: `;
+  return `${when}the service does not show what "${described}" asks for.`;
+}
+
+/** Members that the conditions look at and that records do not have: of a partial view (`req`), or not listed anyway. */
+async function hiddenMembers(
+  { conditions }: ExportFilter,
+  view: Query,
+  { service, first, naming }: ProveOptions,
+): Promise<ReadonlySet<string>> {
+  const partial = view['req'] !== undefined;
+  const members = conditions.map(({ member }) => member).filter((member) => partial || UNLISTED.includes(member));
+  if (members.length === 0) return new Set();
+  const { results } = partial ? await service.page(naming.resource, 1, view) : first;
+  if (results.length === 0) return new Set();
+  return new Set(members.filter((member) => !results.some((record) => Object.hasOwn(record, member))));
 }
 
 async function isTrusted(condition: Condition, ask: Ask, options: ProveOptions): Promise<boolean> {

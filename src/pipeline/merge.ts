@@ -101,7 +101,9 @@ export function mergeRow(
   if (conflict) issues.push(conflict);
   templateConflict(base, target, options, risks, diff);
   const { lost } = updateBody(options.spec, options.company, target, options.lexicon, options.accepted);
-  issues.push(...unwritable(lost, diff));
+  const unwritten = unwritable(lost, diff);
+  // That a template of several is left out is said once.
+  issues.push(...(conflict ? unwritten.filter((one) => templateOf(one.field ?? '') === undefined) : unwritten));
   if (!options.omittedIsKept) {
     collectRisks([...read.losses, ...lost], risks, diff);
     for (const field of Object.keys(ours)) {

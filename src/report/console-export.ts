@@ -30,6 +30,7 @@ function headline({ status, records, resource }: Summary, target: string): strin
 }
 
 function consistency({ consistency: found, passes = 0 }: Summary): string {
+  if (found === 'verified' && passes === 1) return 'consistency: verified (each record was asked for by its id)';
   return found === 'verified'
     ? `consistency: verified (read ${passes} times; the last two agree)`
     : 'consistency: partial (it could not be established that no record is missing; see the notes)';

@@ -109,10 +109,10 @@ function withoutService(spec: ResourceSpec, request: TemplateRequest, warn: (tex
       '--template names a custom field template, which the service alone knows. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN.',
     );
   }
+  const columns = chooseColumns(spec, { columns: [], warnings: [] }, request.columns, undefined);
   warn(
     "No service was asked (ROWFERRY_API_URL is not set): the workbook lacks the service's custom fields and the drop-down lists of its names, such as categories and owners. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN and make it anew to have them.",
   );
-  const columns = chooseColumns(spec, { columns: [], warnings: [] }, request.columns, undefined);
   return { columns, ...(request.company === undefined ? {} : { company: request.company }) };
 }
 

@@ -68,11 +68,13 @@ export const RULES: Rules = {
  * The whole list, complete although it changes while it is read: every record that was there all the time is in it, each
  * once, or `consistency` is `partial` and the list is everything that was seen.
  *
- * A quiet list of n pages takes 2 n requests, one more where the last page is full: only the empty page after it shows
- * that the service did not count too few. Once a pass was not sound, the next ask for one page after the other, with a
- * step back wherever the count changes: a backward walk of single pages loses nothing to removals (they move records to
- * pages still to be read), a forward walk nothing to insertions. Pages are asked for by number; `next` is never followed.
+ * A quiet list of n pages takes 2 n requests, one more where the last page is full (only the empty page after it shows
+ * that the service did not count too few), n - 1 more where it has two to four pages: in so few requests a change and its
+ * reverse are easily missed. Once a pass was not sound, the next ask for one page after the other, with a step back
+ * wherever the count changes: a backward walk of single pages loses nothing to removals (they move records to pages still
+ * to be read), a forward walk nothing to insertions. Pages are asked for by number; `next` is never followed.
  *
+ * A log that holds everything gives the list without a request, as it was then: how old a log may be, the caller decides.
  * Memory: 43 to 57 bytes a record; the records are in the log alone. Throws what `Service.page` throws, and a `RunError`
  * where the log cannot be written; the log then holds what was read, and another call with it goes on from there.
  * Interface, section 8.

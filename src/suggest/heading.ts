@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
-import { OTHER_QUALIFIERS, PLAIN_QUALIFIERS, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
+import { OTHER_QUALIFIERS, PLAIN_QUALIFIERS, RESOURCE_WORDS, VOCABULARY, type Vocabulary } from './vocabulary.js';
 import { type Words, wordsOf } from './words.js';
 
 /** A field that a heading may mean: 1 its very name, 0.88 and above for certain, 0.7 and above likely. */
@@ -140,7 +140,7 @@ function phraseBook(spec: ResourceSpec): PhraseBook {
     add(field.name, 'name');
     for (const alias of field.aliases ?? []) add(alias, 'alias');
     add(field.label, 'label');
-    for (const marked of Object.hasOwn(vocabulary, field.name) ? vocabulary[field.name]! : []) {
+    for (const marked of phrasesOf(vocabulary, field.name)) {
       const text = marked.replace(/^\?+/, '');
       add(text, marked.startsWith('??') ? 'possible' : marked.startsWith('?') ? 'likely' : 'sure');
     }
@@ -149,8 +149,16 @@ function phraseBook(spec: ResourceSpec): PhraseBook {
     byWords: group(phrases, ({ words }) => [words.join(' ')]),
     byJoined: group(phrases, ({ joined }) => [joined]),
     byWord: group(phrases, ({ words }) => words),
-    context: new Set(RESOURCE_WORDS[spec.name].flatMap((word) => wordsOf(word).words)),
+    context: new Set(wordsOf(RESOURCE_WORDS[spec.name]).words),
   };
+}
+
+function phrasesOf(vocabulary: Vocabulary, field: string): string[] {
+  const phrases = Object.hasOwn(vocabulary, field) ? vocabulary[field]! : '';
+  return phrases
+    .split(';')
+    .map((phrase) => phrase.replace(/\s+/g, ' ').trim())
+    .filter((phrase) => phrase !== '');
 }
 
 function group(phrases: readonly Phrase[], keys: (phrase: Phrase) => readonly string[]): Map<string, Phrase[]> {

@@ -70,7 +70,10 @@ export async function profileFile(
   const bounds = { ...LIMITS, ...limits };
   const { headings } = source.meta;
   const columns = headings.map(() => new Counter());
-  const room = Math.max(100, Math.min(bounds.sampleRows, Math.floor(bounds.sampleCells / Math.max(1, headings.length))));
+  const room = Math.max(
+    100,
+    Math.min(bounds.sampleRows, Math.floor(bounds.sampleCells / Math.max(1, headings.length))),
+  );
   const sample = new Spread(room);
   const budget = { characters: bounds.characters, distinct: bounds.distinct };
   let rows = 0;
@@ -155,7 +158,11 @@ class Counter {
     const key = text.length > COUNTABLE ? undefined : PLAIN.test(text) ? text : normaliseKey(text);
     const times = key === undefined ? undefined : texts.get(key);
     const surely = this.counted > ENOUGH && texts.size > 1_000 && this.repeats * 2 > this.counted;
-    if (key === undefined || surely || (times === undefined && (texts.size >= budget.distinct || budget.characters < 0))) {
+    if (
+      key === undefined ||
+      surely ||
+      (times === undefined && (texts.size >= budget.distinct || budget.characters < 0))
+    ) {
       this.texts = undefined;
       return;
     }

@@ -44,8 +44,8 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
     const text = jobText(spec, columns, about);
     const { job, problems } = checkJobText(text);
     expect(problems).toEqual([]);
-    expect(job?.match.key).toEqual([KEY[name]]);
-    expect(Object.keys(job?.columns ?? {})).toEqual(columns.map(({ heading }) => heading));
+    expect(job).toMatchObject({ kind: 'import', resource: name, match: { key: [KEY[name]] } });
+    expect(Object.keys(job && 'match' in job ? job.columns : {})).toEqual(columns.map(({ heading }) => heading));
     expect(isTemplateJob(text)).toBe(true);
     expect(isTemplateJob(`kind: import\n${text}`)).toBe(false);
   });
@@ -55,7 +55,9 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
     const unsaid = columns.filter((_, at) => example[at] === '').map(({ field }) => field);
     expect(unsaid).toEqual(name === 'asset' ? ['asset_hardware_model', 'make'] : []);
     for (const one of words) expect(noteText(one).length).toBeLessThan(900);
-    expect(Object.keys(EXAMPLES[name]).filter((field) => !columns.some((column) => column.field === field))).toEqual([]);
+    expect(Object.keys(EXAMPLES[name]).filter((field) => !columns.some((column) => column.field === field))).toEqual(
+      [],
+    );
   });
 });
 

@@ -52,3 +52,16 @@ it('goes on after a file that does not exist', async () => {
   expect(err).toContain('nope');
   expect(out).toContain('jobs/bad.yaml:');
 });
+
+it('checks export jobs beside import jobs', async () => {
+  await writeFile(join(cwd, 'jobs', 'out.yaml'), 'kind: export\nresource: user\noutput: exports/users-{date}.csv\n');
+  expect((await cli(['check'], { cwd })).out).toBe('2 job files are fine\n');
+  await writeFile(
+    join(cwd, 'jobs', 'out.yaml'),
+    'kind: export\nresource: user\noutput: users.txt\nmatch: { key: id }\n',
+  );
+  const { code, out } = await cli(['check', 'out'], { cwd });
+  expect(code).toBe(2);
+  expect(out).toMatch(/^jobs\/out\.yaml:3:9 `output` is "users\.txt"; \.txt is not written/m);
+  expect(out).toMatch(/^jobs\/out\.yaml:4:1 `match` belongs to import jobs/m);
+});

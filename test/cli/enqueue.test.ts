@@ -1,19 +1,26 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
 import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
+import { homeId } from '../../src/worker/jobs/home-id.js';
+import { tellRoots } from '../../src/worker/jobs/told-roots.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
 import { capture, type Ran } from './fake-io.js';
 
 let bench: Bench;
 let cwd: string;
 
+/** An export of three columns, so that the file is easy to compare. */
+const EXPORT = { kind: 'export', resource: 'asset', columns: ['id', 'name'], output: 'exports/assets-{date}.csv' };
+
 beforeAll(async () => {
   bench = await openBench();
+  await writeFile(path.join(bench.dir, 'jobs', 'nightly.yaml'), JSON.stringify(EXPORT));
   // Not below what workers may read.
   cwd = path.join(bench.dir, '.elsewhere');
   await mkdir(cwd);
@@ -31,6 +38,7 @@ async function enqueue(
     ROWFERRY_HOME: path.join(bench.dir, 'home'),
     ROWFERRY_JOBS_DIR: path.join(bench.dir, 'jobs'),
     ROWFERRY_ROOTS: bench.dir,
+    ROWFERRY_INBOX: path.join(bench.dir, 'drop'),
     ...options.env,
   };
   const cli = openCli({ env, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream });
@@ -80,7 +88,16 @@ describe('without a worker', () => {
     [['import', '--file', 'a.csv'], 2, '--job is missing'],
     [['import', '--job', 'assets'], 2, '--file is missing'],
     [['remove', '--job', 'assets', '--file', 'a.csv'], 2, 'is unknown'],
-    [['export', '--job', 'assets'], 2, 'not in this version'],
+    [['reconcile', '--job', 'assets'], 2, 'not in this version'],
+    [['export'], 2, '--job is missing: it names the job. For example: rowferry enqueue export'],
+    [['export', '--job', 'assets'], 2, 'is of kind import, not export'],
+    [['import', '--job', 'nightly', '--file', 'a.csv'], 2, 'is of kind export, not import'],
+    [['export', '--job', 'nightly', '--dry-run'], 2, '--dry-run has no meaning in an export'],
+    [['export', '--job', 'nightly', '--force'], 2, '--force has no meaning in an export'],
+    [['export', '--job', 'nightly', '--file', '-'], 2, '--file is -, but an export writes a file'],
+    [['export', '--job', 'nightly', '--file', 'a.ods'], 2, '.ods is not written'],
+    [['export', '--job', 'nightly', '--file', '/nowhere/a.csv'], 2, 'not below a folder that this worker may write to'],
+    [['export', '--job', 'nightly', '--file', '../drop/a.csv'], 2, 'in the drop folder'],
     [['import', '--job', 'assets', '--file', 'none.csv'], 1, 'There is no file none.csv'],
     [['import', '--job', 'none/assets.yaml', '--file', 'a.csv'], 2, 'There is no job file'],
     [['import', '--job', 'broken', '--file', 'a.csv'], 2, 'unknown key'],
@@ -89,6 +106,33 @@ describe('without a worker', () => {
     const ran = await enqueue(argv as string[]);
     expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(words as string)]);
     expect(await bench.queue.getWaitingCount()).toBe(0);
+  });
+});
+
+describe('an export', () => {
+  it('is put on the queue by the name of its job, or whole, with the file to write', async () => {
+    const named = JSON.parse((await enqueue(['export', '--job', 'nightly', '--json'])).out);
+    expect(named).toMatchObject({ name: 'export', data: { job: 'nightly' } });
+    expect(Object.keys(named.data)).toEqual(['job']);
+    const job = path.join(bench.dir, 'jobs', 'nightly.yaml');
+    const target = path.join(bench.dir, 'out', 'b-{date}.xlsx');
+    const whole = await enqueue(['export', '--job', job, '--file', '../out/b-{date}.xlsx', '--company', '3', '--json']);
+    expect(JSON.parse(whole.out).data).toEqual({ job: EXPORT, file: target, options: { company: 3 } });
+    expect(await readdir(bench.dir)).not.toContain('out');
+    await bench.queue.drain();
+  });
+
+  it('may be written where only another worker may write', async () => {
+    const home = path.join(bench.dir, 'other-home');
+    await mkdir(home, { recursive: true });
+    const id = await homeId(home);
+    await tellRoots(bench.store, id, ['/another/machine']);
+    const argv = ['export', '--job', 'nightly', '--file', '/another/machine/a.csv', '--json'];
+    expect((await enqueue(argv)).err).toContain('not below a folder');
+    const alive = await bench.store.lease(`home.${id}`, 10_000);
+    expect(JSON.parse((await enqueue(argv)).out).data.file).toBe('/another/machine/a.csv');
+    await alive?.release();
+    await bench.queue.drain();
   });
 });
 
@@ -119,6 +163,23 @@ describe('with a worker and --wait', () => {
     ]);
     expect(some.code).toBe(3);
     expect(JSON.parse(some.out)).toMatchObject({ status: 'partial', job: 'inline', rows: { created: 1, invalid: 1 } });
+  });
+
+  it('shows the summary of an export, with its exit code', async () => {
+    const ran = await enqueue(['export', '--job', 'nightly', '--wait']);
+    expect([ran.code, ran.err]).toEqual([0, '']);
+    expect(ran.out).toMatch(/exports\/assets-\d{4}-\d\d-\d\d\.csv/);
+    const json = await enqueue(['export', '--job', 'nightly', '--file', '../out/c.ndjson.gz', '--wait', '--json']);
+    const held = bench.sandbox.records('asset').length;
+    const target = { path: path.join(bench.dir, 'out', 'c.ndjson.gz'), format: 'ndjson', gzip: true };
+    expect(JSON.parse(json.out)).toMatchObject({ kind: 'export', status: 'succeeded', records: held, target });
+    const lines = gunzipSync(await readFile(target.path))
+      .toString('utf8')
+      .trimEnd()
+      .split('\n');
+    expect(lines.filter((line) => line !== '')).toHaveLength(held);
+    const refused = await enqueue(['export', '--job', 'not-there', '--wait']);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('There is no job `not-there`')]);
   });
 
   it('takes rows from stdin', async () => {

@@ -5,9 +5,7 @@ import { editableJob } from '../../src/export/editable.js';
 import { editableColumns } from '../../src/export/editable-text.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
 import { loadReferenceTexts, ReferenceCollector } from '../../src/export/reference-text.js';
-import { csvEncoder } from '../../src/files/csv-write.js';
-import { writeWorkbook } from '../../src/files/xlsx-write.js';
-import type { Cell } from '../../src/model/row.js';
+import { writeTable } from '../../src/files/table-write.js';
 import { decodeFields } from '../../src/pipeline/codec.js';
 import { readRecord } from '../../src/resources/read.js';
 import { habitSurvey } from '../../src/resources/read-habits.js';
@@ -17,16 +15,15 @@ import { learnNames } from '../../src/runs/connect.js';
 import { runLexicon } from '../../src/runs/lexicon.js';
 import { openLists } from '../../src/runs/lists.js';
 import { serviceOptions } from '../../src/runs/service-options.js';
+import { serviceDir } from '../../src/service/address.js';
 import { openKnownIds } from '../../src/service/known-ids.js';
 import type { Json } from '../../src/service/port.js';
 import { openService } from '../../src/service/service.js';
 import type { Desk } from '../support/desk.js';
-import { knowledgeDir } from '../support/records.js';
 
 /** An exported file in memory, to be changed and written. */
 export interface Exported {
   readonly columns: readonly ExportColumn[];
-  readonly headings: readonly string[];
   readonly rows: string[][];
   readonly job: (format: Format) => string;
   /** The cell of the record with this id under a heading or field. */
@@ -46,7 +43,7 @@ export async function exportForEditing(
   const spec = resourceSpec(resource);
   const settings = desk.settings(options.env);
   const service = openService({ ...serviceOptions(settings, 1), mayWrite: () => false });
-  const known = await openKnownIds(knowledgeDir(desk));
+  const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl ?? '', 1));
   try {
     const dir = await mkdtemp(join(desk.dir, 'lists-'));
     const readAll = openLists(
@@ -87,7 +84,6 @@ export async function exportForEditing(
     });
     const references = await loadReferenceTexts(names.names, { service, known, readAll });
     const columns = editableColumns(resource, [...first, ...extras.columns()], { templates, forms }, references);
-    const headings = columns.map(({ heading }) => heading);
     const rows = read.map((record) => columns.map((column) => column.text(record)));
     const at = (id: number, name: string): [string[], number] => {
       const row = rows.find(([first]) => first === String(id));
@@ -98,7 +94,6 @@ export async function exportForEditing(
     await known.flush();
     return {
       columns,
-      headings,
       rows,
       job: (format) =>
         editableJob(resource, columns, {
@@ -132,36 +127,12 @@ export async function place(
 ): Promise<{ readonly file: string; readonly job: string }> {
   const file = join(desk.dir, `data.${format}`);
   const job = join(desk.dir, 'data.yaml');
-  const { headings, rows, columns } = exported;
-  if (format === 'csv') await writeFile(file, csvEncoder({ newline: '\r\n' })([headings, ...rows]));
-  else if (format === 'ndjson') {
-    const line = (row: readonly string[]) =>
-      `{${row.map((text, i) => `${JSON.stringify(headings[i])}:${member(text, columns[i]!)}`).join(',')}}\n`;
-    await writeFile(file, rows.map(line).join(''));
-  } else {
-    const cells = rows.map((row) => ({ cells: row.map((text, i) => cellOf(text, columns[i]!)) }));
-    await writeWorkbook(file, { sheet: 'Data', headings, rows: cells });
+  const { rows, columns } = exported;
+  async function* batches() {
+    yield rows;
   }
+  const about = { title: 'Data', facts: [] };
+  await writeTable(file, columns, batches(), about);
   await writeFile(job, exported.job(format));
   return { file, job };
-}
-
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-
-/** As model/table.ts says: kinds as bare values, what does not have the form of its kind as text. */
-function member(text: string, { kind }: ExportColumn): string {
-  if (text === '') return 'null';
-  const bare = kind === 'boolean' ? /^(?:true|false)$/.test(text) : NUMBER.test(text);
-  return bare && !['text', 'date', 'json'].includes(kind) ? text : JSON.stringify(text);
-}
-
-function cellOf(text: string, { kind }: ExportColumn): Cell {
-  if (kind === 'boolean' && /^(?:true|false)$/.test(text)) return { t: 'b', value: text === 'true' };
-  if (kind === 'date' && /^(?:19[1-9]\d|20\d\d)-\d\d-\d\d$/.test(text)) {
-    return { t: 'd', value: text, shown: text, format: 'yyyy-mm-dd' };
-  }
-  const digits = text.replace(/[-.]/g, '').length;
-  if (['integer', 'decimal', 'money'].includes(kind) && NUMBER.test(text) && digits <= 15)
-    return { t: 'n', value: text, shown: text };
-  return text;
 }

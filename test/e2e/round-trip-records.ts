@@ -200,7 +200,12 @@ function lexiconOf(sandbox: Sandbox): Names {
 }
 
 /** Puts records in by their canonical values; the ids. */
-export function insert(sandbox: Sandbox, resource: ResourceName, records: readonly Fields[]): number[] {
+export function insert(
+  sandbox: Sandbox,
+  resource: ResourceName,
+  records: readonly Fields[],
+  options = { alert: true },
+): number[] {
   const spec = resourceSpec(resource);
   const lexicon = lexiconOf(sandbox);
   return sandbox.insert(
@@ -214,7 +219,7 @@ export function insert(sandbox: Sandbox, resource: ResourceName, records: readon
         email_message: '=note',
         email_list: ['a@b.example', 'c@d.example'],
       };
-      return stringifyBody(resource === 'contract' ? { ...body, alert } : body);
+      return stringifyBody(resource === 'contract' && options.alert ? { ...body, alert } : body);
     }),
   );
 }

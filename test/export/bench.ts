@@ -1,10 +1,10 @@
 import { afterEach } from 'vitest';
-import type { ExportColumn, Exportable, ExportContext, ExportRecord } from '../../src/export/column.js';
+import type { Exportable, ExportColumn, ExportContext, ExportRecord } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
-import { exportRecord } from '../../src/export/record.js';
 import { recordHabits } from '../../src/export/habits.js';
 import type { Naming } from '../../src/export/names.js';
+import { exportRecord } from '../../src/export/record.js';
 import { findCountry } from '../../src/resources/countries.js';
 import { parseForm, parseTemplate } from '../../src/resources/custom.js';
 import type { CustomTemplate, DateOrder, DecimalSign, Lexicon } from '../../src/resources/spec.js';
@@ -38,7 +38,12 @@ afterEach(async () => {
 
 export async function openBench(options: SandboxOptions = {}): Promise<Bench> {
   const sandbox = await startSandbox({ seed: 'demo', token: 'test-token', ...options });
-  const service = openService({ baseUrl: sandbox.url, company: 1, token: { kind: 'static', token: 'test-token' }, maxInFlight: 8 });
+  const service = openService({
+    baseUrl: sandbox.url,
+    company: 1,
+    token: { kind: 'static', token: 'test-token' },
+    maxInFlight: 8,
+  });
   open.push(async () => {
     await service.close();
     await sandbox.close();
@@ -103,7 +108,8 @@ export function sheetOf(resource: Exportable, jsons: readonly Json[], context: E
     rows,
     cell(row, heading) {
       const at = columns.findIndex((column) => column.heading === heading);
-      if (at < 0) throw new Error(`there is no column ${heading}: ${columns.map((column) => column.heading).join(' | ')}`);
+      if (at < 0)
+        throw new Error(`there is no column ${heading}: ${columns.map((column) => column.heading).join(' | ')}`);
       return rows[row]?.[at] ?? '';
     },
   };

@@ -1,17 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import type { Json, Page, Service } from '../../src/service/port.js';
-import { openService } from '../../src/service/service.js';
+import type { Json, Service } from '../../src/service/port.js';
 import { readWholeList, type WholeList, type WholeListOptions } from '../../src/service/whole-list.js';
-import { cliPath } from '../support/build.js';
 import { type LivingOptions, livingList, random } from './whole-list-fake.js';
 
 let dir: string;
@@ -59,7 +52,7 @@ describe('a list at rest', () => {
     expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: size, problems: [] });
     expect([...list.ids()]).toEqual(living.items.map(({ id }) => id));
     expect(await recordsOf(list)).toEqual(living.items);
-    expect(living.served).toBe(requests + (size === 26 ? 0 : 0));
+    expect(living.served).toBe(requests);
   });
 
   test('is read with no more requests in flight than allowed, and with as many as that', async () => {
@@ -192,7 +185,7 @@ describe('a service that is not as it should be', () => {
 
   test('gives page 1 whatever page is asked for: an end, and a word', async () => {
     const { living, list, said } = await partial({
-      shape: (page, _n, items) => ({ ...page, results: items.slice(0, 25).map((item) => ({ ...item })), count: 100 }),
+      shape: (_page, _n, items) => ({ count: 100, results: items.slice(0, 25).map((item) => ({ ...item })) }),
     });
     expect(list).toMatchObject({ consistency: 'partial', records: 25 });
     expect(said).toContain('came again');
@@ -209,7 +202,7 @@ describe('a service that is not as it should be', () => {
       [10, 25],
     ] as const) {
       let served = 0;
-      const shape: LivingOptions['shape'] = (page, number, items) => {
+      const shape: LivingOptions['shape'] = (_page, number, items) => {
         const size = ++served > 6 ? after : before;
         const results = items.slice((number - 1) * size, number * size).map((item) => ({ ...item }));
         return { count: results.length > 0 ? items.length : 0, results };
@@ -262,7 +255,9 @@ describe('a service that is not as it should be', () => {
     const living = livingList({
       size: 60,
       record: ({ id }) => ({ id, version }),
-      beforeAnswer: (_, nth) => void (version = nth > 3 ? 2 : 1),
+      beforeAnswer: (_, nth) => {
+        if (nth > 3) version = 2;
+      },
     });
     const list = await whole(living.service, { parallel: 1 });
     expect(list.consistency).toBe('verified');

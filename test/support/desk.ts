@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import pino from 'pino';
-import type { WorkerContext } from '../../src/runs/context.js';
+import type { RunContext, WorkerContext } from '../../src/runs/context.js';
 import { type ExportRequest, exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, loadJob } from '../../src/runs/job-file.js';
@@ -22,6 +22,8 @@ export interface Desk {
   file(name: string, content: string | Buffer): Promise<string>;
   import(file: string, job: object | string, options?: ImportOptions): Promise<Imported>;
   resume(options?: ImportOptions): Promise<Imported>;
+  /** Continues the latest run, which is an export. */
+  resumeExport(options?: Pick<ImportOptions, 'env' | 'signal'>): Promise<RunResult>;
   /** Exports into a file of the desk's folder. */
   export(resource: ExportRequest['resource'], name: string, options?: ExportOptions): Promise<Exported>;
   close(): Promise<void>;
@@ -79,20 +81,25 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
       dir,
     );
 
+  function told({ env, signal, worker }: Pick<ImportOptions, 'env' | 'signal' | 'worker'>) {
+    const notices: string[] = [];
+    const context: RunContext = {
+      settings: environment(env),
+      log: pino({ level: 'silent' }),
+      signal: signal ?? new AbortController().signal,
+      ...(worker ? { worker } : {}),
+      listener: { progress: () => undefined, notice: ({ text }) => notices.push(text) },
+    };
+    return { context, notices };
+  }
+
   async function collect(
     work: (context: Parameters<typeof importFile>[1]) => Promise<RunResult>,
     options: ImportOptions,
   ): Promise<Imported> {
-    const notices: string[] = [];
+    const { context, notices } = told(options);
     const before = sandbox.commits.length;
-    const settings = environment(options.env);
-    const result = await work({
-      settings,
-      log: pino({ level: 'silent' }),
-      signal: options.signal ?? new AbortController().signal,
-      ...(options.worker ? { worker: options.worker } : {}),
-      listener: { progress: () => undefined, notice: ({ text }) => notices.push(text) },
-    });
+    const result = await work(context);
     const results = await table(join(result.reportDir, 'results.csv'));
     return {
       ...result,
@@ -125,19 +132,11 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     async export(resource, name, options = {}) {
       const { env, signal, worker, filter = [], editable = false, ...rest } = options;
       const file = join(dir, name);
-      const notices: string[] = [];
-      const result = await exportRecords(
-        { resource, target: file, filter, editable, job: { name: resource }, ...rest },
-        {
-          settings: environment(env),
-          log: pino({ level: 'silent' }),
-          signal: signal ?? new AbortController().signal,
-          ...(worker ? { worker } : {}),
-          listener: { progress: () => undefined, notice: ({ text }) => notices.push(text) },
-        },
-      );
-      return { ...result, file, notices };
+      const request = { resource, target: file, filter, editable, job: { name: resource }, ...rest };
+      const { context, notices } = told({ ...(env && { env }), ...(signal && { signal }), ...(worker && { worker }) });
+      return { ...(await exportRecords(request, context)), file, notices };
     },
+    resumeExport: (options = {}) => resumeRun('last', told(options).context),
     resume: (options = {}) => collect((context) => resumeRun('last', context), options),
     async close() {
       await sandbox.close();

@@ -20,12 +20,6 @@ export function laterCommands(): Command[] {
         .requiredOption('--resource <resource>', 'asset, contract, supplier or customer')
         .option('-o, --output <job>', 'job file to write'),
     ),
-    later(
-      new Command('template')
-        .description('write a blank workbook with headings, drop-down lists and notes')
-        .argument('<resource>', 'asset, contract, supplier or customer')
-        .requiredOption('-o, --output <file>', 'workbook to write'),
-    ),
   ];
 }
 

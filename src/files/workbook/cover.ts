@@ -1,7 +1,7 @@
 import type { TableAbout, TableColumn } from '../../model/table.js';
 import { KIND_WORDS } from '../table-form.js';
 import { STYLE } from './styles.js';
-import { clipped, MAIN, textCell, XML } from './xml-text.js';
+import { clipped, FIT_TO_PAGE, MAIN, PAGE, textCell, XML } from './xml-text.js';
 import type { WriteText } from './zip-pack.js';
 
 const CELL = 32_767;
@@ -19,7 +19,7 @@ export async function writeCover(about: TableAbout, columns: readonly TableColum
     return `<row r="${row}"${height}>${filled.join('')}</row>`;
   };
   await write(
-    `${XML}<worksheet xmlns="${MAIN}"><sheetViews><sheetView showGridLines="0" workbookViewId="0"/></sheetViews>` +
+    `${XML}<worksheet xmlns="${MAIN}">${FIT_TO_PAGE}<sheetViews><sheetView showGridLines="0" workbookViewId="0"/></sheetViews>` +
       `<sheetFormatPr defaultRowHeight="15"/><cols>${columnsOf(columns, about, editable)}</cols><sheetData>`,
   );
   await write(line([[about.title, STYLE.title]], ' ht="24" customHeight="1"'));
@@ -44,13 +44,10 @@ export async function writeCover(about: TableAbout, columns: readonly TableColum
     ];
     await write(line(cells.map((text) => [text, style])));
   }
-  await write(
-    '</sheetData><pageMargins left="0.5" right="0.5" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>' +
-      '<pageSetup orientation="landscape"/></worksheet>',
-  );
+  await write(`</sheetData>${PAGE}</worksheet>`);
 }
 
-/** `Text: one of 3 values`. */
+/** `Date`, `One of: Deployed, Stock`. */
 function holds({ kind, choices }: TableColumn): string {
   if (!choices || choices.length === 0) return KIND_WORDS[kind];
   const some = choices.length <= 12 && choices.join(', ').length <= 200;

@@ -4,7 +4,7 @@ import type { CellWriter } from './cells.js';
 import type { Choices } from './choices.js';
 import type { RowFeed } from './row-feed.js';
 import { columnStyles, STYLE } from './styles.js';
-import { MAIN, RELATIONS, textCell, XML } from './xml-text.js';
+import { FIT_TO_PAGE, MAIN, PAGE, RELATIONS, textCell, XML } from './xml-text.js';
 import type { WriteText } from './zip-pack.js';
 
 /** What all sheets of one table have in common. */
@@ -19,6 +19,9 @@ export interface SheetLayout {
 
 /** UTF-16 units of XML that are handed on at once. */
 const PIECE = 192 * 1024;
+
+/** Characters that can still be read when they are printed side by side; wider tables take several pages. */
+const PRINTED_WIDTH = 260;
 
 /** A sheet ends before its XML gets to 4 GB, which the plain form of the zip format cannot say. */
 const SHEET_BYTES = 3_800_000_000;
@@ -66,6 +69,7 @@ function sheetStart({ columns, widths }: SheetLayout, first: boolean): string {
   );
   return (
     `${XML}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}">` +
+    (widths.reduce((sum, width) => sum + width, 0) <= PRINTED_WIDTH ? FIT_TO_PAGE : '') +
     `<sheetViews><sheetView${first ? ' tabSelected="1"' : ''} workbookViewId="0">` +
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
     '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>' +
@@ -80,8 +84,7 @@ function sheetEnd({ columns, choices, notes, rows }: SheetLayout, lastRow: numbe
   return (
     `</sheetData><autoFilter ref="${range}"/>` +
     choices.validations(lastRow, rows) +
-    '<pageMargins left="0.5" right="0.5" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>' +
-    '<pageSetup orientation="landscape"/>' +
+    PAGE +
     // Without it a program marks every id and serial number as a number stored as text.
     `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>` +
     (notes ? '<legacyDrawing r:id="rId1"/>' : '') +

@@ -4,6 +4,12 @@ export const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 export const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 export const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
+/** Stands first in a sheet that is printed as wide as a page; `PAGE` then follows its rows. */
+export const FIT_TO_PAGE = '<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>';
+export const PAGE =
+  '<pageMargins left="0.5" right="0.5" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>' +
+  '<pageSetup orientation="landscape" fitToHeight="0"/>';
+
 /** Anything that may not stand as it is: markup, what XML cannot hold, and what looks like its spelling. */
 const SPECIAL = /[&<>\p{Cc}\ufffe\uffff\p{Surrogate}]|_x/u;
 
@@ -41,6 +47,7 @@ export function textElement(text: string): string {
 
 /** A text cell of a part that is not written by the million. */
 export function textCell(reference: string, text: string, style: number): string {
+  if (text === '') return `<c r="${reference}" s="${style}"/>`;
   return `<c r="${reference}" s="${style}" t="inlineStr"><is>${textElement(text)}</is></c>`;
 }
 

@@ -7,7 +7,7 @@ import { noOutcomes } from '../../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
 import type { RequestCounts } from '../../service/port.js';
 import type { RunResult } from '../conclude.js';
-import type { Records } from './read.js';
+import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 
 /** How an export came to its end. */

@@ -2,7 +2,7 @@ import { decodeFields } from '../../pipeline/codec.js';
 import type { ReadAll } from '../../pipeline/read-all.js';
 import type { ReadRecord } from '../../resources/read.js';
 import type { Json, KnownIds } from '../../service/port.js';
-import type { Records } from './read.js';
+import type { Records } from './records.js';
 
 /** Read form of a customer as far as it is known, and how it came to be known. */
 export const KNOWN_FROM = '_known_from';

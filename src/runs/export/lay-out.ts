@@ -13,7 +13,7 @@ import type { ResourceName } from '../../resources/spec.js';
 import { aboutFile } from './about.js';
 import type { ReadConnection } from './connect.js';
 import type { ExportPlan } from './plan.js';
-import type { Records } from './read.js';
+import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 import { type Selection, selectRecords } from './select.js';
 import { jobFileBeside } from './target.js';

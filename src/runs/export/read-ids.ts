@@ -1,5 +1,5 @@
 import type { Json, Readable, Service } from '../../service/port.js';
-import type { Records } from './read.js';
+import type { Records } from './records.js';
 
 /** Records asked for one by one that may be held in memory. */
 export const MOST_IDS = 1_000;

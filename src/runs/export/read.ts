@@ -6,22 +6,8 @@ import type { ReadConnection } from './connect.js';
 import { readCustomers } from './customers.js';
 import type { ExportPlan } from './plan.js';
 import { MOST_IDS, readByIds } from './read-ids.js';
+import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
-
-/** What was read, on disk; each record once. */
-export interface Records {
-  readonly consistency: 'verified' | 'partial';
-  /** Customers: that the list is never whole is said, and is no fault of this run. */
-  readonly neverWhole?: true;
-  readonly passes: number;
-  readonly records: number;
-  readonly problems: readonly string[];
-  /** In the order of the list. */
-  ids(): Iterable<number>;
-  /** In the order of the list or of the ids; in batches. */
-  read(ids?: Iterable<number>): AsyncIterable<readonly Json[]>;
-  close(): Promise<void>;
-}
 
 /** Reads every record that the filter lets through, again until it is established that none is missing. */
 export async function readRecords(run: ExportRun, connection: ReadConnection, plan: ExportPlan): Promise<Records> {

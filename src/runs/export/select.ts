@@ -7,7 +7,7 @@ import type { Json } from '../../service/port.js';
 import type { ReadConnection } from './connect.js';
 import { isWhole, readCustomer } from './customers.js';
 import type { ExportPlan } from './plan.js';
-import type { Records } from './read.js';
+import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 
 /** The records that the file is to hold. */

@@ -4,7 +4,7 @@ import type { TableRows } from '../../model/table.js';
 import type { SummaryTarget } from '../../report/summary.js';
 import type { ReadConnection } from './connect.js';
 import type { Layout } from './lay-out.js';
-import type { Records } from './read.js';
+import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 import { recordMaker } from './select.js';
 import { jobFileBeside } from './target.js';

@@ -57,7 +57,7 @@ export async function readNames(
     wanted.map(async (target) => {
       const source = LISTS[target];
       if (!source) return;
-      const records = await readList(source.list, asking, 'its column has no drop-down list');
+      const records = await readList(source.list, asking, 'its columns have no drop-down list');
       if (!records) return;
       names.set(target, offer(records.map((record) => source.spellings.map((field) => textOf(record[field])))));
       if (target === 'category') for (const record of records) addSubcategories(record, subcategories);

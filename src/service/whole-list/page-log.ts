@@ -40,7 +40,7 @@ export interface PageLog {
 const NEWLINE = 10;
 const BLOCK = 256 << 10;
 /** More characters than this wait for the disk, and the reading waits too. */
-const MOST_PENDING = 4 << 20;
+const MOST_PENDING = 1 << 20;
 /** Records closer than this are read in one go, up to a block of this size. */
 const GAP = 32 << 10;
 const READ_AT_ONCE = 2 << 20;
@@ -99,12 +99,17 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
     }
   }
 
-  const first = await lines.next();
-  if (first.done || first.value.toString('utf8') !== head) {
-    await cutOff();
-    push(Buffer.from(`${head}\n`));
-  } else {
-    end = first.value.length + 1;
+  try {
+    const first = await lines.next();
+    if (first.done || first.value.toString('utf8') !== head) {
+      await cutOff();
+      push(Buffer.from(`${head}\n`));
+    } else {
+      end = first.value.length + 1;
+    }
+  } catch (error) {
+    await file.close();
+    throw error instanceof RunError ? error : diskError(path, error);
   }
 
   return {

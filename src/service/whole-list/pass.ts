@@ -1,6 +1,11 @@
 /** The service's documented page size (interface, section 8); used until a page shows the real one. */
 const DOCUMENTED_SIZE = 25;
-const MOST_PROBLEMS = 10;
+/** So many of each kind are said in full in each pass, the others are counted. */
+const MOST_OF_A_KIND = 3;
+
+/** What may not fit. The first few show that the list changed while it was read, the others that it is not as it should be. */
+const MOVEMENTS = ['count', 'again', 'order', 'altered', 'growth'] as const;
+export type ProblemKind = (typeof MOVEMENTS)[number] | 'size' | 'empty' | 'beyond' | 'nameless' | 'total';
 
 /** A page as a pass sees it: no records, only their keys. */
 export interface Shown {
@@ -44,8 +49,7 @@ export interface Pass {
   hear(page: Shown): void;
   /** Whether the page fits between its neighbours; `lower` and `higher` are the pages before and after it in the list. */
   check(page: Shown, neighbours: { readonly lower?: Shown | undefined; readonly higher?: Shown | undefined }): void;
-  /** Something that does not fit, at this page. `movement`: it shows that the list changed meanwhile. */
-  problem(page: number, text: string, movement?: 'movement'): void;
+  problem(page: number, kind: ProblemKind, text: string): void;
   end(): PassResult;
 }
 
@@ -63,30 +67,27 @@ export interface PassResult extends Heard {
 
 export function openPass(number: number, heard: Heard, options: { alone: boolean; ordered: boolean }): Pass {
   const problems: string[] = [];
-  let found = 0;
+  const found = new Map<ProblemKind, number>();
   let { size, sizeCertain } = heard;
   let newest = heard.newest ?? 0;
   let count: number | undefined;
   let shown = 0;
   let steady = true;
-  let moved = false;
-  let nameless = 0;
 
-  const note = (text: string): void => {
-    found++;
-    if (problems.length < MOST_PROBLEMS) problems.push(`pass ${number}${text}`);
+  const note = (kind: ProblemKind, text: string): void => {
+    const before = found.get(kind) ?? 0;
+    found.set(kind, before + 1);
+    if (before < MOST_OF_A_KIND) problems.push(`pass ${number}${text}`);
+    if (before === MOST_OF_A_KIND) problems.push(`pass ${number}: more pages of which the same is true`);
   };
-  const problem = (page: number, text: string, movement?: 'movement'): void => {
-    if (movement) moved = true;
-    note(`, page ${page}: ${text}`);
-  };
+  const problem = (page: number, kind: ProblemKind, text: string): void => note(kind, `, page ${page}: ${text}`);
   const pages = (): number => Math.max(1, Math.ceil(newest / Math.max(1, size)));
 
   function hearSize({ page, count: stated, keys }: Shown): void {
     const { length } = keys;
     const followed = stated > page * length;
     if (length === 0 || (length <= size && !(page === 1 && followed))) return;
-    if (sizeCertain && length !== size) problem(page, `it holds ${length} records, where others held ${size}`);
+    if (sizeCertain && length !== size) problem(page, 'size', `it holds ${length} records, where others held ${size}`);
     size = length;
     sizeCertain ||= followed;
   }
@@ -116,7 +117,7 @@ export function openPass(number: number, heard: Heard, options: { alone: boolean
       if (count === undefined) count = page.count;
       else if (page.count !== newest) {
         steady = false;
-        problem(page.page, `the service counted ${newest} records before and ${page.count} now`, 'movement');
+        problem(page.page, 'count', `the service counted ${newest} records before and ${page.count} now`);
       }
       newest = page.count;
       hearSize(page);
@@ -125,30 +126,32 @@ export function openPass(number: number, heard: Heard, options: { alone: boolean
       const { keys } = page;
       const without = keys.filter((key) => key < 0).length;
       if (without > 0) {
-        nameless++;
-        problem(page.page, `${without} of its records have no id, so it cannot be checked that all are there`);
+        problem(
+          page.page,
+          'nameless',
+          `${without} of its records have no id, so it cannot be checked that all are there`,
+        );
       }
       // Once the count has changed, all that follows from it is no news.
       if (!steady) return;
-      if (page.again !== undefined) problem(page.page, `record ${page.again} came again`, 'movement');
+      if (page.again !== undefined) problem(page.page, 'again', `record ${page.again} came again`);
       if (page.page < pages() && keys.length < size) {
-        problem(page.page, `it holds ${keys.length} records, where ${size} were due`);
+        problem(page.page, 'size', `it holds ${keys.length} records, where ${size} were due`);
       }
       if (!options.ordered || without > 0) return;
       const line = [lower?.keys.at(-1), ...keys, higher?.keys[0]].filter((key) => key !== undefined && key > 0);
       const falls = line.findIndex((key, at) => at > 0 && (key as number) < (line[at - 1] as number));
-      if (falls > 0) problem(page.page, `ids do not ascend: ${line[falls]} after ${line[falls - 1]}`, 'movement');
+      if (falls > 0) problem(page.page, 'order', `ids do not ascend: ${line[falls]} after ${line[falls - 1]}`);
     },
     problem,
     end() {
-      if (shown !== newest) note(`: ${shown} records were shown, the service counts ${newest}`);
-      if (found > problems.length) problems.push(`pass ${number}: ${found - problems.length} more like these`);
+      if (shown !== newest) note('total', `: ${shown} records were shown, the service counts ${newest}`);
       return {
         number,
         shown,
-        sound: found === 0,
-        still: !moved,
-        onlyNameless: found > 0 && found === nameless,
+        sound: found.size === 0,
+        still: MOVEMENTS.every((kind) => !found.has(kind)),
+        onlyNameless: found.size === 1 && found.has('nameless'),
         problems,
         size,
         sizeCertain,

@@ -62,7 +62,7 @@ export function* backward(pass: Pass): Walk {
         if (!higher) start = pass.pages;
         continue;
       }
-      pass.problem(page, `it is empty, where the service counts ${pass.newest} records`);
+      pass.problem(page, 'empty', `it is empty, where the service counts ${pass.newest} records`);
       continue;
     }
     if (!higher && pass.pages > page && starts++ < MOST_STARTS) {
@@ -97,24 +97,24 @@ export function* forward(pass: Pass): Walk {
 
   for (let page = 1; ; page++) {
     if (page > farthest) {
-      pass.problem(page, 'the list grows faster than it can be read', 'movement');
+      pass.problem(page, 'growth', 'the list grows faster than it can be read');
       return;
     }
     const before = pass.newest;
     const shown = yield { page, until: isSingle(pass) ? page : Math.max(page, pass.pages) };
     pass.hear(shown);
-    if (page === 1) farthest = pass.pages * 4 + 100;
+    if (page === 1) farthest = pass.pages * 2 + 50;
     if (page > pass.pages) {
       // Nothing past the end, or the last page once more.
       if (shown.fresh === 0) break;
-      pass.problem(page, `it holds more, although the service counts ${pass.newest} records`);
+      pass.problem(page, 'beyond', `it holds more, although the service counts ${pass.newest} records`);
     } else if (shown.keys.length === 0 && page > 1) {
       if (!askedForCount) {
         askedForCount = true;
         pass.hear(yield { page: 1, until: 1 });
       }
       if (pass.pages < page) return;
-      pass.problem(page, `it is empty, where the service counts ${pass.newest} records`);
+      pass.problem(page, 'empty', `it is empty, where the service counts ${pass.newest} records`);
       if (page === pass.pages) return;
       continue;
     } else {
@@ -142,7 +142,7 @@ function* lookAgain(pass: Pass, walked: readonly Shown[]): Walk {
     const shown = yield { page, until: page };
     pass.hear(shown);
     if (shown.keys.length === keys.length && keys.every((key, at) => key === shown.keys[at])) continue;
-    pass.problem(page, 'a moment later it held other records', 'movement');
+    pass.problem(page, 'altered', 'a moment later it held other records');
     return;
   }
 }

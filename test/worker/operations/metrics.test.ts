@@ -61,6 +61,7 @@ describe('metrics', () => {
     metrics.runEnded({ job: 'assets', trigger: 'drop', status: 'partial', endedAt: 9_000 });
     metrics.runEnded({ job: 'assets', trigger: 'drop', status: 'failed', endedAt: 99_000 });
     metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'succeeded', dryRun: true, endedAt: 99_000 });
+    metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'partial', doubtful: true, endedAt: 99_000 });
     metrics.runEnded({ job: 'whatever', inline: true, trigger: 'queue', status: 'succeeded', endedAt: 99_000 });
     metrics.slotBegun('assets', 1_500);
     metrics.slotRefused('assets');

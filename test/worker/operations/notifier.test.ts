@@ -73,6 +73,27 @@ const RUN: EndedRun = {
 };
 
 describe('notifications', () => {
+  it('tells of an export that cannot be shown to be whole as of a failure, and of the next good one', async () => {
+    const { url, bodies } = await hook();
+    const { notifier } = open({ url });
+    const doubt = {
+      status: 'partial',
+      doubtful: true,
+      reason: 'the list changed while it was read',
+      counts: {},
+    } as const;
+    notifier.ended({ ...RUN, ...doubt, job: 'nightly' });
+    notifier.ended({ ...RUN, status: 'succeeded', job: 'nightly', endedAt: START + 30 * MINUTE });
+    await notifier.close();
+    expect(bodies).toMatchObject([
+      { event: 'failing', status: 'partial', failures: 1 },
+      { event: 'recovered', status: 'succeeded' },
+    ]);
+    expect(bodies[0]?.text).toContain(
+      'nightly wrote a file that may not be complete: the list changed while it was read',
+    );
+  });
+
   it('tells of the change to failing and of the recovery, not of what lies between', async () => {
     const { url, bodies, headers } = await hook();
     const { notifier } = open({ url });

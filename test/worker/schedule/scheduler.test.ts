@@ -67,6 +67,26 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200', 'night.assets.2026-07-03T0200']);
     });
 
+    it('of an export puts an export on the queue, with the file that the schedule names, if it does', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const { schedule } = nightly();
+      const { file: _, ...plain } = schedule;
+      const jobs: ScheduledJob[] = [
+        { name: 'users', kind: 'export', schedule: plain },
+        { name: 'assets', kind: 'export', schedule: { ...schedule, file: 'exports/assets-{date}.csv' } },
+      ];
+      const { schedules, queue } = worker(jobs, clock);
+      await schedules.look();
+      clock.time = at('2026-07-02T00:00:00Z');
+      await schedules.look();
+      const added = (await queue.getJobs()).map(({ id, name, data }) => [id, name, data]);
+      expect(added.sort()).toEqual([
+        ['night.assets.2026-07-02T0200', 'export', { job: 'assets', file: 'exports/assets-{date}.csv' }],
+        ['night.users.2026-07-02T0200', 'export', { job: 'users' }],
+      ]);
+      await store.swap('schedule.users', '');
+    });
+
     it('looks every minute by itself', async () => {
       const clock = handClock('2026-07-01T23:58:30Z');
       const { schedules, queue } = worker([nightly()], clock);

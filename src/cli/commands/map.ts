@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { EXIT, RunError } from '../../model/error.js';
+import type { MapResult } from '../../runs/map-file.js';
+import { type Cli, print, printable, printJson, tell } from '../io.js';
+
+interface Options {
+  resource?: string;
+  output?: string;
+  force?: true;
+  json?: true;
+  sheet?: string;
+  headerRow?: string;
+}
+
+export function mapCommand(cli: Cli): Command {
+  return new Command('map')
+    .description("suggest a job file from a spreadsheet's headings and values; needs no service")
+    .argument('<file>', 'spreadsheet: .xlsx, .csv or .ndjson, each also .gz')
+    .option('--resource <resource>', 'asset, contract, supplier or customer; required')
+    .option('-o, --output <job>', 'job file to write; without it the job goes to stdout')
+    .option('--force', 'replace the job file if it is there')
+    .option('--sheet <name>', 'sheet of a workbook: its name, or its number from 1')
+    .option('--header-row <n>', 'row of the headings, where it is not found by itself')
+    .option('--json', 'print what was found, and the job, as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry map inventory.xlsx --resource asset -o jobs/inventory.yaml
+  $ rowferry map suppliers.csv --resource supplier > suppliers.yaml
+  $ rowferry map contracts.csv --resource contract --json | jq '.columns[] | {heading, field, confidence}'
+
+Every guess says why, and how certain it is; what is not certain enough is left out, with the reason behind it.
+Exit code 0 if there is a job, 3 if no column could be mapped.`,
+    )
+    .action(async (file: string, options: Options) => {
+      cli.code = await suggest(cli, file, options);
+    });
+}
+
+async function suggest(cli: Cli, file: string, options: Options): Promise<number> {
+  const { resource } = options;
+  if (resource === undefined) {
+    throw new RunError(
+      'usage',
+      `--resource is missing: what are the rows? For example: rowferry map ${file} --resource asset`,
+    );
+  }
+  if (options.output === '-') throw new RunError('usage', '-o - is not needed: without -o the job goes to stdout.');
+  const source = sourceOf(options);
+  const [{ mapFile }, { inputFile }] = await Promise.all([
+    import('../../runs/map-file.js'),
+    import('../input-file.js'),
+  ]);
+  const { cwd } = cli.io;
+  const result = await mapFile({
+    file: await inputFile(file, cwd),
+    resource,
+    ...(options.output === undefined ? {} : { output: resolve(cwd, options.output) }),
+    ...(options.force === true ? { force: true } : {}),
+    ...(source ? { source } : {}),
+  });
+  if (options.json) printJson(cli.io, result.summary);
+  else present(cli, result, options.output);
+  return result.job === undefined ? EXIT.needsPerson : EXIT.ok;
+}
+
+function present(cli: Cli, result: MapResult, output: string | undefined): void {
+  const { job, reason, table } = result;
+  if (job === undefined) {
+    tell(cli.io, table);
+    tell(cli.io, `\n${reason}`);
+    tell(cli.io, 'Name the columns as the fields are named, or write the job by hand: the README lists the fields.');
+  } else if (output === undefined) {
+    tell(cli.io, table);
+    cli.io.stdout.write(printable(job));
+  } else {
+    print(cli.io, table);
+    print(cli.io, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);
+  }
+}
+
+function sourceOf({ sheet, headerRow }: Options): { sheet?: string | number; header_row?: number } | undefined {
+  if (sheet === undefined && headerRow === undefined) return undefined;
+  if (headerRow !== undefined && !/^[1-9]\d{0,6}$/.test(headerRow)) {
+    throw new RunError(
+      'usage',
+      `--header-row is "${headerRow}"; give the number of the row, as the spreadsheet program shows it.`,
+    );
+  }
+  return {
+    ...(sheet === undefined ? {} : { sheet: /^[1-9]\d{0,4}$/.test(sheet) ? Number(sheet) : sheet }),
+    ...(headerRow === undefined ? {} : { header_row: Number(headerRow) }),
+  };
+}

@@ -1,0 +1,44 @@
+import { excerpt } from '../pipeline/nearest.js';
+import type { ResourceSpec } from '../resources/spec.js';
+import type { Assigned } from './assign.js';
+import { number } from './fit.js';
+
+/** What is odd about the columns taken together. */
+export function warningsOf(spec: ResourceSpec, assigned: readonly Assigned[]): string[] {
+  return [...quantities(spec, assigned), ...twins(assigned)];
+}
+
+/** A record of an asset is one thing. */
+function quantities(spec: ResourceSpec, assigned: readonly Assigned[]): string[] {
+  if (spec.name !== 'asset') return [];
+  return assigned.flatMap(({ column, mapped }) => {
+    if (mapped || !column.words.words.includes('quantity')) return [];
+    const more = column.sampled.cells.filter(({ text }) => /^\d{1,9}$/.test(text) && Number(text) > 1).length;
+    return more === 0
+      ? []
+      : [
+          `"${excerpt(column.profile.heading)}" is more than 1 in ${number(more)} rows: each row becomes one asset all the same, because the service keeps no quantity.`,
+        ];
+  });
+}
+
+/** Two mapped columns with the same values: one of them is probably not what its heading says. */
+function twins(assigned: readonly Assigned[]): string[] {
+  const texts = assigned.filter(({ mapped, column }) => {
+    const kind = mapped?.field.type.kind;
+    return kind === 'text' && column.sampled.cells.length >= 5 && (column.profile.distinct ?? 2) > 1;
+  });
+  const found: string[] = [];
+  for (const [at, one] of texts.entries()) {
+    for (const other of texts.slice(at + 1)) {
+      const [a, b] = [one.column.sampled.cells, other.column.sampled.cells];
+      if (a.length !== b.length || !a.every((cell, i) => cell.row === b[i]!.row && cell.text === b[i]!.text)) continue;
+      const [first, second] = [one, other].map(({ column }) => `"${excerpt(column.profile.heading)}"`);
+      found.push(
+        `${first} and ${second} hold the same values in every row; one of the two fields is probably not meant.`,
+      );
+      if (found.length >= 5) return found;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import type { Json } from '../../src/service/port.js';
+import { readWholeList, type WholeListOptions } from '../../src/service/whole-list.js';
+import { cliPath } from '../support/build.js';
+import { client } from './server.js';
+
+let dir: string;
+let files = 0;
+const open: (() => Promise<unknown> | unknown)[] = [];
+const newFile = (): string => join(dir, `log-${files++}`);
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rowferry-whole-list-'));
+});
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const TOKEN = 'test-token';
+
+async function sandboxOf(assets: number, options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ token: TOKEN, ...options });
+  open.push(() => sandbox.close());
+  sandbox.insert(
+    'asset',
+    Array.from(
+      { length: assets },
+      (_, at) =>
+        `{"name":"Asset ${at} – Gerät","serial_number":"0${at}","original_cost":99999999999999.99,"asset_notes":"=1+1\\nsecond line"}`,
+    ),
+  );
+  return sandbox;
+}
+
+async function read(sandbox: Sandbox, options: Partial<WholeListOptions> = {}, query: Record<string, string> = {}) {
+  const service = client(sandbox.url, { company: 1, token: { kind: 'static', token: TOKEN } });
+  const list = await readWholeList(service, 'asset', query, { file: newFile(), ordered: true, ...options });
+  open.push(() => list.close());
+  const records: Json[] = [];
+  for await (const batch of list.read()) records.push(...batch);
+  return { list, records };
+}
+
+const ids = (records: readonly Json[]): number[] => records.map(({ id }) => id as number);
+/** Dates and money as the service spells them are not the matter here. */
+const named = (records: readonly Readonly<Record<string, unknown>>[]) =>
+  records.map(({ id, name, serial_number, asset_notes }) => ({ id, name, serial_number, asset_notes }));
+
+test('a quiet list over HTTP: every record, two requests a page', async () => {
+  const sandbox = await sandboxOf(1_010);
+  const { list, records } = await read(sandbox);
+  expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: 1_010, problems: [] });
+  expect(named(records)).toEqual(named(sandbox.records('asset')));
+  expect(String(records[0]?.['original_cost'])).toBe('99999999999999.99');
+  expect(sandbox.requests.total).toBe(2 * 41);
+});
+
+test('a last page that is full costs one request more, whatever the service says past its end', async () => {
+  for (const pastEnd of ['not_found', 'empty'] as const) {
+    const sandbox = await sandboxOf(200, { switches: { pastEnd } });
+    const { list } = await read(sandbox);
+    expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: 200 });
+    expect(sandbox.requests.total).toBe(2 * 8 + 1);
+  }
+});
+
+test('with an ordering the list comes in that order', async () => {
+  const sandbox = await sandboxOf(120);
+  const query = { ordering: '-asset_id' };
+  const { list, records } = await read(sandbox, { ordered: false }, query);
+  expect(list.consistency).toBe('verified');
+  expect(ids(records)).toEqual(ids(sandbox.records('asset')).reverse());
+});
+
+test('a list that changes while it is read: nothing that stays is missing, what changed is there as it is now', async () => {
+  let asked = 0;
+  let returning: Record<string, unknown> | undefined;
+  const happenings: Readonly<Record<number, () => void>> = {
+    5: () => sandbox.remove('asset', 3),
+    9: () => sandbox.edit('asset', 700, { name: 'renamed in pass 1' }),
+    12: () => {
+      returning = sandbox.raw('asset').find(({ id }) => id === 40);
+      sandbox.remove('asset', 40);
+    },
+    20: () => {
+      sandbox.insert('asset', [{ name: 'added at the end' }]);
+    },
+    60: () => {
+      sandbox.insert('asset', [{ id: 40, name: String(returning?.['name']) }]);
+    },
+    75: () => sandbox.edit('asset', 8, { name: 'renamed in pass 2' }),
+  };
+  const sandbox = await sandboxOf(1_010, { onRequest: () => happenings[++asked]?.() });
+  const { list, records } = await read(sandbox);
+  expect(asked).toBeGreaterThan(82);
+  expect(list.problems.join('\n')).toMatch(/the service counted 1010 records before and 1009 now/);
+  const found = new Map(records.map((record) => [record['id'] as number, record]));
+  expect(found.size).toBe(records.length);
+  for (const one of sandbox.records('asset')) {
+    if (one['id'] !== 40) expect(found.get(one['id'] as number)?.['name']).toBe(one['name']);
+  }
+  // The changes end in the middle of pass 2: passes 3 and 4 agree.
+  expect(list).toMatchObject({ consistency: 'verified', passes: 4, records: 1_010 });
+});
+
+test('errors and throttling on the way change nothing', async () => {
+  const sandbox = await sandboxOf(300, {
+    faults: ['GET /asset nth=4 status=503', 'GET /asset nth=9 close_before', 'GET /asset nth=12 truncated_json'],
+  });
+  const { list } = await read(sandbox);
+  expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: 300 });
+});
+
+test('a process that is killed while it reads is gone on with by another', async () => {
+  const sandbox = await sandboxOf(1_010, { latencyMs: 15 });
+  const file = newFile();
+  const modules = join(dirname(dirname(await cliPath())), 'service');
+  const script = join(dir, 'read.mjs');
+  await writeFile(
+    script,
+    `import { openService } from ${JSON.stringify(pathToFileURL(join(modules, 'service.js')).href)};
+     import { readWholeList } from ${JSON.stringify(pathToFileURL(join(modules, 'whole-list.js')).href)};
+     const token = { kind: 'static', token: '${TOKEN}' };
+     const timeouts = { connectMs: 2_000, requestMs: 5_000 };
+     const service = openService({ baseUrl: process.argv[2], company: 1, token, timeouts, maxInFlight: 4 });
+     await readWholeList(service, 'asset', {}, { file: process.argv[3], ordered: true, parallel: 4 });`,
+  );
+  let kills = 0;
+  for (const enough of [20_000, 300_000, 900_000]) {
+    const child = spawn(process.execPath, [script, sandbox.url, file], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    await grown(file, enough, child);
+    if (child.kill('SIGKILL')) kills++;
+    await ended;
+  }
+  expect(kills).toBe(3);
+  const lines = (await readFile(file)).filter((byte) => byte === 10).length;
+  expect(lines).toBeGreaterThan(20);
+  const before = sandbox.requests.total;
+  const { list, records } = await read(sandbox, { file });
+  expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: 1_010 });
+  expect(named(records)).toEqual(named(sandbox.records('asset')));
+  expect(sandbox.requests.total - before).toBe(2 * 41 - (lines - 1));
+}, 60_000);
+
+/** Resolves when the file is so long; fails where the process ends before, or after 20 s. */
+async function grown(file: string, bytes: number, child: ChildProcess): Promise<void> {
+  const end = performance.now() + 20_000;
+  for (;;) {
+    const size = await stat(file).then(
+      (found) => found.size,
+      () => 0,
+    );
+    if (size >= bytes) return;
+    if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode} at ${size} bytes`);
+    if (performance.now() > end) throw new Error(`the file never grew beyond ${size} bytes`);
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+}
