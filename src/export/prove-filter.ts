@@ -23,8 +23,8 @@ export interface ProveOptions {
  * requests a condition, and none where the whole list is one page. Records whose stored text differs from the text asked for
  * only in blanks or Unicode form are beyond what this can establish.
  *
- * With `req` records lack members: what they do not show is believed where the service can be trusted with it, else a RunError
- * is thrown. Call this before the query is sent, also where no parameter is asked for.
+ * With `req` records lack members: what they do not show is believed where the service can be trusted with it and page 1 of
+ * its answer holds nothing else; else a RunError is thrown. Call this before the query is sent, also where no parameter is asked for.
  */
 export async function proveFilter(filter: ExportFilter, options: ProveOptions): Promise<ExportFilter> {
   const { first, naming } = options;
@@ -37,7 +37,7 @@ export async function proveFilter(filter: ExportFilter, options: ProveOptions): 
     const { ask, ...rest } = condition;
     const unseen = hidden.has(condition.member);
     if (!ask && !unseen) proved.push(condition);
-    else if (ask && (!whole || unseen) && (await isTrusted(condition, ask, options))) {
+    else if (ask && (!whole || unseen) && (await isTrusted(condition, ask, unseen, options))) {
       proved.push(unseen ? { ...condition, unseen: true, keeps: () => true } : condition);
     } else if (unseen) problems.push(notShown(rest.described, view));
     else proved.push({ ...rest, unasked: whole ? 'would save nothing' : 'could not be trusted to find every record' });
@@ -65,12 +65,15 @@ async function hiddenMembers(
   return new Set(members.filter((member) => !results.some((record) => Object.hasOwn(record, member))));
 }
 
-async function isTrusted(condition: Condition, ask: Ask, options: ProveOptions): Promise<boolean> {
+/** `alone`: nothing checks its answer again, so that it must not return too much either. */
+async function isTrusted(condition: Condition, ask: Ask, alone: boolean, options: ProveOptions): Promise<boolean> {
   const { service, first, toRecord, naming } = options;
   const resource: Readable = naming.resource;
   const answer = await service.page(resource, 1, ask.query);
   if (answer.count >= first.count) return false;
-  if (answer.results.some((json) => condition.keeps(toRecord(json)))) return true;
+  const fitting = answer.results.filter((json) => condition.keeps(toRecord(json)));
+  if (alone && fitting.length < answer.results.length) return false;
+  if (fitting.length > 0) return true;
   if (ask.field === undefined) return formsAreFound(options);
   const [parameter = ''] = Object.keys(ask.query);
   return trustFilter(service, { resource, parameter, field: ask.field }, first);

@@ -287,6 +287,12 @@ test('a view of the service that leaves fields out: what it hides is asked of th
   await expect(asked(bench, 'asset', ['req=warranty', 'city=Lyon'])).rejects.toThrow(
     /req = warranty: .* "city = Lyon"/,
   );
+  bench.sandbox.insert('asset', [{ name: 'x', manufacturer: 'Fujitsu Siemens' }]);
+  bench.sandbox.setSwitches({ filters: 'contains' });
+  await expect(asked(bench, 'asset', ['req=warranty', 'manufacturer=Fujitsu Siemens'])).resolves.toMatchObject({
+    read: 1,
+  });
+  await expect(asked(bench, 'asset', ['req=warranty', 'manufacturer=Fuji'])).rejects.toThrow(/does not show/);
   bench.sandbox.setSwitches({ filters: 'ignored' });
   await expect(asked(bench, 'asset', ['req=support', 'manufacturer=Dell'])).rejects.toThrow(/does not show/);
   await expect(asked(bench, 'asset', ['created_date=2024-01-01'])).rejects.toThrow(/does not show/);

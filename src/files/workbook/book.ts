@@ -1,7 +1,7 @@
 import { RunError } from '../../model/error.js';
 import type { TableAbout, TableColumn, TableRows } from '../../model/table.js';
 import type { ByteSink } from '../table-sink.js';
-import { cellWriter } from './cells.js';
+import { type CellNews, cellWriter } from './cells.js';
 import { choicesOf } from './choices.js';
 import { writeCover } from './cover.js';
 import { commentsPart, headingNotes, notesDrawingPart } from './notes.js';
@@ -96,15 +96,17 @@ export async function writeBook(
     do {
       const number = sheets.length + 1;
       const name = number === 1 ? title : numberedName(title, number);
-      const writers = columns.map((column, i) =>
-        cellWriter(column, i, (cell) => {
+      const news: CellNews = {
+        lines: 1,
+        shortened(cell, heading) {
           cut++;
-          if (places.length < KEPT_PLACES) places.push({ sheet: name, cell, heading: column.heading });
-        }),
-      );
+          if (places.length < KEPT_PLACES) places.push({ sheet: name, cell, heading });
+        },
+      };
+      const writers = columns.map((column, i) => cellWriter(column, i, news));
       let lastRow = 1;
       await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
-        lastRow = await writeSheet(layout, writers, feed, number === 1, write);
+        lastRow = await writeSheet(layout, writers, news, feed, number === 1, write);
       });
       sheets.push({ name, lastRow, notes: layout.notes });
       count += lastRow - 1;

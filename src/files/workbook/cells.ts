@@ -24,23 +24,37 @@ export interface CellWriter {
   write(text: string, row: string): string;
 }
 
+/** What the cells of a row tell beside their XML. */
+export interface CellNews {
+  /** Most lines of a text since somebody set it. */
+  lines: number;
+  /** Called with the reference (`C17`) and heading of each text that is cut. */
+  shortened(cell: string, heading: string): void;
+}
+
 /**
  * A writer for the column at a 0-based position. Values with the form of the column's kind become numbers, dates and
- * booleans with a format that shows every digit, everything else text. `shortened` is told of each text that is cut.
+ * booleans with a format that shows every digit, everything else text.
  */
-export function cellWriter(column: TableColumn, index: number, shortened: (cell: string) => void): CellWriter {
+export function cellWriter(column: TableColumn, index: number, news: CellNews): CellWriter {
   const styles = columnStyles(column.kind, column.readOnly === true);
   const name = columnName(index);
   const open = `<c r="${name}`;
   const plain = `" s="${styles.text}" t="inlineStr"><is>`;
-  const quoted = `" s="${styles.quoted}" t="inlineStr"><is>`;
+  const special = (text: string) => {
+    const lines = text.includes('\n') ? text.split('\n').length : 1;
+    if (lines > news.lines) news.lines = lines;
+    const quoted = looksLikeFormula(text);
+    if (lines > 1) return `" s="${quoted ? styles.quotedLines : styles.lines}" t="inlineStr"><is>`;
+    return quoted ? `" s="${styles.quoted}" t="inlineStr"><is>` : plain;
+  };
   const asText = (text: string, row: string) => {
     let kept = text;
     if (text.length > CELL_CHARACTERS) {
       kept = clipped(text, CELL_CHARACTERS);
-      shortened(name + row);
+      news.shortened(name + row, column.heading);
     }
-    return `${open}${row}${looksLikeFormula(text) ? quoted : plain}${textElement(kept)}</is></c>`;
+    return `${open}${row}${isOrdinary(text) ? plain : special(kept)}${textElement(kept)}</is></c>`;
   };
   const value = valueWriter(column, styles);
   if (!value) return { write: (text, row) => (text === '' ? '' : asText(text, row)) };
@@ -116,9 +130,13 @@ function remembered(of: Value): Value {
   };
 }
 
+/** Text of one line that begins with a letter or digit, as most do. */
+function isOrdinary(text: string): boolean {
+  const first = text.charCodeAt(0) | 0x20;
+  return ((first >= 0x61 && first <= 0x7a) || (first >= 0x30 && first <= 0x39)) && !text.includes('\n');
+}
+
 /** Text that a program would run when somebody edits the cell, or whose apostrophe it would take for its own mark. */
 function looksLikeFormula(text: string): boolean {
-  const first = text.charCodeAt(0) | 0x20;
-  if ((first >= 0x61 && first <= 0x7a) || (first >= 0x30 && first <= 0x39)) return false;
-  return text.startsWith("'") || escapeFormula(text) !== text;
+  return text.startsWith("'") || (!/^[\p{L}\p{N}]/u.test(text) && escapeFormula(text) !== text);
 }

@@ -1,6 +1,6 @@
 import type { TableColumn } from '../../model/table.js';
 import { columnName } from '../header.js';
-import type { CellWriter } from './cells.js';
+import type { CellNews, CellWriter } from './cells.js';
 import type { Choices } from './choices.js';
 import type { RowFeed } from './row-feed.js';
 import { columnStyles, STYLE } from './styles.js';
@@ -33,6 +33,7 @@ const SHEET_BYTES = 3_800_000_000;
 export async function writeSheet(
   layout: SheetLayout,
   writers: readonly CellWriter[],
+  news: CellNews,
   feed: RowFeed,
   first: boolean,
   write: WriteText,
@@ -44,12 +45,13 @@ export async function writeSheet(
   while (row < layout.rows && bytes < SHEET_BYTES && (feed.ready || (await feed.more()))) {
     const cells = feed.take();
     const number = String(++row);
-    piece += `<row r="${number}">`;
+    let xml = '';
+    news.lines = 1;
     for (let i = 0; i < writers.length; i++) {
       const text = cells[i]!;
-      if (text !== '') piece += writers[i]!.write(text, number);
+      if (text !== '') xml += writers[i]!.write(text, number);
     }
-    piece += '</row>';
+    piece += `<row r="${number}"${news.lines > 1 ? heightOf(news.lines) : ''}>${xml}</row>`;
     if (piece.length >= PIECE) {
       bytes = await write(piece);
       piece = '';
@@ -57,6 +59,13 @@ export async function writeSheet(
   }
   await write(piece + sheetEnd(layout, row));
   return row;
+}
+
+const LINE = 15;
+
+/** A row with a text of several lines shows the first four; without a height of its own it would be as tall as the text. */
+function heightOf(lines: number): string {
+  return ` ht="${Math.min(lines, 4) * LINE}" customHeight="1"`;
 }
 
 function sheetStart({ columns, widths }: SheetLayout, first: boolean): string {
@@ -73,7 +82,7 @@ function sheetStart({ columns, widths }: SheetLayout, first: boolean): string {
     `<sheetViews><sheetView${first ? ' tabSelected="1"' : ''} workbookViewId="0">` +
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
     '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>' +
-    `<sheetFormatPr defaultRowHeight="15"/><cols>${cols.join('')}</cols>` +
+    `<sheetFormatPr defaultRowHeight="${LINE}"/><cols>${cols.join('')}</cols>` +
     `<sheetData><row r="1" ht="21" customHeight="1">${headings.join('')}</row>`
   );
 }

@@ -10,7 +10,11 @@ import { MAIN, XML } from './xml-text.js';
 export const MONEY_SCALE = 15;
 
 /** Numbers of cell formats, built in or ours. */
-const FORMAT = { general: 0, whole: 1, money: 4, text: 49, date: 164, moneyOfScale: (scale: number) => 162 + scale };
+const FORMAT = { general: 0, whole: 1, money: 4, text: 49, date: 164, boolean: 165 };
+
+function moneyOfScale(scale: number): number {
+  return FORMAT.boolean + scale - 2;
+}
 
 const FONTS = [
   font(),
@@ -43,29 +47,36 @@ interface CellStyle {
   readonly quoted?: boolean;
 }
 
-/** Styles of data cells, in the order of their numbers from `FIRST` on. */
+const TOP = '<alignment vertical="top"/>';
+const TOP_WRAPPED = '<alignment vertical="top" wrapText="1"/>';
+const TOP_CENTERED = '<alignment horizontal="center" vertical="top"/>';
+const MIDDLE = '<alignment vertical="center"/>';
+
+/** Styles of data cells, in the order of their numbers from `FIRST` on; `PLACE` says what each is for. */
 const DATA: readonly CellStyle[] = [
-  { format: FORMAT.text },
-  { format: FORMAT.text, quoted: true },
-  { format: FORMAT.whole },
-  { format: FORMAT.general },
-  { format: FORMAT.date },
-  { format: FORMAT.general, alignment: '<alignment horizontal="center"/>' },
-  { format: FORMAT.money },
-  ...Array.from({ length: MONEY_SCALE - 2 }, (_, i) => ({ format: FORMAT.moneyOfScale(i + 3) })),
+  { format: FORMAT.text, alignment: TOP },
+  { format: FORMAT.text, alignment: TOP, quoted: true },
+  { format: FORMAT.text, alignment: TOP_WRAPPED },
+  { format: FORMAT.text, alignment: TOP_WRAPPED, quoted: true },
+  { format: FORMAT.whole, alignment: TOP },
+  { format: FORMAT.general, alignment: TOP },
+  { format: FORMAT.date, alignment: TOP },
+  { format: FORMAT.boolean, alignment: TOP_CENTERED },
+  { format: FORMAT.money, alignment: TOP },
+  ...Array.from({ length: MONEY_SCALE - 2 }, (_, i) => ({ format: moneyOfScale(i + 3), alignment: TOP })),
 ];
+const PLACE = { text: 0, quoted: 1, lines: 2, quotedLines: 3, whole: 4, general: 5, date: 6, boolean: 7, money: 8 };
+
 const FIRST = 1;
 const READ_ONLY = FIRST + DATA.length;
 const OTHERS = READ_ONLY + DATA.length;
 
-const TOP = '<alignment vertical="top"/>';
-const TOP_WRAPPED = '<alignment vertical="top" wrapText="1"/>';
 const CELL_STYLES: readonly CellStyle[] = [
   {},
   ...DATA,
   ...DATA.map((style) => ({ ...style, font: 1 })),
-  { format: FORMAT.text, font: 2, fill: 2, border: 1, alignment: '<alignment vertical="center"/>' },
-  { format: FORMAT.text, font: 3, fill: 3, border: 1, alignment: '<alignment vertical="center"/>' },
+  { format: FORMAT.text, font: 2, fill: 2, border: 1, alignment: MIDDLE },
+  { format: FORMAT.text, font: 3, fill: 3, border: 1, alignment: MIDDLE },
   { format: FORMAT.text, font: 4 },
   { format: FORMAT.text, font: 5, alignment: TOP },
   { format: FORMAT.text, alignment: TOP_WRAPPED },
@@ -89,6 +100,9 @@ export interface ColumnStyles {
   readonly text: number;
   /** Text that begins like a formula: programs show that it is text and keep it so when it is edited. */
   readonly quoted: number;
+  /** Text of several lines, the second for such as begins like a formula. */
+  readonly lines: number;
+  readonly quotedLines: number;
   /** Values that have the form of the column's kind. Money with more than two decimals: `moneyOfScale`. */
   readonly value: number;
   /** Money with 3 to 15 digits after the point, all of which are shown. */
@@ -96,23 +110,25 @@ export interface ColumnStyles {
 }
 
 const VALUE_STYLE: Readonly<Record<TableKind, number>> = {
-  text: 0,
-  id: 0,
-  json: 0,
-  integer: 2,
-  decimal: 3,
-  date: 4,
-  boolean: 5,
-  money: 6,
+  text: PLACE.text,
+  id: PLACE.text,
+  json: PLACE.text,
+  integer: PLACE.whole,
+  decimal: PLACE.general,
+  date: PLACE.date,
+  boolean: PLACE.boolean,
+  money: PLACE.money,
 };
 
 export function columnStyles(kind: TableKind, readOnly: boolean): ColumnStyles {
   const first = readOnly ? READ_ONLY : FIRST;
   return {
-    text: first,
-    quoted: first + 1,
+    text: first + PLACE.text,
+    quoted: first + PLACE.quoted,
+    lines: first + PLACE.lines,
+    quotedLines: first + PLACE.quotedLines,
     value: first + VALUE_STYLE[kind],
-    moneyOfScale: (scale) => first + 6 + scale - 2,
+    moneyOfScale: (scale) => first + PLACE.money + scale - 2,
   };
 }
 
@@ -120,9 +136,11 @@ export function columnStyles(kind: TableKind, readOnly: boolean): ColumnStyles {
 export function stylesPart(): string {
   const formats = [
     `<numFmt numFmtId="${FORMAT.date}" formatCode="yyyy\\-mm\\-dd"/>`,
+    // LibreOffice shows 1 and 0 in some places without it; others ignore it in a boolean cell.
+    `<numFmt numFmtId="${FORMAT.boolean}" formatCode="&quot;TRUE&quot;;&quot;TRUE&quot;;&quot;FALSE&quot;"/>`,
     ...Array.from({ length: MONEY_SCALE - 2 }, (_, i) => {
       const scale = i + 3;
-      return `<numFmt numFmtId="${FORMAT.moneyOfScale(scale)}" formatCode="#,##0.${'0'.repeat(scale)}"/>`;
+      return `<numFmt numFmtId="${moneyOfScale(scale)}" formatCode="#,##0.${'0'.repeat(scale)}"/>`;
     }),
   ];
   return (
