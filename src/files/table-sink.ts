@@ -44,28 +44,39 @@ export interface PackedSink extends ByteSink {
 }
 
 /**
- * Packs with a zlib stream, which works beside the main thread, and hands the result to `to`. `write` waits while the
- * stream has enough to do, and throws what `to` threw.
+ * Packs with a zlib stream, which works beside the main thread, and hands the result to `to`. While one piece is packed
+ * the next is made: `write` waits until the piece before is packed. It throws what `to` threw.
  */
 export function packedSink(packer: Transform, to: ByteSink): PackedSink {
   let fault: { readonly error: unknown } | undefined;
-  let wake = () => {};
+  let before: Promise<void> | undefined;
+  const waiting = new Set<() => void>();
   const moved = (async () => {
     for await (const piece of packer as AsyncIterable<Buffer>) await to.write(piece);
   })();
   const settled = moved.catch((error: unknown) => {
     fault = { error };
-    wake();
+    for (const go of waiting) go();
   });
-  packer.on('drain', () => wake());
+  const packed = (bytes: Buffer) =>
+    new Promise<void>((resolve) => {
+      const go = () => {
+        waiting.delete(go);
+        resolve();
+      };
+      waiting.add(go);
+      packer.write(bytes, go);
+    });
+  const check = () => {
+    if (fault) throw fault.error;
+  };
   return {
     async write(bytes) {
-      if (fault) throw fault.error;
-      if (packer.write(bytes)) return;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      if (fault) throw (fault as { readonly error: unknown }).error;
+      check();
+      const earlier = before;
+      before = packed(bytes);
+      await earlier;
+      check();
     },
     async end() {
       packer.end();

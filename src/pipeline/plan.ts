@@ -149,6 +149,8 @@ async function planUpdate(
   const base = await options.snapshot.get(id);
   const remembered = lastWritten(id, row.set, base?.record, options);
   if (!base && !remembered) {
+    // There is nothing that its cells could repeat.
+    if (row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', row.issues);
     if (repeatsName(row.set, options.spec.name === 'customer' ? options.known.nameOf('customer', id) : undefined))
       return settle('unchanged', row.issues, { id });
     return settle(

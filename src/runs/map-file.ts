@@ -78,7 +78,9 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   const suggestion = await suggestJob(resourceSpec(resource), source, request.onRows);
   const reason = whyNothing(suggestion);
   const job =
-    reason === undefined && suggestion.key ? jobText(suggestion, suggestion.key, source.meta, file) : undefined;
+    reason === undefined && suggestion.key
+      ? jobText(suggestion, suggestion.key, source.meta, { file, job: output ?? 'JOB.yaml' })
+      : undefined;
   if (job !== undefined) {
     assertFit(job);
     if (output !== undefined) await writeSafely(output, (write) => write(job));

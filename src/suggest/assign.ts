@@ -1,8 +1,10 @@
 import { customFieldName } from '../model/job.js';
 import { foldText, isOwnHeading } from '../pipeline/headings.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
-import { type Column, type FileFacts, type Fit, fitOf } from './fit.js';
+import type { Column, FileFacts, Fit } from './column.js';
+import { fitOf } from './fit.js';
 import { type Candidate, candidates } from './heading.js';
+import { partnersOf } from './partners.js';
 
 /** A guess at or above this is certain enough to need no second look. */
 export const HIGH = 0.88;
@@ -26,6 +28,8 @@ export interface Assigned {
   readonly custom: string | undefined;
   /** The heading that has the field this column means most. */
   readonly lostTo: string | undefined;
+  /** A field without which the service refuses the best guess, and which no column gives. */
+  readonly lacks: string | undefined;
   /** Why no job can name the column; '' where one can. */
   readonly barred: string;
 }
@@ -47,9 +51,10 @@ export function assign(spec: ResourceSpec, columns: readonly Column[], file: Fil
     owner.set(guess.field, at);
     mapped.set(at, guess);
   }
+  const alone = dropLonely(spec, mapped);
   return columns.map((column, at) => {
     const best = guesses[at]!.find(isMappable);
-    const by = best && mapped.get(at) === undefined ? owner.get(best.field) : undefined;
+    const by = best && mapped.get(at) === undefined && !alone.has(at) ? owner.get(best.field) : undefined;
     return {
       column,
       guesses: guesses[at]!,
@@ -57,8 +62,21 @@ export function assign(spec: ResourceSpec, columns: readonly Column[], file: Fil
       custom: custom[at],
       lostTo: by === undefined ? undefined : columns[by]!.profile.heading,
       barred: barred[at]!,
+      lacks: alone.get(at),
     };
   });
+}
+
+/** Takes out what the service refuses without a partner that no column gives: field → that partner. */
+function dropLonely(spec: ResourceSpec, mapped: Map<number, Guess>): ReadonlyMap<number, string> {
+  const given = new Set([...mapped.values()].map(({ field }) => field.name));
+  const alone = new Map<number, string>();
+  for (const [at, { field }] of mapped) {
+    const partner = partnersOf(spec, field.name).find((name) => !given.has(name));
+    if (partner !== undefined) alone.set(at, partner);
+  }
+  for (const at of alone.keys()) mapped.delete(at);
+  return alone;
 }
 
 /** A name that the service does not know makes the row invalid, so references need a heading that is certain. */

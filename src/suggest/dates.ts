@@ -1,3 +1,4 @@
+import type { Cell } from '../model/row.js';
 import { compileDateFormat, type DateFormat } from '../pipeline/date-format.js';
 import { dateByItself, numericReadings } from '../pipeline/date-text.js';
 import { isRefusal } from '../pipeline/refusal.js';
@@ -15,6 +16,12 @@ export interface DateFinding {
   readonly evidence: string;
   /** The column contradicts itself: no format is stated, and cells with two readings will be refused. */
   readonly mixed?: string;
+}
+
+/** Whether the cell is a date by any reading. */
+export function isDate(cell: Cell): boolean {
+  if (typeof cell === 'string') return (numericReadings(cell)?.length ?? 0) > 0 || !isRefusal(dateByItself(cell));
+  return cell.t === 'd' || (cell.t === 'n' && /^\d{8}$/.test(cell.value) && !isRefusal(dateByItself(cell.value)));
 }
 
 interface Seen {
@@ -39,20 +46,16 @@ const PLAIN = ['yyyy-M-d', 'yyyy/M/d', 'yyyy.M.d', 'yyyyMMdd'];
 const MOST = 5;
 
 export function surveyFormats(column: SampledColumn): DateFinding {
-  const texts: Seen[] = [];
-  let typed = 0;
-  for (const { cell, text, row } of column.cells) {
-    if (typeof cell === 'string') texts.push({ text, row });
-    else if (cell.t === 'd' || (cell.t === 'n' && typeof dateByItself(cell.value) === 'string')) typed++;
-  }
-  const plain = texts.filter(({ text }) => numericReadings(text) === undefined && !isRefusal(dateByItself(text)));
-  const numeric = texts.flatMap((one) => {
-    const readings = numericReadings(one.text);
-    return readings && readings.length > 0 ? [{ ...one, formats: readings.map(({ format }) => format) }] : [];
+  const dates = column.cells.filter(({ cell }) => isDate(cell));
+  const texts = dates.filter(({ cell }) => typeof cell === 'string');
+  const numeric = texts.flatMap(({ text, row }) => {
+    const formats = (numericReadings(text) ?? []).map(({ format }) => format);
+    return formats.length > 0 ? [{ text, row, formats }] : [];
   });
-  const fits = typed + plain.length + numeric.length;
-  if (numeric.length === 0)
-    return { fits, formats: [], evidence: plain.length > 0 ? 'dates that can be read in one way' : '' };
+  const fits = dates.length;
+  if (numeric.length === 0) {
+    return { fits, formats: [], evidence: texts.length > 0 ? 'written so that they can be read in one way only' : '' };
+  }
 
   // Dates of one mark and one length of year belong together: `5/19/2006` says how `4/12/2012` is meant.
   const groups = new Map<string, typeof numeric>();
@@ -61,7 +64,9 @@ export function surveyFormats(column: SampledColumn): DateFinding {
       /^(\d+)(\D)\d+\D(\d+).*$/su,
       (_, _a, mark, year: string) => `${mark}${year.length > 2 ? 4 : 2}`,
     );
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
   }
   const settled: string[] = [];
   const evidence: string[] = [];
@@ -127,23 +132,29 @@ function doubt(formats: readonly string[], texts: readonly Seen[], first: Seen):
 /** The fewest formats that read every date of the column once `settled` are stated; undefined where that needs too many. */
 function complete(settled: readonly string[], texts: readonly Seen[]): string[] | undefined {
   const chosen: DateFormat[] = [];
-  const offered = [...settled, ...PLAIN, ...SPOKEN].flatMap((format) => TIMES.map((time) => `${format}${time}`));
-  const compiled = offered.flatMap((source) => {
-    const format = compileDateFormat(source);
-    return typeof format === 'string' ? [] : [format];
-  });
-  const reads = (format: DateFormat, text: string) =>
-    typeof format.parse(text) === 'string' && format.parse(text) !== 'no_such_day';
+  const offered = [...settled.flatMap(withTimes), ...COMMON];
   for (const { text } of texts) {
     if (chosen.some((format) => reads(format, text))) continue;
-    // What is no date by any reading stays a fault of its row.
-    if (numericReadings(text) === undefined && isRefusal(dateByItself(text))) continue;
-    const format = compiled.find((one) => reads(one, text));
+    const format = offered.find((one) => reads(one, text));
     if (!format) continue;
     chosen.push(format);
     if (chosen.length > MOST) return undefined;
   }
   return chosen.map((format) => strict(format, texts));
+}
+
+function withTimes(source: string): DateFormat[] {
+  return TIMES.flatMap((time) => {
+    const format = compileDateFormat(`${source}${time}`);
+    return typeof format === 'string' ? [] : [format];
+  });
+}
+
+const COMMON = [...PLAIN, ...SPOKEN].flatMap(withTimes);
+
+function reads(format: DateFormat, text: string): boolean {
+  const date = format.parse(text);
+  return date !== undefined && date !== 'no_such_day';
 }
 
 /** `dd/MM/yyyy` where every day and month that the format reads has two digits. */

@@ -1,7 +1,7 @@
 import { findCountry } from '../resources/countries.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import type { Assigned } from './assign.js';
-import { type Column, number } from './fit.js';
+import { type Column, number } from './column.js';
 import { shapeOf, shareOf } from './shapes.js';
 
 /** So many values must agree before it is worth a comment. */
@@ -34,7 +34,7 @@ export function guessFromValues(spec: ResourceSpec, column: Column, all: readonl
   if (free(/^ein$/) && nine.share >= NEARLY_ALL) {
     return `maybe: ein: ${of(nine.count)} have nine digits, but so have DUNS and other numbers; map it only if these are EINs`;
   }
-  const phones = shareOf(sampled, ({ text }) => shapeOf(text) === 'phone');
+  const phones = shareOf(sampled, ({ text }) => shapeOf(text) === 'phone' && /\D/.test(text));
   const phone = free(/^(?:phone|mobile)$/);
   if (phone && phones.share >= NEARLY_ALL)
     return `maybe: ${phone}: ${of(phones.count)} look like telephone numbers, but the heading does not say so`;

@@ -1,16 +1,22 @@
 import { basename } from 'node:path';
 import type { SourceMeta } from '../model/source.js';
+import { number } from './column.js';
 import { columnLines } from './column-lines.js';
-import { number } from './fit.js';
 import { TO_FILL } from './missing.js';
 import type { SuggestedKey, Suggestion } from './suggestion.js';
 import { commentLines, commentText, scalar, scalarInFlow } from './yaml-text.js';
 
-/** The suggestion as a job file, contract section 4: every line that was guessed says why. `file` is named in a comment. */
-export function jobText(suggestion: Suggestion, key: SuggestedKey, meta: SourceMeta, file: string): string {
+/** Paths that the comments name, by their last part. */
+export interface JobNames {
+  readonly file: string;
+  readonly job: string;
+}
+
+/** The suggestion as a job file, contract section 4: every line that was guessed says why. */
+export function jobText(suggestion: Suggestion, key: SuggestedKey, meta: SourceMeta, names: JobNames): string {
   const { resource } = suggestion;
   const lines = [
-    ...head(suggestion, file),
+    ...head(suggestion, names),
     'kind: import',
     `resource: ${resource}`,
     '',
@@ -27,20 +33,22 @@ export function jobText(suggestion: Suggestion, key: SuggestedKey, meta: SourceM
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function head({ columns, rows, resource, warnings }: Suggestion, file: string): string[] {
-  const name = commentText(basename(file), 120);
+function head({ columns, rows, resource, warnings }: Suggestion, names: JobNames): string[] {
+  const file = commentText(basename(names.file), 120);
+  const job = commentText(basename(names.job), 120);
   const mapped = columns.filter(({ field }) => field !== undefined);
   const likely = mapped.filter(({ confidence }) => confidence === 'medium').length;
+  const size = `${number(rows)} rows, ${number(columns.length)} columns, ${number(mapped.length)} of them mapped to fields of ${resource}`;
+  const first =
+    likely === 0
+      ? ''
+      : ` ${likely === 1 ? 'One line is' : `${likely} lines are`} marked medium, likely but not certain: look there first.`;
   return [
-    ...commentLines(
-      `Suggested by rowferry map from ${name}: ${number(rows)} rows, ${number(columns.length)} columns, ${number(mapped.length)} mapped to fields of ${resource}.`,
-    ),
-    ...commentLines(
-      `"high" is certain by the heading and borne out by the values; "medium" is likely: look at ${likely === 1 ? 'that line' : likely === 0 ? 'such lines (there is none)' : `those ${likely} lines`} first. "~" is not imported.`,
-    ),
+    ...commentLines(`Suggested by rowferry map from ${file}: ${size}.${first}`),
+    ...commentLines('Each line says why. A column with ~ is not imported.'),
     '#',
-    '#   rowferry check THIS.yaml',
-    `#   rowferry import ${commentText(name, 60)} --job THIS.yaml --dry-run`,
+    `#   rowferry check ${job}`,
+    `#   rowferry import ${file} --job ${job} --dry-run`,
     ...(warnings.length > 0 ? ['#'] : []),
     ...warnings.slice(0, 20).flatMap((warning) => commentLines(`Note: ${warning}`)),
     '',

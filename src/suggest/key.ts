@@ -48,6 +48,7 @@ function measure(spec: ResourceSpec, { column, mapped }: Assigned, rows: number)
   const whole = profile.counted === profile.filled;
   const usable = profile.filled - profile.repeats;
   const natural = NATURAL[spec.name].includes(field);
+  const fits = natural && rows > 0 && usable / rows >= ENOUGH;
   return {
     field,
     heading: profile.heading,
@@ -55,8 +56,8 @@ function measure(spec: ResourceSpec, { column, mapped }: Assigned, rows: number)
     blank: profile.blank,
     repeats: profile.repeats,
     whole,
-    fits: natural && rows > 0 && usable / rows >= ENOUGH,
+    fits,
     natural,
-    uniqueField: spec.name === 'asset' && (field === 'name' || field === 'serial_number') ? field : undefined,
+    uniqueField: fits && spec.name === 'asset' && (field === 'name' || field === 'serial_number') ? field : undefined,
   };
 }

@@ -15,8 +15,8 @@ export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[])
     field: field.name,
     rule: ruleText(field).replaceAll('`', ''),
     constant: constantFor(field, given),
-    columns: assigned.flatMap(({ column, guesses }) =>
-      guesses.some((guess) => guess.field === field) ? [column.profile.heading] : [],
+    columns: assigned.flatMap(({ column, guesses, mapped }) =>
+      !mapped && guesses.some((guess) => guess.field === field) ? [column.profile.heading] : [],
     ),
   }));
 }

@@ -55,7 +55,7 @@ const LIMITS: ProfileLimits = {
   distinct: 100_000,
   characters: 32_000_000,
 };
-export const MAX_CHOICES = 60;
+export const MAX_CHOICES = 250;
 /** Longer texts are no key and no choice, and are kept in part. */
 const KEPT = 1_100;
 const COUNTABLE = 200;

@@ -2,7 +2,7 @@ import type { OpenSource } from '../model/source.js';
 import { excerpt } from '../pipeline/nearest.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { type Assigned, assign, HIGH } from './assign.js';
-import { columnOf, type FileFacts, number } from './fit.js';
+import { columnOf, type FileFacts, number } from './column.js';
 import { guessFromValues } from './from-values.js';
 import { chooseKey } from './key.js';
 import { missingFields } from './missing.js';
@@ -95,8 +95,11 @@ function suggested(
 
 /** Why a column is not mapped, with the next best guess. */
 function whyNot(spec: ResourceSpec, one: Assigned, all: readonly Assigned[]): string {
-  const { guesses, lostTo, column } = one;
+  const { guesses, lostTo, lacks, column } = one;
   const [best] = guesses;
+  if (lacks !== undefined && best) {
+    return `maybe: ${best.field.name}: ${best.why}; but the service refuses it without ${lacks}, which no column gives`;
+  }
   if (lostTo !== undefined && best) {
     const taken = guesses.find((guess) => all.some(({ mapped }) => mapped?.field === guess.field))!;
     return `${taken.field.name} is given by "${excerpt(lostTo)}" already`;

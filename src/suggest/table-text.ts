@@ -1,4 +1,4 @@
-import { number } from './fit.js';
+import { number } from './column.js';
 import type { SuggestedColumn, Suggestion } from './suggestion.js';
 import { commentText } from './yaml-text.js';
 
@@ -15,7 +15,7 @@ export function tableText({ columns, key, rows, resource, missing, warnings }: S
     cut(said(column), 70),
   ]);
   const mapped = columns.filter(({ field }) => field !== undefined).length;
-  const lines = aligned([['HEADING', 'FIELD', 'CERTAIN', 'WHY'], ...table]);
+  const lines = aligned([['HEADING', 'FIELD', 'CONFIDENCE', 'WHY'], ...table]);
   if (columns.length > MOST) lines.push(`… and ${number(columns.length - MOST)} more columns`);
   lines.push(
     '',

@@ -1,11 +1,12 @@
 import { excerpt } from '../pipeline/nearest.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import type { Assigned } from './assign.js';
-import { number } from './fit.js';
+import { number } from './column.js';
+import { partnersOf } from './partners.js';
 
 /** What is odd about the columns taken together. */
 export function warningsOf(spec: ResourceSpec, assigned: readonly Assigned[]): string[] {
-  return [...quantities(spec, assigned), ...twins(assigned)];
+  return [...quantities(spec, assigned), ...halfPairs(spec, assigned), ...twins(assigned)];
 }
 
 /** A record of an asset is one thing. */
@@ -19,6 +20,22 @@ function quantities(spec: ResourceSpec, assigned: readonly Assigned[]): string[]
       : [
           `"${excerpt(column.profile.heading)}" is more than 1 in ${number(more)} rows: each row becomes one asset all the same, because the service keeps no quantity.`,
         ];
+  });
+}
+
+/** Rows that fill one of two fields which the service takes together only. */
+function halfPairs(spec: ResourceSpec, assigned: readonly Assigned[]): string[] {
+  return assigned.flatMap(({ column, mapped }) => {
+    if (!mapped) return [];
+    return partnersOf(spec, mapped.field.name).flatMap((name) => {
+      const partner = assigned.find((other) => other.mapped?.field.name === name);
+      if (!partner) return [];
+      const there = new Set(partner.column.sampled.cells.map(({ row }) => row));
+      const lonely = column.sampled.cells.filter(({ row }) => !there.has(row)).length;
+      if (lonely === 0) return [];
+      const [one, other] = [column, partner.column].map(({ profile }) => `"${excerpt(profile.heading)}"`);
+      return `In ${number(lonely)} rows ${one} is filled and ${other} is blank: the service needs both, so those rows will be invalid.`;
+    });
   });
 }
 

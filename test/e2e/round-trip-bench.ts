@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ExportColumn, exportColumns } from '../../src/export/columns.js';
 import { editableJob } from '../../src/export/editable.js';
+import { withMemory } from '../../src/export/editable-memory.js';
 import { editableColumns } from '../../src/export/editable-text.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
 import { loadReferenceTexts, ReferenceCollector } from '../../src/export/reference-text.js';
@@ -78,7 +79,7 @@ export async function exportForEditing(
       const written = resource === 'customer' ? known.lastWritten('customer', Number(json['id'])) : undefined;
       const one = written
         ? { id: Number(json['id']), fields: decodeFields(written), losses: [], unknown: [] }
-        : readRecord(spec, json, lexicon);
+        : withMemory(resource, readRecord(spec, json, lexicon), known.lastWritten(resource, Number(json['id'])));
       names.add(one);
       return { json: written ? { id: json['id'] } : json, read: one };
     });

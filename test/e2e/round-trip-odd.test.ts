@@ -197,7 +197,71 @@ describe('what an update cannot carry', () => {
   );
 });
 
+it.each(FORMATS)('a warranty that reads show as none is exported as we wrote it, and kept (%s)', async (format) => {
+  desk = await openDesk();
+  const { env } = await veiled({ '"gold_level_support"': '"none"' });
+  const job = {
+    kind: 'import',
+    resource: 'asset',
+    match: { key: 'serial_number' },
+    columns: { S: 'serial_number', N: 'name', W: 'warranty_type', C: 'category.name' },
+  };
+  const file = await desk.file(
+    'a.csv',
+    csv([
+      ['S', 'N', 'W', 'C'],
+      ['S-1', 'Box', 'gold_level_support', '1'],
+    ]),
+  );
+  expect((await desk.import(file, job, { env })).outcomes).toEqual(['2 created']);
+  const exported = await exportForEditing(desk, 'asset', { env });
+  expect(exported.cell(1, 'warranty_type')).toBe('gold_level_support');
+  expect((await run(exported, format, { env })).summary.rows).toMatchObject({ unchanged: 1 });
+  exported.put(1, 'room', 'R 1');
+  expect((await run(exported, format, { env })).summary.rows).toMatchObject({ updated: 1 });
+  expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ room: 'R 1', warranty_type: 'gold_level_support' });
+});
+
 describe('custom field templates', () => {
+  it('fields of one name, inactive ones and an inactive template are unchanged', async () => {
+    desk = await openDesk();
+    const field = (id: number, name: string) => ({ id, name, data_type: 'text' as const, is_active: true, order: id });
+    const template = { id: 500, name: 'Same', is_active: true, type: 'asset' as const };
+    desk.sandbox.putLookup('custom-field-template', 1, {
+      ...template,
+      fields: [field(501, 'A'), field(502, 'A'), field(503, 'B')],
+    });
+    const form = {
+      id: 500,
+      name: 'Same',
+      form_title: 'Same',
+      type: 'asset' as const,
+      form_desc: '',
+      is_active: true,
+      is_default: false,
+    };
+    desk.sandbox.putLookup('custom-form-template', 1, {
+      ...form,
+      fields: [field(501, 'A'), field(502, 'A'), field(503, 'B')],
+    });
+    const old = { id: 600, name: 'Old', is_active: true, type: 'asset' as const, fields: [field(601, 'A')] };
+    desk.sandbox.putLookup('custom-field-template', 1, old);
+    const values = [501, 502, 503].map((id) => ({ id, value: `v${id}` }));
+    desk.sandbox.insert('asset', [
+      {
+        name: 'Same',
+        templates: [{ id: 500, fields: values }],
+        form_template: [{ id: 500, custom_form_data: { A: 'x', B: 'y' } }],
+      },
+      { name: 'Old', templates: [{ id: 600, fields: [{ id: 601, value: 'z' }] }] },
+    ]);
+    desk.sandbox.putLookup('custom-field-template', 1, { ...old, is_active: false });
+    const exported = await exportForEditing(desk, 'asset');
+    expect(exported.rows.flat()).toEqual(expect.arrayContaining(['v502', 'v503', 'x', 'y', 'z']));
+    for (const format of FORMATS) expect((await run(exported, format)).summary.rows).toMatchObject({ unchanged: 2 });
+    expect(desk.sandbox.commits).toEqual([]);
+  });
+
   async function twoTemplates(): Promise<Exported> {
     desk = await openDesk();
     desk.sandbox.insert('asset', [
@@ -323,6 +387,9 @@ describe('customers', () => {
     const result = await run(exported, format);
     expect(result.results.filter(({ outcome }) => outcome !== 'unchanged')).toEqual([]);
     expect([result.results.length, result.commits]).toEqual([TEXTS.length + 1, 0]);
+    const { file } = await desk.export('customer', `real.${format}`, { editable: true });
+    const real = await desk.import(file, file.replace(/\w+$/, 'yaml'));
+    expect([real.outcomes.filter((one) => !one.endsWith('unchanged')), real.commits]).toEqual([[], 0]);
     exported.put(first, 'city', 'Hamburg');
     exported.put(5, 'city', 'Hamburg');
     exported.put(6, 'name', 'Renamed');

@@ -18,7 +18,7 @@ export interface SheetLayout {
 }
 
 /** UTF-16 units of XML that are handed on at once. */
-const PIECE = 192 * 1024;
+const PIECE = 64 * 1024;
 
 /** Characters that can still be read when they are printed side by side; wider tables take several pages. */
 const PRINTED_WIDTH = 260;

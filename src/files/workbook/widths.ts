@@ -22,15 +22,17 @@ export function columnWidths(columns: readonly TableColumn[], sample: readonly (
   });
 }
 
-/** Characters of a text as wide as digits: those of East Asia and pictures count twice. Cells show one line. */
+/** The longest line of a text in characters as wide as digits: those of East Asia and pictures count twice. */
 function shownWidth(text: string): number {
-  let width = 0;
-  for (let i = 0; i < text.length && width <= MOST; i++) {
+  let [width, longest] = [0, 0];
+  for (let i = 0; i < text.length && longest <= MOST; i++) {
     const code = text.charCodeAt(i);
     if (code >= 0xdc00 && code <= 0xdfff) continue;
-    width += code >= 0x1100 && !(code >= 0x2000 && code <= 0x206f) ? 2 : 1;
+    if (code === 0x0a) width = 0;
+    else width += code >= 0x1100 && !(code >= 0x2000 && code <= 0x206f) ? 2 : 1;
+    if (width > longest) longest = width;
   }
-  return width;
+  return longest;
 }
 
 /** Pixels of a column of this width at the usual size of a character. */

@@ -51,7 +51,7 @@ export function zipPack(sink: ByteSink): ZipPack {
       await put(localHeader(start.name, versionOf(offset)));
       let [crc, size, packed] = [0, 0, 0];
       // Level 1: half the time of level 6 for files that are a tenth larger.
-      const deflate = packedSink(createDeflateRaw({ level: 1, chunkSize: 128 * 1024 }), {
+      const deflate = packedSink(createDeflateRaw({ level: 1, chunkSize: 64 * 1024 }), {
         write(bytes) {
           packed += bytes.length;
           return put(bytes);

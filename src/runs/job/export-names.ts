@@ -1,135 +1,86 @@
-import { distance } from 'fastest-levenshtein';
-import { customFieldName } from '../../model/job.js';
-import { nearestNames } from '../../pipeline/nearest.js';
-import { findField, readOnlySpec, resourceSpec } from '../../resources/registry.js';
-import {
-  type FieldSpec,
-  type ReadOnlyName,
-  type ResourceName,
-  type ResourceSpec,
-  WRITABLE,
-} from '../../resources/spec.js';
-import { didYouMean } from '../nearest.js';
+import { checkColumns } from '../../export/choose.js';
+import { exportColumns } from '../../export/columns.js';
+import { exportFilter } from '../../export/filter.js';
+import type { Naming } from '../../export/names.js';
+import { exportOrder } from '../../export/order.js';
+import { isWritable } from '../../export/record.js';
+import { RunError } from '../../model/error.js';
+import { findField, resourceSpec } from '../../resources/registry.js';
+import type { FieldSpec, Lexicon, ReadOnlyName, ResourceName } from '../../resources/spec.js';
 import { type Report, withArticle } from './names.js';
 import type { KeyPath } from './yaml.js';
 
-/** A field of which values are known, whatever resource it is of. */
-export interface FilteredField {
-  readonly spec?: FieldSpec;
-  /** Values that the interface lists. */
-  readonly values?: readonly string[];
-}
-
 /**
- * Looks up the names that an export job writes; what is wrong with a name is reported. A name that is a keystroke or two
- * off one of the interface is a misspelling. Any other may be a field that the service shows without its being described.
+ * Holds what an export job names against the columns that the export will have, by the rules of the export itself, as far as
+ * these are known without the service: custom fields and forms are the service's. What is wrong is reported.
  */
 export interface ExportNames {
   column(text: string, path: KeyPath): void;
-  /** Undefined where nothing is known of the field. */
-  filter(text: string, path: KeyPath): FilteredField | undefined;
-  /** `text` without the minus sign. */
+  /** `values` with the place of each. Returns the field, where it is one of the description. */
+  filter(name: string, values: readonly Placed[], path: KeyPath): FieldSpec | undefined;
+  /** `text` as it stands in the job, perhaps with a minus sign. */
   order(text: string, path: KeyPath): void;
 }
 
-/** Query parameters of the list of assets that are no fields: interface, section 4.4. */
-const ASSET_FILTERS = ['req', 'custom_form_id', 'custom_form_name', 'custom_form_value'];
-const ASSET_ORDERS = [
-  'asset_id',
-  'asset_name',
-  'created_date',
-  'modified_date',
-  'support_start_date',
-  'support_end_date',
-  'warranty_start_date',
-  'warranty_end_date',
-];
+export interface Placed {
+  readonly value: unknown;
+  readonly at: KeyPath;
+}
 
-/** Columns that are no fields of the description. */
-const MORE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  asset: ['created_date', 'modified_date'],
-  customer: ['_known_from'],
+/** Nothing is known of the service. */
+const NO_LEXICON: Lexicon = {
+  countryCode: () => undefined,
+  template: () => undefined,
+  form: () => undefined,
+  idOf: () => undefined,
+  nameOf: () => undefined,
 };
 
-/** Keystrokes that turn a name into another one by mistake. */
-const MISSPELT = 2;
-
 export function exportNames(resource: ResourceName | ReadOnlyName, report: Report): ExportNames {
-  const writable = WRITABLE.find((name) => name === resource);
-  const known = writable ? writableNames(resourceSpec(writable)) : readOnlyNames(resource as ReadOnlyName);
+  const context = { lexicon: NO_LEXICON, templates: [], forms: [] };
+  const naming: Naming = { ...context, resource, columns: exportColumns(resource, context) };
+  const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
 
-  const look = (
-    text: string,
-    path: KeyPath,
-    part: 'key' | 'value',
-    more: readonly string[],
-  ): FilteredField | undefined => {
-    const name = text.trim();
-    const custom = customFieldName(name);
-    if (custom && writable) {
-      const one = withArticle(resource);
-      const parts = custom.kind === 'form' ? '<form>.<column>' : '<template>.<field>';
-      if (custom.kind === 'form' && !resourceSpec(writable).form)
-        report(path, `\`${text}\`: ${one} has no custom forms`, { part });
-      else if (custom.cuts.length === 0)
-        report(path, `\`${text}\` is incomplete; write ${custom.kind}.${parts}`, { part });
-      return undefined;
-    }
-    const found = known.find(name);
-    if (found) return found;
-    if (more.includes(name)) return undefined;
-    const names = [...known.names, ...more];
-    const near = didYouMean(name, names);
-    const misspelt = nearestNames(name, names).some((near) => distance(near, name) <= MISSPELT);
-    const one = withArticle(resource);
-    if (misspelt) report(path, `${one} has no field \`${text}\`${near}`, { part });
-    else {
-      const message = `the interface shows no field \`${text}\` of ${one}${near || '; the run is refused where records do not hold it either'}`;
-      report(path, message, { part, severity: 'warning' });
-    }
-    return undefined;
+  /** Whether only the service can tell what the name means. */
+  const isCustom = (text: string, path: KeyPath, part: 'key' | 'value'): boolean => {
+    const kind = /^-?\s*(template|form)\s*(?:\.|$)/i.exec(text)?.[1]?.toLowerCase();
+    if (!spec || kind === undefined) return spec !== undefined && /^custom_form_(id|name|value)$/i.test(text);
+    if (kind === 'form' && !spec.form)
+      report(path, `\`${text}\`: ${withArticle(resource)} has no custom forms`, { part });
+    return true;
   };
-  const isAsset = resource === 'asset';
   return {
-    column: (text, path) => void look(text, path, 'value', MORE_COLUMNS[resource] ?? []),
-    filter: (text, path) => look(text, path, 'key', [...known.parameters, ...(isAsset ? ASSET_FILTERS : [])]),
-    order: (text, path) => void look(text, path, 'value', isAsset ? ASSET_ORDERS : []),
-  };
-}
-
-interface KnownNames {
-  find(name: string): FilteredField | undefined;
-  readonly names: readonly string[];
-  /** Query parameters of the service by which its list is filtered. */
-  readonly parameters: readonly string[];
-}
-
-function writableNames(spec: ResourceSpec): KnownNames {
-  const read = spec.fields.flatMap(({ read: path, readElse = [] }) => (path === undefined ? [] : [path, ...readElse]));
-  // Parts of what reads show as an object, such as `supplier.id`, are headings too.
-  const heads = new Set([...read, ...spec.fields.flatMap(({ name, aliases = [] }) => [name, ...aliases])].map(headOf));
-  return {
-    find(name) {
-      const field = findField(spec, name);
-      if (field) return { spec: field };
-      if (name.toLowerCase() === 'id' || read.includes(name)) return {};
-      return name.includes('.') && heads.has(headOf(name)) ? {} : undefined;
+    column(text, path) {
+      if (!isCustom(text, path, 'value')) tried(() => checkColumns([text], naming), path, 'value', report);
     },
-    names: ['id', ...spec.fields.flatMap(({ name, aliases = [] }) => [name, ...aliases]), ...read],
-    parameters: Object.values(spec.filters),
-  };
-}
-
-function readOnlyNames(name: ReadOnlyName): KnownNames {
-  const { fields, filters } = readOnlySpec(name);
-  return {
-    find(text) {
-      const field = fields.find((one) => one.name === text || one.name === headOf(text));
-      return field && { ...(field.values && field.open !== true && { values: field.values }) };
+    filter(name, values, path) {
+      if (isCustom(name, path, 'key')) return undefined;
+      // A view has no blank value.
+      const probe =
+        name.toLowerCase() === 'req' || tried(() => exportFilter([`${name}=`], naming), path, 'key', report);
+      for (const { value, at } of probe ? values : []) {
+        if (typeof value === 'object') continue;
+        tried(() => exportFilter([`${name}=${value}`], naming), at, 'value', report);
+      }
+      return spec && findField(spec, name);
     },
-    names: fields.map((field) => field.name),
-    parameters: Object.values(filters),
+    order(text, path) {
+      if (!isCustom(text, path, 'value')) tried(() => exportOrder(text, naming), path, 'value', report);
+    },
   };
 }
 
-const headOf = (name: string): string => name.split('.', 1)[0] ?? name;
+/** Reports what the export would refuse; false where it would. */
+function tried(work: () => unknown, path: KeyPath, part: 'key' | 'value', report: Report): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    // The place says what cannot be used.
+    const told =
+      error.details.length > 0 ? error.details : [error.message.replace(/^[^.]* cannot be (?:used|chosen so)\. /, '')];
+    for (const message of told) report(path, message.replace(/\.$/, ''), { part });
+    return false;
+  }
+}

@@ -7,7 +7,7 @@ import { type ExportNames, exportNames } from './export-names.js';
 import { PLACEHOLDERS } from './export-request.js';
 import { asPlain, type Plain, type Report } from './names.js';
 import { shown } from './shape.js';
-import { filterProblem } from './values.js';
+import { writtenProblem } from './values.js';
 import type { JobYaml, KeyPath } from './yaml.js';
 
 /**
@@ -28,7 +28,7 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
   checkColumns(job['columns'], names, report);
   checkFilter(asPlain(job['filter']), names, yaml, report);
   const order = job['order'];
-  if (typeof order === 'string' && order !== '') names.order(order.replace(/^-/, ''), ['order']);
+  if (typeof order === 'string' && order !== '') names.order(order, ['order']);
 }
 
 function checkFile(file: unknown, path: KeyPath, report: Report): void {
@@ -80,8 +80,12 @@ function checkColumns(columns: unknown, names: ExportNames, report: Report): voi
   for (const [i, column] of columns.entries()) {
     if (typeof column !== 'string' || column === '') continue;
     const key = foldText(column);
-    if (seen.has(key)) report(['columns', i], `\`${column}\` stands in the list twice`, { part: 'value' });
-    else names.column(column, ['columns', i]);
+    if (seen.has(key)) {
+      report(['columns', i], `\`${column}\` stands in the list twice; it is written once`, {
+        part: 'value',
+        severity: 'warning',
+      });
+    } else names.column(column, ['columns', i]);
     seen.add(key);
   }
 }
@@ -93,13 +97,14 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
       report(path, `\`${name}\` is no field; write \`field: value\``);
       continue;
     }
-    const field = names.filter(name, path);
-    const values = Array.isArray(given)
-      ? given.map((value, i) => ({ value, at: [...path, i] }))
-      : [{ value: given, at: path }];
+    const values = (Array.isArray(given) ? given : [given]).map((value, i) => ({
+      value,
+      at: Array.isArray(given) ? [...path, i] : path,
+    }));
+    const field = names.filter(name, values, path);
     for (const { value, at } of values) {
-      const wrong = filterProblem(field, value, yaml.written(at));
-      if (wrong) report(at, `filter: \`${name}\` ${wrong.message}`, { part: 'value', severity: wrong.severity });
+      const changed = writtenProblem(field, value, yaml.written(at));
+      if (changed !== undefined) report(at, `filter: \`${name}\` ${changed}`, { part: 'value' });
     }
   }
   const form = ['custom_form_id', 'custom_form_name', 'custom_form_value'];

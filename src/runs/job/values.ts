@@ -6,7 +6,6 @@ import { booleanValue, enumValue } from '../../resources/enum-match.js';
 import type { FieldSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
 import { didYouMean } from '../nearest.js';
-import type { FilteredField } from './export-names.js';
 import { shown } from './shape.js';
 
 /** The characters of a value in the file. */
@@ -62,7 +61,7 @@ export function constantProblem(
 }
 
 /** YAML has made another value of the characters in the file than they mean. */
-function writtenProblem(
+export function writtenProblem(
   field: FieldSpec | undefined,
   value: unknown,
   written: Written | undefined,
@@ -70,35 +69,6 @@ function writtenProblem(
   if (!written || written.quoted || typeof value !== 'number' || !changedByYaml(written.text, value, field))
     return undefined;
   return `is written ${written.text}, which YAML reads as ${value}; put it in quotes: "${written.text}"`;
-}
-
-/**
- * What is wrong with a value that records must have. Only what cannot be meant is an error: the service may hold values
- * that the interface does not list.
- */
-export function filterProblem(
-  field: FilteredField | undefined,
-  value: unknown,
-  written: Written | undefined,
-): { readonly message: string; readonly severity: 'error' | 'warning' } | undefined {
-  const changed = writtenProblem(field?.spec, value, written);
-  if (changed !== undefined) return { message: changed, severity: 'error' };
-  if (typeof value !== 'string' || value.trim() === '') return undefined;
-  const listed = listedValues(field, value);
-  if (!listed || listed.some((one) => one.toLowerCase() === value.trim().toLowerCase())) return undefined;
-  return {
-    message: `is ${shown(value)}, which is no value of the interface${didYouMean(value, listed) || `; it lists ${listed.join(', ')}`}`,
-    severity: 'warning',
-  };
-}
-
-/** The values that a field can have, where they are known and this is none of their spellings. */
-function listedValues(field: FilteredField | undefined, text: string): readonly string[] | undefined {
-  const type = field?.spec?.type;
-  if (type?.kind !== 'enum') return field?.values;
-  return enumValue(type, text) === undefined
-    ? [...type.values, ...(type.read ?? []), ...(type.update ?? [])]
-    : undefined;
 }
 
 function messageOf(issue: { readonly message: string } | undefined): string | undefined {

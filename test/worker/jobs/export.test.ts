@@ -3,6 +3,7 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, describe, expect } from 'vitest';
 import { dateOf } from '../../../src/runs/job-file.js';
+import { newRunId } from '../../../src/runs/layout.js';
 import { itWith } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { type Bench, type Bound, openBench, runsOf } from './bench.js';
@@ -184,13 +185,48 @@ describe('an export of the queue', () => {
   });
 });
 
+describe('an export that another worker must write', () => {
+  it('is left to the one whose folder it names', async () => {
+    await open(2);
+    const target = inDir('b', 'out', 'a.csv');
+    const one = await bench.worker({ home: 'home-a', env: { ROWFERRY_ROOTS: inDir('a') } });
+    await mkdir(inDir('b'));
+    const other = await bench.worker({ home: 'home-b', env: { ROWFERRY_ROOTS: inDir('b') } });
+    await other.worker.pause();
+    const added = await add({ job: EXPORT, file: target });
+    await until(
+      async () => (await bench.queue.getJob(added.id ?? ''))?.progress !== undefined && (await added.isDelayed()),
+    );
+    other.worker.resume();
+    const job = await bench.settled(added);
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', target: { path: target } });
+    expect([one.ended.length, other.ended.length]).toEqual([0, 1]);
+  }, 30_000);
+});
+
+describe('an export over which workers die', () => {
+  it('is given up where it comes no further, and goes on where it does', async () => {
+    await open(2);
+    const added = await Promise.all([add({ job: 'nightly' }), add({ job: 'nightly' })]);
+    for (const [i, job] of added.entries()) {
+      const mark = { stalls: 1, rows: 25 };
+      await job.updateProgress({ run: newRunId(), done: i === 0 ? 25 : 50, outcomes: {}, mark });
+      await bench.redis.hset(`bull:rowferry:${job.id}`, 'stc', '6');
+    }
+    await bench.worker();
+    const [stuck, moving] = await Promise.all(added.map((job) => bench.settled(job)));
+    expect(stuck?.failedReason).toMatch(/^5 workers died.*rowferry export --job JOB\. Nothing was changed/s);
+    expect(moving?.returnvalue).toMatchObject({ status: 'succeeded', records: 2 });
+  });
+});
+
 describe('the run of an export', () => {
   const slow = { latencyMs: 40 };
   const env = { ROWFERRY_CONCURRENCY: '1' };
   const pages = () => bench.sandbox.requests.total;
 
   it('is handed back by a worker that is told to end, and continued by the next', async () => {
-    await open(800, slow);
+    await open(500, slow);
     const first = await bench.worker({ env });
     const added = await add({ job: 'nightly' });
     await until(() => pages() > 12);
@@ -199,17 +235,17 @@ describe('the run of an export', () => {
     const before = pages();
     const second = await bench.worker({ env });
     const job = await bench.settled(added);
-    expect(job.returnvalue).toMatchObject({ status: 'succeeded', records: 800 });
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', records: 500 });
     expect(await runsOf(second.settings.home)).toEqual([job.returnvalue.run]);
-    // Two passes of 32 pages, and what is asked around them: what was read is not asked for again.
-    expect(pages()).toBeLessThan(2 * 32 + 10);
+    // Two passes of 20 pages, and what is asked around them: what was read is not asked for again.
+    expect(pages()).toBeLessThan(2 * 20 + 10);
     expect(before).toBeGreaterThan(12);
     expect([first.ended, second.ended].flat()).toHaveLength(1);
     await expectWhole(job.returnvalue.target.path);
   }, 30_000);
 
   it('whose worker and data folder are gone is begun anew elsewhere at once, and says so', async () => {
-    await open(800, slow);
+    await open(500, slow);
     const settle = { ...env, ROWFERRY_SETTLE_WINDOW: '600' };
     const first = await bench.worker({ env: settle });
     const added = await add({ job: 'nightly' });
@@ -221,7 +257,7 @@ describe('the run of an export', () => {
     });
     const other = await bench.worker({ home: 'home-b', env: settle });
     const job = await bench.settled(added);
-    expect(job.returnvalue).toMatchObject({ status: 'succeeded', records: 800 });
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', records: 500 });
     expect(job.returnvalue.warnings.join()).toMatch(
       /Begun anew: run \S+ of the same job was begun on .* All is read again/,
     );
