@@ -16,6 +16,8 @@ export interface RunFolder {
   readonly resolved: string;
   readonly plan: string;
   readonly snapshot: string;
+  /** Exports: the records as they were read. */
+  readonly records: string;
   readonly journal: string;
   readonly before: string;
   /** Held by the process that works on the run: its process id. */
@@ -34,6 +36,7 @@ export function runFolder(home: string, run: string): RunFolder {
     resolved: join(work, 'resolved.ndjson'),
     plan: join(work, 'plan.ndjson'),
     snapshot: join(work, 'snapshot.ndjson'),
+    records: join(work, 'records.ndjson'),
     journal: join(dir, 'journal.log'),
     before: join(work, 'before.ndjson'),
     lock: join(dir, 'lock'),

@@ -85,8 +85,9 @@ function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[]
 }
 
 function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[] {
-  const { field, heading, blank, repeats, fits, natural, uniqueField, whole } = key;
-  const facts = `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} cells are blank, ${number(repeats)} repeat an earlier ${whole ? 'row' : 'row as far as they were counted'}`;
+  const { field, heading, blank, repeats, fits, natural, uniqueField, counted } = key;
+  const among = counted === rows - blank ? '' : `, of the first ${number(counted)} that were counted`;
+  const facts = `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} cells are blank, ${number(repeats)} repeat an earlier one${among}`;
   const lines: string[] = [];
   if (!fits) {
     lines.push(

@@ -45,7 +45,6 @@ function mostUsable(keys: readonly SuggestedKey[]): SuggestedKey | undefined {
 function measure(spec: ResourceSpec, { column, mapped }: Assigned, rows: number): SuggestedKey {
   const { profile } = column;
   const field = mapped!.field.name;
-  const whole = profile.counted === profile.filled;
   const usable = profile.filled - profile.repeats;
   const natural = NATURAL[spec.name].includes(field);
   const fits = natural && rows > 0 && usable / rows >= ENOUGH;
@@ -55,7 +54,7 @@ function measure(spec: ResourceSpec, { column, mapped }: Assigned, rows: number)
     usable,
     blank: profile.blank,
     repeats: profile.repeats,
-    whole,
+    counted: profile.counted,
     fits,
     natural,
     uniqueField: fits && spec.name === 'asset' && (field === 'name' || field === 'serial_number') ? field : undefined,

@@ -59,8 +59,8 @@ export interface SuggestedKey {
   readonly usable: number;
   readonly blank: number;
   readonly repeats: number;
-  /** Whether repeats were counted over every row. */
-  readonly whole: boolean;
+  /** Filled cells among which repeats were counted: all, or those before a bound. */
+  readonly counted: number;
   readonly fits: boolean;
   /** Whether the field is a natural key of the resource. */
   readonly natural: boolean;

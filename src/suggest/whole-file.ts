@@ -28,6 +28,11 @@ export function decimalOf(assigned: readonly Assigned[], sample: readonly SheetR
   );
   if (columns.length === 0) return undefined;
   const { rule, evidence, warning } = surveyDecimals(columns, sample);
-  if (evidence !== undefined && rule.sign !== 'each') return { sign: rule.sign, why: evidence };
-  return warning === undefined ? undefined : { sign: undefined, why: warning };
+  if (evidence !== undefined && rule.sign !== 'each') return { sign: rule.sign, why: looked(evidence) };
+  return warning === undefined ? undefined : { sign: undefined, why: looked(warning) };
+}
+
+/** The rows looked at are spread over the file. */
+function looked(text: string): string {
+  return text.replace(/of the first (\d+) rows/, 'of the $1 rows looked at');
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Json, Readable } from '../../service/port.js';
 import { readWholeList } from '../../service/whole-list.js';
 import { learnNames } from '../connect.js';
@@ -42,7 +41,7 @@ async function readList(
   const { ids } = plan.filter;
   if (ids && ids.length <= MOST_IDS) return readByIds(service, resource, ids, see);
   return readWholeList(service, resource, plan.query, {
-    file: join(run.folder.dir, 'work', 'records.ndjson'),
+    file: run.folder.records,
     ordered: plan.ordered,
     parallel: run.request.concurrency,
     onProgress: (done, total, pass) => run.progress(pass === 1 ? 'reading' : 'reading again', done, total),

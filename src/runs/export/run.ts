@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { makeFolder } from '../../files/make-folder.js';
@@ -101,7 +101,16 @@ export async function reopenExport(
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
     return { finished: { summary, exitCode, reportDir: stored.reportDir } };
   }
+  await forgetOld(folder);
   return begin(stored, folder, settings, context, summary?.requests ?? NO_REQUESTS);
+}
+
+/** What was read longer ago is read anew: people take a file for what the service holds now. */
+const READING_HOLDS_MS = 3_600_000;
+
+async function forgetOld({ records }: RunFolder): Promise<void> {
+  const log = await stat(records).catch(() => undefined);
+  if (log && Date.now() - log.mtimeMs > READING_HOLDS_MS) await rm(records, { force: true });
 }
 
 async function begin(

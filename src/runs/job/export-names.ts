@@ -57,7 +57,8 @@ export function exportNames(resource: ResourceName | ReadOnlyName, report: Repor
       if (isCustom(name, path, 'key')) return undefined;
       // A view has no blank value.
       const probe =
-        name.toLowerCase() === 'req' || tried(() => exportFilter([`${name}=`], naming), path, 'key', report);
+        (resource === 'asset' && name.toLowerCase() === 'req') ||
+        tried(() => exportFilter([`${name}=`], naming), path, 'key', report);
       for (const { value, at } of probe ? values : []) {
         if (typeof value === 'object') continue;
         tried(() => exportFilter([`${name}=${value}`], naming), at, 'value', report);
