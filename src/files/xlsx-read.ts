@@ -52,7 +52,7 @@ export async function openXlsx(file: XlsxFile, options: SourceOptions, limits: S
     );
   }
   const headings = headingTexts(survey.rows.find((row) => row.row === heading.row)!, survey.rows, false);
-  warnings.push(...surveyWarnings(book, sheet, survey.scan, heading.row, headings));
+  warnings.push(...surveyWarnings(book, sheet, survey.scan, heading.row, headings, options.sheet !== undefined));
   if (book.date1904) evidence.push('Dates are counted from 1904.');
 
   return {
@@ -197,6 +197,7 @@ function surveyWarnings(
   scan: SheetScan,
   headerRow: number,
   headings: readonly string[],
+  stated: boolean,
 ): string[] {
   const warnings: string[] = [];
   const list = (sheets: readonly WorkbookSheet[]) => sheets.map(({ name }) => `"${name}"`).join(', ');
@@ -204,8 +205,9 @@ function surveyWarnings(
   const visible = others.filter((other) => other.state === 'visible');
   const hidden = others.filter((other) => other.state !== 'visible');
   if (sheet.state !== 'visible') warnings.push(`The sheet "${sheet.name}" is hidden in the workbook.`);
-  if (visible.length > 0) warnings.push(`Further sheets are not read: ${list(visible)}.`);
-  if (hidden.length > 0) warnings.push(`Hidden sheets are not read: ${list(hidden)}.`);
+  // Whoever named the sheet knows that there are others.
+  if (visible.length > 0 && !stated) warnings.push(`Further sheets are not read: ${list(visible)}.`);
+  if (hidden.length > 0 && !stated) warnings.push(`Hidden sheets are not read: ${list(hidden)}.`);
   const rows = scan.hiddenAfter(headerRow);
   if (rows > 0) warnings.push(`${rows} hidden ${rows === 1 ? 'row is' : 'rows are'} read like the others.`);
   const columns = scan.hiddenColumns;

@@ -68,7 +68,7 @@ function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[]
       lines.push(...commentLines(evidence(/heading/), '  '));
   }
   if (meta.encoding !== null && !/^(?:utf-?8|ascii)$/i.test(meta.encoding))
-    add(`encoding: ${scalar(meta.encoding)}`, evidence(/encoding/i));
+    add(`encoding: ${scalar(meta.encoding)}`, meta.evidence.find((one) => one.includes(meta.encoding ?? '')) ?? '');
   if (meta.delimiter !== null && meta.delimiter !== ',') {
     add(
       `delimiter: ${meta.delimiter === '\t' ? 'tab' : `"${meta.delimiter.replace(/["\\]/g, '\\$&')}"`}`,

@@ -82,7 +82,7 @@ const ASSET: Vocabulary = {
   customer_part_number: 'customer part number; customer part no; customer item number; cpn',
   business_entity_type: 'business entity; legal entity; ??entity; ??company code',
   make: 'make id',
-  inventory_no: 'inventory number; inventory no; ?stock number; ??inventory id',
+  inventory_no: 'inventory number; inventory no; ??stock number; ??inventory id',
   mac_address: 'mac; mac address; ethernet address; mac adresse; adresse mac; direccion mac',
   asset_physical_location: 'physical location; ??location',
   contract: `
@@ -323,7 +323,7 @@ const COMPANY_NAMES = `
   company; company name; organisation; organisation name; business name; legal name; trading name; firma;
   firmenname; firmenbezeichnung; unternehmen; name 1; raison sociale; societe; entreprise; nom; nom de l
   entreprise; razon social; empresa; nombre; nombre de la empresa; denominacion social; account name; ?trade name;
-  ?counterparty; ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ??title; ??entity; ??partner;
+  ?counterparty; ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory name; ?plant name; ??title; ??entity; ??partner;
   ??contractor; ??department`;
 
 const SUPPLIER: Vocabulary = {

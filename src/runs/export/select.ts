@@ -1,4 +1,5 @@
 import type { ExportRecord } from '../../export/columns.js';
+import { withMemory } from '../../export/editable-memory.js';
 import { exportRecord, isWritable } from '../../export/record.js';
 import { ReferenceCollector, type ReferenceNames } from '../../export/reference-text.js';
 import { resourceSpec } from '../../resources/registry.js';
@@ -21,9 +22,14 @@ export interface Selection {
 
 /** Turns a record of the service into what columns show. */
 export function recordMaker(run: ExportRun, { lexicon, known }: ReadConnection): (json: Json) => ExportRecord {
-  const { resource } = run.request;
+  const { resource, editable } = run.request;
   if (resource === 'customer') return (json) => ({ json, read: readCustomer(json, known) });
-  return (json) => exportRecord(resource, json, { lexicon });
+  if (!editable || !isWritable(resource)) return (json) => exportRecord(resource, json, { lexicon });
+  return (json) => {
+    const record = exportRecord(resource, json, { lexicon });
+    const { read } = record;
+    return read ? { ...record, read: withMemory(resource, read, known.lastWritten(resource, read.id)) } : record;
+  };
 }
 
 /** Goes through the records once more where filter, order or references ask for it; they are on this machine's disk. */

@@ -77,7 +77,9 @@ console.info(`${path}: ${ours.length} rows, ${columns.length} columns`);
 
 const saved = await converted(path, 'xlsx', 'saved');
 compare('saved as .xlsx', columns, ours, await cellsOf(saved, { header_row: 1 }), (cell) => {
-  // It writes other format codes for the same formats.
+  // It keeps a boolean as a number shown as TRUE or FALSE, and writes other format codes for the same formats.
+  if (typeof cell === 'object' && cell.t === 'b')
+    return told({ t: 'n', value: cell.value ? '1' : '0', shown: shownText(cell) });
   if (typeof cell === 'object' && (cell.t === 'n' || cell.t === 'd'))
     return told({ t: cell.t, value: cell.value, shown: cell.shown });
   return told(cell);

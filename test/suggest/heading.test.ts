@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import { resourceSpec } from '../../src/resources/registry.js';
+import type { ResourceName } from '../../src/resources/spec.js';
+import { candidates } from '../../src/suggest/heading.js';
+import { wordsOf } from '../../src/suggest/words.js';
+
+const HIGH = 0.88;
+const LIKELY = 0.7;
+
+function best(resource: ResourceName, heading: string) {
+  return candidates(resourceSpec(resource), heading)[0];
+}
+
+/** Headings that mean the field for certain. */
+const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly string[]>>>> = {
+  asset: {
+    name: [
+      'Name',
+      'Asset Name',
+      'asset_name',
+      'ITEM NAME',
+      'item_name',
+      'itemName',
+      'Item',
+      'Hostname',
+      'Bezeichnung',
+      'Désignation',
+      'Nombre',
+    ],
+    serial_number: [
+      'Serial No',
+      'Serial No.',
+      'Serial #',
+      'S/N',
+      'SN',
+      'serialNumber',
+      'SERIALNUMBER',
+      'Ser. Nr.',
+      'Seriennummer',
+      'N° de série',
+      'Número de serie',
+      'Serial Numbr',
+      'Asset Serial Number',
+      'Service Tag',
+    ],
+    asset_tag: ['Asset Tag', 'Tag', 'Property Tag', 'Barcode', 'Inventarnummer', 'Tag No'],
+    manufacturer: ['Mfr', 'Manufacturer', 'Manufactuer', 'Mfg.', 'Hersteller', 'Fabricant', 'Fabricante', 'Brand'],
+    original_cost: [
+      'Purchase Cost',
+      'purchase_price',
+      'Acquisition Cost',
+      'Cost',
+      'Anschaffungskosten',
+      "Prix d'achat",
+      'Precio de compra',
+      'Unit Cost (USD)',
+    ],
+    'category.name': ['Category', 'Cat.', 'Asset Category', 'Kategorie', 'Catégorie', 'Categoría'],
+    'category.subcategory': ['Subcategory', 'Sub-Category', 'Subcat', 'Unterkategorie'],
+    attached_supplier: ['Supplier', 'Vendor Name', 'Lieferant', 'Fournisseur', 'Proveedor'],
+    asset_owner: ['Owner', 'Asset Owner', 'Custodian', 'Verantwortlicher'],
+    warranty_end_date: [
+      'Warranty End',
+      'Warranty End Date',
+      'Warranty Expiry',
+      'Warranty Exp. Date',
+      'Warranty Until',
+      'Garantieende',
+      'Fin de garantie',
+    ],
+    service_start_date: ['In Service', 'In Service Date', 'Inbetriebnahme', 'Mise en service'],
+    zip_code: ['ZIP', 'Zip Code', 'Postcode', 'Post Code', 'PLZ', 'Code postal'],
+    bldg_name: ['Bldg', 'Building', 'Building Name', 'Gebäude', 'Bâtiment', 'Edificio'],
+    street: ['Street', 'Straße', 'Strasse', 'Str.', 'Calle'],
+    end_of_life_date: ['EOL', 'EOL Date', 'End of Life'],
+    asset_notes: ['Notes', 'Remarks', 'Comments', 'Bemerkungen', 'Observaciones'],
+    contract: ['Contract', 'Contract No', 'Contract #', 'Vertragsnummer'],
+    mac_address: ['MAC', 'MAC Address', 'MAC-Adresse'],
+  },
+  contract: {
+    number: [
+      'Contract No',
+      'Contract Number',
+      'CONTRACT NO.',
+      'Agreement ID',
+      'Vertrags-Nr.',
+      'Numéro de contrat',
+      'Nº contrato',
+    ],
+    name: ['Contract Name', 'Title', 'Contract', 'Vertragsbezeichnung', 'Intitulé'],
+    supplier: ['Vendor Name', 'VENDOR', 'Supplier', 'Contractor', 'Lieferant', 'Nom du fournisseur'],
+    contract_start_date: [
+      'Start Date',
+      'Start',
+      'startDate',
+      'CONTRACT START DATE ',
+      'Effective Date',
+      'Commencement',
+      'Vertragsbeginn',
+      'Date de début',
+      'Fecha de inicio',
+      'Start Dt',
+    ],
+    contract_end_date: [
+      'End Date',
+      'Expiry',
+      'Expiration Date',
+      'Exp. Date',
+      'Laufzeit bis',
+      'Date de fin',
+      'Fecha fin',
+    ],
+    total_contract_spend_value: [
+      'Total Contract Value',
+      'TCV',
+      'Contract Amt',
+      'Total Amount',
+      'Auftragswert',
+      'Montant total',
+      'Importe total',
+    ],
+    notice_period: ['Notice (days)', 'Notice Period', 'Kündigungsfrist', 'Préavis'],
+    payment_terms: ['Payment Terms', 'Zahlungsbedingungen', 'Conditions de paiement'],
+    parent_contract: ['Parent No', 'Master Agreement', 'Rahmenvertrag'],
+    mrc: ['MRC', 'Monthly Cost', 'Monatliche Kosten'],
+    signer: ['Signed By', 'Signatory'],
+    signed_date: ['Signed On', 'Date Signed'],
+  },
+  supplier: {
+    name: [
+      'Supplier',
+      'Supplier name',
+      'Vendor',
+      'VendorName',
+      'Company',
+      'Company Name',
+      'Name of supplier',
+      'Firma',
+      'Raison sociale',
+      'Razón social',
+    ],
+    address_line_1: [
+      'Address',
+      'Addr 1',
+      'Address1',
+      'Address Line 1',
+      'Street Address',
+      'Anschrift',
+      'Adresse',
+      'Dirección',
+      'Vendor Address',
+    ],
+    address_line_2: ['Address 2', 'Address Line 2', 'Adresszusatz'],
+    city: ['Town', 'City', 'Vendor City', 'Ort', 'Ville', 'Ciudad'],
+    zip_postal_code: ['PostCode', 'Postal code', 'PLZ', 'Zip', 'Code postal', 'Código postal'],
+    phone: ['Phone', 'Tel', 'Tel.', 'Telephone No', 'Phone Number', 'Telefon', 'Téléphone', 'Teléfono'],
+    'contact_person.email': [
+      'E-mail',
+      'Email',
+      'eMail',
+      'Email Address',
+      'Contact e-mail',
+      'Correo electrónico',
+      'Courriel',
+    ],
+    'contact_person.name': ['Contact Name', 'Contact Person', 'Ansprechpartner'],
+    website: ['Website', 'URL', 'Web', 'Homepage', 'Sitio web'],
+    ein: ['EIN', 'FEIN', 'Employer Identification Number'],
+    country: ['Country', 'Land', 'Pays', 'País', 'Country Code', 'Supplier Country'],
+  },
+  customer: {
+    name: ['CustomerName', 'Customer', 'Client Name', 'Kunde', 'Account Name', 'Organisation'],
+    nda_signed: ['NDA', 'NDA signed'],
+    nda_signed_date: ['NDA signed on', 'NDA date'],
+    mobile: ['Mobile', 'Cell Phone', 'Handy'],
+    city: ['Customer City', 'Town/City'],
+  },
+};
+
+/** Headings that are likely to mean it: mapped, and marked. */
+const LIKELY_ONES: readonly (readonly [ResourceName, string, string])[] = [
+  ['asset', 'Status', 'lifecycle_stage'],
+  ['asset', 'Model', 'product_description'],
+  ['asset', 'Asset No', 'asset_tag'],
+  ['contract', 'Project Name', 'name'],
+  ['contract', 'uniqueId', 'number'],
+  ['contract', 'Amount', 'total_contract_spend_value'],
+  ['customer', 'County', 'state_province'],
+];
+
+/** Headings that say too little, or another thing: never mapped by themselves. */
+const DOUBTFUL: readonly (readonly [ResourceName, string])[] = [
+  ['supplier', 'DUNS number'],
+  ['supplier', 'Tax ID'],
+  ['supplier', 'Registration number'],
+  ['supplier', 'Number of phones'],
+  ['supplier', 'No. of contacts'],
+  ['supplier', 'Category Manager Email Domain'],
+  ['supplier', 'Previous Name'],
+  ['supplier', 'ID'],
+  ['asset', 'Code'],
+  ['asset', 'ID'],
+  ['asset', 'Number'],
+  ['asset', 'Qty'],
+  ['asset', 'Total Cost'],
+  ['asset', 'Parent Name'],
+  ['asset', 'Date'],
+  ['asset', 'Amount'],
+  ['asset', 'toString'],
+  ['contract', 'Estimated Completion Date'],
+  ['contract', 'Date'],
+  ['contract', 'Planned Start Date'],
+  ['contract', 'Vendor Phone'],
+  ['contract', 'Previous Contract Number'],
+  ['customer', 'Active'],
+  ['customer', 'constructor'],
+];
+
+describe('headings', () => {
+  const certain = Object.entries(CERTAIN).flatMap(([resource, fields]) =>
+    Object.entries(fields).flatMap(([field, headings]) =>
+      headings.map((heading) => [resource as ResourceName, heading, field] as const),
+    ),
+  );
+  it.each(certain)('%s: "%s" is %s', (resource, heading, field) => {
+    const found = best(resource, heading);
+    expect(found?.field.name).toBe(field);
+    expect(found?.score).toBeGreaterThanOrEqual(HIGH);
+  });
+
+  it.each(LIKELY_ONES)('%s: "%s" is likely %s', (resource, heading, field) => {
+    const found = best(resource, heading);
+    expect(found?.field.name).toBe(field);
+    expect(found?.score).toBeGreaterThanOrEqual(LIKELY);
+    expect(found?.score).toBeLessThan(HIGH);
+  });
+
+  it.each(DOUBTFUL)('%s: "%s" is not certain enough', (resource, heading) => {
+    expect(best(resource, heading)?.score ?? 0).toBeLessThan(LIKELY);
+  });
+
+  it('says that a word changes the meaning', () => {
+    expect(best('contract', 'Estimated Completion Date')?.why).toContain('"estimated"');
+  });
+
+  it('names every field that can be written by its own name and label', () => {
+    for (const resource of ['asset', 'contract', 'supplier', 'customer'] as const) {
+      for (const field of resourceSpec(resource).fields) {
+        if (field.derived || (field.create === undefined && field.update === undefined)) continue;
+        expect(best(resource, field.name)?.field.name).toBe(field.name);
+        expect(best(resource, field.label)?.field.name, `label ${field.label}`).toBe(field.name);
+      }
+    }
+  });
+
+  it('takes hostile headings without delay', () => {
+    const start = performance.now();
+    for (const heading of [
+      'a '.repeat(20_000),
+      '('.repeat(20_000),
+      'ß'.repeat(20_000),
+      '\u0000\ud800',
+      '# of # of # of',
+      '💥',
+    ])
+      candidates(resourceSpec('asset'), heading);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
+
+describe('words', () => {
+  it.each([
+    ['Vendor Name', 'name vendor'],
+    ['vendorNAME', 'name vendor'],
+    ['VENDOR_NAME (legal)', 'name vendor'],
+    ['Date of payment', 'date payment'],
+    ['Address1', '1 address'],
+    ['Contract #', 'contract number'],
+    ['# of seats', 'quantity seat'],
+    ['Straße', 'strasse'],
+    ['Prix d’achat', 'achat prix'],
+  ])('%s → %s', (heading, words) => {
+    expect(wordsOf(heading).words.join(' ')).toBe(words);
+  });
+
+  it('keeps what stands in brackets apart', () => {
+    expect(wordsOf('Notice (months)').aside).toEqual(['month']);
+  });
+});
