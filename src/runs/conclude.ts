@@ -2,8 +2,9 @@ import { rm } from 'node:fs/promises';
 import { EXIT, RunError, RunInterrupted } from '../model/error.js';
 import { writeReports } from '../report/finish.js';
 import type { RunStatus, Summary } from '../report/summary.js';
+import { rememberRun } from './last-finished.js';
 import { allRequests } from './past.js';
-import { type Run, rememberRows } from './run.js';
+import type { Run } from './run.js';
 
 export interface RunResult {
   readonly summary: Summary;
@@ -62,7 +63,10 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
         ...(reason === undefined ? {} : { reason }),
       },
     });
-    if (status === undefined && !request.dryRun) await rememberRows(run);
+    if (status === undefined && !request.dryRun) {
+      const { company } = request;
+      await rememberRun(run.settings.home, { run: run.folder.run, job: request.job.name, company, rows: run.rows });
+    }
     finished = status === undefined;
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
   } finally {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { makeFolder, tryFolder } from '../files/make-folder.js';
@@ -15,6 +15,7 @@ import { type Journal, openJournal } from '../report/journal.js';
 import type { RequestCounts } from '../service/port.js';
 import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
+import { lastRunFile } from './last-finished.js';
 import { HOME, newRunId, type RunFolder, runFolder } from './layout.js';
 import { findRun } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
@@ -270,21 +271,9 @@ function endingOf(file: string): string {
   return ending.toLowerCase();
 }
 
-function lastRunFile(home: string, request: StoredRequest): string {
-  const name = request.job.name.replace(/[^\p{L}\p{N}._-]+/gu, '_');
-  return join(home, 'jobs', `${name}-${request.company}.json`);
-}
-
 async function previousRows(home: string, request: StoredRequest): Promise<number | undefined> {
-  const text = await readFile(lastRunFile(home, request), 'utf8').catch(() => undefined);
+  const text = await readFile(lastRunFile(home, request.job.name, request.company), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const rows = (JSON.parse(text) as { rows?: unknown }).rows;
   return typeof rows === 'number' ? rows : undefined;
-}
-
-/** Notes how many rows a finished run had. */
-export async function rememberRows(run: Run): Promise<void> {
-  const file = lastRunFile(run.settings.home, run.request);
-  await makeFolder(join(run.settings.home, 'jobs'), HOME);
-  await writeFile(file, `${JSON.stringify({ run: run.folder.run, rows: run.rows })}\n`);
 }

@@ -57,7 +57,11 @@ export function surveyChoices(field: FieldSpec, texts: Iterable<string>): Choice
   const known: string[] = [];
   const open: string[] = [];
   const suggested = new Map<string, string>();
+  const seen = new Set<string>();
   for (const text of texts) {
+    // A job translates a text whatever its case, and states it once.
+    if (seen.has(foldText(text))) continue;
+    seen.add(foldText(text));
     if (isKnown(field.type, text)) known.push(text);
     else {
       const value = field.type.kind === 'enum' ? meant(field, field.type, text) : undefined;

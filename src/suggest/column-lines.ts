@@ -1,3 +1,4 @@
+import { foldText } from '../pipeline/headings.js';
 import type { ColumnOptions, SuggestedColumn } from './suggestion.js';
 import { commentLines, commentText, key, scalar, scalarInFlow } from './yaml-text.js';
 
@@ -14,7 +15,7 @@ export function columnLines(columns: readonly SuggestedColumn[]): string[] {
     'columns:',
     ...columns.flatMap((column) => {
       if (!column.nameable) return unnamed(column);
-      const folded = column.heading.replace(/\s+/gu, ' ').trim().toLowerCase();
+      const folded = foldText(column.heading);
       // Of equal headings one line speaks for all.
       if (shown.has(folded)) return [];
       shown.add(folded);
@@ -46,7 +47,7 @@ function mappedLines(column: SuggestedColumn, field: string, widest: number): st
   const above = remarks.flatMap((remark) => commentLines(remark, '  '));
   if (options.openDates) {
     for (const formats of options.openDates)
-      above.push(`  #   ${name} { field: ${target}, dates: [${formats.map(scalarInFlow).join(', ')}] }`);
+      above.push(`  # ${name} { field: ${target}, dates: [${formats.map(scalarInFlow).join(', ')}] }`);
   }
   const inline = [
     ...(options.dates ? [`dates: [${options.dates.map(scalarInFlow).join(', ')}]`] : []),
@@ -71,7 +72,7 @@ function withValues(
     const short = text.length > 200 ? undefined : scalar(text);
     return short === undefined
       ? `    #   (a text of ${text.length} characters)`
-      : `${`    #   ${short}: "?"`.padEnd(40)}# ${rows} ${rows === 1 ? 'row' : 'rows'}`;
+      : `${`    #   ${short}: "?"`.padEnd(39)} # ${rows} ${rows === 1 ? 'row' : 'rows'}`;
   });
   if (values.size > 0) {
     lines.push('    values:');

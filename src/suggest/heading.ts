@@ -19,6 +19,7 @@ interface Phrase extends Words {
 }
 
 const WEIGHT = { name: 1, alias: 0.98, label: 0.98, sure: 0.94, likely: 0.78, possible: 0.55 } as const;
+const OTHER_ORDER = 0.985;
 /** Alternatives below are not worth naming. */
 const NAMED = 0.3;
 
@@ -57,7 +58,9 @@ function look(said: Words, book: PhraseBook, share: number, but: string, offer: 
   let equal = false;
   for (const phrase of [...(book.byWords.get(said.words.join(' ')) ?? []), ...(book.byJoined.get(said.joined) ?? [])]) {
     equal = true;
-    offer(phrase, phrase.weight * share, REASON[phrase.kind](phrase) + but);
+    // `end of support date` and `support end date` are two fields of the same words.
+    const order = phrase.joined === said.joined || phrase.words.length !== said.words.length ? 1 : OTHER_ORDER;
+    offer(phrase, phrase.weight * share * order, REASON[phrase.kind](phrase) + but);
   }
   if (!equal && share === 1) lookFurther(said, book, offer);
   if (share === 1) partly(said, book, offer);

@@ -58,7 +58,7 @@ function head({ columns, rows, resource, warnings }: Suggestion, names: JobNames
 function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[] {
   const lines = ['source:'];
   const add = (text: string, why: string) =>
-    lines.push(why === '' ? `  ${text}` : `  ${text.padEnd(34)}# ${commentText(why, 160)}`);
+    lines.push(why === '' ? `  ${text}` : `  ${text.padEnd(33)} # ${commentText(why, 160)}`);
   const evidence = (word: RegExp) => meta.evidence.find((one) => word.test(one)) ?? '';
   add(`format: ${meta.format}`, meta.gzip ? 'gzipped' : '');
   if (meta.sheet !== null) add(`sheet: ${scalar(meta.sheet)}`, evidence(/sheet/i));
@@ -103,10 +103,10 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
         ),
       );
   }
-  lines.push('match:', `  key: ${field.padEnd(29)}${fits ? `# ${facts}` : ''}`.trimEnd());
+  lines.push('match:', `  key: ${field.padEnd(28)} ${fits ? `# ${facts}` : ''}`.trimEnd());
   if (uniqueField)
     lines.push(
-      `  ${`unique_field: ${uniqueField}`.padEnd(34)}# the service itself refuses a second asset with this ${uniqueField.replace('_', ' ')}`,
+      `  ${`unique_field: ${uniqueField}`.padEnd(33)} # the service itself refuses a second asset with this ${uniqueField.replace('_', ' ')}`,
     );
   lines.push(
     resource === 'customer'

@@ -22,7 +22,7 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\p{L}\p{N}])s\s*\/\s*n(?![\p{L}\p{N}])/giu, 'serial number'],
   [/(?<![\p{L}\p{N}])p\s*\/\s*n(?![\p{L}\p{N}])/giu, 'part number'],
   [/(?<![\p{L}\p{N}])c\s*\/\s*o(?![\p{L}\p{N}])/giu, 'care of'],
-  [/\be[\s-]+mails?\b/giu, 'email'],
+  [/\be[\s-]*mails?\b/giu, 'email'],
   [/\bn[°º]|№/giu, 'number '],
   [/#/gu, ' number '],
   [/%/gu, ' percent '],

@@ -99,7 +99,7 @@ describe('doctor', () => {
 
   it('has a word on job files of kinds that this version does not run, and no fault', async () => {
     await mkdir(join(cwd, 'jobs'));
-    await writeFile(join(cwd, 'jobs', 'out.yaml'), 'kind: export\nresource: asset\n');
+    await writeFile(join(cwd, 'jobs', 'out.yaml'), 'kind: reconcile\nresource: asset\n');
     const settings = await settingsOn();
     const alone = await look(settings);
     expect(alone.code).toBe(0);
@@ -107,7 +107,7 @@ describe('doctor', () => {
       {
         name: 'job files',
         state: 'warn',
-        found: 'jobs/out.yaml:1:1 kind is export; this version runs import jobs only',
+        found: 'jobs/out.yaml:1:1 kind is reconcile; this version runs import and export jobs only',
       },
     ]);
     await writeFile(

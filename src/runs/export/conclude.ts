@@ -7,6 +7,7 @@ import { noOutcomes } from '../../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
 import type { RequestCounts } from '../../service/port.js';
 import type { RunResult } from '../conclude.js';
+import { rememberRun } from '../last-finished.js';
 import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 
@@ -34,6 +35,11 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
       write(`${JSON.stringify(summary, null, 2)}\n`),
     );
     finished = status === 'succeeded' || status === 'partial';
+    // Without a job file the name is the resource's, which may be the name of another job.
+    if (status === 'succeeded' && run.request.job.sha256 !== undefined) {
+      const { job, company } = summary;
+      await rememberRun(run.settings.home, { run: summary.run, job, company, rows: summary.records ?? 0 });
+    }
     return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir };
   } finally {
     for (const close of run.closers.splice(0).reverse()) await close();

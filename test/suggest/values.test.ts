@@ -1,0 +1,392 @@
+import { describe, expect, it } from 'vitest';
+import { beside, suggested } from './suggested.js';
+
+const range = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
+
+describe('values never make a field of a column by themselves', () => {
+  it('nine digits are no EIN', async () => {
+    const digits = range(12, (at) => 150483782 + at * 7919);
+    for (const heading of ['DUNS number', 'DUNS', 'Registration', 'Code', 'Tax number', 'Company number']) {
+      const { column, job } = await suggested('supplier', beside('Supplier', heading, digits));
+      expect(column(heading).field).toBeUndefined();
+      expect(job).not.toMatch(/^[^#]*: ein\b/m);
+    }
+    const { column } = await suggested('supplier', beside('Supplier', 'DUNS number', digits));
+    expect(column('DUNS number').why).toMatch(/^maybe: ein: 12 of 12 values have nine digits, but so have DUNS/);
+  });
+
+  it('an EIN is one where the heading says so, and its length is counted', async () => {
+    const good = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'EIN',
+        range(9, (at) => 123456780 + at),
+      ),
+    );
+    expect(good.column('EIN')).toMatchObject({ field: 'ein', confidence: 'high' });
+    const dashed = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'EIN',
+        range(9, (at) => `12-345678${at}`),
+      ),
+    );
+    expect(dashed.column('EIN').field).toBeUndefined();
+    expect(dashed.column('EIN').why).toContain('9 of 9 values are longer than the 9 characters of ein');
+  });
+
+  it('a unique code is no serial number, a column of numbers no cost', async () => {
+    const table = [
+      ['Name', 'Code', 'Ref', 'Figure'],
+      ...range(10, (at) => [`Press ${at}`, `ZX-${1000 + at}`, `R${at}`, `${at}99.50`]),
+    ];
+    const { fields } = await suggested('asset', table);
+    expect(fields).toEqual({ Name: 'name', Code: '~', Ref: '~', Figure: '~' });
+  });
+
+  it('numbers that would be taken as ids of the service are no category', async () => {
+    const { column } = await suggested(
+      'asset',
+      beside(
+        'Name',
+        'Category',
+        range(10, (at) => 10 + (at % 3)),
+      ),
+    );
+    expect(column('Category').field).toBeUndefined();
+    expect(column('Category').why).toContain('taken as ids of the service');
+    const named = await suggested(
+      'asset',
+      beside(
+        'Name',
+        'Category',
+        range(10, () => 'Laptop'),
+      ),
+    );
+    expect(named.column('Category')).toMatchObject({ field: 'category.name', confidence: 'high' });
+  });
+
+  it('numbers that count the rows are no contract number', async () => {
+    const rows = range(10, (at) => [at + 1, `Lease ${at}`]);
+    const { column, suggestion } = await suggested('contract', [['No', 'Title'], ...rows]);
+    expect(column('No').why).toContain('count the rows');
+    expect(suggestion.key?.field).toBe('name');
+    const real = await suggested('contract', [['No', 'Title'], ...range(10, (at) => [4711 + at * 3, `Lease ${at}`])]);
+    expect(real.column('No').field).toBe('number');
+  });
+
+  it('a phone number is no number, and a number no phone', async () => {
+    const phones = range(8, (at) => `+44 20 7946 00${10 + at}`);
+    const { column } = await suggested('supplier', beside('Supplier', 'Phone', phones));
+    expect(column('Phone')).toMatchObject({ field: 'phone', confidence: 'high' });
+    const counts = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'Number of phones',
+        range(8, (at) => at * 7 + 3),
+      ),
+    );
+    expect(counts.column('Number of phones').field).toBeUndefined();
+    const words = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'Phone',
+        range(8, () => 'ask reception'),
+      ),
+    );
+    expect(words.column('Phone').field).toBeUndefined();
+    const hint = await suggested('supplier', beside('Supplier', 'Hotline', phones));
+    expect(hint.column('Hotline').field).toBeUndefined();
+    expect(hint.column('Hotline').why).toMatch(/^maybe: phone: 8 of 8/);
+  });
+
+  it('amounts in another unit are refused by the heading', async () => {
+    for (const heading of ['Cost (000s)', 'Cost (k)', 'Cost in thousands', 'Cost (EUR million)', 'Cost %']) {
+      const { column } = await suggested(
+        'asset',
+        beside(
+          'Name',
+          heading,
+          range(6, (at) => `${at}12`),
+        ),
+      );
+      expect(column(heading).field, heading).toBeUndefined();
+    }
+    const months = await suggested(
+      'contract',
+      beside(
+        'Title',
+        'Notice (months)',
+        range(6, () => 3),
+      ),
+    );
+    expect(months.column('Notice (months)').why).toContain('the field is in days');
+    const days = await suggested(
+      'contract',
+      beside(
+        'Title',
+        'Notice (days)',
+        range(6, () => 30),
+      ),
+    );
+    expect(days.column('Notice (days)').field).toBe('notice_period');
+  });
+});
+
+describe('values choose between what a heading may mean, and lower a guess', () => {
+  it('Contact is a name or an address', async () => {
+    const names = range(6, (at) => ['Ann Moss', 'Lee Park', 'Jo Grant'][at % 3]!);
+    const emails = range(6, (at) => `person${at}@example.com`);
+    const { fields } = await suggested('supplier', [
+      ['Supplier', 'Contact', 'Mail'],
+      ...range(6, (at) => [`S${at} Ltd`, names[at]!, emails[at]!]),
+    ]);
+    expect(fields).toEqual({ Supplier: 'name', Contact: 'contact_person.name', Mail: 'contact_person.email' });
+    const turned = await suggested('supplier', [
+      ['Supplier', 'Contact', 'Contact person'],
+      ...range(6, (at) => [`S${at} Ltd`, emails[at]!, names[at]!]),
+    ]);
+    expect(turned.fields).toEqual({
+      Supplier: 'name',
+      Contact: 'contact_person.email',
+      'Contact person': 'contact_person.name',
+    });
+  });
+
+  it('a contact without the other half is left out, because the service refuses it', async () => {
+    const { column } = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'E-mail',
+        range(6, (at) => `s${at}@example.com`),
+      ),
+    );
+    expect(column('E-mail').field).toBeUndefined();
+    expect(column('E-mail').why).toContain('refuses it without contact_person.name');
+  });
+
+  it('rows with half a contact are counted', async () => {
+    const rows = range(6, (at) => [`S${at} Ltd`, at < 2 ? '' : 'Ann Moss', `s${at}@example.com`]);
+    const { suggestion } = await suggested('supplier', [['Supplier', 'Contact', 'E-mail'], ...rows]);
+    expect(suggestion.warnings.join('\n')).toContain('In 2 rows "E-mail" is filled and "Contact" is blank');
+  });
+
+  it('NDA is a date or a yes', async () => {
+    const dated = await suggested(
+      'customer',
+      beside(
+        'Customer',
+        'NDA',
+        range(5, (at) => `2024-03-1${at}`),
+      ),
+    );
+    expect(dated.column('NDA')).toMatchObject({ field: 'nda_signed_date', confidence: 'medium' });
+    const said = await suggested(
+      'customer',
+      beside(
+        'Customer',
+        'NDA',
+        range(5, (at) => (at % 2 ? 'yes' : 'no')),
+      ),
+    );
+    expect(said.column('NDA')).toMatchObject({ field: 'nda_signed', confidence: 'high' });
+  });
+
+  it('Type is the type of the field only where the values are its words', async () => {
+    const other = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'Type',
+        range(6, () => 'Wholesale'),
+      ),
+    );
+    expect(other.column('Type').field).toBeUndefined();
+    const fits = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'Type',
+        range(6, (at) => (at % 2 ? 'US' : 'Foreign')),
+      ),
+    );
+    expect(fits.column('Type')).toMatchObject({ field: 'type', confidence: 'high' });
+  });
+
+  it('a long description is a note, a short one a description', async () => {
+    const long = await suggested(
+      'asset',
+      beside(
+        'Name',
+        'Description',
+        range(5, () => 'A very long text about the thing, longer than fifty characters.'),
+      ),
+    );
+    expect(long.column('Description').field).toBe('asset_notes');
+    const short = await suggested(
+      'asset',
+      beside(
+        'Name',
+        'Description',
+        range(5, () => 'Latitude 5450'),
+      ),
+    );
+    expect(short.column('Description').field).toBe('product_description');
+  });
+
+  it('texts too long for the field are counted; too many take the column out', async () => {
+    const long = 'x'.repeat(51);
+    const few = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'Address',
+        range(10, (at) => (at === 0 ? long : '1 Mill Road')),
+      ),
+    );
+    expect(few.column('Address').field).toBe('address_line_1');
+    expect(few.column('Address').remarks.join()).toContain('1 of 10 values are longer than the 50 characters');
+    const many = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'Address',
+        range(10, (at) => (at < 3 ? long : '1 Mill Road')),
+      ),
+    );
+    expect(many.column('Address').field).toBeUndefined();
+    expect(many.column('Address').why).toContain('3 of 10 values are longer');
+    // Emoji are one character each, as the service counts them.
+    const emoji = await suggested(
+      'supplier',
+      beside(
+        'Supplier',
+        'Address',
+        range(10, () => '🏭'.repeat(50)),
+      ),
+    );
+    expect(emoji.column('Address').remarks).toEqual([]);
+  });
+});
+
+describe('words of a list', () => {
+  it('suggests a translation for words that mean one value', async () => {
+    const { job, column } = await suggested('contract', [
+      ['Contract No', 'Status'],
+      ...['aktiv', 'Live', 'Draft contract', 'terminatd', 'abgelaufen', 'active'].map((word, at) => [`C${at}7`, word]),
+    ]);
+    expect(column('Status').field).toBe('status');
+    expect(job).toContain(
+      '      aktiv: active\n      Live: active\n      Draft contract: draft\n      terminatd: terminated\n      abgelaufen: expired\n',
+    );
+  });
+
+  it('lists what it does not understand, for a person to fill in', async () => {
+    const { job } = await suggested('contract', [
+      ['Contract No', 'Status'],
+      ...['active', 'active', 'active', 'ruhend', 'ruhend'].map((word, at) => [`C${at}7`, word]),
+    ]);
+    expect(job).toMatch(/# values:\n {4}# {3}ruhend: "\?" +# 2 rows/);
+    expect(job?.replace(/\n +# /g, ' ')).toContain('Each becomes one of: active, archived');
+  });
+
+  it('numbers in words must agree', async () => {
+    const { column, job } = await suggested('contract', [
+      ['Contract No', 'Payment Terms'],
+      ...['Net 30', '45 days', 'net60', 'Net 90', 'net 30 days'].map((word, at) => [`C${at}7`, word]),
+    ]);
+    expect(column('Payment Terms').field).toBe('payment_terms');
+    expect(job).toContain('Net 90');
+    expect(job).not.toMatch(/Net 90: net_/);
+  });
+
+  it('a part of a country becomes the country, visibly; what is none is left open', async () => {
+    const { job } = await suggested('customer', [
+      ['Customer', 'Country'],
+      ...['England', 'England', 'Scotland', 'Wales', 'BFP', 'France'].map((word, at) => [`Body ${at}`, word]),
+    ]);
+    expect(job).toContain('      England: United Kingdom\n');
+    expect(job).toMatch(/# {3}BFP: "\?" +# 1 row\n/);
+    expect(job).not.toContain('France');
+  });
+});
+
+describe('dates', () => {
+  const start = (values: readonly string[]) =>
+    suggested('contract', [['Contract No', 'Start Date'], ...values.map((value, at) => [`C${at}7`, value])]);
+
+  it('are stated where the values tell the format', async () => {
+    expect((await start(['5/19/2006 0:00:00', '4/12/2012 0:00:00'])).job).toContain('  dates: [M/d/yyyy]');
+    expect((await start(['19/05/2006', '04/12/2012'])).job).toContain('  dates: [dd/MM/yyyy]');
+    expect((await start(['5/19/06 14:30', '4/12/12 9:05'])).job).toContain('  dates: [M/d/yy H:mm]');
+    expect((await start(['13.5.2024', '1 May 2024', '2024-05-02'])).job).toContain(
+      '  dates: [d.M.yyyy, d MMM yyyy, yyyy-MM-dd]',
+    );
+  });
+
+  it('are not stated where every date can be read by itself', async () => {
+    for (const values of [
+      ['2024-01-02', '2024-02-03'],
+      ['23-Sep-11', '01-Sep-11'],
+      ['December 1, 2016', 'June 9, 2016'],
+    ]) {
+      expect((await start(values)).job).not.toContain('dates:');
+    }
+  });
+
+  it('in which day and month can be exchanged stay a question with both answers', async () => {
+    const { job, suggestion } = await start(['03/04/2024', '05/06/2024', '01/02/2025']);
+    expect(suggestion.dates).toEqual([]);
+    expect(job).toContain('day and month cannot be told apart, as in "03/04/2024" (row 2)');
+    expect(job).toContain('  # Start Date: { field: contract_start_date, dates: [MM/dd/yyyy] }');
+    expect(job).toContain('  # Start Date: { field: contract_start_date, dates: [dd/MM/yyyy] }');
+    expect(job).toMatch(/^ {2}Start Date: contract_start_date +# high/m);
+  });
+
+  it('that contradict one another are not settled by the majority', async () => {
+    const { job, column } = await start(['13/04/2024', '14/05/2024', '04/15/2024', '01/02/2024']);
+    expect(job).not.toContain('dates: [');
+    expect(column('Start Date').remarks.join()).toContain('contradict one another');
+  });
+
+  it('of two columns that differ are stated by column', async () => {
+    const rows = [
+      ['C17', '19/05/2024', '5/19/2025'],
+      ['C27', '20/05/2024', '5/20/2025'],
+    ];
+    const { job } = await suggested('contract', [['Contract No', 'Start Date', 'End Date'], ...rows]);
+    expect(job).toContain('Start Date: { field: contract_start_date, dates: [dd/MM/yyyy] }');
+    expect(job).toContain('End Date: { field: contract_end_date, dates: [M/d/yyyy] }');
+  });
+});
+
+describe('amounts', () => {
+  const cost = (values: readonly string[]) => suggested('asset', beside('Name', 'Cost', values));
+
+  it('show the decimal sign, or leave it a question', async () => {
+    expect((await cost(['1.234,56', '12,50'])).job).toContain('  decimal: ","');
+    expect((await cost(['1,234.56', '12.50'])).job).toContain('  decimal: "."');
+    const open = await cost(['1,234', '5,600']);
+    expect(open.suggestion.decimal?.sign).toBeUndefined();
+    expect(open.job).toContain('  # decimal: "."\n  # decimal: ","\n');
+  });
+
+  it('with two signs are stated by column', async () => {
+    const { job } = await suggested('asset', [
+      ['Name', 'Cost', 'Salvage Value'],
+      ['A 1', '1.234,56', '1,234.56'],
+      ['B 2', '12,50', '12.50'],
+    ]);
+    expect(job).toContain('Cost: { field: original_cost, decimal: "," }');
+    expect(job).toContain('Salvage Value: { field: estimated_salvage_value, decimal: "." }');
+  });
+
+  it('in several currencies are pointed out', async () => {
+    expect((await cost(['$12.50', '€13.50', '£9.99'])).column('Cost').remarks.join()).toContain('different currencies');
+  });
+});
