@@ -75,7 +75,7 @@ function withValues(
       : `${`    #   ${short}: "?"`.padEnd(39)} # ${rows} ${rows === 1 ? 'row' : 'rows'}`;
   });
   if (values.size > 0) {
-    lines.push('    values:');
+    lines.push('    values:                         # suggested: look at each');
     for (const [text, value] of values) lines.push(`      ${key(text, '      ')} ${scalar(value)}`);
   }
   if (open.length > 0) {

@@ -1,6 +1,6 @@
-import { normaliseKey } from '../model/value.js';
 import { makeConverter } from '../pipeline/convert.js';
 import { surveyDecimals } from '../pipeline/decimal-sign.js';
+import { foldText } from '../pipeline/headings.js';
 import { isRefusal } from '../pipeline/refusal.js';
 import { findCountry, suggestCountry } from '../resources/countries.js';
 import type { FieldSpec } from '../resources/spec.js';
@@ -10,7 +10,7 @@ import { type Column, type FileFacts, type Fit, judged, number, tally } from './
 import { isDate, surveyFormats } from './dates.js';
 import { fitText } from './fit-text.js';
 import { wrongUnit } from './fit-unit.js';
-import { shareOf } from './shapes.js';
+import { type SampledCell, shareOf } from './shapes.js';
 
 /** How the values of a column go with a field that its heading may mean. */
 export function fitOf(column: Column, field: FieldSpec, file: FileFacts): Fit {
@@ -52,17 +52,17 @@ function fitChoices(column: Column, field: FieldSpec): Fit {
   const { choices } = column.profile;
   const texts = choices
     ? [...choices.keys()]
-    : [...new Set(column.sampled.cells.map(({ text }) => text))].slice(0, 500);
+    : [...new Set(column.sampled.cells.map(({ text }) => text))].slice(0, MOST_JUDGED);
   const found = surveyChoices(field, texts);
-  const known = new Set(texts);
-  const open = new Set(found.open);
-  const result = tally(
-    column.sampled,
-    ({ text }) => !open.has(normaliseKey(text)) && (choices !== undefined || known.has(text)),
-  );
+  const open = new Set(found.open.map(foldText));
+  const judgedTexts = new Set(texts);
+  const fits = ({ text }: SampledCell) => !open.has(foldText(text)) && (choices !== undefined || judgedTexts.has(text));
   const what = field.type.kind === 'boolean' ? 'are yes or no' : `are in the list of ${field.name}`;
-  return judged(column, result, what, choices ? { choices: found } : {});
+  return judged(column, tally(column.sampled, fits), what, choices ? { choices: found } : {});
 }
+
+/** Different texts of a column that has too many to list. */
+const MOST_JUDGED = 500;
 
 function fitNumbers(column: Column, field: FieldSpec, file: FileFacts): Fit {
   const decimal = surveyDecimals([column.sampled], file.sample);
@@ -84,29 +84,27 @@ function fitNumbers(column: Column, field: FieldSpec, file: FileFacts): Fit {
 }
 
 function fitCountries(column: Column): Fit {
-  const known = new Set<string>();
+  const seen = new Map<string, boolean>();
   const suggested = new Map<string, string>();
-  const open = new Set<string>();
+  const open: string[] = [];
   const result = tally(column.sampled, ({ text }) => {
-    if (known.has(text) || suggested.has(text)) return true;
-    if (open.has(text)) return false;
-    if (findCountry(text) !== undefined) known.add(text);
-    else {
-      // England is in the United Kingdom, and a misspelling that is near one name alone means that one.
-      const [only, ...others] = suggestCountry(text);
-      if (only === undefined || others.length > 0) open.add(text);
-      else suggested.set(text, only);
-    }
-    return !open.has(text);
+    const folded = foldText(text);
+    const before = seen.get(folded);
+    if (before !== undefined) return before;
+    // England is in the United Kingdom, and a misspelling that is near one name alone means that one.
+    const [only, ...others] = findCountry(text) === undefined ? suggestCountry(text) : [KNOWN];
+    const fits = only !== undefined && others.length === 0;
+    if (!fits) open.push(text);
+    else if (only !== KNOWN) suggested.set(text, only);
+    seen.set(folded, fits);
+    return fits;
   });
-  const listed = column.profile.choices !== undefined && open.size + suggested.size > 0;
-  return judged(
-    column,
-    result,
-    'are countries',
-    listed ? { choices: { known: [...known], suggested, open: [...open] } } : {},
-  );
+  const listed = column.profile.choices !== undefined && open.length + suggested.size > 0;
+  return judged(column, result, 'are countries', listed ? { choices: { known: [], suggested, open } } : {});
 }
+
+/** Stands for a text that needs no translation. */
+const KNOWN = '';
 
 function fitReference(column: Column, field: FieldSpec): Fit {
   const type = field.type;

@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ImportJob } from '../../src/model/job.js';
+import { checkJobText } from '../../src/runs/job-file.js';
 import { type MapResult, mapFile } from '../../src/runs/map-file.js';
 import type { SuggestedColumn } from '../../src/suggest/index.js';
 import { csv } from '../support/desk.js';
@@ -32,4 +34,12 @@ export async function suggested(
 /** A column of `count` values under its heading, beside a name column that makes the job valid. */
 export function beside(name: string, heading: string, values: readonly (string | number)[]): (string | number)[][] {
   return [[name, heading], ...values.map((value, at) => [`Thing ${String.fromCharCode(65 + (at % 26))}${at}`, value])];
+}
+
+/** The job as the program reads it; throws with its faults where it is none. */
+export function read(text: string | undefined): ImportJob {
+  const { job, problems } = checkJobText(text ?? '');
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (job?.kind !== 'import' || errors.length > 0) throw new Error(`no import job: ${JSON.stringify(errors)}`);
+  return job;
 }

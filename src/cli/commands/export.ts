@@ -84,7 +84,9 @@ async function requestOf(
         `The job ${options.job} exports ${job.job.resource} records, not ${resource}. Leave the resource out, or the job.`,
       );
     }
-    return exportRequest(job, stated, { cwd: cli.io.cwd });
+    const request = exportRequest(job, stated, { cwd: cli.io.cwd });
+    // A job names a place that need not be there yet, as for the worker; a name typed by hand may be a slip.
+    return stated.target === undefined ? { ...request, makeFolder: true } : request;
   }
   const { target } = stated;
   const name = await resourceOf(resource);

@@ -5,6 +5,8 @@ export interface ExportRequest {
   readonly resource: ExportableName;
   /** Absolute path of the file to write; its name says the format: `.csv`, `.xlsx`, `.ndjson`, each with `.gz`. */
   readonly target: string;
+  /** The folder of the file is made where it is missing. */
+  readonly makeFolder?: boolean;
   /** Headings or fields, in this order; all where absent. */
   readonly columns?: readonly string[];
   /** `field=value`; a record must fit all of them. */

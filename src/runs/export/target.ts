@@ -2,10 +2,14 @@ import { constants } from 'node:fs';
 import { access, lstat, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
+import { makeFolder } from '../../files/make-folder.js';
 import { tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import { IMPORTABLE } from '../../model/job.js';
 import type { ExportRequest } from './request.js';
+
+/** The folder of the target as messages speak of it. */
+const OUTPUT = { what: 'folder of the export', namedBy: '`output` in the job, or -o' } as const;
 
 /** `assets.xlsx`, `assets.csv.gz` → `assets.yaml` in the same folder. */
 export function jobFileBeside(target: string): string {
@@ -16,9 +20,10 @@ export function jobFileBeside(target: string): string {
  * Whether the file can be written, before the service is asked for anything. Throws `RunError('usage')` for a name that is
  * no format, and `RunError('failed')` for a place that cannot be written.
  */
-export async function checkTarget(request: Pick<ExportRequest, 'target' | 'editable' | 'resource'>): Promise<void> {
+export async function checkTarget(request: ExportRequest): Promise<void> {
   const { target, editable, resource } = request;
   tableFormat(target);
+  if (request.makeFolder) await makeFolder(dirname(target), OUTPUT);
   await checkFolder(target);
   const there = await stat(target).catch(() => undefined);
   if (there?.isDirectory()) throw new RunError('usage', `${target}: this is a folder. Name a file with -o.`);

@@ -150,6 +150,25 @@ test('text that begins like a formula is marked as text', async () => {
   expect(marked).toEqual([true, true, true, false, false, false]);
 });
 
+test('text of several lines is wrapped, in rows of at most four lines', async () => {
+  const table = columns('text', 'text');
+  const { path } = await write(table, [
+    ['one', 'line'],
+    ['two\nlines', '=1\nfor each'],
+    ['1\n2\n3\n4\n5\n6', ''],
+  ]);
+  const sheet = (await whole(path)).worksheets[0]!;
+  expect([2, 3, 4].map((row) => sheet.getRow(row).height)).toEqual([undefined, 30, 60]);
+  expect(['A2', 'B2', 'A3', 'B3', 'A4'].map((at) => sheet.getCell(at).alignment.wrapText ?? false)).toEqual([
+    false,
+    false,
+    true,
+    true,
+    true,
+  ]);
+  expect(sheet.columns[0]!.width).toBe(Math.ceil('text 1'.length * 1.1) + 4);
+});
+
 test('headings: bold, filled, frozen, filtered; columns for information look different', async () => {
   const table: TableColumn[] = [
     { heading: 'Id', kind: 'id', readOnly: true, note: 'Given by the service.' },
