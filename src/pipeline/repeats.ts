@@ -58,7 +58,8 @@ export function repeatsName(set: Fields, name: string | undefined): boolean {
 export function withoutRepeats(row: ResolvedRow, held: Held, columnOf: (field: string) => string | undefined): Repeats {
   const { read, base } = held;
   const faulty = row.issues.some((issue) => issue.severity === 'error');
-  if (!row.cells && !faulty && read.losses.length === 0) return { row, carried: [] };
+  const relined = Object.keys(row.set).filter((field) => differsInLineEnds(row.set[field], base[field]));
+  if (!row.cells && !faulty && read.losses.length === 0 && relined.length === 0) return { row, carried: [] };
 
   const set: Record<string, Value> = { ...row.set };
   const repeat = (field: string) => {
@@ -66,6 +67,7 @@ export function withoutRepeats(row: ResolvedRow, held: Held, columnOf: (field: s
     if (value === undefined) delete set[field];
     else set[field] = value;
   };
+  for (const field of relined) repeat(field);
   for (const [field, cell] of Object.entries(row.cells ?? {})) {
     if (textsOf(field, held).includes(cell) && mayRepeat(field, set, base)) repeat(field);
   }
@@ -91,6 +93,14 @@ export function withoutRepeats(row: ResolvedRow, held: Held, columnOf: (field: s
   }
   return { row: { ...row, set, issues }, carried };
 }
+
+/** Spreadsheet programs keep line feeds only: a line end that the service has with a carriage return comes back without. */
+function differsInLineEnds(value: Value | undefined, held: Value | undefined): boolean {
+  if (typeof value !== 'string' || typeof held !== 'string' || value === held || !held.includes('\r')) return false;
+  return withLineFeeds(value) === withLineFeeds(held);
+}
+
+const withLineFeeds = (text: string) => trimText(text).replace(/\r\n?/g, '\n');
 
 /** A subcategory is the same only under the same category. */
 function mayRepeat(field: string, set: Fields, base: Fields): boolean {

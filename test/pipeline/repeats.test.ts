@@ -28,6 +28,15 @@ describe('a row on its record', () => {
     expect(meet({ set: { room: null }, cells: { room: '  ' } }, { room: '  ' }).set).toEqual({ room: '  ' });
   });
 
+  test('a line end that lost its carriage return in a spreadsheet program is no change, another text is', () => {
+    const held = { asset_notes: 'one\r\ntwo\rthree' };
+    expect(meet({ set: { asset_notes: 'one\ntwo\nthree' } }, held).set).toEqual(held);
+    expect(meet({ set: { asset_notes: 'one\ntwo\n3' } }, held).set).toEqual({ asset_notes: 'one\ntwo\n3' });
+    expect(meet({ set: { asset_notes: 'one\r\ntwo' } }, { asset_notes: 'one\ntwo' }).set).toEqual({
+      asset_notes: 'one\r\ntwo',
+    });
+  });
+
   test('a cell that shows what could not be read sets nothing', () => {
     const loss = { field: 'cost', text: '1,200', why: 'two meanings' };
     const row = { set: { cost: Decimal.of('1200') }, cells: { cost: '1,200' } };

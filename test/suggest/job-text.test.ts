@@ -150,7 +150,7 @@ describe('the key', () => {
       ...Array.from({ length: 20 }, (_, at) => [`Press ${at % 4}`]),
     ]);
     expect(suggestion.key).toMatchObject({ field: 'name', fits: false, repeats: 16 });
-    expect(job).toMatch(/# ATTENTION: no column tells the rows apart[^]*16\s+(# )?repeat/);
+    expect(job).toMatch(/# ATTENTION: no column tells the rows apart[\s\S]*16\s+(# )?repeat/);
     expect(job).not.toContain('unique_field');
   });
 

@@ -1,0 +1,106 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { mapCommand } from '../../src/cli/commands/map.js';
+import { presentFailure } from '../../src/cli/failure.js';
+import { openCli } from '../../src/cli/program.js';
+import { checkJobText } from '../../src/runs/job-file.js';
+import { capture } from './fake-io.js';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'rowferry-map-'));
+  await writeFile(join(cwd, 'vendors.csv'), 'Vendor,Town,DUNS\nGlobex,Ely,150483782\nInitech,Hull,150483799\n');
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+/** The command by itself, without a service and without settings. */
+async function map(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const [stdout, stderr] = [capture(), capture()];
+  const cli = openCli({ env: {}, cwd, stdin: new PassThrough(), stdout: stdout.stream, stderr: stderr.stream });
+  try {
+    await mapCommand(cli).exitOverride().parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    cli.code = presentFailure(error, cli, { json: argv.includes('--json') });
+  }
+  return { code: cli.code, out: stdout.text(), err: stderr.text() };
+}
+
+it('prints the job and nothing else on stdout, the table on stderr', async () => {
+  const { code, out, err } = await map('vendors.csv', '--resource', 'supplier');
+  expect(code).toBe(0);
+  expect(checkJobText(out).job).toMatchObject({ kind: 'import', resource: 'supplier' });
+  expect(err).toMatch(/^HEADING +FIELD +CONFIDENCE +WHY\nVendor +name +high/);
+  expect(err).toContain('2 rows; 2 of 3 columns mapped to fields of supplier.');
+});
+
+it('writes the job with -o, the table on stdout, and does not replace a file unasked', async () => {
+  const { code, out, err } = await map('vendors.csv', '--resource', 'supplier', '-o', 'job.yaml');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toContain('The job is in job.yaml. Look at it, then: rowferry check job.yaml');
+  const job = await readFile(join(cwd, 'job.yaml'), 'utf8');
+  expect(job).toContain('#   rowferry import vendors.csv --job job.yaml --dry-run');
+  const again = await map('vendors.csv', '--resource', 'supplier', '-o', 'job.yaml');
+  expect(again.code).toBe(2);
+  expect(again.err).toContain('exists already');
+  expect((await map('vendors.csv', '--resource', 'supplier', '-o', 'job.yaml', '--force')).code).toBe(0);
+});
+
+it('prints one object with --json', async () => {
+  const { code, out, err } = await map('vendors.csv', '--resource', 'supplier', '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out.trimEnd().split('\n')).toHaveLength(1);
+  const found = JSON.parse(out) as {
+    columns: { heading: string; field: string | null; confidence: string; evidence: string[] }[];
+    key: object;
+    job: string;
+  };
+  expect(found).toMatchObject({
+    resource: 'supplier',
+    rows: 2,
+    source: { format: 'csv', header_row: 1 },
+    key: { field: 'name', fits: true, blank: 0, repeats: 0 },
+  });
+  expect(found.columns.map(({ heading, field, confidence }) => [heading, field, confidence])).toEqual([
+    ['Vendor', 'name', 'high'],
+    ['Town', 'city', 'high'],
+    ['DUNS', null, 'none'],
+  ]);
+  expect(found.columns[0]?.evidence.length).toBeGreaterThan(0);
+  expect(checkJobText(found.job).job).toBeDefined();
+});
+
+it('ends with 3 where nothing can be mapped, and says why', async () => {
+  await writeFile(join(cwd, 'odd.csv'), 'foo,bar\n1,2\n');
+  const { code, out, err } = await map('odd.csv', '--resource', 'asset');
+  expect({ code, out }).toEqual({ code: 3, out: '' });
+  expect(err).toContain('No heading of the file means a field of asset, so there is no job to suggest.');
+  const json = await map('odd.csv', '--resource', 'asset', '--json');
+  expect(json.code).toBe(3);
+  expect(JSON.parse(json.out)).toMatchObject({ job: null, reason: expect.stringContaining('No heading') });
+});
+
+it('says what is wrong with the call', async () => {
+  for (const [argv, code, words] of [
+    [['vendors.csv'], 2, '--resource is missing'],
+    [['vendors.csv', '--resource', 'vendor'], 2, 'There is no resource `vendor`'],
+    [['vendors.csv', '--resource', 'user'], 2, 'can only be read'],
+    [['vendor.csv', '--resource', 'supplier'], 1, 'vendors.csv'],
+    [['vendors.csv', '--resource', 'supplier', '-o', 'no/such/job.yaml'], 1, 'does not exist'],
+    [['vendors.csv', '--resource', 'supplier', '--header-row', 'first'], 2, '--header-row is "first"'],
+    [['vendors.csv', '--resource', 'supplier', '-o', '-'], 2, 'stdout'],
+  ] as const) {
+    const { code: ended, err } = await map(...argv);
+    expect(err).toContain(words);
+    expect(ended).toBe(code);
+  }
+});
+
+it('shows what headings hold without letting it steer the terminal', async () => {
+  await writeFile(join(cwd, 'esc.csv'), 'Vendor,a\u001b[31mred\u0007\nGlobex,\u001b]0;x\u0007\n');
+  const { out, err } = await map('esc.csv', '--resource', 'supplier');
+  expect([...`${out}${err}`].filter((char) => char < ' ' && char !== '\n')).toEqual([]);
+  expect(checkJobText(out).job).toBeDefined();
+});
