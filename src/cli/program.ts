@@ -7,6 +7,7 @@ import { enqueueCommand } from './commands/enqueue.js';
 import { exportCommand } from './commands/export.js';
 import { importCommand } from './commands/import.js';
 import { laterCommands } from './commands/later.js';
+import { mapCommand } from './commands/map.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { templateCommand } from './commands/template.js';
@@ -15,7 +16,7 @@ import { failureObject, presentFailure } from './failure.js';
 import { type Cli, type Io, printJson } from './io.js';
 import { packageVersion } from './package.js';
 
-const INTRO = `Imports spreadsheets into the service of contracts, suppliers, customers and assets.
+const INTRO = `Carries spreadsheets into the service of contracts, suppliers, customers and assets, and its records back to files.
 Every row ends in exactly one outcome, and nothing is written twice.`;
 
 const EXAMPLES = `
@@ -24,6 +25,9 @@ Examples:
   $ rowferry check jobs/assets.yaml                       is the job file right?
   $ rowferry import assets.xlsx --job assets --dry-run    what would happen?
   $ rowferry import assets.xlsx --job assets              do it
+  $ rowferry map vendors.csv --resource supplier          suggest a job file for a sheet
+  $ rowferry template asset -o assets.xlsx                a blank workbook to fill in
+  $ rowferry export asset -o assets.xlsx --editable       all records, to be changed and imported again
   $ rowferry runs resume last                             go on with a run that was interrupted
 
 Exit codes: 0 every row ended well, 1 could not do the work, 2 wrong usage, settings or job file,
@@ -63,6 +67,7 @@ function buildProgram(cli: Cli): Command {
     importCommand(cli),
     exportCommand(cli),
     templateCommand(cli),
+    mapCommand(cli),
     checkCommand(cli),
     runsCommand(cli),
     sandboxCommand(cli),

@@ -26,8 +26,8 @@ export interface Assigned {
   readonly mapped: Guess | undefined;
   /** A custom field that the heading names in full, as an export writes it. */
   readonly custom: string | undefined;
-  /** The heading that has the field this column means most. */
-  readonly lostTo: string | undefined;
+  /** The field this column means most, where another heading has it. */
+  readonly lostTo: { readonly field: string; readonly heading: string } | undefined;
   /** A field without which the service refuses the best guess, and which no column gives. */
   readonly lacks: string | undefined;
   /** Why no job can name the column; '' where one can. */
@@ -60,7 +60,7 @@ export function assign(spec: ResourceSpec, columns: readonly Column[], file: Fil
       guesses: guesses[at]!,
       mapped: mapped.get(at),
       custom: custom[at],
-      lostTo: by === undefined ? undefined : columns[by]!.profile.heading,
+      lostTo: by === undefined ? undefined : { field: best!.field.name, heading: columns[by]!.profile.heading },
       barred: barred[at]!,
       lacks: alone.get(at),
     };

@@ -1,4 +1,5 @@
 import type { OpenSource } from '../model/source.js';
+import { foldText, isOwnHeading } from '../pipeline/headings.js';
 import { excerpt } from '../pipeline/nearest.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { type Assigned, assign, HIGH } from './assign.js';
@@ -44,6 +45,9 @@ export async function suggestJob(
   };
 }
 
+/** Guesses from here on are named beside one that is not certain. */
+const NEARLY = 0.5;
+
 function suggested(
   spec: ResourceSpec,
   one: Assigned,
@@ -55,7 +59,7 @@ function suggested(
   const base = {
     heading: column.profile.heading,
     index: column.profile.index,
-    nameable: barred === '' || barred.includes('columns have this heading'),
+    nameable: foldText(column.profile.heading) !== '' && !isOwnHeading(column.profile.heading),
     alternatives: others.map(({ field, why, fit }) => ({ field: field.name, why: fit.against ?? why })),
   };
   if (custom !== undefined) {
@@ -82,11 +86,13 @@ function suggested(
     };
   }
   const confidence: Confidence = mapped.final >= HIGH ? 'high' : 'medium';
+  const second = others.find((guess) => guess.final >= NEARLY && guess.fit.against === undefined);
+  const doubt = confidence === 'medium' && second ? [`it may also mean ${second.field.name}`] : [];
   return {
     ...base,
     field: mapped.field.name,
     confidence,
-    evidence: [mapped.why, ...mapped.fit.evidence],
+    evidence: [mapped.why, ...mapped.fit.evidence, ...doubt],
     remarks: remarksOf(mapped),
     why: '',
     options: optionsOf(mapped, column.profile, whole),
@@ -100,10 +106,7 @@ function whyNot(spec: ResourceSpec, one: Assigned, all: readonly Assigned[]): st
   if (lacks !== undefined && best) {
     return `maybe: ${best.field.name}: ${best.why}; but the service refuses it without ${lacks}, which no column gives`;
   }
-  if (lostTo !== undefined && best) {
-    const taken = guesses.find((guess) => all.some(({ mapped }) => mapped?.field === guess.field))!;
-    return `${taken.field.name} is given by "${excerpt(lostTo)}" already`;
-  }
+  if (lostTo !== undefined) return `${lostTo.field} is given by "${excerpt(lostTo.heading)}" already`;
   if (best) {
     const such = best.fit.against === undefined ? best.why : `${best.why}; but ${best.fit.against}`;
     const reference =

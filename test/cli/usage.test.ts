@@ -226,7 +226,6 @@ describe('--json', () => {
 describe('commands of later versions', () => {
   const later = [
     ['reconcile', 'x.xlsx', '--job', 'assets'],
-    ['map', 'x.xlsx', '--resource', 'asset'],
     ['runs', 'retry', 'last'],
     ['runs', 'undo', 'last'],
     ['runs', 'approve', 'last', '--by', 'Ada'],

@@ -218,6 +218,19 @@ describe('values choose between what a heading may mean, and lower a guess', () 
     expect(fits.column('Type')).toMatchObject({ field: 'type', confidence: 'high' });
   });
 
+  it('what is not certain names the next best guess', async () => {
+    const { column } = await suggested(
+      'asset',
+      beside(
+        'Name',
+        'Status',
+        range(6, (at) => (at % 2 ? 'In use' : 'Spare')),
+      ),
+    );
+    expect(column('Status')).toMatchObject({ field: 'lifecycle_stage', confidence: 'medium' });
+    expect(column('Status').evidence.join('; ')).toContain('it may also mean usage_status');
+  });
+
   it('a long description is a note, a short one a description', async () => {
     const long = await suggested(
       'asset',

@@ -13,13 +13,6 @@ export function laterCommands(): Command[] {
         .option('--report <dir>', 'folder for the reports')
         .option('--json', 'print the summary as one JSON object'),
     ),
-    later(
-      new Command('map')
-        .description("suggest a job file from a spreadsheet's headings and values")
-        .argument('<file>', 'spreadsheet')
-        .requiredOption('--resource <resource>', 'asset, contract, supplier or customer')
-        .option('-o, --output <job>', 'job file to write'),
-    ),
   ];
 }
 
