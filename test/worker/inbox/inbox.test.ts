@@ -58,7 +58,7 @@ describe('folders', () => {
     const inbox = await place.open();
     await rm(place.dir, { recursive: true });
     await inbox.rescan();
-    expect(place.notices.join()).toContain('was deleted');
+    await until('it is said', () => place.notices.join().includes('was deleted'));
     await place.drop('assets/a.csv');
     await until('a.csv is taken', () => place.claims.length === 1);
 
