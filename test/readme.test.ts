@@ -1,13 +1,14 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { Command } from 'commander';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import ExcelJS from 'exceljs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_LIMITS, sizeText } from '../src/files/limits.js';
 import { EXIT } from '../src/model/error.js';
 import { ISSUE_CODES, type IssueCode } from '../src/model/issue.js';
-import { importJob } from '../src/model/job.js';
+import { EXPORTABLE, exportJob, importJob } from '../src/model/job.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
 import { compileDateFormat } from '../src/pipeline/date-format.js';
 import { advice } from '../src/report/advice.js';
@@ -29,7 +30,7 @@ import { DATA_LIMITS } from '../src/worker/jobs/data.js';
 import { BOARD_PATH } from '../src/worker/operations/board.js';
 import { parseAddress } from '../src/worker/store/address.js';
 import { cli } from './cli/fake-io.js';
-import { openDesk } from './support/desk.js';
+import { type Desk, openDesk } from './support/desk.js';
 
 /**
  * The README against the program, both ways. Tables between markers are written by `npx vitest run test/readme.test.ts -u`.
@@ -149,12 +150,25 @@ describe('settings, job files and codes', () => {
     for (const [key, value] of filled) expect(stated.get(`\`${key}\``)?.replaceAll('`', ''), key).toBe(String(value));
   });
 
-  it('shows job files that are right, one of them with every key', () => {
+  it('names every key of an export job with its default, and none that does not exist', () => {
+    expect(firstCellsOf('### Export jobs').sort()).toEqual(keysOf(exportJob).sort());
+    const stated = new Map(tableRows(section('### Export jobs')).map(([key = '', , value = '']) => [key, value]));
+    const filled = scalars(exportJob.parse({ kind: 'export', resource: 'asset', schedule: { cron: '0 2 * * *' } }));
+    for (const [key, value] of filled.filter(([name]) => !['kind', 'resource', 'schedule.cron'].includes(name)))
+      expect(stated.get(`\`${key}\``)?.replaceAll('`', ''), key).toBe(String(value));
+    const [intro = ''] = section('## Exporting').split('\n| ');
+    for (const name of EXPORTABLE) expect(intro, name).toContain(name);
+  });
+
+  it('shows job files that are right, and of each kind every key', () => {
     const jobs = codeBlocks('yaml');
-    expect(jobs).toHaveLength(3);
+    expect(jobs).toHaveLength(5);
     for (const text of jobs)
       expect(checkJobText(text).problems.filter((problem) => problem.severity === 'error')).toEqual([]);
-    for (const key of keysOf(importJob)) expect(jobs.join(''), key).toMatch(new RegExp(`\\b${key.split('.').at(-1)}:`));
+    for (const schema of [importJob, exportJob]) {
+      const own = jobs.filter((text) => text.includes(`kind: ${schema.shape.kind.value}\n`)).join('');
+      for (const key of keysOf(schema)) expect(own, key).toMatch(new RegExp(`\\b${key.split('.').at(-1)}:`));
+    }
   });
 
   it('speaks of no code or outcome that does not exist', () => {
@@ -265,6 +279,94 @@ describe('the tutorial', () => {
     } finally {
       await desk.close();
     }
+  });
+});
+
+describe('the tutorials of export, template and map', () => {
+  let desk: Desk;
+  const run = async (line: string): Promise<string> => {
+    const env = {
+      ROWFERRY_API_URL: desk.sandbox.url,
+      ROWFERRY_API_TOKEN: 'test-token',
+      ROWFERRY_HOME: desk.home,
+      ROWFERRY_LOG_LEVEL: 'silent',
+    };
+    // Job files and what is shown go by the folder of the process, as on a command line.
+    const back = process.cwd();
+    process.chdir(desk.dir);
+    const ran = await cli(shellWords(line), { cwd: desk.dir, env }).finally(() => process.chdir(back));
+    expect(ran.code, ran.err).toBe(EXIT.ok);
+    return ran.out;
+  };
+  const blocksOf = (heading: string, kind: string) => codeBlocks(kind, section(heading));
+  const commandsOf = (heading: string) =>
+    blocksOf(heading, 'sh').flatMap((text) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/^npx rowferry /, '')),
+    );
+
+  beforeAll(async () => {
+    desk = await openDesk({ seed: 'demo' });
+  });
+  afterAll(() => desk.close());
+
+  it('export, change three cells, import again', async () => {
+    const heading = '## Tutorial: export, change, import again';
+    const [exporting = '', rehearsing = ''] = commandsOf(heading);
+    const [shown = '', rehearsed = ''] = blocksOf(heading, 'text');
+    expect(withoutSeconds(await run(exporting))).toBe(withoutSeconds(shown));
+
+    const path = join(desk.dir, 'contracts.xlsx');
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.readFile(path);
+    const changes = [...section(heading).matchAll(/`([A-Z]\d+)` to ([\d.-]*\d)/g)];
+    expect(changes).toHaveLength(3);
+    for (const [, cell = '', value = ''] of changes)
+      book.worksheets[0]!.getCell(cell).value = value.includes('-') ? new Date(`${value}T00:00:00Z`) : Number(value);
+    await book.xlsx.writeFile(path);
+
+    expect(await run(rehearsing)).toContain(rehearsed);
+    const [latest = ''] = (await readdir(join(desk.home, 'runs'))).sort().reverse();
+    const plan = await readFile(join(desk.home, 'runs', latest, 'plan.csv'), 'utf8');
+    expect(plan.replaceAll('\r\n', '\n')).toBe(blocksOf(heading, 'csv')[0]);
+    const before = desk.sandbox.commits.length;
+    await run(rehearsing.replace(' --dry-run', ''));
+    expect(desk.sandbox.commits.length - before).toBe(2);
+    expect(await run(rehearsing.replace(' --dry-run', ''))).toContain('All 46 rows are in the service already');
+    expect(desk.sandbox.commits.length - before).toBe(2);
+  });
+
+  it('a blank workbook, where the contracts have told their customers', async () => {
+    const heading = '## Tutorial: a blank workbook to fill in';
+    expect(await run(commandsOf(heading)[0]!)).toBe(blocksOf(heading, 'text')[0]);
+  });
+
+  it('a job file from a spreadsheet', async () => {
+    const heading = "## Tutorial: from somebody's spreadsheet to a job file";
+    const [mapping = '', ...others] = commandsOf(heading).map((line) =>
+      line.replace('fixtures/', `${resolve('fixtures')}/`).replaceAll('jobs/', ''),
+    );
+    const [table = '', part = ''] = blocksOf(heading, 'text');
+    expect(await run(mapping)).toBe(table.replaceAll('jobs/', ''));
+    const job = await readFile(join(desk.dir, 'vertraege.yaml'), 'utf8');
+    expect(job).toContain(part);
+    await desk.file('vertraege.yaml', job.replace(/^( *)archiviert: archived\n/m, '$&$1ruhend: suspended\n'));
+    const [checking = '', rehearsing = ''] = others;
+    await run(checking);
+    expect(await run(rehearsing.replace('--job vertraege', '--job vertraege.yaml'))).toContain(
+      'All 6 rows would go in.',
+    );
+  });
+
+  it('summaries of exports have the keys that are listed', async () => {
+    const { summary } = await desk.export('user', 'users.csv');
+    const named = tableRows(section('### Complete although records change')).map(([first]) => first);
+    const listed = named.flatMap((text = '') => /^`(\w+)`$/.exec(text)?.[1] ?? []);
+    const common = tableRows(section('## Reports')).map(([first = '']) => first);
+    const own = Object.keys(summary).filter((key) => !common.some((cell) => cell.includes(`\`${key}\``)));
+    expect(own.sort()).toEqual(listed.sort());
   });
 });
 
@@ -532,6 +634,11 @@ function between(from: string, to: string): string {
 /** What a terminal shows at the end of a run, up to the line that tells seconds and requests. */
 function untilRequests(text: string): string {
   return text.slice(0, text.indexOf(' requests (')).replace(/\n[^\n]*$/, '');
+}
+
+/** What an export shows, but for the time it took. */
+function withoutSeconds(text: string): string {
+  return text.replace(/^[\d.]+ s, /m, '');
 }
 
 /** Contents of the code blocks of a kind. */

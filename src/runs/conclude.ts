@@ -108,7 +108,8 @@ function reasonOf(stopped: Error): string {
   return [stopped.message, ...stopped.details].join(' ');
 }
 
-function exitCode(status: RunStatus, run: Run): number {
+/** What the command ends with. */
+export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): number {
   switch (status) {
     case 'succeeded':
       return EXIT.ok;
@@ -119,6 +120,6 @@ function exitCode(status: RunStatus, run: Run): number {
     case 'failed':
       return EXIT.failed;
     case 'interrupted':
-      return run.signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
+      return signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
   }
 }

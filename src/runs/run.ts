@@ -21,6 +21,7 @@ import { findRun } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
 import { type Past, readPast } from './past.js';
 import type { Progress, RunListener } from './progress.js';
+import { assertResumable } from './resumable.js';
 import { type Auth, requireService, type Settings } from './settings.js';
 
 export interface ImportRequest {
@@ -151,17 +152,7 @@ export async function reopenRun(wanted: string, context: RunContext): Promise<Ru
       );
     }),
   ) as StoredRequest;
-  if (stored.v !== 1)
-    throw new RunError(
-      'failed',
-      `The run ${folder.run} was begun by a newer version of rowferry; continue it with that version.`,
-    );
-  if (stored.service !== settings.apiUrl) {
-    throw new RunError(
-      'usage',
-      `The run ${folder.run} was begun against ${stored.service}; the settings name ${settings.apiUrl}. Set ROWFERRY_API_URL to the first to continue it.`,
-    );
-  }
+  assertResumable(stored, folder.run, settings.apiUrl);
   return begin(stored, folder, settings, context);
 }
 

@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeSafely } from '../../files/safe-write.js';
 import { tableFormat } from '../../files/table-write.js';
-import { EXIT, RunError, RunInterrupted } from '../../model/error.js';
+import { RunError, RunInterrupted } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
 import type { RequestCounts } from '../../service/port.js';
-import type { RunResult } from '../conclude.js';
+import { exitCode, type RunResult } from '../conclude.js';
 import { rememberRun } from '../last-finished.js';
 import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
@@ -93,17 +93,4 @@ function statusOf(run: ExportRun, end: End): RunStatus {
 function reasonOf(stopped: Error): string {
   if (!(stopped instanceof RunError)) throw stopped;
   return [stopped.message, ...stopped.details].join(' ');
-}
-
-function exitCode(status: RunStatus, run: ExportRun): number {
-  switch (status) {
-    case 'succeeded':
-      return EXIT.ok;
-    case 'partial':
-      return EXIT.needsPerson;
-    case 'interrupted':
-      return run.signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
-    default:
-      return EXIT.failed;
-  }
 }

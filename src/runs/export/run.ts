@@ -13,6 +13,7 @@ import { HOME, newRunId, type RunFolder, runFolder } from '../layout.js';
 import { findRun, readSummary } from '../list.js';
 import { LockHeld, takeLock } from '../lock.js';
 import type { Progress } from '../progress.js';
+import { assertResumable } from '../resumable.js';
 import type { ServiceSettings } from '../run.js';
 import { requireService } from '../settings.js';
 import type { ExportRequest, StoredExport } from './request.js';
@@ -84,18 +85,7 @@ export async function reopenExport(
   const settings = { ...context.settings, ...requireService(context.settings) };
   const folder = runFolder(settings.home, await findRun(settings.home, wanted));
   const stored = JSON.parse(await readFile(folder.request, 'utf8')) as StoredExport;
-  if (stored.v !== 1) {
-    throw new RunError(
-      'failed',
-      `The run ${folder.run} was begun by a newer version of rowferry; continue it with that version.`,
-    );
-  }
-  if (stored.service !== settings.apiUrl) {
-    throw new RunError(
-      'usage',
-      `The run ${folder.run} was begun against ${stored.service}; the settings name ${settings.apiUrl}. Set ROWFERRY_API_URL to the first to continue it.`,
-    );
-  }
+  assertResumable(stored, folder.run, settings.apiUrl);
   const summary = await readSummary(stored.reportDir);
   if (summary && (summary.status === 'succeeded' || summary.status === 'partial')) {
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
