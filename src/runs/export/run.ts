@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { makeFolder } from '../../files/make-folder.js';
 import { writeSafely } from '../../files/safe-write.js';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import type { RequestCounts } from '../../service/port.js';
 import type { RunResult } from '../conclude.js';
