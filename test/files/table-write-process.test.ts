@@ -118,6 +118,6 @@ test('memory does not grow with the rows', async () => {
   const small = await peakOf(25_000);
   const large = await peakOf(150_000);
   // Six times the rows; what the collector leaves standing differs by some tens of megabytes.
-    expect(large).toBeLessThan(small + 60);
+  expect(large).toBeLessThan(small + 60);
   expect(large).toBeLessThan(160);
 }, 120_000);
