@@ -30,7 +30,7 @@ export function conditionOn(key: string, values: readonly string[], naming: Nami
     described: describe(key, values),
     member: memberOf(columns[0]!, naming),
     keeps: (record) => fits(record) || (orBlank && whole.every((column) => column.text(record).trim() === '')),
-    ...(one ? asking(one, values[0]!.trim(), naming) : {}),
+    ...(one ? asking(one, values[0]!.trim(), naming) : unaskedFor(wanted, naming)),
     ...(orBlank || columns[0]?.field !== 'id' ? {} : idsOf(wanted)),
   };
 }
@@ -121,10 +121,20 @@ function parameterColumn(key: string, naming: Naming): ExportColumn | undefined 
   return field === undefined ? undefined : columnOf(field, naming);
 }
 
+/** The service compares one value at a time, and knows no blank one. */
+function unaskedFor([test]: readonly Test[], naming: Naming): Pick<Condition, 'unasked'> {
+  return test && parameterOf(test.column, naming) !== undefined ? { unasked: 'takes one value at a time' } : {};
+}
+
+function parameterOf({ source }: ExportColumn, naming: Naming): string | undefined {
+  if (source.kind !== 'path') return undefined;
+  return [...parameterNames(naming)].find(([, field]) => field === source.path)?.[0];
+}
+
 function asking({ column }: Test, text: string, naming: Naming): Pick<Condition, 'ask' | 'unasked'> {
   if (column.source.kind !== 'path') return {};
   const { path } = column.source;
-  const parameter = [...parameterNames(naming)].find(([, field]) => field === path)?.[0];
+  const parameter = parameterOf(column, naming);
   if (parameter === undefined) return {};
   // As a filter of serial numbers `list` is another request altogether (interface, section 4.4).
   if (parameter === 'serial_number' && text.toLowerCase() === 'list') {

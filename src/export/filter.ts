@@ -89,7 +89,8 @@ export function filterOf(conditions: readonly Condition[], view: Query, naming: 
   };
 }
 
-function whoChecks({ ask, unasked, unseen }: Condition): string {
+function whoChecks({ ask, unasked, unseen, ids }: Condition): string {
+  if (ids) return 'each asked for by its id';
   if (ask)
     return unseen ? 'asked of the service; the records do not show it' : 'asked of the service, and checked here';
   return `checked here: ${unasked === undefined ? 'the service has no filter for it' : `the filter of the service ${unasked}`}`;

@@ -43,6 +43,9 @@ export interface WholeList {
 
 const BATCH = 500;
 
+/** A list that needs fewer and is not verified did not change: it is wrong in itself. */
+export const MOST_PASSES = 4;
+
 /**
  * Pass 1 goes backward, 2 forward, 3 backward, 4 forward. Two passes in a row that are sound and show the same set of
  * ids are believed. Passes that find the list at rest and yet not as it should be (a count that is wrong, pages that
@@ -55,7 +58,7 @@ const BATCH = 500;
  * a quiet list are asked for in parallel.
  */
 export const RULES: Rules = {
-  most: 4,
+  most: MOST_PASSES,
   walk: (pass) => (pass % 2 === 1 ? backward : forward),
   judge(last, before, sameSet) {
     if (!before || !sameSet) return 'open';

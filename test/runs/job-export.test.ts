@@ -282,9 +282,10 @@ describe('the request of an export job', () => {
     expect(exportRequest(job, stated, { cwd: '/x' })).toMatchObject(stated);
   });
 
-  it('takes the file of the schedule before that of the job, and asks for one where there is none', () => {
+  it('takes the file of the job before that of its schedule, and asks for one where there is none', () => {
     const schedule = { cron: '0 2 * * *', file: '/abs/b.csv' };
-    expect(exportRequest(loaded({ output: 'a.csv', schedule }), {}, { cwd: '/x' }).target).toBe('/abs/b.csv');
+    expect(exportRequest(loaded({ output: 'a.csv', schedule }), {}, { cwd: '/x' }).target).toBe('/x/a.csv');
+    expect(exportRequest(loaded({ schedule }), {}, { cwd: '/x' }).target).toBe('/abs/b.csv');
     expect(() => exportRequest(loaded(), {}, { cwd: '/x' })).toThrow(/does not say which file to write/);
   });
 });

@@ -13,14 +13,15 @@ const CELL = 32_767;
 export async function writeCover(about: TableAbout, columns: readonly TableColumn[], write: WriteText): Promise<void> {
   const editable = columns.some(({ readOnly }) => readOnly);
   let row = 0;
-  const line = (cells: readonly (readonly [text: string, style: number])[], height = '') => {
+  const widths = widthsOf(columns, about, editable);
+  const line = (cells: readonly (readonly [text: string, style: number])[], height = heightOf(cells, widths)) => {
     row++;
     const filled = cells.map(([text, style], i) => textCell('ABCD'.charAt(i) + row, clipped(text, CELL), style));
     return `<row r="${row}"${height}>${filled.join('')}</row>`;
   };
   await write(
     `${XML}<worksheet xmlns="${MAIN}">${FIT_TO_PAGE}<sheetViews><sheetView showGridLines="0" workbookViewId="0"/></sheetViews>` +
-      `<sheetFormatPr defaultRowHeight="15"/><cols>${columnsOf(columns, about, editable)}</cols><sheetData>`,
+      `<sheetFormatPr defaultRowHeight="15"/><cols>${colsOf(widths)}</cols><sheetData>`,
   );
   await write(line([[about.title, STYLE.title]], ' ht="24" customHeight="1"'));
   for (const [label, value] of about.facts) {
@@ -54,9 +55,24 @@ function holds({ kind, choices }: TableColumn): string {
   return some ? `One of: ${choices.join(', ')}` : `One of ${choices.length.toLocaleString('en-US')} values of a list`;
 }
 
-function columnsOf(columns: readonly TableColumn[], { facts }: TableAbout, editable: boolean): string {
+function widthsOf(columns: readonly TableColumn[], { facts }: TableAbout, editable: boolean): readonly number[] {
   const names = [...columns.map(({ heading }) => heading), ...facts.map(([label]) => label)];
   const first = Math.min(Math.max(16, ...names.map((name) => name.length + 2)), 44);
-  const widths = [first, 48, ...(editable ? [17] : []), 80];
+  return [first, 48, ...(editable ? [17] : []), 80];
+}
+
+function colsOf(widths: readonly number[]): string {
   return widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`).join('');
+}
+
+/** Programs do not make room for wrapped lines by themselves when they open a file. At most 409 points a row. */
+function heightOf(cells: readonly (readonly [text: string, style: number])[], widths: readonly number[]): string {
+  const lines = cells.map(([text], i) =>
+    text
+      .slice(0, 2_000)
+      .split('\n')
+      .reduce((sum, part) => sum + Math.max(1, Math.ceil((part.length * 1.1) / (widths[i] ?? 48))), 0),
+  );
+  const most = Math.min(Math.max(1, ...lines), 27);
+  return most === 1 ? '' : ` ht="${most * 15}" customHeight="1"`;
 }

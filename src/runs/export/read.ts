@@ -1,5 +1,5 @@
 import type { Json, Readable } from '../../service/port.js';
-import { readWholeList } from '../../service/whole-list.js';
+import { MOST_PASSES, readWholeList } from '../../service/whole-list.js';
 import { learnNames } from '../connect.js';
 import type { ReadConnection } from './connect.js';
 import { readCustomers } from './customers.js';
@@ -18,9 +18,13 @@ export async function readRecords(run: ExportRun, connection: ReadConnection, pl
   run.closers.push(() => records.close());
   const { consistency, problems, passes } = records;
   if (consistency === 'partial' && !records.neverWhole) {
+    const why =
+      passes < MOST_PASSES
+        ? `The list held still while it was read ${passes} times, and yet it does not add up`
+        : `The list changed while it was read ${passes} times, and no two passes agreed`;
     run.warn(
-      `The list changed while it was read ${passes} times, and no two passes agreed: it could not be established that no record is missing. ` +
-        'Every record that was seen in any pass is in the file. Export again when fewer changes are made.',
+      `${why}: it could not be established that no record is missing. Every record that was seen in any pass is in the file. ` +
+        (passes < MOST_PASSES ? 'Ask those who run the service.' : 'Export again when fewer changes are made.'),
     );
   }
   for (const text of problems) (consistency === 'partial' ? run.warn : run.info)(text);

@@ -49,9 +49,9 @@ export function exportRequest(
   };
 }
 
-/** The file that the job names, as it is written there. */
+/** The file that the job names, as it is written there. That of its schedule is meant for the schedule's runs. */
 export function outputOf({ output, schedule }: ExportJob): string | undefined {
-  return schedule?.file ?? output;
+  return output ?? schedule?.file;
 }
 
 /** What may stand in curly brackets in `output`. */
