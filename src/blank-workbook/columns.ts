@@ -88,7 +88,10 @@ function headingOf({ spec, need }: Omit<BlankColumn, 'heading'>, taken: Set<stri
   const short = Array.from(clean).slice(0, LONGEST).join('').trim();
   const free = (text: string) => !/^_/.test(text) && !taken.has(folded(text));
   const plain = /^:|:$|^$/.test(short) ? spec.name : short;
-  const heading = free(plain) ? plain : `Field ${plain.replace(/^_+/, '')} (${spec.name})`;
+  let heading = free(plain) ? plain : `Field ${plain.replace(/^_+/, '')} (${spec.name})`;
+  // The columns of a form go by their names, which may differ in case alone.
+  const base = heading;
+  for (let n = 2; !free(heading); n++) heading = `${base} (${n})`;
   taken.add(folded(heading));
   return need === 'always' ? `${heading} *` : heading;
 }

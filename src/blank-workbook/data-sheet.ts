@@ -11,6 +11,11 @@ import { noteText } from './words.js';
 /** Rows 2 to here take drop-down lists and checks; ranges cost nothing however many rows they have. */
 export const LAST_ROW = 5000;
 
+/** More columns than this on the width of one page could not be read. */
+const FIT_COLUMNS = 12;
+/** Percent at which sheets of many columns are printed. */
+const SMALL = 60;
+
 const solid = (argb: string): Fill => ({ type: 'pattern', pattern: 'solid', fgColor: { argb } });
 
 /** How headings look, by how much a row needs the column. */
@@ -55,11 +60,13 @@ export function addExampleSheet(book: Workbook, plan: BlankWorkbook): void {
 
 function addTable(book: Workbook, name: string, columns: readonly BlankColumn[], tab: string): Worksheet {
   const frozen = columns.filter(({ key, field }, at) => at < 2 && (key || field === 'name')).length;
-  const titles = frozen === 0 ? {} : { printTitlesColumn: `A:${columnName(frozen - 1)}` };
+  // Few columns fit on a page; many go over several, each with the heading row and the first column.
+  const fit = columns.length <= FIT_COLUMNS ? { fitToPage: true, fitToWidth: 1, fitToHeight: 0 } : { scale: SMALL };
+  const titles = frozen === 0 ? {} : { printTitlesColumn: 'A:A' };
   const sheet = book.addWorksheet(name, {
     properties: { tabColor: { argb: tab } },
     views: [{ state: 'frozen', ySplit: 1, xSplit: frozen }],
-    pageSetup: { orientation: 'landscape', paperSize: 9, printTitlesRow: '1:1', ...titles },
+    pageSetup: { orientation: 'landscape', paperSize: 9, printTitlesRow: '1:1', ...titles, ...fit },
   });
   columns.forEach((column, at) => {
     const target = sheet.getColumn(at + 1);

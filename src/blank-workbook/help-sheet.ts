@@ -1,4 +1,5 @@
 import type { Workbook, Worksheet } from 'exceljs';
+import type { ResourceName } from '../resources/spec.js';
 import { cellText } from './cell-text.js';
 import { KEY } from './columns.js';
 import { LAST_ROW } from './data-sheet.js';
@@ -70,7 +71,18 @@ function importing({ spec, columns }: BlankWorkbook, { workbook, job }: HelpFact
       : [
           `Rows are matched by ${key}: where the service knows it, that ${spec.name} is changed, else a new one is made. Importing twice changes nothing.`,
         ]),
+    ...withoutKey(columns, spec.name, job),
     'Rows with faults are not sent; they come back in a file of their own, with the reasons, to be corrected and imported again.',
+  ];
+}
+
+/** Only assets have a key that some records lack. */
+function withoutKey(columns: BlankWorkbook['columns'], resource: ResourceName, job: string): string[] {
+  if (resource !== 'asset') return [];
+  const other = columns.some(({ field }) => field === 'asset_tag') ? 'asset_tag' : 'name';
+  return [
+    `For assets without a serial number make a workbook of their own, and in its ${job} write key: ${other} in place of key: serial_number, and delete the line unique_field.`,
+    `Every row then needs ${other === 'name' ? 'a name' : 'an asset tag'} that no other asset has; the column of the serial number may stay blank.`,
   ];
 }
 

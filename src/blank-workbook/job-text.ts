@@ -41,9 +41,10 @@ export function jobText(
     'blank: keep                       # a blank cell leaves the value in the service as it is',
     '',
     'columns:',
-    ...columns.map(({ heading, field, need }) => {
+    ...columns.map(({ heading, field, spec }) => {
       const target = quoted(field);
-      return `  ${quoted(heading)}: ${need === 'always' ? `{ field: ${target}, required: true }` : target}`;
+      // A row whose key is blank is invalid anyhow; without `required` another field can be made the key.
+      return `  ${quoted(heading)}: ${spec.required ? `{ field: ${target}, required: true }` : target}`;
     }),
     '',
   ].join('\n');

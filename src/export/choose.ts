@@ -1,5 +1,6 @@
 import { RunError } from '../model/error.js';
 import type { ExportColumn } from './column.js';
+import { mayBeMember } from './guessed.js';
 import {
   columnOf,
   columnsBelow,
@@ -24,20 +25,33 @@ export function chooseColumns(wanted: readonly string[], naming: Naming): readon
     for (const column of found) chosen.add(column);
     if (found.length === 0) problems.push(unknownName(name, naming));
   }
-  if (wanted.length === 0) problems.push('no column is named');
+  if (wanted.length === 0) problems.push('No column is named.');
   if (problems.length > 0) throw refused('The columns cannot be chosen so.', problems);
   return [...chosen];
 }
 
 /**
  * The same faults before any record is read, as far as they can be told: names that only the records can tell of pass
- * (a further row of a form, parts of objects with keys of their own).
+ * (a further row of a form, parts of objects with keys of their own, members that nobody described).
  */
 export function checkColumns(wanted: readonly string[], naming: Naming): void {
   const problems = wanted
-    .filter((name) => columnsNamed(name, naming).length === 0 && !laterColumn(name, naming))
+    .filter((name) => columnsNamed(name, naming).length === 0)
+    .filter((name) => !laterColumn(name, naming) && !mayBeMember(name, naming))
     .map((name) => unknownName(name, naming));
   if (problems.length > 0) throw refused('The columns cannot be chosen so.', problems);
+}
+
+/**
+ * Once all records were seen: what filters and orders took for a member that nobody described (`Naming.unlisted`) must be
+ * in some record. `naming` with all columns. Throws a RunError that lists every name nothing has.
+ */
+export function checkUnlisted(asked: readonly { readonly unlisted?: string }[], naming: Naming): void {
+  const names = new Set(asked.flatMap(({ unlisted }) => unlisted ?? []));
+  const problems = [...names]
+    .filter((name) => columnsNamed(name, naming).length === 0)
+    .map((name) => unknownName(name, naming));
+  if (problems.length > 0) throw refused('--filter or --order cannot be used.', problems);
 }
 
 /** In the order of the headings; empty where the name means none. */

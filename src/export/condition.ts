@@ -17,6 +17,8 @@ export interface Condition {
   readonly member: string;
   /** The records do not show the member, so that the service's word is all there is. */
   readonly unseen?: true;
+  /** A name that only the records can tell of: `checkUnlisted`. */
+  readonly unlisted?: string;
   /** Only records with these ids can fit. */
   readonly ids?: readonly number[];
 }
@@ -34,6 +36,6 @@ export interface Problem {
 
 /** A condition in words. */
 export function describe(key: string, values: readonly string[]): string {
-  const texts = values.map((value) => (value.trim() === '' ? 'blank' : excerpt(value)));
+  const texts = [...new Set(values)].map((value) => (value.trim() === '' ? 'blank' : excerpt(value)));
   return texts.length === 1 && texts[0] === 'blank' ? `${key} is blank` : `${key} = ${texts.join(' or ')}`;
 }

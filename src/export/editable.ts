@@ -16,6 +16,8 @@ export interface EditableOptions {
   readonly job: string;
   /** The service's custom field templates and forms: what can be written is decided by them. */
   readonly catalogue: Catalogue;
+  /** The export that writes the file, where its run folder keeps what was written. */
+  readonly run?: string;
 }
 
 /** First line of every job file that goes with an exported file: one that begins so may be written anew. */
@@ -33,11 +35,12 @@ export function editableJob(resource: ResourceName, columns: readonly Importable
       'An editable file needs the column `id`: it says which record a row changes. Add `id` to the columns.',
     );
   }
-  const { company, format, sheet, catalogue } = options;
+  const { company, format, sheet, catalogue, run } = options;
   const document = new Document({
     kind: 'import',
     resource,
     company,
+    ...(run === undefined ? {} : { edited_from: run }),
     source: {
       format,
       ...(format === 'xlsx' && sheet !== undefined ? { sheet } : {}),
@@ -54,6 +57,8 @@ export function editableJob(resource: ResourceName, columns: readonly Importable
   if (!isMap(root)) throw new TypeError('a job file is a mapping');
   const blank = root.get('blank', true);
   if (isScalar(blank)) blank.comment = ` ${HOW_TO_CLEAR}`;
+  const from = root.get('edited_from', true);
+  if (isScalar(from)) from.comment = ' cells that are as that export wrote them are no change';
   const dates = root.getIn(['source', 'dates'], true);
   if (isSeq(dates)) dates.flow = true;
   for (const key of ['source', 'match', 'blank', 'columns']) {
@@ -62,19 +67,49 @@ export function editableJob(resource: ResourceName, columns: readonly Importable
   }
   const mapped = root.get('columns');
   if (!isMap(mapped)) throw new TypeError('columns of a job file are a mapping');
-  const taken = new Map<string, string>();
-  for (const column of columns) {
-    // rowferry's own columns are never read, and need no word in the job.
-    if (isOwnHeading(column.heading)) continue;
-    const found = isId(column) ? { field: 'id' } : importField(resource, column, columns, catalogue);
-    const before = 'field' in found ? taken.get(found.field) : undefined;
-    const value = new Scalar('field' in found && before === undefined ? found.field : null);
-    if (before !== undefined) value.comment = comment(`for information: ${before} sets the same field`);
-    else if ('why' in found) value.comment = comment(found.why);
-    else taken.set(found.field, column.heading);
-    mapped.items.push(new Pair(new Scalar(column.heading), value));
+  for (const { heading, field, why } of jobColumns(resource, columns, catalogue)) {
+    const value = new Scalar(field ?? null);
+    if (why !== undefined) value.comment = comment(why);
+    mapped.items.push(new Pair(new Scalar(heading), value));
   }
   return document.toString({ lineWidth: 0, nullStr: '~' });
+}
+
+/**
+ * What an import of the file sets, and the place of its column in the file: what has to be remembered to tell later
+ * which cells a person changed. The id is not among them.
+ */
+export function importedFields(
+  resource: ResourceName,
+  columns: readonly Importable[],
+  catalogue: Catalogue,
+): readonly { readonly field: string; readonly index: number }[] {
+  return jobColumns(resource, columns, catalogue).flatMap(({ field, index }) =>
+    field === undefined || field === 'id' ? [] : [{ field, index }],
+  );
+}
+
+/** A line under `columns`: the field that the column sets, or why it sets none. */
+interface JobColumn {
+  readonly heading: string;
+  readonly index: number;
+  readonly field?: string;
+  readonly why?: string;
+}
+
+function jobColumns(resource: ResourceName, columns: readonly Importable[], catalogue: Catalogue): JobColumn[] {
+  const taken = new Map<string, string>();
+  return columns.flatMap((column, index): JobColumn[] => {
+    const { heading } = column;
+    // rowferry's own columns are never read, and need no word in the job.
+    if (isOwnHeading(heading)) return [];
+    const found = isId(column) ? { field: 'id' } : importField(resource, column, columns, catalogue);
+    if ('why' in found) return [{ heading, index, why: found.why }];
+    const before = taken.get(found.field);
+    if (before !== undefined) return [{ heading, index, why: `for information: ${before} sets the same field` }];
+    taken.set(found.field, heading);
+    return [{ heading, index, field: found.field }];
+  });
 }
 
 const HOW_TO_CLEAR =

@@ -1,23 +1,31 @@
 import { didYouMean, excerpt } from '../pipeline/nearest.js';
+import { valueAt } from '../resources/path.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 import type { ExportColumn, ExportRecord } from './column.js';
 import { type Condition, describe, type Problem } from './condition.js';
 import { formCondition } from './filter-form.js';
 import { type Wanted, wantedValue } from './filter-value.js';
+import { guessedColumn } from './guessed.js';
 import { columnOf, customNamed, fieldNamed, laterColumn, type Naming, partNamed, unknownName } from './names.js';
+import { isMembers, rawText } from './raw-text.js';
 import { isWritable } from './record.js';
 
 /** The condition of one key and its values: any of them. */
 export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
   const form = formCondition(key, values, naming);
   if (form) return form;
-  const { columns, whole } = columnsFor(key, naming);
+  const known = columnsFor(key, naming);
+  const guessed = known.columns.length > 0 ? undefined : guessedColumn(key, naming);
+  const { columns, whole } = guessed ? { columns: [guessed], whole: [guessed] } : known;
   if (columns.length === 0) return { problem: unknownFilter(key, naming) };
   const wanted: Test[] = [];
   const faults: string[] = [];
   for (const text of values.filter((value) => !isBlank(value))) {
-    const read = columns.map((column) => ({ column, value: wantedValue(text, column, naming.lexicon) }));
+    const read = columns.map((column) => ({
+      column,
+      value: wantedValue(text, column, naming.lexicon, isOpen(column, naming)),
+    }));
     const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
     if (fitting.length === 0) faults.push(`"${key}": "${excerpt(text)}" ${read[0]?.value}.`);
     wanted.push(...fitting);
@@ -32,7 +40,14 @@ export function conditionOn(key: string, values: readonly string[], naming: Nami
     keeps: (record) => fits(record) || (orBlank && whole.every((column) => column.text(record).trim() === '')),
     ...(one ? asking(one, values[0]!.trim(), naming) : unaskedFor(wanted, naming)),
     ...(orBlank || columns[0]?.field !== 'id' ? {} : idsOf(wanted)),
+    ...(guessed ? { unlisted: key.trim() } : {}),
   };
+}
+
+/** Whether the column holds choices, and the interface does not list them all. */
+function isOpen({ source }: ExportColumn, { resource }: Naming): boolean {
+  if (source.kind !== 'path' || isWritable(resource)) return false;
+  return readOnlySpec(resource).fields.some(({ name, open }) => name === source.path && open === true);
 }
 
 function memberOf({ source }: ExportColumn, { resource }: Naming): string {
@@ -57,20 +72,17 @@ function keeper(wanted: readonly Test[]) {
   return (record: ExportRecord): boolean => {
     for (const [column, values] of byColumn) {
       const cell = column.text(record);
-      const items = isList(column, record) ? listed(column, record) : [cell];
+      const items = listed(column, record);
       if (values.some((value) => value.is(cell) || items.some((item) => value.is(item)))) return true;
     }
     return false;
   };
 }
 
-function isList({ source }: ExportColumn, { json }: ExportRecord): boolean {
-  return source.kind === 'path' && Array.isArray(json[source.path]);
-}
-
+/** The items of a list; none where the member is no list. */
 function listed({ source }: ExportColumn, { json }: ExportRecord): readonly string[] {
-  const list = source.kind === 'path' ? json[source.path] : [];
-  return (Array.isArray(list) ? list : []).filter((item) => typeof item !== 'object').map(String);
+  const list = source.kind === 'path' ? valueAt(json, source.path) : undefined;
+  return Array.isArray(list) ? list.filter((item) => !isMembers(item) && !Array.isArray(item)).map(rawText) : [];
 }
 
 interface Meant {

@@ -26,7 +26,7 @@ export function isFormParameter(key: string): boolean {
 
 /** The condition of `custom_form_id`, `custom_form_name` and `custom_form_value`, which mean something only together. */
 export function takeFormParameters(asked: Asked, naming: Naming): Condition | Problem | undefined {
-  const given = PARAMETERS.map((name) => asked.get(name)?.values ?? []);
+  const given = PARAMETERS.map((name) => [...new Set(asked.get(name)?.values)]);
   for (const name of PARAMETERS) asked.delete(name);
   const [ids = [], names = [], values = []] = given;
   if (given.every((one) => one.length === 0)) return undefined;

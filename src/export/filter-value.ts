@@ -17,14 +17,16 @@ export interface Wanted {
 
 /**
  * How a filter compares a column: by value in the column's type, text as keys are compared (NFKC, trimmed, blanks folded;
- * case counts). '' means blank. A string says why the text is no value of the column.
+ * case counts, but not in a column of choices, also where not all of them are known: `open`). '' means blank. A string says
+ * why the text is no value of the column.
  */
-export function wantedValue(text: string, column: ExportColumn, lexicon: Lexicon): Wanted | string {
+export function wantedValue(text: string, column: ExportColumn, lexicon: Lexicon, open = false): Wanted | string {
   const wanted = normaliseKey(text);
   if (wanted === '') return { text: '', is: (cell) => cell.trim() === '' };
   const choice = choiceOf(column);
   if (choice) return wantedChoice(wanted, choice);
   if (column.type?.kind === 'country') return wantedCountry(wanted, lexicon);
+  if (open) return { text: wanted, is: (cell) => folded(cell) === folded(wanted) };
   switch (column.kind) {
     case 'id':
     case 'integer':
@@ -45,6 +47,8 @@ export function wantedValue(text: string, column: ExportColumn, lexicon: Lexicon
 function sameText(wanted: string): Wanted {
   return { text: wanted, is: (cell) => cell === wanted || normaliseKey(cell) === wanted };
 }
+
+const folded = (text: string): string => normaliseKey(text).toLowerCase();
 
 type Choice = Extract<FieldType, { kind: 'enum' }>;
 

@@ -6,7 +6,7 @@ import type { ExportRecord } from './column.js';
 import type { Condition, Problem, Query } from './condition.js';
 import { conditionOn } from './filter-condition.js';
 import { type Asked, isFormParameter, takeFormParameters } from './filter-form.js';
-import type { Naming } from './names.js';
+import { columnOf, type Naming } from './names.js';
 import { isWritable } from './record.js';
 
 /** `--filter k=v …`: a record must fit all of them. */
@@ -22,6 +22,8 @@ export interface ExportFilter {
   keeps(record: ExportRecord): boolean;
   /** One sentence for each condition, with who checks it. */
   readonly described: readonly string[];
+  /** What people should know before they rely on the result; sentences. */
+  readonly remarks: readonly string[];
   /** The service leaves fields out of the records (`req`): no file to be imported again. */
   readonly partialRecords: boolean;
   readonly conditions: readonly Condition[];
@@ -33,14 +35,22 @@ export interface ExportFilter {
 const NO_FILTERS: Readonly<Record<string, string>> = {
   page: 'is no filter: all pages are read',
   ordering: 'is no filter; use --order',
+  company: 'is no filter: an export is of one company; use --company',
 };
+
+/** In words why the key is no filter. A resource may have a column of the same name. */
+function noFilter(key: string, naming: Naming): string | undefined {
+  const no = Object.hasOwn(NO_FILTERS, key.toLowerCase()) ? NO_FILTERS[key.toLowerCase()] : undefined;
+  return columnOf(key, naming) ? undefined : no;
+}
 
 const VIEWS = ['warranty', 'support'];
 
 /**
  * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
  * `template.Finance.Cost Centre=4711`), columns of custom forms (`form.Data centre.Rack=A1`: in any row), and the service's
- * own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values.
+ * own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values,
+ * and is then checked here alone, as the service takes one value at a time: so the same filter twice reads the whole list.
  * Throws a RunError that lists every fault.
  */
 export function exportFilter(filters: readonly string[], naming: Naming): ExportFilter {
@@ -51,7 +61,7 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
     if (!pair) problems.push(`"${excerpt(filter)}" is not of the form field=value`);
     else {
       const { key, values } = asked.get(pair.key.toLowerCase()) ?? { key: pair.key, values: [] };
-      asked.set(pair.key.toLowerCase(), { key, values: [...new Set([...values, pair.value])] });
+      asked.set(pair.key.toLowerCase(), { key, values: [...values, pair.value] });
     }
   }
   const view = naming.resource === 'asset' ? takeView(asked, problems) : {};
@@ -62,7 +72,7 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
   };
   if (naming.resource === 'asset') add(takeFormParameters(asked, naming));
   for (const { key, values } of asked.values()) {
-    const no = NO_FILTERS[key.toLowerCase()];
+    const no = noFilter(key, naming);
     add(no === undefined ? conditionOn(key, values, naming) : { problem: `"${key}" ${no}.` });
   }
   if (problems.length > 0) throw refused('--filter cannot be used.', problems);
@@ -83,16 +93,25 @@ export function filterOf(conditions: readonly Condition[], view: Query, naming: 
       ...Object.entries(view).map(([name, value]) => `${name} = ${value} (the service shows only these details)`),
       ...conditions.map((condition) => `${condition.described} (${whoChecks(condition)})`),
     ],
+    remarks: conditions.filter(({ ask, ids }) => ask && !ids).map(mayMiss),
     partialRecords: 'req' in view,
     conditions,
     ...(ids ? { ids } : {}),
   };
 }
 
+/** What no trial can establish of a service's own comparison: how it takes texts that it was not asked for. */
+const LOOSE = 'records whose stored text differs only in blanks or Unicode form';
+
+function mayMiss({ described, unseen }: Condition): string {
+  const way = unseen ? '' : ' To read the whole list and compare here, give the same filter twice.';
+  return `${described}: found by the filter of the service, so ${LOOSE} may be missing.${way}`;
+}
+
 function whoChecks({ ask, unasked, unseen, ids }: Condition): string {
   if (ids) return 'each asked for by its id';
   if (ask)
-    return unseen ? 'asked of the service; the records do not show it' : 'asked of the service, and checked here';
+    return `asked of the service${unseen ? '; the records do not show it' : ', and checked here'}; ${LOOSE} may be missing`;
   return `checked here: ${unasked === undefined ? 'the service has no filter for it' : `the filter of the service ${unasked}`}`;
 }
 
@@ -107,7 +126,7 @@ function split(filter: string, naming: Naming): { readonly key: string; readonly
 }
 
 function isName(key: string, naming: Naming): boolean {
-  if (key.toLowerCase() in NO_FILTERS) return true;
+  if (noFilter(key, naming) !== undefined) return true;
   if (naming.resource === 'asset' && (key.toLowerCase() === 'req' || isFormParameter(key))) return true;
   const condition = conditionOn(key, [''], naming);
   return !('problem' in condition);
@@ -117,7 +136,7 @@ function takeView(asked: Asked, problems: string[]): Query {
   const values = asked.get('req')?.values;
   asked.delete('req');
   if (!values) return {};
-  const [view = '', ...others] = values.map((value) => normaliseKey(value).toLowerCase());
+  const [view = '', ...others] = new Set(values.map((value) => normaliseKey(value).toLowerCase()));
   if (others.length > 0) problems.push('"req" can be given once only');
   if (VIEWS.includes(view)) return { req: view };
   problems.push(`"req" must be ${VIEWS.join(' or ')}.${didYouMean(view, VIEWS)}`);

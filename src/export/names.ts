@@ -14,6 +14,11 @@ import { isWritable } from './record.js';
 export interface Naming extends ExportContext {
   readonly resource: Exportable;
   readonly columns: readonly ExportColumn[];
+  /**
+   * Filters and orders may name members that nobody described. The caller then holds the names against the records, once all
+   * were seen: `checkUnlisted`.
+   */
+  readonly unlisted?: true;
 }
 
 /** The column with this heading, or of the field of a job file that is named so canonically. */
@@ -75,7 +80,11 @@ export function laterColumn(name: string, naming: Naming): ExportColumn | undefi
   const custom = customNamed(name, naming);
   if (custom) return 'problem' in custom ? undefined : rowColumn(name, custom, naming);
   const [head = ''] = name.split('.');
-  if (!freeMembers(naming.resource).some((one) => foldText(one) === foldText(head))) return undefined;
+  return freeMembers(naming.resource).some((one) => foldText(one) === foldText(head)) ? memberColumn(name) : undefined;
+}
+
+/** The member with this dotted name, wherever it stands in the record. */
+export function memberColumn(name: string): ExportColumn {
   const wanted = foldText(name);
   return {
     heading: name.trim(),

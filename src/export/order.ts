@@ -1,7 +1,9 @@
 import { didYouMean } from '../pipeline/nearest.js';
+import { readDate } from '../resources/calendar.js';
 import { idOf } from '../service/answer.js';
 import { refused } from './choose.js';
 import type { ExportColumn, ExportRecord } from './column.js';
+import { guessedColumn } from './guessed.js';
 import { columnOf, customNamed, fieldNamed, laterColumn, type Naming, partNamed, unknownName } from './names.js';
 import { sortKeys } from './sort-keys.js';
 
@@ -9,22 +11,27 @@ import { sortKeys } from './sort-keys.js';
 export interface ExportOrder {
   /** To be added to the query of the list. */
   readonly query: Readonly<Record<string, string>>;
-  /** The service orders: the list comes in the order asked for, and not by id. */
+  /** The service is asked to order, so that ids need not ascend in the list. */
   readonly serviceOrder: boolean;
   /** Sorted here: collects the records' keys; absent where the list's own order is the one asked for. */
   readonly collect?: () => OrderKeys;
   /** For people, e.g. `name, descending`. */
   readonly described: string;
+  /** A name that only the records can tell of: `checkUnlisted`. */
+  readonly unlisted?: string;
 }
 
 export interface OrderKeys {
   /** A record without an id takes no part. */
   see(record: ExportRecord): void;
-  /** All ids that were seen, in order. */
+  /** All ids that were seen, in order. Nothing may be seen afterwards. */
   ids(): Iterable<number>;
 }
 
-/** Orderings of the asset list (interface, section 4.4) by what its records are not documented to show. */
+/**
+ * Orderings of the asset list (interface, section 4.4) by what its records are not documented to show. Where they do, they
+ * are sorted here.
+ */
 const BY_SERVICE = ['created_date', 'modified_date'];
 /** Names of orderings for columns that are sorted here, exactly. */
 const ORDERINGS: Readonly<Record<string, string>> = { asset_id: 'id', asset_name: 'name' };
@@ -38,20 +45,66 @@ export function exportOrder(order: string | undefined, naming: Naming): ExportOr
   const word = name.toLowerCase();
   if (naming.resource === 'asset' && BY_SERVICE.includes(word) && !columnOf(name, naming)) {
     const ordering = `${descending ? '-' : ''}${word}`;
-    return { query: { ordering }, serviceOrder: true, described: `${described}, as the service orders` };
+    const own = laterColumn(word, naming)!;
+    return {
+      query: { ordering },
+      serviceOrder: true,
+      described: `${described} (as the service orders, where its records do not show it)`,
+      // A service may leave the ordering out of account.
+      collect: () =>
+        keysElse(orderKeys({ ...own, text: (record) => momentText(own.text(record), naming) }, descending)),
+    };
   }
-  const column = columnToSortBy((naming.resource === 'asset' && ORDERINGS[word]) || name, naming);
+  const known = columnToSortBy((naming.resource === 'asset' && ORDERINGS[word]) || name, naming);
+  const column = known ?? guessedColumn(name, naming);
   if (!column) throw refused('--order cannot be used.', [unknownOrder(name, naming)]);
-  return { query: {}, serviceOrder: false, described, collect: () => orderKeys(column, descending) };
+  return {
+    query: {},
+    serviceOrder: false,
+    described,
+    collect: () => orderKeys(column, descending),
+    ...(known ? {} : { unlisted: name }),
+  };
 }
 
-function orderKeys(column: ExportColumn, descending: boolean): OrderKeys {
+/** A moment so that its text sorts by time: the day first, whichever way the service spells it. */
+function momentText(text: string, { lexicon }: Naming): string {
+  if (/^\d{4}-\d\d-\d\d/.test(text)) return text;
+  const [day = '', time = ''] = text.split(/[T\s,]+(?=\d{1,2}:\d)/);
+  const date = readDate(day, lexicon.dateOrder);
+  return date === undefined ? text : `${date} ${time.replace(/^\d:/, '0$&')}`.trim();
+}
+
+/** The order in which records were seen, that of the list, where none shows what is sorted by. 8 bytes more a record. */
+function keysElse(keys: ShownKeys): OrderKeys {
+  const seen: number[] = [];
+  return {
+    see(record) {
+      const id = idOf(record.json);
+      if (id !== undefined) seen.push(id);
+      keys.see(record);
+    },
+    ids: () => (keys.shown() ? keys.ids() : seen),
+  };
+}
+
+interface ShownKeys extends OrderKeys {
+  /** Whether any record had a key. */
+  shown(): boolean;
+}
+
+function orderKeys(column: ExportColumn, descending: boolean): ShownKeys {
+  let shown = false;
   const keys = sortKeys(column.kind, descending);
   return {
     see(record) {
       const id = idOf(record.json);
-      if (id !== undefined) keys.add(id, column.text(record));
+      if (id === undefined) return;
+      const text = column.text(record);
+      shown ||= text !== '';
+      keys.add(id, text);
     },
+    shown: () => shown,
     ids: () => keys.sorted(),
   };
 }

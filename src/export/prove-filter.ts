@@ -1,4 +1,6 @@
+import { RunError } from '../model/error.js';
 import { PAGE_SIZE, trustFilter } from '../pipeline/filter.js';
+import { idOf } from '../service/answer.js';
 import type { Json, Page, Readable, Service } from '../service/port.js';
 import { refused } from './choose.js';
 import type { Exportable, ExportRecord } from './column.js';
@@ -16,12 +18,19 @@ export interface ProveOptions {
   readonly naming: Naming & { readonly resource: Exclude<Exportable, 'customer'> };
 }
 
+/** A list of so many pages is read whole, and compared here: what a filter would save is not worth what it may leave out. */
+const FEW_PAGES = 10;
+
+/** Further pages of an answer that are read to find what must be in it. */
+const MORE_PAGES = 4;
+
 /**
  * The filter without what the service cannot be trusted with; its query may be sent. A service that compares texts otherwise
  * returns too much, which is checked again, or too little, which nothing would tell. So each parameter must have left
- * records out and found one that fits: one of those asked for, else a record of page 1 (`trustFilter`). Costs at most two
- * requests a condition, and none where the whole list is one page. Records whose stored text differs from the text asked for
- * only in blanks or Unicode form are beyond what this can establish.
+ * records out, found every record of page 1 that fits, and at least one that fits: one of those asked for, else a record of
+ * page 1 (`trustFilter`). Costs two requests a condition, rarely up to six, and none where the list is short (`FEW_PAGES`).
+ * Records of other pages whose stored text differs from the text asked for only in blanks or Unicode form are beyond what
+ * this can establish: `remarks` says so.
  *
  * With `req` records lack members: what they do not show is believed where the service can be trusted with it and page 1 of
  * its answer holds nothing else; else a RunError is thrown. Call this before the query is sent, also where no parameter is asked for.
@@ -29,7 +38,7 @@ export interface ProveOptions {
 export async function proveFilter(filter: ExportFilter, options: ProveOptions): Promise<ExportFilter> {
   const { first, naming } = options;
   const view: Query = filter.query['req'] === undefined ? {} : { req: filter.query['req'] };
-  const whole = first.count <= Math.max(first.results.length, PAGE_SIZE);
+  const short = first.count <= Math.max(first.results.length, PAGE_SIZE * FEW_PAGES);
   const hidden = await hiddenMembers(filter, view, options);
   const proved: Condition[] = [];
   const problems: string[] = [];
@@ -37,10 +46,10 @@ export async function proveFilter(filter: ExportFilter, options: ProveOptions): 
     const { ask, ...rest } = condition;
     const unseen = hidden.has(condition.member);
     if (!ask && !unseen) proved.push(condition);
-    else if (ask && (!whole || unseen) && (await isTrusted(condition, ask, unseen, options))) {
+    else if (ask && (!short || unseen) && (await isTrusted(condition, ask, unseen, options))) {
       proved.push(unseen ? { ...condition, unseen: true, keeps: () => true } : condition);
     } else if (unseen) problems.push(notShown(rest.described, view));
-    else proved.push({ ...rest, unasked: whole ? 'would save nothing' : 'could not be trusted to find every record' });
+    else proved.push({ ...rest, unasked: short ? 'would save little' : 'could not be trusted to find every record' });
   }
   if (problems.length > 0) throw refused('--filter cannot be used.', problems);
   return filterOf(proved, view, naming);
@@ -67,16 +76,59 @@ async function hiddenMembers(
 
 /** `alone`: nothing checks its answer again, so that it must not return too much either. */
 async function isTrusted(condition: Condition, ask: Ask, alone: boolean, options: ProveOptions): Promise<boolean> {
+  try {
+    return await isProved(condition, ask, alone, options);
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+}
+
+/** The service does not take the parameter; a refused token and a service that wants to be left alone are other matters. */
+function isRefusal(error: unknown): boolean {
+  const status = error instanceof RunError ? (error.status ?? 0) : 0;
+  return status >= 400 && status < 500 && status !== 401 && status !== 429;
+}
+
+async function isProved(condition: Condition, ask: Ask, alone: boolean, options: ProveOptions): Promise<boolean> {
   const { service, first, toRecord, naming } = options;
   const resource: Readable = naming.resource;
   const answer = await service.page(resource, 1, ask.query);
-  if (answer.count >= first.count) return false;
-  const fitting = answer.results.filter((json) => condition.keeps(toRecord(json)));
+  if (answer.count >= first.count || (answer.count > 0 && answer.results.length === 0)) return false;
+  // Where nothing else is to be had, a round number is no reason to have nothing.
+  if (!alone && mayBeCut(answer)) return false;
+  const fits = (json: Json) => condition.keeps(toRecord(json));
+  const fitting = answer.results.filter(fits);
   if (alone && fitting.length < answer.results.length) return false;
+  if (!(await holds(first.results.filter(fits), answer, ask.query, options))) return false;
   if (fitting.length > 0) return true;
   if (ask.field === undefined) return formsAreFound(options);
   const [parameter = ''] = Object.keys(ask.query);
   return trustFilter(service, { resource, parameter, field: ask.field }, first);
+}
+
+/** Round numbers of records: an answer that ends there may go on where the service stops counting. */
+function mayBeCut({ count }: Page): boolean {
+  return count >= PAGE_SIZE && /^(?:1|2|25|5)0*$/.test(String(count));
+}
+
+/** Whether all these records are in an answer, of which `first` is page 1. */
+async function holds(
+  records: readonly Json[],
+  first: Page,
+  query: Query,
+  { service, naming }: ProveOptions,
+): Promise<boolean> {
+  const missing = new Set(records.map(idOf));
+  let read = 0;
+  let answer = first;
+  for (let page = 1; ; page++) {
+    for (const json of answer.results) missing.delete(idOf(json));
+    read += answer.results.length;
+    if (missing.size === 0) return true;
+    if (page > MORE_PAGES || answer.results.length === 0 || read >= first.count) return false;
+    answer = await service.page(naming.resource, page + 1, query);
+  }
 }
 
 /** The positive control of custom forms: a row of a record on page 1 must be found, and others left out. */

@@ -1,4 +1,5 @@
 import { readRecord } from '../resources/read.js';
+import { recordId } from '../resources/read-value.js';
 import { resourceSpec } from '../resources/registry.js';
 import { type ResourceName, WRITABLE } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
@@ -8,11 +9,16 @@ export function isWritable(resource: Exportable): resource is ResourceName {
   return (WRITABLE as readonly string[]).includes(resource);
 }
 
-/** A record as the service sent it, read where its resource has a canonical form. Throws what `readRecord` throws. */
+/**
+ * A record as the service sent it, read where its resource has a canonical form. One without a usable id is no record that
+ * could be changed: it is shown as it came.
+ */
 export function exportRecord(
   resource: Exportable,
   json: Json,
   { lexicon }: Pick<ExportContext, 'lexicon'>,
 ): ExportRecord {
-  return isWritable(resource) ? { json, read: readRecord(resourceSpec(resource), json, lexicon) } : { json };
+  return isWritable(resource) && recordId(json['id']) !== undefined
+    ? { json, read: readRecord(resourceSpec(resource), json, lexicon) }
+    : { json };
 }

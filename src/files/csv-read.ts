@@ -243,13 +243,17 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
     cells.length = filled > width ? filled : Math.min(cells.length, width);
     while (cells.length < width) cells.push('');
   }
-  let escaped = false;
+  let escaped: number[] | undefined;
   for (let i = 0; i < cells.length; i++) {
     const text = cells[i]!;
     if (text.charCodeAt(0) !== 0x27) continue;
-    cells[i] = unescapeFormula(text);
-    escaped = true;
+    const plain = unescapeFormula(text);
+    if (plain === text) continue;
+    cells[i] = plain;
+    escaped ??= [];
+    escaped.push(i);
   }
-  if (escaped && !faults && cells.every(isBlank)) return undefined;
-  return faults ? { row, cells, faults } : { row, cells };
+  if (!escaped) return faults ? { row, cells, faults } : { row, cells };
+  if (!faults && cells.every(isBlank)) return undefined;
+  return { row, cells, escaped, ...(faults ? { faults } : {}) };
 }

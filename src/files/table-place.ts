@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { placeSafely } from './safe-write.js';
@@ -15,7 +15,8 @@ const MACHINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 8
 
 /**
  * Makes a file of what `produce` writes, complete or not at all: `placeSafely`. What a killed process left behind of the
- * same file is removed first. Throws `RunError('failed')` where the folder is missing or the disk is full.
+ * same file is removed first. A file that was there keeps who may read and write it; a link is replaced, never followed.
+ * Throws `RunError('failed')` where the folder is missing or the disk is full.
  */
 export async function placeTable(
   path: string,
@@ -28,7 +29,9 @@ export async function placeTable(
   own.add(name);
   try {
     await placeSafely(path, async (temporary) => {
-      const file = await open(unfinished, 'wx');
+      const before = await lstat(path).catch(() => undefined);
+      const old = before?.isFile() ? before : undefined;
+      const file = await open(unfinished, 'wx', old ? 0o600 : 0o666);
       try {
         const sink = fileSink(file);
         await produce(sink);
@@ -37,6 +40,7 @@ export async function placeTable(
       } finally {
         await file.close();
       }
+      if (old) await takeOver(unfinished, old);
       await rename(unfinished, temporary);
     });
   } catch (error) {
@@ -47,6 +51,15 @@ export async function placeTable(
   }
   return result;
 }
+
+/** Owner first: changing it may take rights away. Only the administrator can, and nobody else needs to. */
+async function takeOver(path: string, { uid, gid, mode }: { uid: number; gid: number; mode: number }): Promise<void> {
+  await chown(path, uid, gid).catch(() => undefined);
+  await chmod(path, mode & 0o777);
+}
+
+/** Bytes that the name of an unfinished file has more than the name of its target; numbers of processes have up to 10 digits. */
+export const LONGER_NAME = '.'.length + '.01234567-0123456789-0123456789ab.tmp'.length;
 
 /**
  * Removes unfinished files of this target whose process on this machine is gone, or that nobody has written to for a

@@ -34,6 +34,8 @@ export const columnTarget = z.strictObject({
 });
 export type ColumnTarget = z.output<typeof columnTarget>;
 
+const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]{4}$/;
+
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
 /** `20%` or `50`. */
@@ -70,6 +72,11 @@ export const importJob = z.strictObject({
   kind: z.literal('import'),
   resource: z.enum(IMPORTABLE),
   company: z.number().int().min(1).optional(),
+  /** The export that wrote the file: cells that are as that export wrote them are no change. */
+  edited_from: z
+    .string()
+    .regex(RUN_ID, 'must be the id of the export that wrote the file, such as 20261121T081502123Z-3f9a')
+    .optional(),
   source: sourceOptions.default(() => sourceOptions.parse({})),
   match: z.strictObject({
     key: z

@@ -50,6 +50,8 @@ export interface SheetRow {
   readonly cells: readonly Cell[];
   /** Faults of the row itself, e.g. `ragged_row`; the row is then reported, never sent. */
   readonly faults?: readonly RowFault[];
+  /** CSV: 0-based positions of cells that begin with one more apostrophe in the file, ascending. */
+  readonly escaped?: readonly number[];
   /** NDJSON: the line as it stands in the file, without its line end. */
   readonly line?: string;
 }

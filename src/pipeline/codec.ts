@@ -4,8 +4,8 @@ import type { StagedRow, StagedValue } from './staged.js';
 
 /** Rows between two stages lie on disk as JSON lines; a Decimal is `{"d":"12.50"}` so that it comes back as one. */
 export function encodeRow(row: StagedRow): string {
-  const { ref, set, issues, cells } = row;
-  return `${JSON.stringify({ ref, set: encodeFields(set), issues, cells })}\n`;
+  const { set, ...rest } = row;
+  return `${JSON.stringify({ ...rest, set: encodeFields(set) })}\n`;
 }
 
 export function decodeRow(line: string): StagedRow {

@@ -59,6 +59,7 @@ export function compileMapping(input: MappingInput): Mapping {
     const set: Record<string, StagedValue> = {};
     const issues: Issue[] = [];
     let cells: Record<string, string> | undefined;
+    let escaped: Record<string, string> | undefined;
     // Where the cells of a row are not certain, what they hold is not worth a fault of its own.
     const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
     const found = certain ? issues : [];
@@ -72,10 +73,14 @@ export function compileMapping(input: MappingInput): Mapping {
         cells ??= {};
         cells[column.field] = cell;
       }
+      if (typeof cell === 'string' && row.escaped?.includes(column.index) && !isTranslated(cell, column.values)) {
+        escaped ??= {};
+        escaped[column.field] = `'${cell}`;
+      }
     }
     for (const { field, value } of fixed) set[field] = value;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
-    return cells === undefined ? { ref, set, issues } : { ref, set, issues, cells };
+    return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
   }
 
   return {
@@ -114,21 +119,30 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
   return value;
 }
 
+/** What a service that shows a number as text can only mean as this number. */
+const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
+
 /**
- * Whether a cell's text says more than its value. Texts lose their outer blanks, and a comma in a number stands for two
- * things; a text that the job translates means its translation and nothing else.
+ * Whether a cell's text says more than its value: the record may show just this text and its meaning may not be certain
+ * there. Texts lose their outer blanks, numbers their currency and separators, dates how they are written; a text that the job translates means its translation and nothing else.
  */
 function isMoreThan(cell: string, value: StagedValue, { spec, values }: Column): boolean {
   switch (spec.type.kind) {
     case 'text':
     case 'email':
-      return cell !== value && (values === undefined || !values.has(foldText(cell)));
+      return cell !== value && !isTranslated(cell, values);
+    case 'date':
+      return cell !== '' && cell !== value && !isTranslated(cell, values);
     case 'decimal':
     case 'integer':
-      return cell.includes(',') && (values === undefined || !values.has(foldText(cell)));
+      return cell !== '' && !PLAIN_NUMBER.test(cell) && !isTranslated(cell, values);
     default:
       return false;
   }
+}
+
+function isTranslated(cell: string, values: Column['values']): boolean {
+  return values?.has(foldText(cell)) ?? false;
 }
 
 function blankValue(column: Column, issues: Issue[]): StagedValue | undefined {

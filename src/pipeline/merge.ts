@@ -6,6 +6,7 @@ import type { FieldSpec, Lexicon, ResourceSpec } from '../resources/spec.js';
 import { updateBody } from '../resources/write.js';
 import type { Json } from '../service/port.js';
 import { decodeFields } from './codec.js';
+import { unseenFields } from './unseen.js';
 
 /** What putting a row onto a record comes to. */
 export interface Merge {
@@ -30,6 +31,10 @@ export interface MergeOptions {
   readonly accepted: ReadonlySet<string>;
   /** PATCH, or a service that keeps what a PUT leaves out: nothing that is not mentioned is at risk. */
   readonly omittedIsKept: boolean;
+  /** A probe found that the service has PATCH. */
+  readonly patchWorks?: boolean;
+  /** The heading that a field comes from. */
+  readonly columnOf: (field: string) => string | undefined;
 }
 
 /** What is known of a record before a row is put onto it. */
@@ -105,7 +110,7 @@ export function mergeRow(
   // That a template of several is left out is said once.
   issues.push(...(conflict ? unwritten.filter((one) => templateOf(one.field ?? '') === undefined) : unwritten));
   if (!options.omittedIsKept) {
-    collectRisks([...read.losses, ...lost], risks, diff);
+    collectRisks([...read.losses.map((loss) => ({ ...loss, next: wayOut(loss, options) })), ...lost], risks, diff);
     for (const field of Object.keys(ours)) {
       if (
         record !== undefined &&
@@ -117,7 +122,7 @@ export function mergeRow(
       }
     }
   }
-  const unseen = options.omittedIsKept ? [] : [...unseenFields(set, remembered, record, options), ...read.unknown];
+  const unseen = options.omittedIsKept ? [] : [...unseenFields(set, remembered, record, options.spec), ...read.unknown];
   return { target, diff, issues, risks, unseen };
 }
 
@@ -254,9 +259,24 @@ function unwritable(lost: readonly Loss[], diff: readonly FieldDiff[]): Issue[] 
     );
 }
 
-function collectRisks(losses: readonly Loss[], risks: Issue[], diff: FieldDiff[]): void {
+/** What to do about a value that was read and cannot be written; undefined where only the service can tell. */
+function wayOut({ field, value }: Loss, options: MergeOptions): string | undefined {
+  if (value !== undefined || options.specOf(field)?.type.kind !== 'reference') return undefined;
+  const column = options.columnOf(field);
+  const cell = column === undefined ? `a column that the job maps to ${field}` : `the column "${column}"`;
+  const patch = options.patchWorks
+    ? ' Or set `write: { method: patch }` in the job, which leaves it alone.'
+    : ' Or `rowferry doctor --probe` finds out whether the service keeps it or has PATCH (`write: { method: patch }`).';
+  return `Write its id, e.g. \`id:17\`, into ${cell}.${patch}`;
+}
+
+function collectRisks(
+  losses: readonly (Loss & { readonly next?: string | undefined })[],
+  risks: Issue[],
+  diff: FieldDiff[],
+): void {
   const changed = new Set(diff.map((one) => one.field));
-  for (const { field, text, why } of losses) {
+  for (const { field, text, why, next } of losses) {
     if (changed.has(field)) continue;
     risks.push(
       field === 'status'
@@ -267,26 +287,10 @@ function collectRisks(losses: readonly Loss[], risks: Issue[], diff: FieldDiff[]
           )
         : fault(
             'would_lose_value',
-            `The record holds ${field} = "${text}", which an update would destroy: ${why}. \`rowferry doctor --probe\` finds out whether the service keeps it.`,
+            `The record holds ${field} = "${text}", which an update would destroy: ${why}. ${next ?? '`rowferry doctor --probe` finds out whether the service keeps it.'}`,
             { field, value: text },
           ),
     );
     diff.push({ field, old: text, new: null, kind: 'at_risk' });
   }
-}
-
-function unseenFields(
-  set: Fields,
-  remembered: Json | undefined,
-  record: Json | undefined,
-  options: MergeOptions,
-): string[] {
-  if (record === undefined || remembered !== undefined) return [];
-  return neverShown(options.spec).filter((field) => !(field in set));
-}
-
-/** What records of a resource may hold and reads never show, so that an update cannot carry it over; `form`: all form rows. */
-export function neverShown(spec: ResourceSpec): string[] {
-  const fields = spec.fields.filter((field) => field.read === undefined && field.update !== undefined);
-  return [...fields.map((field) => field.name), ...(spec.form && spec.form.read === undefined ? ['form'] : [])];
 }

@@ -50,7 +50,10 @@ export function place(
     const [index, ...further] = headings.positions(heading);
     if (isOwnHeading(heading))
       problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
-    else if (index === undefined) problems.push(`${where}: the file has no such heading; ${headings.missing(heading)}`);
+    else if (index === undefined)
+      problems.push(
+        `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, or delete this line from the job.`,
+      );
     else if (further.length > 0) {
       const places = [index, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
       problems.push(

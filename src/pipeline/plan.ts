@@ -7,15 +7,15 @@ import { createBody } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import { keyText } from './key.js';
 import { lastWritten } from './memory.js';
-import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, neverShown, severalTemplates } from './merge.js';
+import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, severalTemplates } from './merge.js';
 import { isOfCell, type Repeats, repeatsName, withoutRepeats } from './repeats.js';
 import type { ResolvedRow } from './resolve.js';
+import { neverShown } from './unseen.js';
 
 export interface PlanOptions extends MergeOptions {
   readonly job: ImportJob;
   readonly snapshot: Snapshot;
   readonly known: KnownIds;
-  readonly columnOf: (field: string) => string | undefined;
   /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
   readonly warnOnce: (topic: string, text: string) => void;
 }
@@ -167,7 +167,7 @@ async function planUpdate(
     );
   }
   const held = heldBy(base?.record, remembered, options);
-  const own = withoutRepeats(row, held, options.columnOf);
+  const own = withoutRepeats(row, held, options);
   if (own.row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', own.row.issues);
   const merge = mergeRow(own.row.set, base?.record, remembered, options, held);
   return changeOf(own, key, id, merge, base, options, settle);
@@ -214,7 +214,7 @@ function changeOf(
           'would_lose_value',
           `Reads do not show ${merge.unseen.join(', ')}, and no run kept in this home folder wrote them: an update may destroy them. \`rowferry doctor --probe\` asks the service.`,
           {
-            field: merge.unseen[0] ?? '',
+            field: merge.unseen.find((field) => !field.includes(' ')) ?? 'template',
           },
         ),
       );

@@ -1,7 +1,8 @@
 import type { Issue, IssueCode } from '../model/issue.js';
 import { type Fields, isRef, sameValue, type Value, valueText } from '../model/value.js';
+import { checkValue } from '../resources/value-check.js';
 import { trimText } from './cell-text.js';
-import type { Held } from './merge.js';
+import type { Held, MergeOptions } from './merge.js';
 import type { ResolvedRow } from './resolve.js';
 
 /**
@@ -54,12 +55,22 @@ export function repeatsName(set: Fields, name: string | undefined): boolean {
   );
 }
 
-/** Takes what repeats the record out of a row's faults, and gives values the record's own form where a cell shows just that. */
-export function withoutRepeats(row: ResolvedRow, held: Held, columnOf: (field: string) => string | undefined): Repeats {
+/**
+ * Takes what repeats the record out of a row's faults, and gives values the record's own form where a cell shows just
+ * that. `specOf`: tells whether a value that the record holds keeps the stated limits, where the cell does not.
+ */
+export function withoutRepeats(
+  row: ResolvedRow,
+  held: Held,
+  { columnOf, specOf }: Pick<MergeOptions, 'columnOf' | 'specOf'>,
+): Repeats {
   const { read, base } = held;
   const faulty = row.issues.some((issue) => issue.severity === 'error');
-  const relined = Object.keys(row.set).filter((field) => differsInLineEnds(row.set[field], base[field]));
-  if (!row.cells && !faulty && read.losses.length === 0 && relined.length === 0) return { row, carried: [] };
+  const relined = Object.keys(row.set).filter((field) =>
+    valuesOf(field, held).some((value) => differsInLineEnds(row.set[field], value)),
+  );
+  if (!row.cells && !row.escaped && !faulty && read.losses.length === 0 && relined.length === 0)
+    return { row, carried: [] };
 
   const set: Record<string, Value> = { ...row.set };
   const repeat = (field: string) => {
@@ -68,7 +79,7 @@ export function withoutRepeats(row: ResolvedRow, held: Held, columnOf: (field: s
     else set[field] = value;
   };
   for (const field of relined) repeat(field);
-  for (const [field, cell] of Object.entries(row.cells ?? {})) {
+  for (const [field, cell] of [...Object.entries(row.cells ?? {}), ...Object.entries(row.escaped ?? {})]) {
     if (textsOf(field, held).includes(cell) && mayRepeat(field, set, base)) repeat(field);
   }
   for (const { field, text } of read.losses) {
@@ -88,8 +99,14 @@ export function withoutRepeats(row: ResolvedRow, held: Held, columnOf: (field: s
     if (field === undefined || !mayRepeat(field, set, base)) issues.push(issue);
     else if (value === undefined) {
       if (!textsOf(field, held).some((text) => sameText(text, issue.value ?? ''))) issues.push(issue);
-    } else if (!sameValue(value, base[field])) issues.push(issue);
-    else if (STATED.has(issue.code)) carried.push(issue);
+    } else if (!valuesOf(field, held).some((one) => sameValue(value, one))) issues.push(issue);
+    else if (!(field in base)) delete set[field];
+    else if (STATED.has(issue.code)) {
+      // The cell may lack blanks that the record's value has: the limit is one of the value.
+      const spec = specOf(field);
+      const wrong = spec === undefined ? issue : checkValue(spec, value);
+      if (wrong && STATED.has(wrong.code)) carried.push({ ...issue, code: wrong.code, message: wrong.message });
+    }
   }
   return { row: { ...row, set, issues }, carried };
 }
@@ -106,6 +123,12 @@ const withLineFeeds = (text: string) => trimText(text).replace(/\r\n?/g, '\n');
 function mayRepeat(field: string, set: Fields, base: Fields): boolean {
   const category = 'category.name';
   return field !== 'category.subcategory' || !(category in set) || sameValue(set[category], base[category]);
+}
+
+/** What the record holds in a field: as read, or of a form row that no request can carry. */
+function valuesOf(field: string, { read, base }: Held): Value[] {
+  const lost = read.losses.flatMap((loss) => (loss.field === field && loss.value !== undefined ? [loss.value] : []));
+  return field in base ? [base[field] ?? null, ...lost] : lost;
 }
 
 /** The texts under which a file shows what the record holds in a field. */

@@ -15,6 +15,8 @@ export interface ResolvedRow {
   readonly issues: readonly Issue[];
   /** Cells as they stand in the file, by field, where the value does not tell; as in `StagedRow`. */
   readonly cells?: Readonly<Record<string, string>>;
+  /** CSV: texts with the apostrophe that reading took off, by field; as in `StagedRow`. */
+  readonly escaped?: Readonly<Record<string, string>>;
   /** An earlier row of the file with the same key. */
   readonly duplicateOf?: number;
   /** A row of this file that must be written first, because this one refers to it. */
@@ -103,6 +105,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       set,
       issues,
       ...(cells ? { cells } : {}),
+      ...(row.escaped ? { escaped: row.escaped } : {}),
       ...(earlier ? { duplicateOf: earlier.row } : {}),
       ...(after ? { after } : {}),
     };

@@ -20,10 +20,16 @@ export interface StagedRow {
   readonly set: Readonly<Record<string, StagedValue>>;
   readonly issues: readonly Issue[];
   /**
-   * Cells as they stand in the file, by field, where the value does not tell: outer blanks, a comma in a number. What
-   * the record holds may be just that text, and the row then changes nothing. Absent where every value tells.
+   * Cells as they stand in the file, by field, where the value does not tell: outer blanks, a currency, how
+   * a date is written. What the record holds may be just that text, and the row then changes nothing. Absent where every
+   * value tells.
    */
   readonly cells?: Readonly<Record<string, string>>;
+  /**
+   * CSV: texts as they stand in the file, by field, where reading took an apostrophe off. A spreadsheet program does not
+   * put one there, so in a file that one has saved it is part of the text.
+   */
+  readonly escaped?: Readonly<Record<string, string>>;
 }
 
 export function isNamed(value: StagedValue | undefined): value is Named {

@@ -67,6 +67,9 @@ const SPELLINGS: readonly Spelling[] = [
   [(field) => slug(field.name), slug],
 ];
 
+/** Place of the ids in `SPELLINGS`. */
+const BY_ID = 1;
+
 /** Fields by spelling, one map for each of `SPELLINGS`; null where several are spelt alike. */
 type Index = readonly ReadonlyMap<string, CustomField | null>[];
 
@@ -88,12 +91,18 @@ function indexOf(template: CustomTemplate): Index {
 /**
  * The fields that the keys of a read form mean; what a key is, is not stated (interface, section 2.1). By the name, the
  * id, the name without case, its letters and digits alone: only where one field fits, and each field by its surest key.
+ * Keys that are all ids of fields, and not all names, are ids: a field's name may be the id of another.
  */
 export function fieldsByKey(template: CustomTemplate, keys: readonly string[]): ReadonlyMap<string, CustomField> {
   const found = new Map<string, CustomField>();
   const taken = new Set<number>();
+  const index = indexOf(template);
+  if (areIds(index, keys)) {
+    for (const key of keys) found.set(key, index[BY_ID]!.get(key)!);
+    return found;
+  }
   let open = keys;
-  for (const [at, byName] of indexOf(template).entries()) {
+  for (const [at, byName] of index.entries()) {
     const rest: string[] = [];
     for (const key of open) {
       const field = byName.get(SPELLINGS[at]?.[1](key) ?? '');
@@ -107,6 +116,10 @@ export function fieldsByKey(template: CustomTemplate, keys: readonly string[]): 
     open = rest;
   }
   return found;
+}
+
+function areIds([names, ids]: Index, keys: readonly string[]): boolean {
+  return keys.every((key) => ids?.get(key)) && !keys.every((key) => names?.get(key));
 }
 
 /** The type of a custom value; lengths of text are not stated for forms. */

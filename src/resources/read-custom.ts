@@ -13,8 +13,16 @@ export interface Sink {
 }
 
 /**
+ * What an assignment without values stands under where no field is described: no template has a field with this id, and
+ * null under a column is never sent.
+ */
+const NO_FIELD = 0;
+const NO_COLUMN = '-';
+
+/**
  * Custom field values of a record: `{id, fields: {key: value}}`, interface section 2.1. A key names its field
- * in one of several ways. A template without any value leaves null under its first field, so that an update keeps it assigned.
+ * in one of several ways. A template without any value leaves null under its first field, or `template.<id>.0` where none
+ * is known, so that an update keeps it assigned.
  */
 export function readTemplate(raw: unknown, lexicon: Lexicon, sink: Sink): void {
   for (const item of Array.isArray(raw) ? raw : [raw]) {
@@ -62,14 +70,13 @@ function readTemplateItem(
     if ('why' in reading) sink.losses.push({ field: name, text: shown(raw), why: reading.why });
     else sink.fields[name] = reading.value;
   }
-  const first = template?.fields[0];
-  if (!held && first) sink.fields[templateFieldName(id, first.id)] = null;
+  if (!held) sink.fields[templateFieldName(id, template?.fields[0]?.id ?? NO_FIELD)] = null;
 }
 
 /**
  * Custom form rows of a record: a list of `{id, custom_form_data: {column: value}}`, interface section 2.5.
- * A form's rows are counted in their order. A row that hangs below another (`parent_row_id`) has no write form: its
- * values are losses.
+ * A form's rows are counted in their order; one without values leaves null under one column, so that an update keeps it.
+ * A row that hangs below another (`parent_row_id`) has no write form: its values are losses, and it is one if it has none.
  */
 export function readForms(raw: unknown, lexicon: Lexicon, sink: Sink): void {
   const seen = new Map<number, number>();
@@ -102,6 +109,9 @@ function loseChildRow(
     const value = row.fields[field];
     sink.losses.push({ field, text: shown(raw), why, ...(value === undefined ? {} : { value }) });
   }
+  if (Object.values(data).every(isNothing)) {
+    sink.losses.push({ field: formFieldName(id, occurrence, '').slice(0, -1), text: 'a row without values', why });
+  }
 }
 
 function readFormRow(
@@ -122,8 +132,8 @@ function readFormRow(
     if ('why' in reading) sink.losses.push({ field: name, text: shown(raw), why: reading.why });
     else sink.fields[name] = reading.value;
   }
-  const first = form?.fields.find((field) => field.dataType !== 'attachment');
-  if (!held && first) sink.fields[formFieldName(id, occurrence, first.name)] = null;
+  const first = form?.fields.find((field) => field.dataType !== 'attachment' && field.name !== '');
+  if (!held) sink.fields[formFieldName(id, occurrence, first?.name ?? NO_COLUMN)] = null;
 }
 
 /** By the field's data type; a column that no form describes keeps the form it was sent in. */

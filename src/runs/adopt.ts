@@ -72,7 +72,7 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
   if (id === undefined || before === undefined || !current) return undefined;
   const memory = lastWritten(id, row.set, before, options);
   const held = heldBy(before, memory, options);
-  const merge = mergeRow(withoutRepeats(row, held, options.columnOf).row.set, before, memory, options, held);
+  const merge = mergeRow(withoutRepeats(row, held, options).row.set, before, memory, options, held);
   const old = readRecord(spec, before, matched.lexicon).fields;
   const now = readRecord(spec, current.record, matched.lexicon).fields;
   const seen = changesOf(merge.diff).filter(({ field }) => !isUnseen(field, options));

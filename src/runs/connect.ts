@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { RunError } from '../model/error.js';
 import type { ReadAll } from '../pipeline/read-all.js';
+import { recordId } from '../resources/read-value.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { serviceDir } from '../service/address.js';
@@ -110,7 +111,7 @@ export function learnNames(record: Json, known: KnownIds): void {
   ] as const) {
     const value = record[key];
     if (typeof value !== 'object' || value === null || !('id' in value) || !('name' in value)) continue;
-    if (typeof value.id === 'number' && typeof value.name === 'string' && value.name !== '')
-      known.learn(kind, value.id, value.name);
+    const id = recordId(value.id);
+    if (id !== undefined && typeof value.name === 'string' && value.name !== '') known.learn(kind, id, value.name);
   }
 }

@@ -1,11 +1,19 @@
 import { lstat } from 'node:fs/promises';
+import { basename, isAbsolute, relative } from 'node:path';
 import { openSource } from '../files/open.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import type { SourceMeta } from '../model/source.js';
 import { resourceSpec } from '../resources/registry.js';
 import { READ_ONLY, type ResourceName, WRITABLE } from '../resources/spec.js';
-import { jobText, type SuggestedColumn, type Suggestion, suggestJob, tableText } from '../suggest/index.js';
+import {
+  jobText,
+  type SuggestedColumn,
+  type SuggestedKey,
+  type Suggestion,
+  suggestJob,
+  tableText,
+} from '../suggest/index.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { didYouMean } from './nearest.js';
 
@@ -13,6 +21,8 @@ export interface MapRequest {
   /** Absolute path of the spreadsheet. */
   readonly file: string;
   readonly resource: string;
+  /** Folder from which the commands in the job name files; absent: they name files without folders. */
+  readonly cwd?: string;
   /** Absolute path of the job file to write; absent: nothing is written. */
   readonly output?: string;
   /** Replace a job file that is there. */
@@ -53,6 +63,8 @@ export interface MapSummary {
   readonly key: {
     readonly field: string;
     readonly heading: string;
+    /** Further fields, where several are the key together. */
+    readonly also: SuggestedKey['also'];
     readonly blank: number;
     readonly repeats: number;
     readonly fits: boolean;
@@ -79,7 +91,10 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   const reason = whyNothing(suggestion);
   const job =
     reason === undefined && suggestion.key
-      ? jobText(suggestion, suggestion.key, source.meta, { file, job: output ?? 'JOB.yaml' })
+      ? jobText(suggestion, suggestion.key, source.meta, {
+          file: named(file, request.cwd),
+          job: output === undefined ? 'JOB.yaml' : named(output, request.cwd),
+        })
       : undefined;
   if (job !== undefined) {
     assertFit(job);
@@ -93,6 +108,13 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
     table: tableText(suggestion),
     summary: summaryOf(suggestion, source.meta, { file, job, reason, output: written }),
   };
+}
+
+/** The path as it works from the working folder, short where it lies below. */
+function named(path: string, cwd: string | undefined): string {
+  if (cwd === undefined) return basename(path);
+  const near = relative(cwd, path);
+  return near.startsWith('..') || isAbsolute(near) ? path : near;
 }
 
 function writableResource(given: string): ResourceName {
@@ -163,7 +185,14 @@ function summaryOf(
       alternatives,
     })),
     key: key
-      ? { field: key.field, heading: key.heading, blank: key.blank, repeats: key.repeats, fits: key.fits }
+      ? {
+          field: key.field,
+          heading: key.heading,
+          also: key.also,
+          blank: key.blank,
+          repeats: key.repeats,
+          fits: key.fits,
+        }
       : null,
     missing: missing.map(({ field }) => field),
     warnings,

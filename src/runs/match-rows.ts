@@ -56,6 +56,7 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
     specOf: (field) => mapping.specOf(field) ?? spec.fields.find((one) => one.name === field),
     columnOf: mapping.columnOf,
     accepted: new Set(behaviour?.putAccepts ?? []),
+    patchWorks: behaviour?.patch === true,
     omittedIsKept: run.job.write.method === 'patch' || behaviour?.omitted === 'kept',
     warnOnce: (_, text) => run.warn(text),
   };

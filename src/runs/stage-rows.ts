@@ -9,6 +9,7 @@ import { compileMapping, type Mapping, usesCustomFields } from '../pipeline/map.
 import { makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
 import type { Connection } from './connect.js';
+import { openEditedRows } from './edited-rows.js';
 import { decodeResolved, encodeResolved, lines, lineWriter } from './row-files.js';
 import type { Run } from './run.js';
 
@@ -41,30 +42,36 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     custom.forms && connection.lexicon.loadForms(),
   ]);
   const { templates, forms } = connection.lexicon;
-  const mapping = compileMapping({
+  const input = {
     job,
     meta: source.meta,
     spec: connection.spec,
     catalogue: { templates, forms },
     sample: await sample(run),
-  });
+  };
+  const mapping = compileMapping(input);
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
   const names = new NameCollector();
   const rowOfNumber = new Map<string, number>();
   const out = await lineWriter(run.folder.staged);
   run.rows = 0;
-  for await (const batch of source.rows()) {
-    for (const row of batch) {
-      const staged = mapping.mapRow(row, source.meta.sheet ?? undefined);
-      names.add(staged);
-      if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
-      out.write(encodeRow(staged));
-      run.rows++;
+  const edited = await openEditedRows(run, input, mapping);
+  try {
+    for await (const batch of source.rows()) {
+      const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
+      for (const staged of edited ? await edited.keep(batch, mapped) : mapped) {
+        names.add(staged);
+        if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
+        out.write(encodeRow(staged));
+        run.rows++;
+      }
+      await out.drained();
+      run.progress('reading', run.rows);
+      if (run.signal.aborted) throw new RunError('failed', 'interrupted');
     }
-    await out.drained();
-    run.progress('reading', run.rows);
-    if (run.signal.aborted) throw new RunError('failed', 'interrupted');
+  } finally {
+    await edited?.close();
   }
   await out.close();
   return { ...connection, mapping, names, rowOfNumber };

@@ -31,6 +31,8 @@ export interface TemplateRequest {
   readonly columns?: readonly string[];
   /** Name or id of a custom field template, or `none`; the first where absent. */
   readonly template?: string;
+  /** Names or ids of custom forms, or `none`; all where absent. */
+  readonly forms?: readonly string[];
   /** Where it was said for this workbook; else the settings' company counts, if the service is asked. */
   readonly company?: number;
 }
@@ -109,6 +111,12 @@ function withoutService(spec: ResourceSpec, request: TemplateRequest, warn: (tex
       '--template names a custom field template, which the service alone knows. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN.',
     );
   }
+  if (request.forms?.some((name) => name.trim().toLowerCase() !== 'none')) {
+    throw new RunError(
+      'usage',
+      '--form names a custom form, which the service alone knows. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN.',
+    );
+  }
   const columns = chooseColumns(spec, { columns: [], warnings: [] }, request.columns, undefined);
   warn(
     "No service was asked (ROWFERRY_API_URL is not set): the workbook lacks the service's custom fields and the drop-down lists of its names, such as categories and owners. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN and make it anew to have them.",
@@ -138,7 +146,7 @@ async function withService(
     );
     const asking = { service, signal, warn };
     const catalogue: Catalogue = await readCatalogue(spec, asking);
-    const custom: CustomChoice = chooseCustom(spec, catalogue, request.template, request.columns ?? []);
+    const custom: CustomChoice = chooseCustom(spec, catalogue, request);
     for (const text of custom.warnings) warn(text);
     const columns = chooseColumns(spec, custom, request.columns, catalogue);
     const targets = columns.flatMap(({ spec: { type } }): ReferenceTarget[] =>
@@ -148,9 +156,20 @@ async function withService(
     const today = new Date().toISOString().slice(0, 10);
     const origin = `${name === undefined ? '' : `"${name}", `}company ${company} at ${apiUrl}, read on ${today}`;
     return { columns, names, company, origin };
+  } catch (error) {
+    throw withoutResume(error);
   } finally {
     await service.close();
   }
+}
+
+/** There is no run to resume: a template is made anew. */
+function withoutResume(error: unknown): unknown {
+  if (!(error instanceof RunError)) return error;
+  const text = error.message.replace(/, then resume the run\.$/, ', then make the template anew. Nothing was written.');
+  if (text === error.message) return error;
+  const { kind, details, status } = error;
+  return new RunError(kind, text, details, { cause: error, ...(status === undefined ? {} : { status }) });
 }
 
 function resourceOf(text: string): ResourceName {
@@ -166,7 +185,7 @@ function resourceOf(text: string): ResourceName {
   }
   throw new RunError(
     'usage',
-    `There is no resource \`${text}\`${didYouMean(wanted, WRITABLE)}. Templates are for: ${all}.`,
+    `There is no resource \`${text}\`${didYouMean(wanted, WRITABLE) || '.'} Templates are for: ${all}.`,
   );
 }
 

@@ -8,6 +8,16 @@ export type Readable = Exclude<ResourceName, 'customer'> | ReadOnlyName;
 export interface Page {
   readonly count: number;
   readonly results: readonly Json[];
+  /** Of a page that was asked for with `pastEnd` and is not known to be empty: what came in place of an answer. */
+  readonly unanswered?: string;
+}
+
+export interface PageOptions {
+  /**
+   * By the service's own count there is nothing on this page: the list can do without it. A refusal (4xx) means its end,
+   * as 404 does on every page; a page that fails twice has no results and is `unanswered`.
+   */
+  readonly pastEnd?: boolean;
 }
 
 /** What a writing request came to. */
@@ -54,7 +64,12 @@ export interface RequestCounts {
 export interface Service {
   readonly counts: Readonly<RequestCounts>;
   /** One page of a list, from 1. A page past the end has no results. Interface, section 8. */
-  page(resource: Readable, page: number, query?: Readonly<Record<string, string>>): Promise<Page>;
+  page(
+    resource: Readable,
+    page: number,
+    query?: Readonly<Record<string, string>>,
+    options?: PageOptions,
+  ): Promise<Page>;
   /** One record by id; undefined where the service has none. */
   get(resource: Readable, id: number): Promise<Json | undefined>;
   /**

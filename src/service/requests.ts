@@ -27,8 +27,8 @@ export interface Call extends UpdateOptions {
   readonly path: string;
   readonly body?: string;
   readonly company: number;
-  /** Where the run can do without this read: whatever fails but the token ends it with `refused`, soon. */
-  readonly optional?: { readonly tries: number; readonly timeoutMs: number };
+  /** Where the run can do without this read: whatever fails but the token ends it with `refused`, soon; status 0 is no answer. */
+  readonly optional?: { readonly tries: number; readonly timeoutMs?: number };
   /** Reads: turns the JSON into the value; a `string` says why the answer makes no sense, and is treated as garbled. */
   readonly shape?: (json: unknown) => unknown;
 }
@@ -144,7 +144,7 @@ export function openSender(parts: SenderParts): Sender {
           path,
           headers,
           ...(call.body === undefined ? {} : { body: call.body }),
-          ...(call.optional ? { timeoutMs: call.optional.timeoutMs } : {}),
+          ...(call.optional?.timeoutMs === undefined ? {} : { timeoutMs: call.optional.timeoutMs }),
         });
       } catch (error) {
         pacer.leave('unclear', sentAt);

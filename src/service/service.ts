@@ -6,7 +6,7 @@ import { readPage, readRecord, readWritten } from './answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './channel.js';
 import { shareHttp } from './http.js';
 import { stringifyBody } from './json.js';
-import type { Json, Page, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
+import type { Json, Page, PageOptions, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
 import { serialProbe } from './probe.js';
 import { type Call, type Log, type Observe, openSender, type Settled } from './requests.js';
 
@@ -77,13 +77,31 @@ export function openService(options: ServiceOptions): Service {
     return sender.send(call);
   }
 
-  async function page(resource: Readable, number: number, query: Readonly<Record<string, string>> = {}): Promise<Page> {
+  async function page(
+    resource: Readable,
+    number: number,
+    query: Readonly<Record<string, string>> = {},
+    { pastEnd = false }: PageOptions = {},
+  ): Promise<Page> {
     checkQuery(query);
     const params = new URLSearchParams(namesCompany(resource) ? { company: String(company) } : {});
     for (const [name, value] of Object.entries(query)) params.append(name, value);
     params.append('page', String(number));
     const path = `${readPath(resource)}?${params}`;
-    const settled = await send({ kind: 'read', method: 'GET', path, company, shape: (json) => readPage(json, number) });
+    const call = {
+      kind: 'read',
+      method: 'GET',
+      path,
+      company,
+      shape: (json: unknown) => readPage(json, number),
+    } as const;
+    let settled = await send(pastEnd ? { ...call, optional: { tries: PAST_END_TRIES } } : call);
+    if (pastEnd && settled.kind === 'refused') {
+      const { status } = settled;
+      if (!OF_THE_TOKEN.includes(status)) return { count: 0, results: [], ...notAnswered(status) };
+      // No word about this page: it is waited for, or refused, as any other.
+      settled = await send(call);
+    }
     if (settled.kind === 'missing') {
       if (number > 1) return { count: 0, results: [] };
       throw notThere(`${address.root}${path}`, company, settled.words);
@@ -149,6 +167,19 @@ export function openService(options: ServiceOptions): Service {
       if (!options.channel) await channel.close();
     },
   };
+}
+
+/** A page behind the end of a list. */
+const PAST_END_TRIES = 2;
+/** Answers about who asks, and how often. */
+const OF_THE_TOKEN: readonly number[] = [403, 407, 429];
+/** Answers that may pass, although they are 4xx (classify.ts). */
+const MAY_PASS: readonly number[] = [408, 425];
+
+function notAnswered(status: number): Pick<Page, 'unanswered'> {
+  if (status >= 400 && status < 500 && !MAY_PASS.includes(status)) return {};
+  if (status === 0) return { unanswered: 'no answer came' };
+  return { unanswered: status < 300 ? 'the answer made no sense' : `the service answered with status ${status}` };
 }
 
 /** The token of a channel is for its own address alone. */

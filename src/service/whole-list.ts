@@ -1,5 +1,6 @@
+import { RunError } from '../model/error.js';
 import { stringifyBody } from './json.js';
-import type { Json, Readable, Service } from './port.js';
+import type { Json, Page, Readable, Service } from './port.js';
 import { openPageLog, type PageLog } from './whole-list/page-log.js';
 import { type PassesResult, type Rules, readPasses } from './whole-list/passes.js';
 import { createSlots, type Slots } from './whole-list/slots.js';
@@ -25,7 +26,10 @@ export interface WholeList {
   readonly consistency: 'verified' | 'partial';
   readonly passes: number;
   readonly records: number;
-  /** What did not fit, in words for people; empty where the first two passes agreed, remarks where later ones did. */
+  /**
+   * What did not fit, in words for people; remarks where the list is verified: earlier passes did not agree, or a page
+   * behind the end was not answered.
+   */
   readonly problems: readonly string[];
   /**
    * Ids in the order of the list: ascending; with `ordering` as the last pass showed them, what it did not show at the
@@ -72,15 +76,16 @@ export const RULES: Rules = {
  * once, or `consistency` is `partial` and the list is everything that was seen.
  *
  * A quiet list of n pages takes 2 n requests, one more where the last page is full (only the empty page after it shows
- * that the service did not count too few), n - 1 more where it has two to four pages: in so few requests a change and its
- * reverse are easily missed. Once a pass was not sound, the next ask for one page after the other, with a step back
- * wherever the count changes: a backward walk of single pages loses nothing to removals (they move records to pages still
- * to be read), a forward walk nothing to insertions. Pages are asked for by number; `next` is never followed.
+ * that the service did not count too few; where that page fails, the count is believed and a problem says so), n - 1 more
+ * where it has two to four pages: in so few requests a change and its reverse are easily missed. Once a pass was not sound,
+ * the next ask for one page after the other, with a step back wherever the count changes: a backward walk of single pages
+ * loses nothing to removals (they move records to pages still to be read), a forward walk nothing to insertions. Pages are
+ * asked for by number; `next` is never followed.
  *
  * A log that holds everything gives the list without a request, as it was then: how old a log may be, the caller decides.
- * Memory: 43 to 57 bytes a record; the records are in the log alone. Throws what `Service.page` throws, and a `RunError`
- * where the log cannot be written; the log then holds what was read, and another call with it goes on from there.
- * Interface, section 8.
+ * Memory: 43 to 57 bytes a record; the records are in the log alone. Throws what `Service.page` throws (a refusal of
+ * another page than page 1 is no fault, but a page without records), and a `RunError` where the log cannot be written; the
+ * log then holds what was read, and another call with it goes on from there. Interface, section 8.
  */
 export async function readWholeList(
   service: Service,
@@ -92,19 +97,56 @@ export async function readWholeList(
   const sorted = Object.fromEntries(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
   const log = await openPageLog(file, stringifyBody({ version: 1, resource, query: sorted, ordered }));
   const slots = createSlots(!ordered);
+  const remarks = new Set<string>();
   try {
-    const result = await readPasses((page) => service.page(resource, page, query), log, slots, RULES, {
+    const read = async (page: number, pastEnd: boolean): Promise<Page> => {
+      const answer = await readPage(service, resource, page, query, pastEnd);
+      if (answer.unanswered !== undefined) remarks.add(remark(page, pastEnd, answer.unanswered));
+      return answer;
+    };
+    const { problems, ...passes } = await readPasses(read, log, slots, RULES, {
       ...listeners,
       ordered,
       parallel: () => Math.min(parallel, service.inFlightLimit),
     });
     await log.flush();
-    return listOf(log, slots, result, ordered);
+    return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] }, ordered);
   } catch (error) {
     // What stopped the reading matters more than a log that cannot be closed.
     await log.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** Answers to a page that say nothing about it: they are about the token, the pace, or may pass. */
+const NOT_ABOUT_THE_PAGE: readonly number[] = [401, 403, 407, 408, 425, 429];
+
+/**
+ * One page. The list may have become shorter meanwhile, and how a service answers a page past its end is not documented
+ * (interface, section 8): whatever it refuses after page 1 has no records, and the walk finds out whether some were due.
+ */
+async function readPage(
+  service: Service,
+  resource: Readable,
+  page: number,
+  query: Readonly<Record<string, string>>,
+  pastEnd: boolean,
+): Promise<Page> {
+  try {
+    return await service.page(resource, page, query, { pastEnd });
+  } catch (error) {
+    const status = error instanceof RunError ? error.status : undefined;
+    if (page === 1 || status === undefined || status < 400 || status > 499 || NOT_ABOUT_THE_PAGE.includes(status)) {
+      throw error;
+    }
+    return { count: 0, results: [], unanswered: `the service refused it with status ${status}` };
+  }
+}
+
+function remark(page: number, pastEnd: boolean, reason: string): string {
+  return pastEnd
+    ? `page ${page}, behind the last, was to show that nothing is missing from the service's count, and ${reason}: the count is believed`
+    : `page ${page}: ${reason}, and is taken for empty`;
 }
 
 /** The list that passes came to: what the last one showed where it is verified, else everything that was seen. */

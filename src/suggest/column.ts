@@ -30,6 +30,8 @@ export interface Fit {
   readonly remarks: readonly string[];
   /** Why the values forbid the field. */
   readonly against?: string;
+  /** Cells looked at that cannot be read without loss. */
+  readonly unreadable?: number;
   readonly dates?: DateFinding;
   readonly choices?: ChoiceFinding;
   readonly decimal?: DecimalSurvey;
@@ -75,6 +77,11 @@ export function judged({ sampled }: Column, { fits, misfit }: Tally, what: strin
 
 export function number(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+/** `1 row`, `2 rows` */
+export function counted(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** The words of a heading, once a column. */

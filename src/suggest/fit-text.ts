@@ -9,6 +9,8 @@ import { countsRows, mayBePhone, type SampledCell, shapeOf, shareOf } from './sh
 
 /** A row whose text is too long is invalid; a job where so many are would be stopped by its brake. */
 const TOO_MANY_LONG = 0.2;
+/** Where more values lost digits, the column is likely but not certain. */
+const TOO_MANY_LOST = 0.2;
 
 const IDENTIFIERS = new Set([
   'number',
@@ -36,26 +38,53 @@ export function fitText(column: Column, field: FieldSpec, file: FileFacts): Fit 
   const odd = NAMES.test(field.name) ? notNames(column) : undefined;
   if (odd !== undefined) return { ...length, factor: 0.6, against: odd };
   const convert = makeConverter(field, { decimal: { sign: '.', why: '' }, format: file.format });
-  const bad = sampled.cells.find(({ cell }) => isError(cell) || isRefusal(convert(cell)));
-  if (!bad) return length;
-  const lossy = `"${excerpt(bad.text)}" (row ${bad.row}) cannot be read as text without loss; such rows will be invalid`;
-  return { ...length, factor: Math.min(length.factor, 0.97), remarks: [...remarks, lossy] };
+  const bad = sampled.cells.filter(({ cell }) => isError(cell) || isRefusal(convert(cell)));
+  const [first] = bad;
+  if (!first) return length;
+  const such = `"${excerpt(first.text)}" (row ${first.row})`;
+  const others = bad.length === 1 ? such : `${such} and ${number(bad.length - 1)} more`;
+  const lossy = `${others} cannot be read as text without loss; such rows will be invalid`;
+  const share = bad.length / sampled.cells.length;
+  const lost = {
+    unreadable: bad.length,
+    evidence: lengthEvidence(column, field, file.whole ? bad.length : 0),
+    factor: Math.min(length.factor, share > TOO_MANY_LOST ? 0.85 : 0.97),
+  };
+  return { ...length, ...lost, remarks: [...remarks, lossy] };
 }
 
 /** How many texts the field has room for, counted over the whole file. */
-function lengthFit({ profile, sampled }: Column, field: FieldSpec): Fit {
-  const type = field.type;
-  const max = type.kind === 'text' ? (type.max ?? type.exact) : type.kind === 'email' ? type.max : undefined;
+function lengthFit(column: Column, field: FieldSpec): Fit {
+  const { profile } = column;
+  const max = roomOf(field);
   if (max === undefined) return { factor: 1, evidence: [], remarks: [] };
-  const long = longerThan(profile, max) ?? shareOf(sampled, ({ text }) => text.length > max).count;
-  const evidence = [`${number(profile.filled - long)} of ${number(profile.filled)} values fit`];
+  const long = tooLong(column, max);
+  const evidence = [fitting(profile.filled - long, profile.filled)];
   if (long === 0) return { factor: 1, evidence, remarks: [] };
-  const tooLong = `${number(long)} of ${number(profile.filled)} values are longer than the ${max} characters of ${field.name}`;
+  const said = `${number(long)} of ${number(profile.filled)} values are longer than the ${max} characters of ${field.name}`;
   const many = long / profile.filled > TOO_MANY_LONG;
-  if (many && field.required !== true) return { factor: 0.6, evidence, remarks: [], against: tooLong };
+  if (many && field.required !== true) return { factor: 0.6, evidence, remarks: [], against: said };
   const brake = many ? '; with so many the brake max_invalid (20%) stops the run before anything is written' : '';
-  const remark = `${tooLong} (the longest has ${number(profile.longest)}): those rows will be invalid${brake}`;
+  const remark = `${said} (the longest has ${number(profile.longest)}): those rows will be invalid${brake}`;
   return { factor: 0.97, evidence, remarks: [remark] };
+}
+
+/** As `lengthFit` says it, but that `lost` values, though short enough, do not fit. */
+function lengthEvidence(column: Column, field: FieldSpec, lost: number): string[] {
+  const { filled } = column.profile;
+  const max = roomOf(field);
+  if (max === undefined) return lost === 0 ? [] : [fitting(filled - lost, filled)];
+  return [fitting(Math.max(0, filled - tooLong(column, max) - lost), filled)];
+}
+
+const fitting = (count: number, all: number) => `${number(count)} of ${number(all)} values fit`;
+
+function roomOf({ type }: FieldSpec): number | undefined {
+  return type.kind === 'text' ? (type.max ?? type.exact) : type.kind === 'email' ? type.max : undefined;
+}
+
+function tooLong({ profile, sampled }: Column, max: number): number {
+  return longerThan(profile, max) ?? shareOf(sampled, ({ text }) => text.length > max).count;
 }
 
 /** Why the values are no names; undefined where they may be. */

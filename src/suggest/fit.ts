@@ -74,13 +74,18 @@ function fitNumbers(column: Column, field: FieldSpec, file: FileFacts): Fit {
       ? false
       : !isRefusal(value) && checkValue(field, value as Parameters<typeof checkValue>[1]) === undefined;
   });
-  const marks = new Set(column.sampled.cells.flatMap(({ text }) => /\p{Sc}|\b[A-Z]{3}\b/u.exec(text)?.[0] ?? []));
+  const marks = new Set(column.sampled.cells.flatMap(({ text }) => markOf(text) ?? []));
   const remarks =
     marks.size > 1 ? [`the amounts carry different currencies: ${[...marks].slice(0, 5).join(', ')}`] : [];
   return judged(column, fits, field.type.kind === 'integer' ? 'are whole numbers' : 'are amounts', {
     decimal,
     remarks,
   });
+}
+
+/** The currency of an amount; error values such as `#REF!` and words are none. */
+function markOf(text: string): string | undefined {
+  return /^#|^\D*$/u.test(text) ? undefined : /\p{Sc}|\b[A-Z]{3}\b/u.exec(text)?.[0];
 }
 
 function fitCountries(column: Column): Fit {

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { SourceMeta } from '../model/source.js';
-import { number } from './column.js';
+import { counted, number } from './column.js';
 import { columnLines } from './column-lines.js';
 import { TO_FILL } from './missing.js';
 import type { SuggestedKey, Suggestion } from './suggestion.js';
 import { commentLines, commentText, scalar, scalarInFlow } from './yaml-text.js';
 
-/** Paths that the comments name, by their last part. */
+/** Paths as the commands in the comments name them. */
 export interface JobNames {
   readonly file: string;
   readonly job: string;
@@ -34,17 +34,17 @@ export function jobText(suggestion: Suggestion, key: SuggestedKey, meta: SourceM
 }
 
 function head({ columns, rows, resource, warnings }: Suggestion, names: JobNames): string[] {
-  const file = commentText(basename(names.file), 120);
-  const job = commentText(basename(names.job), 120);
+  const file = shellWord(commentText(names.file, 400));
+  const job = shellWord(commentText(names.job, 400));
   const mapped = columns.filter(({ field }) => field !== undefined);
   const likely = mapped.filter(({ confidence }) => confidence === 'medium').length;
-  const size = `${number(rows)} rows, ${number(columns.length)} columns, ${number(mapped.length)} of them mapped to fields of ${resource}`;
+  const size = `${counted(rows, 'row')}, ${counted(columns.length, 'column')}, ${number(mapped.length)} of them mapped to fields of ${resource}`;
   const first =
     likely === 0
       ? ''
       : ` ${likely === 1 ? 'One line is' : `${likely} lines are`} marked medium, likely but not certain: look there first.`;
   return [
-    ...commentLines(`Suggested by rowferry map from ${file}: ${size}.${first}`),
+    ...commentLines(`Suggested by rowferry map from ${commentText(basename(names.file), 120)}: ${size}.${first}`),
     ...commentLines('Each line says why. A column with ~ is not imported.'),
     '#',
     `#   rowferry check ${job}`,
@@ -85,9 +85,11 @@ function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[]
 }
 
 function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[] {
-  const { field, heading, blank, repeats, fits, natural, uniqueField, counted } = key;
-  const among = counted === rows - blank ? '' : `, of the first ${number(counted)} that were counted`;
-  const facts = `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} cells are blank, ${number(repeats)} repeat an earlier one${among}`;
+  const { field, heading, blank, repeats, fits, natural, uniqueField, unreadable } = key;
+  if (key.also.length > 0) return [...combinedLines(rows, key), ...whatToDo(resource)];
+  const among = key.counted === rows - blank ? '' : `, of the first ${number(key.counted)} that were counted`;
+  const lost = unreadable > 0 ? `, ${number(unreadable)} cannot be read` : '';
+  const facts = `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${number(repeats)} repeat an earlier one${among}${lost}`;
   const lines: string[] = [];
   if (!fits) {
     lines.push(
@@ -108,13 +110,40 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
     lines.push(
       `  ${`unique_field: ${uniqueField}`.padEnd(33)} # the service itself refuses a second asset with this ${uniqueField.replace('_', ' ')}`,
     );
-  lines.push(
+  return [...lines, ...whatToDo(resource)];
+}
+
+/** A key of several fields, with what was measured. */
+function combinedLines(rows: number, key: SuggestedKey): string[] {
+  const parts = [key, ...key.also];
+  const names = parts.map(({ heading }) => `"${commentText(heading, 60)}"`);
+  const whole =
+    key.wholeRepeats > 0
+      ? ` ${counted(key.wholeRepeats, 'row')} of ${number(rows)} ${key.wholeRepeats === 1 ? 'repeats' : 'repeat'} a whole earlier row and will be left out as ${key.wholeRepeats === 1 ? 'a duplicate' : 'duplicates'}.`
+      : '';
+  return [
+    ...commentLines(
+      `No column tells the rows apart by itself; ${names.slice(0, -1).join(', ')} and ${names.at(-1)} together do: ${number(key.usable)} of ${counted(rows - key.wholeRepeats, 'row')} have a key of their own, ${number(key.blank)} none, ${number(key.repeats)} that of an earlier row.${whole}`,
+    ),
+    ...commentLines('A change to any of these cells makes a new record of the row: is that what identifies it?'),
+    'match:',
+    `  key: [${parts.map(({ field }) => scalarInFlow(field)).join(', ')}]`,
+  ];
+}
+
+function whatToDo(resource: Suggestion['resource']): string[] {
+  return [
     resource === 'customer'
       ? '  existing: skip                    # update | skip | fail; the service cannot show customers, so only those imported here can be updated'
       : '  existing: update                  # update | skip | fail',
     '  missing: create                   # create | skip | fail',
-  );
-  return lines;
+  ];
+}
+
+/** As a shell takes it. */
+function shellWord(text: string): string {
+  if (/^[\p{L}\p{N}_./@%+:,-]+$/u.test(text)) return text;
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
 }
 
 /** Required fields without a column, and the one line that gives them to every row. */

@@ -3,7 +3,7 @@ import { foldText, isOwnHeading } from '../pipeline/headings.js';
 import { excerpt } from '../pipeline/nearest.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { type Assigned, assign, HIGH } from './assign.js';
-import { columnOf, type FileFacts, number } from './column.js';
+import { columnOf, counted, type FileFacts, number } from './column.js';
 import { guessFromValues } from './from-values.js';
 import { chooseKey } from './key.js';
 import { missingFields } from './missing.js';
@@ -30,7 +30,7 @@ export async function suggestJob(
   );
   const file: FileFacts = { sample: profile.sample, whole: profile.whole, format: source.meta.format };
   const assigned = assign(spec, columns, file);
-  const key = chooseKey(spec, assigned, profile.rows);
+  const key = chooseKey(spec, assigned, profile);
   const decimal = decimalOf(assigned, profile.sample);
   const dates = sharedDates(assigned);
   return {
@@ -123,7 +123,7 @@ function fileWarnings({ rows, uneven, whole, sample }: FileProfile): string[] {
   if (rows === 0) warnings.push('The file has headings but no data rows: only the headings were looked at.');
   if (uneven > 0) {
     warnings.push(
-      `${number(uneven)} of ${number(rows)} rows have more or fewer cells than the heading; they will be invalid, and no value of theirs was looked at.`,
+      `${number(uneven)} of ${counted(rows, 'row')} ${uneven === 1 ? 'has' : 'have'} more or fewer cells than the heading; ${uneven === 1 ? 'it' : 'they'} will be invalid, and no value of ${uneven === 1 ? 'it' : 'theirs'} was looked at.`,
     );
   }
   if (!whole)

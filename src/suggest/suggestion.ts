@@ -55,6 +55,12 @@ export interface ColumnOptions {
 export interface SuggestedKey {
   readonly field: string;
   readonly heading: string;
+  /** Further fields of a key of several, in its order; the counts below are then of the fields together. */
+  readonly also: readonly { readonly field: string; readonly heading: string }[];
+  /** Rows that repeat a whole earlier row; counted for a key of several fields, which leaves them aside. */
+  readonly wholeRepeats: number;
+  /** Cells that cannot be read without loss. */
+  readonly unreadable: number;
   /** Rows that have a key of their own, of all rows. */
   readonly usable: number;
   readonly blank: number;

@@ -1,4 +1,4 @@
-import { number } from './column.js';
+import { counted, number } from './column.js';
 import type { SuggestedColumn, Suggestion } from './suggestion.js';
 import { commentText } from './yaml-text.js';
 
@@ -16,16 +16,19 @@ export function tableText({ columns, key, rows, resource, missing, warnings }: S
   ]);
   const mapped = columns.filter(({ field }) => field !== undefined).length;
   const lines = aligned([['HEADING', 'FIELD', 'CONFIDENCE', 'WHY'], ...table]);
-  if (columns.length > MOST) lines.push(`… and ${number(columns.length - MOST)} more columns`);
+  if (columns.length > MOST)
+    lines.push(`… and ${number(columns.length - MOST)} more ${columns.length - MOST === 1 ? 'column' : 'columns'}`);
   lines.push(
     '',
-    `${number(rows)} rows; ${number(mapped)} of ${number(columns.length)} columns mapped to fields of ${resource}.`,
+    `${counted(rows, 'row')}; ${number(mapped)} of ${counted(columns.length, 'column')} mapped to fields of ${resource}.`,
   );
   if (key) {
-    const facts = `${number(key.blank)} blank, ${number(key.repeats)} repeated`;
+    const lost = key.unreadable > 0 ? `, ${number(key.unreadable)} unreadable` : '';
+    const facts = `${number(key.blank)} blank, ${number(key.repeats)} repeated${lost}`;
+    const parts = [key, ...key.also];
     lines.push(
       key.fits
-        ? `Key: ${key.field} ("${cut(key.heading, 40)}": ${facts}).`
+        ? `Key: ${parts.map(({ field }) => field).join(' + ')} (${parts.map(({ heading }) => `"${cut(heading, 40)}"`).join(' + ')}: ${facts}).`
         : `No column tells the rows apart. Least bad key: ${key.field} ("${cut(key.heading, 40)}": ${facts}).`,
     );
   }

@@ -331,7 +331,7 @@ const SUPPLIER: Vocabulary = {
   name: `
     supplier; supplier name; vendor; vendor name; name of supplier; lieferant; lieferantenname; fournisseur; nom du
     fournisseur; proveedor; nombre del proveedor; ?manufacturer; ?manufacturer name; ?contractor name; ?provider;
-    ?provider name; ${COMPANY_NAMES}`,
+    ?provider name; ?customer; ?customer name; ?client; ?client name; ?kunde; ?kundenname; ?nom du client; ?cliente; ${COMPANY_NAMES}`,
   type: 'supplier type; vendor type; us or foreign; domestic or foreign; domestic foreign; ?type',
   business_name: `
     business legal name; doing business as; dba; trading as; ?business name; ?trade name; ?legal name; ?registered
@@ -357,7 +357,8 @@ const CUSTOMER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
     customer; customer name; client; client name; name of customer; buyer; kunde; kundenname; nom du client; nombre
-    del cliente; cliente; ?public body; ?public body name; ?debtor; ${COMPANY_NAMES}`,
+    del cliente; cliente; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; ?vendor; ?vendor
+    name; ?lieferant; ?lieferantenname; ?fournisseur; ?proveedor; ${COMPANY_NAMES}`,
 };
 
 export const VOCABULARY: Readonly<Record<ResourceName, Vocabulary>> = {

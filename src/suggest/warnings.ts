@@ -1,13 +1,44 @@
 import { excerpt } from '../pipeline/nearest.js';
-import type { ResourceSpec } from '../resources/spec.js';
+import type { ResourceName, ResourceSpec } from '../resources/spec.js';
 import type { Assigned } from './assign.js';
-import { number } from './column.js';
+import { counted } from './column.js';
 import { partnersOf } from './partners.js';
+import { wordsOf } from './words.js';
 
 /** What is odd about the columns taken together. */
 export function warningsOf(spec: ResourceSpec, assigned: readonly Assigned[]): string[] {
-  return [...quantities(spec, assigned), ...halfPairs(spec, assigned), ...twins(assigned)];
+  return [
+    ...otherParty(spec, assigned),
+    ...quantities(spec, assigned),
+    ...halfPairs(spec, assigned),
+    ...twins(assigned),
+  ];
 }
+
+/** Names that the heading gives to the other side: a list of customers is easily taken for one of suppliers. */
+function otherParty(spec: ResourceSpec, assigned: readonly Assigned[]): string[] {
+  const other = OTHER_PARTY[spec.name];
+  const named = assigned.find(({ mapped }) => mapped?.field.name === 'name');
+  if (!other || !named?.column.words.words.some((word) => other.words.has(word))) return [];
+  return [
+    `The names come from "${excerpt(named.column.profile.heading)}", a heading for ${other.are}: are these rows ${spec.name}s? If not, run map again with --resource ${other.resource}.`,
+  ];
+}
+
+const OTHER_PARTY: Partial<
+  Record<ResourceName, { readonly are: string; readonly resource: ResourceName; readonly words: ReadonlySet<string> }>
+> = {
+  supplier: {
+    are: 'customers',
+    resource: 'customer',
+    words: new Set(wordsOf('customer client kunde kundenname cliente').words),
+  },
+  customer: {
+    are: 'suppliers',
+    resource: 'supplier',
+    words: new Set(wordsOf('supplier vendor lieferant lieferantenname fournisseur proveedor').words),
+  },
+};
 
 /** A record of an asset is one thing. */
 function quantities(spec: ResourceSpec, assigned: readonly Assigned[]): string[] {
@@ -18,7 +49,7 @@ function quantities(spec: ResourceSpec, assigned: readonly Assigned[]): string[]
     return more === 0
       ? []
       : [
-          `"${excerpt(column.profile.heading)}" is more than 1 in ${number(more)} rows: each row becomes one asset all the same, because the service keeps no quantity.`,
+          `"${excerpt(column.profile.heading)}" is more than 1 in ${counted(more, 'row')}: each row becomes one asset all the same, because the service keeps no quantity.`,
         ];
   });
 }
@@ -34,7 +65,7 @@ function halfPairs(spec: ResourceSpec, assigned: readonly Assigned[]): string[] 
       const lonely = column.sampled.cells.filter(({ row }) => !there.has(row)).length;
       if (lonely === 0) return [];
       const [one, other] = [column, partner.column].map(({ profile }) => `"${excerpt(profile.heading)}"`);
-      return `In ${number(lonely)} rows ${one} is filled and ${other} is blank: the service needs both, so those rows will be invalid.`;
+      return `In ${counted(lonely, 'row')} ${one} is filled and ${other} is blank: the service needs both, so ${lonely === 1 ? 'that row' : 'those rows'} will be invalid.`;
     });
   });
 }

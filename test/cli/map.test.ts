@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -34,6 +34,18 @@ it('prints the job and nothing else on stdout, the table on stderr', async () =>
   expect(checkJobText(out).job).toMatchObject({ kind: 'import', resource: 'supplier' });
   expect(err).toMatch(/^HEADING +FIELD +CONFIDENCE +WHY\nVendor +name +high/);
   expect(err).toContain('2 rows; 2 of 3 columns mapped to fields of supplier.');
+});
+
+it('names the files in its commands as they are found from the working folder', async () => {
+  await mkdir(join(cwd, 'jobs'));
+  await mkdir(join(cwd, 'in box'));
+  await writeFile(join(cwd, 'in box', 'v.csv'), 'Vendor\nGlobex\nInitech\n');
+  expect((await map('in box/v.csv', '--resource', 'supplier', '-o', 'jobs/v.yaml')).code).toBe(0);
+  const job = await readFile(join(cwd, 'jobs', 'v.yaml'), 'utf8');
+  expect(job).toContain('from v.csv: 2 rows');
+  expect(job).toContain(
+    '#   rowferry check jobs/v.yaml\n#   rowferry import "in box/v.csv" --job jobs/v.yaml --dry-run',
+  );
 });
 
 it('writes the job with -o, the table on stdout, and does not replace a file unasked', async () => {

@@ -22,6 +22,13 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 const run = (argv: string[], env: Record<string, string> = {}) => cli(argv, { cwd, env });
 
+it('a resource behind --filter was taken for a filter, which is said', async () => {
+  const { code, err } = await run(['export', '-o', 'x.csv', '--filter', 'name=A', 'asset'], service);
+  expect(code).toBe(2);
+  expect(err).toContain('`asset` was taken for a filter');
+  expect(err).toContain('rowferry export asset -o FILE --filter');
+});
+
 describe('help', () => {
   it('comes with exit code 2 on stderr where no command is named', async () => {
     const { code, out, err } = await run([]);

@@ -188,7 +188,7 @@ describe('what is exported', () => {
   });
 });
 
-describe('refused before anything is read', () => {
+describe('refused before the list is read', () => {
   it.each([
     ['a folder that is not there', { name: 'none/out.csv' }, /folder .* does not exist/],
     ['a form that is not written', { name: 'out.ods' }, /\.ods is not written.*\.xlsx/],
@@ -200,7 +200,8 @@ describe('refused before anything is read', () => {
   ])('%s', async (_, { name, ...options }, message) => {
     desk = await openDesk({ seed: 'demo' });
     await expect(desk.export('asset', name, options)).rejects.toThrow(message);
-    expect(Object.keys(desk.sandbox.requests.kinds).filter((kind) => kind.includes('asset/'))).toEqual([]);
+    // Only records can tell of members that nobody described: one page of them is looked at.
+    expect(desk.sandbox.requests.kinds['GET /asset/'] ?? 0).toBeLessThanOrEqual(1);
   });
 
   it('a resource that cannot be changed, to be changed', async () => {

@@ -199,19 +199,20 @@ function lexiconOf(sandbox: Sandbox): Names {
   };
 }
 
-/** Puts records in by their canonical values; the ids. */
+/** Puts records in by their canonical values; the ids. `ids`: those that they are to have. */
 export function insert(
   sandbox: Sandbox,
   resource: ResourceName,
   records: readonly Fields[],
-  options = { alert: true },
+  options: { readonly alert: boolean; readonly ids?: readonly number[] } = { alert: true },
 ): number[] {
   const spec = resourceSpec(resource);
   const lexicon = lexiconOf(sandbox);
   return sandbox.insert(
     resource,
-    records.map((fields) => {
-      const { body } = createBody(spec, 1, fields, lexicon);
+    records.map((fields, at) => {
+      const id = options.ids?.[at];
+      const body = { ...createBody(spec, 1, fields, lexicon).body, ...(id === undefined ? {} : { id }) };
       const alert = {
         is_active: true,
         alert_days_before: 30,

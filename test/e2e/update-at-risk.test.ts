@@ -119,6 +119,22 @@ const HOLDERS: readonly Holder[] = [
 ];
 
 describe('a row whose update would destroy a value is held back', () => {
+  it('a hardware model without a known id: the ways out are named, the surest first', async () => {
+    const id = await deskWith('asset', { ...ASSET, asset_hardware_model: { id: 2 } });
+    const says = async (of: Promise<Imported>) => (await of).faults[0]?.['message'] ?? '';
+    expect(await says(touch('asset', id))).toMatch(
+      /Write its id, e\.g\. `id:17`, into a column that the job maps to asset_hardware_model\. Or `rowferry doctor --probe`/,
+    );
+    await probed(desk, { patch: true });
+    expect(await says(touch('asset', id))).toMatch(/`id:17`, .* Or set `write: \{ method: patch \}` in the job/);
+    const columns = { Id: 'id', Note: 'asset_notes', Model: 'asset_hardware_model' };
+    const job = { kind: 'import', resource: 'asset', match: { key: 'id' }, columns };
+    const row = async (model: string) =>
+      desk.import(await desk.file('m.csv', csv([Object.keys(columns), [id, 'touched', model]])), job);
+    expect(await says(row(''))).toContain('into the column "Model"');
+    expect((await row('id:2')).outcomes).toEqual(['2 updated']);
+  });
+
   it.each(HOLDERS)('%s: named, nothing sent', async (_, resource, body, faults) => {
     const id = await deskWith(resource, body);
     const before = stored(desk.sandbox, resource);
@@ -477,6 +493,24 @@ describe('fields that reads never show', () => {
       expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ ...hidden, mac_address: 'cc:dd', name: 'Box' });
     },
   );
+
+  it('further custom field templates of an asset that shows one: warned of, and held back by `strict`', async () => {
+    const templates = [{ id: 1, fields: [{ id: 1, value: 'CC-1' }] }];
+    await deskWith('asset', { ...ASSET, templates });
+    desk.sandbox.insert('asset', [{ ...ASSET, serial_number: 'S-2' }]);
+    const shown = { Id: 'id', Make: 'make', Inv: 'inventory_no', Tag: 'ssb_tag', Mac: 'mac_address', Uscp: 'uscp_no' };
+    const columns = { ...shown, At: 'asset_physical_location' };
+    const row = (id: number) => [id, 'id:7', 'i', 's', 'm', 'u', 'a'];
+    const file = await desk.file('a.csv', csv([Object.keys(columns), row(1), row(2)]));
+    const job = { kind: 'import', resource: 'asset', match: { key: 'id' }, columns };
+    const strict = await desk.import(file, { ...job, write: { at_risk: 'strict' } });
+    expect(strict.outcomes).toEqual(['2 at_risk', '3 updated']);
+    expect(strict.faults.map((one) => `${one['code']} ${one['field']}`)).toEqual(['would_lose_value template']);
+    expect(strict.faults[0]?.['message']).toContain('Reads do not show further custom field templates,');
+    const result = await desk.import(file, job);
+    expect(result.outcomes).toEqual(['2 updated', '3 unchanged']);
+    expect(unseen(result)[0]).toContain('further custom field templates');
+  });
 
   it('written by nobody we know: one warning a run, however the rows differ; `strict` holds them back', async () => {
     desk = await openDesk({ seed: 'demo' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { exportColumns } from '../../src/export/columns.js';
-import { EDITABLE_MARK, editableJob } from '../../src/export/editable.js';
+import { EDITABLE_MARK, editableJob, importedFields } from '../../src/export/editable.js';
 import type { Importable } from '../../src/export/editable-field.js';
 import { editableColumns } from '../../src/export/editable-text.js';
 import { resourceSpec } from '../../src/resources/registry.js';
@@ -66,6 +66,17 @@ const jobOf = (resource: ResourceName, columns: readonly Importable[] = columnsO
 describe.each(WRITABLE)('the job of an exported %s file', (resource) => {
   test('passes the check without a remark', () => {
     expect(checkJobText(jobOf(resource)).problems).toEqual([]);
+  });
+
+  test('names the export that wrote the file, where that is known', () => {
+    const run = '20261121T081502123Z-3f9a';
+    const text = editableJob(resource, columnsOf(resource), { ...options, run });
+    expect(checkJobText(text)).toMatchObject({ job: { edited_from: run }, problems: [] });
+    expect(jobOf(resource)).not.toContain('edited_from');
+    const fields = importedFields(resource, columnsOf(resource), catalogue);
+    const { columns } = parse(text) as { columns: Record<string, string | null> };
+    for (const { field, index } of fields) expect(columns[columnsOf(resource)[index]?.heading ?? '']).toBe(field);
+    expect(fields.length).toBe(Object.values(columns).filter((one) => one !== null && one !== 'id').length);
   });
 
   test('names every column in the order of the file, and maps each that an update can write and reads show', () => {

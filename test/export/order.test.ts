@@ -128,3 +128,32 @@ test('what records do not show is ordered by the service; unknown names are refu
   expect(() => exportOrder('modifed_date', asset)).toThrow(/modified_date/);
   expect(() => exportOrder('-', asset)).toThrow(/--order/);
 });
+
+test.each<[string, readonly (string | undefined)[], readonly number[]]>([
+  ['created_date', ['2024-03-01T10:00:00Z', '2023-01-01', '2024-03-01T09:59:00Z'], [2, 3, 1]],
+  ['-created_date', ['2024-03-01', undefined, '2024-04-01'], [3, 1, 2]],
+  ['created_date', ['25/03/2024 9:05', '13/01/2024', '25/03/2024 10:00'], [2, 1, 3]],
+  // Not shown: the order of the list is all there is.
+  ['-modified_date', [undefined, undefined, undefined], [1, 2, 3]],
+])('%s of records that show %j, whatever the service orders', async (order, dates, expected) => {
+  const keys = exportOrder(order, await (await openBench()).naming('asset')).collect!();
+  for (const [at, date] of dates.entries()) {
+    keys.see({ json: { id: at + 1, ...(date === undefined ? {} : { [order.replace('-', '')]: date }) } });
+  }
+  expect([...keys.ids()]).toEqual(expected);
+});
+
+test('members that nobody described', async () => {
+  const naming = { ...(await (await openBench()).naming('asset')), unlisted: true as const };
+  const order = exportOrder('-location.floor', naming);
+  expect(order.unlisted).toBe('location.floor');
+  const keys = order.collect!();
+  for (const [id, floor] of [
+    [1, 'a'],
+    [2, 'c'],
+    [3, 'b'],
+  ])
+    keys.see({ json: { id, location: { floor } } });
+  expect([...keys.ids()]).toEqual([2, 3, 1]);
+  expect(() => exportOrder('serial_numbr', naming)).toThrow(/serial_number/);
+});

@@ -65,6 +65,7 @@ describe('rows', () => {
       ['=1+1', "'=2", "'plain"],
       ['-5', "'-5", '@x'],
     ]);
+    expect(rows.map(({ escaped }) => escaped)).toEqual([[0, 1], [2]]);
   });
 });
 

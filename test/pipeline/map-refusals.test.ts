@@ -6,7 +6,12 @@ const HEADINGS = ['Item Name', 'Serial number', 'Cost'];
 
 describe('a job that does not fit the file or the service is refused', () => {
   test.each<[string, JobText, string[], RegExp]>([
-    ['missing heading', { columns: { 'Item Nam': 'name' } }, HEADINGS, /columns\.Item Nam: .*did you mean "Item Name"/],
+    [
+      'missing heading',
+      { columns: { 'Item Nam': 'name' } },
+      HEADINGS,
+      /columns\.Item Nam: .*did you mean "Item Name"\? Correct the heading, or delete this line from the job\./,
+    ],
     [
       'missing heading, none near',
       { columns: { Zebra: 'name' } },

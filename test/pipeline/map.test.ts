@@ -100,6 +100,7 @@ describe('the mapping', () => {
         warranty_type: 'oem',
       },
       issues: [],
+      cells: { original_cost: '$5' },
     });
     expect(mapping.mapRow(row(['n'])).ref).toEqual({ row: 2 });
     expect(mapping.mapRow(row(['n'])).set).toMatchObject({ original_cost: Decimal.of(10) });

@@ -1,22 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { fault, type IssueCode } from '../../src/model/issue.js';
-import type { Fields } from '../../src/model/value.js';
+import { type Fields, type Value, valueText } from '../../src/model/value.js';
 import { decodeRow, encodeRow } from '../../src/pipeline/codec.js';
 import { makeConverter } from '../../src/pipeline/convert.js';
 import { repeatsName, withoutRepeats } from '../../src/pipeline/repeats.js';
 import type { ResolvedRow } from '../../src/pipeline/resolve.js';
 import type { Loss } from '../../src/resources/loss.js';
+import { resourceSpec } from '../../src/resources/registry.js';
 import { mappingOf, row as sheetRow } from './mapping.js';
 
 const columnOf = (field: string) => `The ${field}`;
 const wrong = (code: IssueCode, field: string, value: string) =>
   fault(code, 'text', { field, value, column: columnOf(field) });
 
+const specOf = (field: string) => resourceSpec('supplier').fields.find(({ name }) => name === field);
+
 function meet(row: Partial<ResolvedRow>, fields: Fields, losses: readonly Loss[] = []) {
   const read = { id: 1, fields, losses, unknown: [] };
   const whole: ResolvedRow = { ref: { row: 2 }, key: '1', set: {}, issues: [], ...row };
-  const { row: own, carried } = withoutRepeats(whole, { read, ours: {}, base: fields }, columnOf);
+  const { row: own, carried } = withoutRepeats(whole, { read, ours: {}, base: fields }, { columnOf, specOf });
   return { set: own.set, codes: own.issues.map(({ code }) => code), carried: carried.map(({ code }) => code) };
 }
 
@@ -35,6 +38,40 @@ describe('a row on its record', () => {
     expect(meet({ set: { asset_notes: 'one\r\ntwo' } }, { asset_notes: 'one\ntwo' }).set).toEqual({
       asset_notes: 'one\r\ntwo',
     });
+  });
+
+  test('the apostrophe of a text is no escape where the record holds the same', () => {
+    const row = { set: { name: '=1' }, escaped: { name: "'=1" } };
+    expect(meet(row, { name: "'=1" }).set).toEqual({ name: "'=1" });
+    expect(meet(row, { name: '=1' }).set).toEqual({ name: '=1' });
+    expect(meet(row, { name: '=2' }).set).toEqual({ name: '=1' });
+    expect(meet({ set: { name: '=1' } }, { name: "'=1" }).set).toEqual({ name: '=1' });
+  });
+
+  test('a form row that no request can carry is repeated like any other value', () => {
+    const field = 'form.7#2.Rack';
+    const child = (value: Value) => [{ field, text: valueText(value), why: 'a child', value }];
+    const at = (text: string) => ({ set: { [field]: text } });
+    expect(meet(at('one\ntwo'), {}, child('one\r\ntwo')).set).toEqual({});
+    expect(meet(at('one\n2'), {}, child('one\r\ntwo')).set).toEqual({ [field]: 'one\n2' });
+    const issues = [wrong('control_character', field, 'a\u0001')];
+    expect(meet({ ...at('a\u0001'), issues }, {}, child('a\u0001'))).toEqual({ set: {}, codes: [], carried: [] });
+    expect(meet({ ...at('a\u0001'), issues }, {}, child('b\u0001')).codes).toEqual(['control_character']);
+  });
+
+  test('a stated limit is one of the value, not of the cell without its outer blanks', () => {
+    const row = (ein: string) => ({
+      set: { ein },
+      cells: { ein: `\t${ein}` },
+      issues: [wrong('wrong_length', 'ein', ein)],
+    });
+    expect(meet(row('tab star'), { ein: '\ttab star' })).toEqual({
+      set: { ein: '\ttab star' },
+      codes: [],
+      carried: [],
+    });
+    expect(meet(row('tab'), { ein: '\ttab' }).carried).toEqual(['wrong_length']);
+    expect(meet(row('tab star'), { ein: '\ttab stop' }).codes).toEqual(['wrong_length']);
   });
 
   test('a cell that shows what could not be read sets nothing', () => {
@@ -101,9 +138,27 @@ describe('what a cell says beyond its value', () => {
   const cells = (texts: readonly string[], values?: Record<string, string>) =>
     mapping(values).mapRow(sheetRow(texts)).cells;
 
-  test('is kept for texts with outer blanks and numbers with a comma, and for nothing else', () => {
+  test('is kept for texts with outer blanks and for numbers that are not written plainly, and for nothing else', () => {
     expect(cells([' A ', '1,200'])).toEqual({ name: ' A ', original_cost: '1,200' });
     expect(cells(['A  b', '1200.50'])).toBeUndefined();
+    expect(cells(['A', ''])).toBeUndefined();
+  });
+
+  test.each(['$5', '€ 5', '5 USD', '１２', '(5)', '- 5', '5-', '1 200'])('is kept for the amount %s', (text) => {
+    expect(cells(['A', text])).toEqual({ original_cost: text });
+  });
+
+  test('is kept for dates that are written in another way', () => {
+    const columns = { Name: 'name', End: 'end_of_life_date' };
+    const dated = mappingOf({ columns }, Object.keys(columns));
+    expect(dated.mapRow(sheetRow(['A', '3.May.2024'])).cells).toEqual({ end_of_life_date: '3.May.2024' });
+    expect(dated.mapRow(sheetRow(['A', '2024-05-03'])).cells).toBeUndefined();
+    expect(dated.mapRow(sheetRow(['A', ''])).cells).toBeUndefined();
+  });
+
+  test('of an escaped text is what stands in the file', () => {
+    const at = { ...sheetRow(['=1', '5']), escaped: [0] };
+    expect(mapping().mapRow(at).escaped).toEqual({ name: "'=1" });
   });
 
   test('is not kept where the job translates the text', () => {
@@ -111,7 +166,7 @@ describe('what a cell says beyond its value', () => {
   });
 
   test('survives the disk', () => {
-    const row = { ref: { row: 2 }, set: { a: 'x' }, issues: [], cells: { a: ' x ' } };
+    const row = { ref: { row: 2 }, set: { a: 'x' }, issues: [], cells: { a: ' x ' }, escaped: { a: "' x " } };
     expect(decodeRow(encodeRow(row))).toEqual(row);
     expect(decodeRow(encodeRow({ ref: { row: 2 }, set: {}, issues: [] }))).toEqual({
       ref: { row: 2 },

@@ -156,6 +156,14 @@ describe('fieldsByKey', () => {
     expect(ids(['Cost Centre', 'Référence'], 'costCentre', 'reference')).toEqual([701, 702]);
   });
 
+  it('all by id, where not all of them are names', () => {
+    expect(ids(['Cost Centre', '701'], '701', '702')).toEqual([701, 702]);
+    expect(ids(['702', '701'], '701', '702')).toEqual([702, 701]);
+    expect(ids(['702', '703', 'Last'], '701', '702', '703')).toEqual([701, 702, 703]);
+    // One key is no id: names stand first.
+    expect(ids(['Cost Centre', '701'], '701', '702', 'Cost Centre')).toEqual([702, undefined, 701]);
+  });
+
   it('a surer way stands above another', () => {
     expect(ids(['702', 'Other'], '702')).toEqual([701]);
     expect(ids(['cost_centre', 'Cost Centre'], 'cost_centre')).toEqual([701]);

@@ -11,6 +11,8 @@ import { codeOf, lexicon, USAGE } from './lexicon.js';
 import { shownAfter } from './service-model.js';
 
 const none: ReadonlySet<string> = new Set();
+const bare = { id: 7, name: 'Bare', resource: 'asset', active: true, fields: [] };
+const noTemplateFields = { ...lexicon, template: (id: number) => (id === 7 ? bare : lexicon.template(id)) };
 
 const money = fc
   .tuple(fc.bigInt({ min: 0n, max: 99_999_999_999_999_999n }))
@@ -284,6 +286,26 @@ describe('bodies', () => {
     expect(createBody(asset, 1, { 'template.5.51': null, 'form.3.Rack': null }, lexicon).body).toEqual({ company: 1 });
   });
 
+  it.each([
+    ['a template that is not listed', { template: { id: 99, fields: {} } }, { template: { id: 99, fields: [] } }],
+    ['a template without fields', { template: { id: 7 } }, { template: { id: 7, fields: [] } }],
+    [
+      'rows of a form that is not listed',
+      { custom_form: [{ id: 8, custom_form_data: {} }, { id: 8 }] },
+      {
+        form_template: [
+          { id: 8, custom_form_data: {} },
+          { id: 8, custom_form_data: {} },
+        ],
+      },
+    ],
+  ])('%s stays assigned by an update, and a create knows nothing of it', (_, shown, sent) => {
+    const { fields, losses } = readRecord(asset, { id: 1, ...shown }, noTemplateFields);
+    const { body, lost } = updateBody(asset, 1, fields, noTemplateFields, none);
+    expect([body, losses, lost]).toEqual([{ company: 1, ...sent }, [], []]);
+    expect(createBody(asset, 1, fields, noTemplateFields).body).toEqual({ company: 1 });
+  });
+
   it('names no resource has, unresolved references and attachments are lost, never dropped in silence', () => {
     const { lost } = createBody(
       resourceSpec('supplier'),
@@ -339,6 +361,9 @@ describe('reading', () => {
       ['form.3.Photo', 'x.png'],
       ['form.3.Units', 'three'],
       ['form.3#2.Rack', 'child'],
+    ]);
+    expect(lossesOf('asset', { custom_form: [{ id: 3 }, { id: 3, custom_form_data: {}, parent_row_id: 5 }] })).toEqual([
+      ['form.3#2', 'a row without values'],
     ]);
     expect(lossesOf('contract', { status: 'pending', customer: { name: 'No id' } })).toEqual([
       ['customer', 'No id'],

@@ -304,6 +304,52 @@ describe('what the service does not tell', () => {
   });
 });
 
+describe('assets without a serial number', () => {
+  it('are imported as the help sheet says', async () => {
+    const { path, jobPath } = await make('asset', { columns: ['asset_tag'] });
+    const book = await workbook(path);
+    const help: string[] = [];
+    sheetOf(book, 'Help').eachRow((row) => help.push(String(row.getCell(1).value)));
+    expect(help.join('\n')).toContain(
+      'write key: asset_tag in place of key: serial_number, and delete the line unique_field',
+    );
+    sheetOf(book, 'Assets').getRow(2).values = ['Chair of the hall', null, 'TAG-0099'];
+    await book.xlsx.writeFile(path);
+    const text = await readFile(jobPath, 'utf8');
+    await writeFile(jobPath, text.replace('key: serial_number', 'key: asset_tag').replace(/^.*unique_field.*\n/m, ''));
+    const imported = await desk.import(path, jobPath);
+    expect(imported.faults).toEqual([]);
+    expect(imported.outcomes).toEqual(['2 created']);
+  });
+});
+
+describe('on paper', () => {
+  it.each([
+    ['few columns fit on a page', ['asset_tag'], true],
+    ['many go over several, with headings and names on each', undefined, false],
+  ])('%s', async (_, columns, fits) => {
+    const { path } = await make('asset', columns ? { columns } : {}, { offline: true });
+    const book = await workbook(path);
+    for (const name of ['Assets', 'Example']) {
+      const { pageSetup } = sheetOf(book, name);
+      expect(pageSetup).toMatchObject({ orientation: 'landscape', fitToPage: fits, printTitlesRow: '1:1' });
+      expect(pageSetup.printTitlesColumn).toBe('A:A');
+      if (fits) expect([pageSetup.fitToWidth, pageSetup.fitToHeight]).toEqual([1, 0]);
+    }
+    expect(sheetOf(book, 'Help').pageSetup).toMatchObject({ fitToPage: true, fitToWidth: 1, fitToHeight: 0 });
+  });
+});
+
+describe('a service that does not answer', () => {
+  it('is no reason to resume anything', async () => {
+    const env = { ROWFERRY_API_URL: 'http://127.0.0.1:9', ROWFERRY_PATIENCE: '0.01' };
+    await expect(make('asset', {}, { env })).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/the service is up, then make the template anew\. Nothing was written\.$/),
+    });
+  });
+});
+
 describe('without a service', () => {
   it("has the interface's own fields and values, and says what is missing", async () => {
     const result = await make('contract', {}, { offline: true });
@@ -374,6 +420,34 @@ describe('a target that will not do', () => {
     expect((await readdir(join(first.path, '..'))).sort()).toEqual(['new.xlsx', 'new.yaml']);
   });
 
+  it('is whatever cannot be read as an untouched template', async () => {
+    const cwd = join(desk.dir, 'not-ours');
+    const whole = await readFile((await make('asset', {}, offline)).path);
+    const own = new ExcelJS.Workbook();
+    own.addWorksheet('Plan').addRow(['Name', 'Cost']);
+    const assets = new ExcelJS.Workbook();
+    assets.addWorksheet('Assets').addRow(['Name', 'Cost']);
+    const files: Record<string, Buffer> = {
+      'protected.xlsx': Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(4096)]),
+      'cut-off.xlsx': whole.subarray(0, whole.length - 400),
+      'text.xlsx': Buffer.from('Name;Cost\n'),
+      'own.xlsx': Buffer.from(await own.xlsx.writeBuffer()),
+      'own-assets.xlsx': Buffer.from(await assets.xlsx.writeBuffer()),
+    };
+    await mkdir(cwd, { recursive: true });
+    for (const [file, bytes] of Object.entries(files)) {
+      await writeFile(join(cwd, file), bytes);
+      await expect(make('asset', { cwd, file }, offline)).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringMatching(/is there already, and it is not a blank workbook.* Nothing was written\. Name/),
+      });
+      expect(await readFile(join(cwd, file))).toEqual(bytes);
+    }
+    expect((await readdir(cwd)).sort()).toEqual(Object.keys(files).sort());
+    await writeFile(join(cwd, 'empty.xlsx'), '');
+    expect((await make('asset', { cwd, file: 'empty.xlsx' }, offline)).job).toBe('empty.yaml');
+  });
+
   it.each([
     ['assets.csv', 'does not end in .xlsx'],
     ['.xlsx', 'does not end in .xlsx'],
@@ -389,7 +463,7 @@ describe('a target that will not do', () => {
   });
 
   it.each([
-    ['assets', 'did you mean `asset`?'],
+    ['assets', 'did you mean `asset`? Templates are for'],
     ['license', 'can only be read'],
     ['chair', 'asset, contract, supplier, customer'],
   ])('the resource %s', async (resource, words) => {

@@ -89,7 +89,7 @@ async function requestOf(
     return stated.target === undefined ? { ...request, makeFolder: true } : request;
   }
   const { target } = stated;
-  const name = await resourceOf(resource);
+  const name = await resourceOf(resource, options.filter);
   if (target === undefined) {
     throw new RunError(
       'usage',
@@ -99,8 +99,15 @@ async function requestOf(
   return { filter: [], editable: false, job: { name }, ...stated, resource: name, target };
 }
 
-async function resourceOf(given: string | undefined): Promise<ExportableName> {
+async function resourceOf(given: string | undefined, filter: readonly string[] = []): Promise<ExportableName> {
   if (given === undefined) {
+    const taken = EXPORTABLE.find((name) => filter.some((one) => one.toLowerCase() === name));
+    if (taken) {
+      throw new RunError(
+        'usage',
+        `\`${taken}\` was taken for a filter: --filter takes every word up to the next option. Name the resource first: rowferry export ${taken} -o FILE --filter …`,
+      );
+    }
     throw new RunError('usage', `What is to be exported? Name one of: ${EXPORTABLE.join(', ')}; or a job with --job.`);
   }
   const found = EXPORTABLE.find((name) => name === given.toLowerCase());

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import type { MapResult } from '../../runs/map-file.js';
-import { type Cli, print, printable, printJson, tell } from '../io.js';
+import { type Cli, type Io, print, printable, printJson, tell } from '../io.js';
 
 interface Options {
   resource?: string;
@@ -54,16 +54,39 @@ async function suggest(cli: Cli, file: string, options: Options): Promise<number
     import('../input-file.js'),
   ]);
   const { cwd } = cli.io;
+  const line = rowsLine(cli.io);
   const result = await mapFile({
     file: await inputFile(file, cwd),
     resource,
+    cwd,
     ...(options.output === undefined ? {} : { output: resolve(cwd, options.output) }),
     ...(options.force === true ? { force: true } : {}),
     ...(source ? { source } : {}),
-  });
+    onRows: line.show,
+  }).finally(line.clear);
   if (options.json) printJson(cli.io, result.summary);
   else present(cli, result, options.output);
   return result.job === undefined ? EXIT.needsPerson : EXIT.ok;
+}
+
+/** Milliseconds after which a terminal is told how far the reading is, and between two such lines. */
+const PATIENCE = 500;
+
+/** A line on a terminal that says how many rows are read; nothing in a pipe. */
+function rowsLine({ stderr }: Io) {
+  let next = performance.now() + PATIENCE;
+  let shown = false;
+  return {
+    show(rows: number): void {
+      if (stderr.isTTY !== true || performance.now() < next) return;
+      next = performance.now() + PATIENCE;
+      shown = true;
+      stderr.write(`\r\u001b[K${rows.toLocaleString('en-US')} rows read`);
+    },
+    clear(): void {
+      if (shown) stderr.write('\r\u001b[K');
+    },
+  };
 }
 
 function present(cli: Cli, result: MapResult, output: string | undefined): void {

@@ -7,7 +7,7 @@ import { redactor } from '../redact.js';
 import { readSettings, settingFlags, settingOptions } from '../setup.js';
 import { onInterrupt } from '../signals.js';
 
-type Options = SettingFlags & { output: string; columns?: string[]; template?: string; json?: true };
+type Options = SettingFlags & { output: string; columns?: string[]; template?: string; form?: string[]; json?: true };
 
 export function templateCommand(cli: Cli): Command {
   const command = new Command('template')
@@ -18,6 +18,11 @@ export function templateCommand(cli: Cli): Command {
     .option(
       '--template <name>',
       "the custom field template whose fields become columns, or none (default: the service's first)",
+    )
+    .option(
+      '--form <name>',
+      'a custom form whose columns are wanted, or none; repeatable (default: all forms)',
+      gathered,
     )
     .option('--json', 'print what was written as one JSON object')
     .addHelpText(
@@ -35,6 +40,10 @@ and its custom fields are columns. Without, the workbook has the fields and valu
       cli.code = await template(cli, resource, options);
     });
   return settingOptions(command, 'apiUrl', 'company', 'home', 'concurrency', 'maxRps');
+}
+
+function gathered(text: string, before: string[] = []): string[] {
+  return [...before, text];
 }
 
 /** `a,b` and repeated options alike. */
@@ -62,6 +71,7 @@ async function template(cli: Cli, resource: string, options: Options): Promise<n
         cwd: io.cwd,
         ...(options.columns === undefined ? {} : { columns: options.columns }),
         ...(options.template === undefined ? {} : { template: options.template }),
+        ...(options.form === undefined ? {} : { forms: options.form }),
         ...(options.company === undefined ? {} : { company: settings.company }),
       },
       {

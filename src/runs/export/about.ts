@@ -1,5 +1,6 @@
 import type { TableAbout } from '../../model/table.js';
 import { count } from '../../report/summary.js';
+import { MOST_PASSES } from '../../service/whole-list.js';
 import type { ReadConnection } from './connect.js';
 import type { ExportPlan } from './plan.js';
 import type { Records } from './records.js';
@@ -60,5 +61,7 @@ function consistency({ consistency: found, passes, neverWhole }: Records): strin
   if (found === 'verified' && passes === 1) return 'verified: each record was asked for by its id';
   return found === 'verified'
     ? `verified: read ${passes} times, and the last two agree`
-    : `partial: read ${passes} times, and no two agreed; a record may be missing`;
+    : passes < MOST_PASSES
+      ? `partial: read ${passes} times, it held still and yet does not add up; a record may be missing`
+      : `partial: read ${passes} times, and no two agreed; a record may be missing`;
 }

@@ -22,8 +22,8 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
   try {
     const stopped = 'stopped' in end ? end.stopped : undefined;
     const status = statusOf(run, end);
-    if (stopped instanceof RunError && stopped.kind === 'usage' && status === 'failed') {
-      // What was asked for cannot be done: nothing was begun that could be continued.
+    if (stopped instanceof RunError && status === 'failed' && (stopped.kind === 'usage' || run.isVain())) {
+      // What was asked for cannot be done, or nothing was begun that could be continued.
       await rm(run.folder.dir, { recursive: true, force: true });
       throw stopped;
     }

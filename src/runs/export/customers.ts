@@ -1,6 +1,8 @@
 import { decodeFields } from '../../pipeline/codec.js';
 import type { ReadAll } from '../../pipeline/read-all.js';
+import { isObject } from '../../resources/path.js';
 import type { ReadRecord } from '../../resources/read.js';
+import { recordId } from '../../resources/read-value.js';
 import type { Json, KnownIds } from '../../service/port.js';
 import type { Records } from './records.js';
 
@@ -9,13 +11,20 @@ export const KNOWN_FROM = '_known_from';
 
 /**
  * The customers that can be known: the service has no list of them (interface, section 4.1). Contracts and assets are read
- * for the customers they name; of those that this data folder wrote the whole record is known.
+ * for the customers they name, some by id alone; of those that this data folder wrote the whole record is known.
  */
 export async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<Records> {
-  for (const resource of ['contract', 'asset'] as const) await readAll(resource, () => undefined);
-  const ids = [...new Set([...known.names('customer')].flatMap((name) => known.ids('customer', name)))].sort(
-    (a, b) => a - b,
-  );
+  const found = new Set<number>();
+  for (const resource of ['contract', 'asset'] as const) {
+    await readAll(resource, (records) => {
+      for (const { customer: shown } of records) {
+        const id = recordId(isObject(shown) ? shown['id'] : shown);
+        if (id !== undefined) found.add(id);
+      }
+    });
+  }
+  for (const name of known.names('customer')) for (const id of known.ids('customer', name)) found.add(id);
+  const ids = [...found].sort((a, b) => a - b);
   return {
     consistency: 'partial',
     neverWhole: true,
@@ -23,7 +32,7 @@ export async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<
     records: ids.length,
     problems: [
       'The service has no list of customers. The file holds those that rowferry wrote from this data folder, whole, and ' +
-        'those that contracts and assets name, by id and name alone; others may exist.',
+        'those that contracts and assets name, by id and name alone (or by id alone: the name is blank); others may exist.',
     ],
     ids: () => ids,
     async *read(wanted = ids) {

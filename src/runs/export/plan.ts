@@ -1,4 +1,4 @@
-import { checkColumns } from '../../export/choose.js';
+import { checkColumns, checkUnlisted, chooseColumns, columnsNamed } from '../../export/choose.js';
 import { exportColumns } from '../../export/columns.js';
 import { type ExtraColumns, extraColumns } from '../../export/extra-columns.js';
 import { type ExportFilter, exportFilter } from '../../export/filter.js';
@@ -8,6 +8,7 @@ import { type ExportOrder, exportOrder } from '../../export/order.js';
 import { proveFilter } from '../../export/prove-filter.js';
 import { exportRecord, isWritable } from '../../export/record.js';
 import { RunError } from '../../model/error.js';
+import type { Page, Readable } from '../../service/port.js';
 import type { ReadConnection } from './connect.js';
 import type { ExportRun } from './run.js';
 
@@ -29,15 +30,26 @@ export interface ExportPlan {
 export async function planExport(run: ExportRun, { lexicon, service }: ReadConnection): Promise<ExportPlan> {
   const { resource, columns: wanted, editable } = run.request;
   if (isWritable(resource)) {
-    await lexicon.loadTemplates();
-    await lexicon.loadForms();
+    await unlessRefused('custom field templates', lexicon.loadTemplates(), run);
+    await unlessRefused('custom forms', lexicon.loadForms(), run);
   }
   const { templates, forms } = lexicon;
   const context = { lexicon, templates, forms };
-  const naming: Naming = { ...context, resource, columns: exportColumns(resource, context) };
+  const naming: Naming = { ...context, resource, columns: exportColumns(resource, context), unlisted: true };
   if (wanted) checkColumns(wanted, naming);
   const asked = exportFilter(run.request.filter, naming);
   const order = exportOrder(run.request.order, naming);
+  const extras = extraColumns(resource, naming.columns, context);
+  let firstPage: Promise<Page> | undefined;
+  const first = (of: Readable) => (firstPage ??= service.page(of, 1));
+  const guesses = [...asked.conditions, order];
+  if (resource !== 'customer' && (guesses.some(({ unlisted }) => unlisted) || (wanted && isGuess(wanted, naming)))) {
+    // What nobody described must stand in some record of page 1: a slip is not to cost the reading of the whole list.
+    for (const record of (await first(resource)).results) extras.see(record);
+    const columns = [...naming.columns, ...extras.columns()];
+    checkUnlisted(guesses, { ...naming, columns });
+    if (wanted) chooseColumns(wanted, { ...naming, columns });
+  }
   if (editable && asked.partialRecords) {
     throw new RunError(
       'usage',
@@ -49,17 +61,43 @@ export async function planExport(run: ExportRun, { lexicon, service }: ReadConne
       ? asked
       : await proveFilter(asked, {
           service,
-          first: await service.page(resource, 1),
+          first: await first(resource),
           toRecord: (json) => exportRecord(resource, json, context),
           naming: { ...naming, resource },
         });
+  for (const remark of filter.remarks) run.warn(remark);
   return {
     naming,
     filter,
     order,
     query: { ...filter.query, ...order.query },
     ordered: !order.serviceOrder,
-    extras: extraColumns(resource, naming.columns, context),
+    extras,
     habits: recordHabits(resource),
   };
+}
+
+/** Whether a column is named that only records can tell of. */
+function isGuess(wanted: readonly string[], naming: Naming): boolean {
+  return wanted.some((name) => columnsNamed(name, naming).length === 0);
+}
+
+/** The names of custom fields are a convenience: values are shown without them, too. */
+async function unlessRefused(what: string, loading: Promise<void>, run: ExportRun): Promise<void> {
+  try {
+    await loading;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const editable = run.request.editable
+      ? ' Columns of theirs are for information; and an import needs the list, too, because an update sends a record whole, with its custom values.'
+      : '';
+    run.warn(
+      `The ${what} could not be read (${error.status}): custom values stand under the keys that the records show, without the names of the service's list.${editable} Ask those who run the service for the right to read the list.`,
+    );
+  }
+}
+
+/** Whether a list is there but not for this token, or is not there at all. */
+export function isRefused(error: unknown): error is RunError & { readonly status: 403 | 404 } {
+  return error instanceof RunError && (error.status === 403 || error.status === 404);
 }

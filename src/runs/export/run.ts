@@ -38,6 +38,11 @@ export interface ExportRun {
   counts: Readonly<RequestCounts> | undefined;
   /** Requests of earlier processes of this run, as far as they are on record. */
   readonly earlier: Readonly<RequestCounts>;
+  /**
+   * Whether nothing of it could be used by a later one: no record was read. A worker's run is never in vain, it may be
+   * delivered again.
+   */
+  isVain(): boolean;
 }
 
 const NO_REQUESTS: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
@@ -45,7 +50,9 @@ const NO_REQUESTS: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 }
 /** Begins an export; what cannot be written to is refused before anything is read. */
 export async function openExport(request: ExportRequest, context: RunContext): Promise<ExportRun> {
   const settings = { ...context.settings, ...requireService(context.settings) };
-  await checkTarget(request);
+  // A worker gives a run its id. It was told where it may write; what a link there leads to, it was not.
+  const byHand = request.run === undefined && context.worker === undefined;
+  const target = await checkTarget(request, { follow: byHand });
   const folder = runFolder(settings.home, request.run ?? newRunId());
   const { columns, order, notes } = request;
   const stored: StoredExport = {
@@ -53,7 +60,7 @@ export async function openExport(request: ExportRequest, context: RunContext): P
     run: folder.run,
     kind: 'export',
     resource: request.resource,
-    file: request.target,
+    file: target,
     ...(columns === undefined ? {} : { columns }),
     filter: request.filter,
     ...(order === undefined ? {} : { order }),
@@ -70,7 +77,7 @@ export async function openExport(request: ExportRequest, context: RunContext): P
   await makeFolder(join(folder.dir, 'work'), HOME);
   try {
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
-    return await begin(stored, folder, settings, context, NO_REQUESTS);
+    return await begin(stored, folder, settings, context, { requests: NO_REQUESTS, vain: byHand });
   } catch (error) {
     if (!(error instanceof LockHeld)) await rm(folder.dir, { recursive: true, force: true });
     throw error;
@@ -92,7 +99,7 @@ export async function reopenExport(
     return { finished: { summary, exitCode, reportDir: stored.reportDir } };
   }
   await forgetOld(folder);
-  return begin(stored, folder, settings, context, summary?.requests ?? NO_REQUESTS);
+  return begin(stored, folder, settings, context, { requests: summary?.requests ?? NO_REQUESTS, vain: false });
 }
 
 /** What was read longer ago is read anew: people take a file for what the service holds now. */
@@ -108,13 +115,14 @@ async function begin(
   folder: RunFolder,
   settings: ServiceSettings,
   context: RunContext,
-  earlier: Readonly<RequestCounts>,
+  earlier: { readonly requests: Readonly<RequestCounts>; readonly vain: boolean },
 ): Promise<ExportRun> {
   const { signal, listener, log } = context;
   setMaxListeners(0, signal);
   const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
   const warnings = [...(request.notes ?? []), ...settings.warnings];
   let last = 0;
+  let { vain } = earlier;
   return {
     folder,
     request,
@@ -129,6 +137,7 @@ async function begin(
     },
     info: (text) => listener.notice({ level: 'info', text }),
     progress(phase, done, total) {
+      vain = false;
       const now = Date.now();
       if (now - last < 100 && done !== total) return;
       last = now;
@@ -137,6 +146,7 @@ async function begin(
     closers: [unlock],
     worker: context.worker,
     counts: undefined,
-    earlier,
+    earlier: earlier.requests,
+    isVain: () => vain,
   };
 }

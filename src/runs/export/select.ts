@@ -44,7 +44,10 @@ export async function selectRecords(
   const references = editable && isWritable(resource) ? new ReferenceCollector(resourceSpec(resource)) : undefined;
   const names: ReferenceNames = references?.names ?? new Map();
   const filtered = filter.conditions.length > 0;
-  if (!filtered && !keys && !references) return { rows: list.records, names };
+  if (!filtered && !keys && !references) {
+    warnOfNameless(run, list);
+    return { rows: list.records, names };
+  }
   const toRecord = recordMaker(run, connection);
   const ids: number[] = [];
   let partlyKnown = 0;
@@ -72,7 +75,7 @@ export async function selectRecords(
   }
   if (partlyKnown > 0) {
     run.warn(
-      `${partlyKnown} customers are known by name alone and are not in the file: a changed row of theirs could not be imported, because an update replaces the whole record.`,
+      `${partlyKnown} customers are known by name or id alone and are not in the file: a changed row of theirs could not be imported, because an update replaces the whole record.`,
     );
   }
   if (nameless > 0) {
@@ -81,4 +84,17 @@ export async function selectRecords(
     );
   }
   return { ids: keys ? keys.ids() : ids, rows: ids.length, names };
+}
+
+/** They come last (service/whole-list.ts), as the service sent them. */
+function warnOfNameless(run: ExportRun, list: Records): void {
+  let named = 0;
+  for (const _ of list.ids()) named++;
+  const nameless = list.records - named;
+  if (nameless <= 0) return;
+  run.warn(
+    nameless === 1
+      ? 'One record came without an id that can be used. It is the last in the file, as the service sent it.'
+      : `${nameless} records came without an id that can be used. They are the last in the file, as the service sent them.`,
+  );
 }

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { access, lstat, open, stat } from 'node:fs/promises';
+import { access, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
 import { makeFolder } from '../../files/make-folder.js';
+import { LONGER_NAME } from '../../files/table-place.js';
 import { tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import { IMPORTABLE } from '../../model/job.js';
@@ -17,20 +18,79 @@ export function jobFileBeside(target: string): string {
 }
 
 /**
- * Whether the file can be written, before the service is asked for anything. Throws `RunError('usage')` for a name that is
- * no format, and `RunError('failed')` for a place that cannot be written.
+ * The file to write, once it is known that it can be written and before the service is asked for anything. `follow`: a
+ * link is followed, and the file that it leads to is written. Throws `RunError('usage')` for a name that is no format, and
+ * `RunError('failed')` for a place that cannot be written.
  */
-export async function checkTarget(request: ExportRequest): Promise<void> {
-  const { target, editable, resource } = request;
-  tableFormat(target);
-  if (request.makeFolder) await makeFolder(dirname(target), OUTPUT);
+export async function checkTarget(request: ExportRequest, { follow }: { follow: boolean }): Promise<string> {
+  const { editable, resource } = request;
+  tableFormat(request.target);
+  if (request.makeFolder) await makeFolder(dirname(request.target), OUTPUT);
+  const target = follow ? await behindLinks(request.target) : request.target;
+  checkName(target);
   await checkFolder(target);
   const there = await stat(target).catch(() => undefined);
   if (there?.isDirectory()) throw new RunError('usage', `${target}: this is a folder. Name a file with -o.`);
   if (there && !there.isFile()) {
     throw new RunError('usage', `${target}: this is a pipe or device, not a file. Name a file with -o.`);
   }
+  if (there && !(await isWritable(target, there.mode))) {
+    throw new RunError(
+      'failed',
+      `${target}: this file is there and is write-protected. Nothing was read. Make it writable, or name another file.`,
+    );
+  }
   if (editable) await checkEditable(target, resource);
+  return target;
+}
+
+async function behindLinks(target: string): Promise<string> {
+  const info = await lstat(target).catch(() => undefined);
+  if (!info?.isSymbolicLink()) return target;
+  const real = await realpath(target).catch(() => undefined);
+  if (real === undefined) {
+    throw new RunError(
+      'usage',
+      `${target}: this is a link to a file that is not there. Remove the link, or make the file it leads to.`,
+    );
+  }
+  const [wanted, found] = [tableFormat(target), formatOf(real)];
+  if (wanted.format === found?.format && wanted.gzip === found.gzip) return real;
+  throw new RunError(
+    'usage',
+    `${target}: this is a link to ${real}, whose name ends otherwise. Name that file with -o.`,
+  );
+}
+
+function formatOf(path: string): ReturnType<typeof tableFormat> | undefined {
+  try {
+    return tableFormat(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longest name of a file: bytes on Linux, characters elsewhere. */
+const LONGEST_NAME = 255;
+
+function checkName(target: string): void {
+  const name = basename(target);
+  const length = process.platform === 'linux' ? Buffer.byteLength(name) : name.length;
+  const most = LONGEST_NAME - LONGER_NAME;
+  if (length <= most) return;
+  throw new RunError(
+    'usage',
+    `${target}: the name is ${length} ${process.platform === 'linux' ? 'bytes' : 'characters'} long, and at most ${most} can be written: while the file grows it has a longer one. Name a shorter one.`,
+  );
+}
+
+/** The administrator may write to every file; what nobody may write is meant to stay. */
+async function isWritable(path: string, mode: number): Promise<boolean> {
+  if ((mode & 0o222) === 0) return false;
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function checkFolder(target: string): Promise<void> {
@@ -54,7 +114,16 @@ async function checkEditable(target: string, resource: string): Promise<void> {
   }
   const job = jobFileBeside(target);
   if (!(await lstat(job).catch(() => undefined))) return;
-  if ((await headOf(job)).startsWith(EDITABLE_MARK)) return;
+  const head = await headOf(job);
+  if (head.startsWith(EDITABLE_MARK)) {
+    const other = fileOf(head);
+    if (other === undefined || other === oneLine(basename(target))) return;
+    throw new RunError(
+      'usage',
+      `${job} is the job of ${other}, and would become the job of ${basename(target)}. Nothing was read or written. ` +
+        `Name another file with -o; or, if ${other} is not to be imported any more, delete ${job}.`,
+    );
+  }
   throw new RunError(
     'usage',
     `${job} is there and was not written by \`rowferry export --editable\`: it is left alone. Nothing was read or written. ` +
@@ -62,11 +131,24 @@ async function checkEditable(target: string, resource: string): Promise<void> {
   );
 }
 
+/** Bytes in which the comment at the top of a job file names its file. */
+const HEAD = 4096;
+
+/** The file that a job belongs to, as the first command in its comment names it. */
+function fileOf(head: string): string | undefined {
+  return /^# +rowferry import (.+) --job .+ --dry-run$/m.exec(head)?.[1];
+}
+
+/** As comments have it. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ');
+}
+
 async function headOf(path: string): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (!file) return '';
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(200), 0, 200, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();

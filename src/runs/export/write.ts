@@ -2,6 +2,7 @@ import { writeSafely } from '../../files/safe-write.js';
 import { tableFormat, type WrittenTable, writeTable } from '../../files/table-write.js';
 import type { TableRows } from '../../model/table.js';
 import type { SummaryTarget } from '../../report/summary.js';
+import { writeBase } from './base.js';
 import type { ReadConnection } from './connect.js';
 import type { Layout } from './lay-out.js';
 import type { Records } from './records.js';
@@ -17,16 +18,40 @@ export async function writeTarget(
   run: ExportRun,
   connection: ReadConnection,
   list: Records,
+  layout: Layout,
+): Promise<Written> {
+  const { imported } = layout;
+  if (!imported) return writeFiles(run, connection, list, layout);
+  const fields = imported.map(({ field }) => field);
+  return writeBase(run.folder, fields, (base) =>
+    writeFiles(run, connection, list, layout, (id, row) =>
+      base.add(
+        id,
+        imported.map(({ index }) => row[index] ?? ''),
+      ),
+    ),
+  );
+}
+
+async function writeFiles(
+  run: ExportRun,
+  connection: ReadConnection,
+  list: Records,
   { columns, cells, selection, about, job }: Layout,
+  onRow?: (id: number, row: readonly string[]) => Promise<void>,
 ): Promise<Written> {
   const { file } = run.request;
   const toRecord = recordMaker(run, connection);
   async function* rows(): TableRows {
     for await (const batch of list.read(selection.ids)) {
-      yield batch.map((json) => {
+      const made: string[][] = [];
+      for (const json of batch) {
         const record = toRecord(json);
-        return cells.map((cell) => cell(record));
-      });
+        const row = cells.map((cell) => cell(record));
+        if (onRow && record.read) await onRow(record.read.id, row);
+        made.push(row);
+      }
+      yield made;
     }
   }
   const written = await writeTable(file, columns, rows(), about, {

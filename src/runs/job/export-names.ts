@@ -4,10 +4,11 @@ import { exportFilter } from '../../export/filter.js';
 import type { Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
 import { isWritable } from '../../export/record.js';
+import { withArticle } from '../../model/article.js';
 import { RunError } from '../../model/error.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { FieldSpec, Lexicon, ReadOnlyName, ResourceName } from '../../resources/spec.js';
-import { type Report, withArticle } from './names.js';
+import type { Report } from './names.js';
 import type { KeyPath } from './yaml.js';
 
 /**

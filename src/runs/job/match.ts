@@ -1,10 +1,11 @@
+import { withArticle } from '../../model/article.js';
 import { customFieldName } from '../../model/job.js';
 import { foldText } from '../../pipeline/headings.js';
 import { findField } from '../../resources/registry.js';
 import { checkRecord } from '../../resources/rules.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Source } from './columns.js';
-import { asPlain, type FieldNames, type Plain, type Report, withArticle } from './names.js';
+import { asPlain, type FieldNames, type Plain, type Report } from './names.js';
 
 /** The fields of `match.key` under the names the resource gives them. */
 export function matchKeys(job: Plain, spec: ResourceSpec): string[] {

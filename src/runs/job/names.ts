@@ -1,3 +1,4 @@
+import { withArticle } from '../../model/article.js';
 import { customFieldName, type ImportJob } from '../../model/job.js';
 import { foldText } from '../../pipeline/headings.js';
 import { findField } from '../../resources/registry.js';
@@ -83,10 +84,6 @@ export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: P
       return found;
     },
   };
-}
-
-export function withArticle(resource: string): string {
-  return `${resource === 'asset' ? 'an' : 'a'} ${resource}`;
 }
 
 function spellings(spec: ResourceSpec): string[] {

@@ -4,7 +4,7 @@ import { customFieldName } from '../../model/job.js';
 import { type Catalogue, type CustomTarget, findCustom } from '../../pipeline/custom-names.js';
 import { foldText } from '../../pipeline/headings.js';
 import { quoted } from '../../pipeline/nearest.js';
-import type { CustomTemplate, ResourceSpec } from '../../resources/spec.js';
+import type { CustomTemplate, FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { didYouMean } from '../nearest.js';
 
 /** Which custom fields a blank workbook has. */
@@ -15,30 +15,70 @@ export interface CustomChoice {
   readonly warnings: readonly string[];
 }
 
+/** What a person asks for. */
+export interface CustomWish {
+  /** Name or id of a template, or `none`; the one that `columns` belong to, else the first, where absent. */
+  readonly template?: string;
+  /** Names or ids of forms, or `none`; all where absent. */
+  readonly forms?: readonly string[];
+  readonly columns?: readonly string[];
+}
+
 /**
- * The columns of all forms, and the fields of one custom field template: a record holds the values of one (interface,
- * section 2.1). `template`: its name or id, or `none`; left out, the one that `wanted` columns belong to, else the first.
+ * The columns of custom forms, and the fields of one custom field template: a record holds the values of one (interface,
+ * section 2.1). Throws `RunError('usage')` for a template or form that there is not.
  */
-export function chooseCustom(
+export function chooseCustom(spec: ResourceSpec, catalogue: Catalogue, wish: CustomWish): CustomChoice {
+  const { columns, ...rest } = choose(spec, catalogue, wish);
+  return { ...rest, columns: distinct(columns) };
+}
+
+/** A custom field with both names that a job may give it; `byName` only where it means this field alone. */
+interface Named {
+  readonly byId: string;
+  readonly byName: string | undefined;
+  readonly spec: FieldSpec;
+}
+
+type Choice = Omit<CustomChoice, 'columns'> & { readonly columns: readonly Named[] };
+
+/** A job compares the names of its fields without case: where two would be one, both go by their ids. */
+function distinct(columns: readonly Named[]): CustomColumn[] {
+  const times = new Map<string, number>();
+  for (const { byName } of columns) {
+    if (byName !== undefined) times.set(foldText(byName), (times.get(foldText(byName)) ?? 0) + 1);
+  }
+  return columns.map(({ byId, byName, spec }) => ({
+    field: byName !== undefined && times.get(foldText(byName)) === 1 ? byName : byId,
+    spec,
+  }));
+}
+
+function choose(
   spec: ResourceSpec,
   catalogue: Catalogue,
-  template: string | undefined,
-  wanted: readonly string[],
-): CustomChoice {
-  const forms = catalogue.forms.flatMap((form) => columnsOf('form', form, spec, catalogue));
+  { template, forms: formNames, columns: wanted = [] }: CustomWish,
+): Choice {
+  const forms = formsOf(spec, catalogue, formNames);
   const there = catalogue.templates
     .map((one) => ({ one, columns: columnsOf('template', one, spec, catalogue) }))
     .filter(({ columns }) => columns.length > 0);
-  const names = there.map(({ one }) => one.name);
+  const all = there.map(({ one }) => one);
+  const names = all.map(({ name }) => name);
   if (template !== undefined) {
     if (foldText(template) === 'none') return { columns: forms, warnings: [] };
-    const found =
-      there.find(({ one }) => String(one.id) === template.trim()) ??
-      there.find(({ one }) => foldText(one.name) === foldText(template));
+    const [found, ...same] = named(there, template, ({ one }) => one);
+    if (found && same.length > 0)
+      throw ambiguous(
+        '--template',
+        'custom field templates',
+        template,
+        [found, ...same].map(({ one }) => one),
+      );
     if (!found) {
       throw new RunError(
         'usage',
-        `--template: ${spec.name} records have no custom field template "${template}"${didYouMean(template, names)}. ${names.length > 0 ? `There are ${quoted(names)}, and none.` : 'There are none.'}`,
+        `--template: ${spec.name} records have no custom field template "${template}"${didYouMean(template, names) || '.'} ${names.length > 0 ? `There are ${listed(all)}, and none.` : 'There are none.'}`,
       );
     }
     return { columns: [...found.columns, ...forms], template: found.one.name, warnings: [] };
@@ -52,14 +92,75 @@ export function chooseCustom(
   }
   const chosen = there.find(({ one }) => asked.has(one.id)) ?? there[0];
   if (!chosen) return { columns: forms, warnings: [] };
-  const others = names.filter((name) => name !== chosen.one.name);
+  const others = all.filter((one) => one !== chosen.one);
   const warnings =
     others.length > 0 && asked.size === 0 && wanted.length === 0
       ? [
-          `A record holds the values of one custom field template. The columns are those of "${chosen.one.name}"; for another say --template with its name: ${quoted(others)}.`,
+          `A record holds the values of one custom field template. The columns are those of "${chosen.one.name}"; for another say --template with its name or id: ${listed(others)}.`,
         ]
       : [];
   return { columns: [...chosen.columns, ...forms], template: chosen.one.name, warnings };
+}
+
+function formsOf(spec: ResourceSpec, catalogue: Catalogue, wanted: readonly string[] | undefined): Named[] {
+  const there = catalogue.forms
+    .map((one) => ({ one, columns: columnsOf('form', one, spec, catalogue) }))
+    .filter(({ columns }) => columns.length > 0);
+  if (wanted === undefined) return there.flatMap(({ columns }) => columns);
+  const all = there.map(({ one }) => one);
+  const chosen = wanted.flatMap((text) => {
+    if (foldText(text) === 'none') return [];
+    const [found, ...same] = named(there, text, ({ one }) => one);
+    if (found && same.length > 0)
+      throw ambiguous(
+        '--form',
+        'custom forms',
+        text,
+        [found, ...same].map(({ one }) => one),
+      );
+    if (found) return [found];
+    throw new RunError(
+      'usage',
+      `--form: ${spec.name} records have no custom form "${text}"${
+        didYouMean(
+          text,
+          all.map(({ name }) => name),
+        ) || '.'
+      } ${all.length > 0 ? `There are ${listed(all)}, and none.` : 'There are none.'}`,
+    );
+  });
+  return there.filter((one) => chosen.includes(one)).flatMap(({ columns }) => columns);
+}
+
+/** What an id, a name, or else a name without regard to case means; several where names are equal. */
+function named<T>(all: readonly T[], text: string, of: (one: T) => CustomTemplate): T[] {
+  const ways = [
+    (one: CustomTemplate) => String(one.id) === text.trim(),
+    (one: CustomTemplate) => one.name.trim() === text.trim(),
+    (one: CustomTemplate) => foldText(one.name) === foldText(text),
+  ];
+  for (const way of ways) {
+    const found = all.filter((one) => way(of(one)));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function ambiguous(option: string, what: string, text: string, all: readonly CustomTemplate[]): RunError {
+  return new RunError(
+    'usage',
+    `${option}: several ${what} are named "${text}"; say the id instead: ${all.map(({ id }) => id).join(' or ')}.`,
+  );
+}
+
+/** Names, with the ids of those that a name does not tell apart. */
+function listed(all: readonly CustomTemplate[]): string {
+  return all
+    .map((one) => {
+      const same = all.some((other) => other !== one && foldText(other.name) === foldText(one.name));
+      return same ? `${quoted([one.name])} (${one.id})` : quoted([one.name]);
+    })
+    .join(', ');
 }
 
 /** The custom field a text names. */
@@ -79,16 +180,16 @@ function columnsOf(
   owner: CustomTemplate,
   spec: ResourceSpec,
   catalogue: Catalogue,
-): CustomColumn[] {
+): Named[] {
   if (kind === 'form' && !spec.form) return [];
-  return owner.fields.flatMap((field): CustomColumn[] => {
+  return owner.fields.flatMap((field): Named[] => {
     const byId = `${kind}.${owner.id}.${field.id}`;
     const found = customTarget(byId, spec, catalogue);
     if (!found || 'problem' in found) return [];
     const byName = `${kind}.${owner.name}.${field.name}`;
     const same = PLAIN.test(byName) ? customTarget(byName, spec, catalogue) : undefined;
     const certain = same !== undefined && !('problem' in same) && same.spec.name === found.spec.name;
-    return [{ field: certain ? byName : byId, spec: found.spec }];
+    return [{ byId, byName: certain ? byName : undefined, spec: found.spec }];
   });
 }
 

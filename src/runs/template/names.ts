@@ -83,7 +83,8 @@ async function readList(list: Readable, { service, signal, warn }: Asking, lack:
     return records;
   } catch (error) {
     if (signal.aborted || !(error instanceof RunError)) throw error;
-    const why = error.status === 403 ? 'the token may not read it (403)' : error.message;
+    const why =
+      error.status === 403 ? 'the token may not read it (403)' : error.message.replace(', then resume the run', '');
     warn(`The list of ${list} could not be read, so ${lack}: ${why}`);
     return undefined;
   }

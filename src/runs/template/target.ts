@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { SHEET } from '../../blank-workbook/columns.js';
 import { isTemplateJob } from '../../blank-workbook/job-text.js';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
@@ -43,26 +44,54 @@ async function checkJob(job: string): Promise<void> {
   );
 }
 
-/** A workbook that somebody has filled in is not written over. What is no workbook at all is, as any output file. */
+/**
+ * Only an untouched template is written over. A workbook that somebody has filled in is not, and neither is a file that
+ * cannot be read as one: protected by a password, cut off, of another program, or a workbook of somebody's own.
+ */
 async function checkWorkbook(target: string, shown: string, sheet: string): Promise<void> {
-  const rows = (await filledRows(target, sheet)) ?? (await filledRows(target));
-  if (!rows) return;
+  const [first, ...others] = [...new Set([sheet, ...Object.values(SHEET)])];
+  let blank: Looked | undefined;
+  let unreadable: string | undefined;
+  for (const name of [first ?? sheet, ...others]) {
+    const looked = await lookAt(target, name);
+    if (looked.kind === 'filled') {
+      throw new RunError(
+        'usage',
+        `${shown} is there already and holds rows that somebody filled in (row ${looked.row} of "${name}"). Nothing was written. Name another file, or move this one.`,
+      );
+    }
+    if (looked.kind === 'blank') blank = looked;
+    else unreadable ??= looked.why;
+  }
+  const help = blank ? await lookAt(target, HELP) : undefined;
+  if (blank && help?.kind !== 'unreadable') return;
+  const why = blank ? `it has no sheet "${HELP}"` : unreadable;
   throw new RunError(
     'usage',
-    `${shown} is there already and holds rows that somebody filled in (row ${rows.row} of "${rows.sheet}"). Nothing was written. Name another file, or move this one.`,
+    `${shown} is there already, and it is not a blank workbook of \`rowferry template\`: ${why}${/[.!?]$/.test(why ?? '') ? '' : '.'} Nothing was written. Name another file, or move this one.`,
   );
 }
 
-async function filledRows(target: string, sheet?: string): Promise<{ row: number; sheet: string } | false | undefined> {
+/** A sheet of every template. */
+const HELP = 'Help';
+
+type Looked =
+  | { readonly kind: 'blank' }
+  | { readonly kind: 'filled'; readonly row: number }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+async function lookAt(target: string, sheet: string): Promise<Looked> {
   try {
-    const source = await openSource(target, sheet === undefined ? {} : { sheet, header_row: 1 });
+    const source = await openSource(target, { format: 'xlsx', sheet, header_row: 1 });
     for await (const batch of source.rows()) {
       const filled = batch.find(({ cells }) => !cells.every(isBlank));
-      if (filled) return { row: filled.row, sheet: source.meta.sheet ?? '' };
+      if (filled) return { kind: 'filled', row: filled.row };
     }
-    return false;
+    return { kind: 'blank' };
   } catch (error) {
-    if (error instanceof RunError) return undefined;
+    if (error instanceof RunError) return { kind: 'unreadable', why: withoutPath(error.message, target) };
     throw error;
   }
 }
+
+const withoutPath = (text: string, path: string) => text.replace(`${path}: `, '').replace(/ Nothing was sent\.$/, '');

@@ -129,7 +129,7 @@ export function openPass(number: number, heard: Heard, options: { alone: boolean
         problem(
           page.page,
           'nameless',
-          `${without} of its records have no id, so it cannot be checked that all are there`,
+          `${without} of its records ${without === 1 ? 'has' : 'have'} no id, so it cannot be checked that all are there`,
         );
       }
       // Once the count has changed, all that follows from it is no news.

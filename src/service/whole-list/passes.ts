@@ -39,7 +39,7 @@ export interface PassesResult {
  * pages that the log holds already are taken from there, and the service is asked for the rest.
  */
 export async function readPasses(
-  read: (page: number) => Promise<Page>,
+  read: (page: number, pastEnd: boolean) => Promise<Page>,
   log: PageLog,
   slots: Slots,
   rules: Rules,

@@ -85,8 +85,8 @@ export function* backward(pass: Pass): Walk {
 
 /**
  * From the first page to the last, and on for as long as a page may be followed by another: the service's count is not
- * believed where the pages say otherwise. Only a removal before a record can carry it past the walk, and that lowers the
- * count.
+ * believed where the pages say otherwise (where the page behind the end fails, there is nothing but the count to go by).
+ * Only a removal before a record can carry it past the walk, and that lowers the count.
  */
 export function* forward(pass: Pass): Walk {
   const overlap = stepBack(pass, -1);
@@ -101,7 +101,8 @@ export function* forward(pass: Pass): Walk {
       return;
     }
     const before = pass.newest;
-    const shown = yield { page, until: isSingle(pass) ? page : Math.max(page, pass.pages) };
+    const pastEnd = page > pass.pages;
+    const shown = yield { page, until: isSingle(pass) ? page : Math.max(page, pass.pages), pastEnd };
     pass.hear(shown);
     if (page === 1) farthest = pass.pages * 2 + 50;
     if (page > pass.pages) {

@@ -4,6 +4,8 @@ import type { Page } from '../port.js';
 export interface Step {
   readonly page: number;
   readonly until: number;
+  /** By the service's count there is nothing on this page. */
+  readonly pastEnd?: boolean;
 }
 
 /** Pages that were answered and wait for an earlier one: at most so many times the requests in flight. */
@@ -14,7 +16,10 @@ const WAITING = 4;
  * requests in flight; what a walk that turns no longer wants is thrown away, never used later. A page that failed
  * rejects when its turn has come, and nothing further is asked for.
  */
-export function openWindow(read: (page: number) => Promise<Page>, most: () => number): (step: Step) => Promise<Page> {
+export function openWindow(
+  read: (page: number, pastEnd: boolean) => Promise<Page>,
+  most: () => number,
+): (step: Step) => Promise<Page> {
   const ahead = new Map<number, Promise<Page>>();
   let inFlight = 0;
   let failed = false;
@@ -27,7 +32,7 @@ export function openWindow(read: (page: number) => Promise<Page>, most: () => nu
 
   function ask(page: number): void {
     inFlight++;
-    const answer = read(page);
+    const answer = read(page, way.pastEnd === true);
     ahead.set(page, answer);
     answer.then(
       () => {

@@ -1,0 +1,139 @@
+import type { ImportJob } from '../model/job.js';
+import type { Cell, SheetRow } from '../model/row.js';
+import { normaliseKey, sameValue } from '../model/value.js';
+import { trimText } from './cell-text.js';
+import { compileMapping, type Mapping } from './map.js';
+import type { MappingInput } from './place.js';
+import { isOfCell } from './repeats.js';
+import { isNamed, type StagedRow, type StagedValue } from './staged.js';
+import { findTarget } from './targets.js';
+
+/** Leaves of a staged row what a person changed. `texts`: what the export wrote for the record, in the order of its fields. */
+export type KeepEdits = (row: SheetRow, staged: StagedRow, texts: readonly string[]) => StagedRow;
+
+/** A text is cut where a cell of a workbook ends; a pair of surrogates is not parted. */
+const CUT = 32_766;
+
+/** A mapped column that the export wrote. */
+interface Written {
+  readonly field: string;
+  readonly heading: string;
+  /** Position in the file. */
+  readonly index: number;
+  /** Position in the texts. */
+  readonly at: number;
+  readonly isText: boolean;
+}
+
+/**
+ * Compares the cells of a file with what an export wrote into them. A cell that means the same is no change: its field is
+ * not set, so that what somebody else has written meanwhile stays. Keys, constants, and values that the job gives to blank
+ * cells stay as they are. `fields`: what the export wrote, as its job file names it.
+ */
+export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonly string[]): KeepEdits {
+  const { job, meta, spec, catalogue } = input;
+  const places = new Map<string, number>();
+  for (const [at, name] of fields.entries()) {
+    const found = findTarget(name, job, spec, catalogue);
+    if (!('problem' in found)) places.set(found.field, at);
+  }
+  const columns = mapping.columns.flatMap(({ field, heading, spec: { type } }): Written[] => {
+    const at = places.get(field);
+    if (at === undefined || mapping.key.includes(field)) return [];
+    const isText = type.kind === 'text' || type.kind === 'email';
+    return [{ field, heading, index: meta.headings.indexOf(heading), at, isText }];
+  });
+  const exporting = compileMapping({ ...input, job: asExported(job), sample: [] });
+  const width = meta.headings.length;
+
+  function exportedRow(row: number, texts: readonly string[]): StagedRow {
+    const cells: Cell[] = new Array<Cell>(width).fill('');
+    for (const { index, at } of columns) cells[index] = texts[at] ?? '';
+    return exporting.mapRow({ row, cells });
+  }
+
+  return (row, staged, texts) => {
+    const same = new Map<string, Written>();
+    let exported: StagedRow | undefined;
+    for (const column of columns) {
+      const cell = row.cells[column.index] ?? '';
+      const text = texts[column.at] ?? '';
+      if (typeof cell === 'string' && trimText(cell) === '') {
+        // What a blank cell sets is the job's own word, but for "no value", which the export wrote, too.
+        if (staged.set[column.field] === null && trimText(text) === '') same.set(column.field, column);
+        continue;
+      }
+      if (trimText(text) === '') continue;
+      if (cell !== text && !isCut(cell, text)) {
+        exported ??= exportedRow(row.row, texts);
+        if (!isSame(column, staged, exported)) continue;
+      }
+      same.set(column.field, column);
+    }
+    keepPair(staged, same);
+    return same.size === 0 ? staged : without(staged, same);
+  };
+}
+
+/** The job for the texts of the export: they are written in one form, however the file was saved since. */
+function asExported(job: ImportJob): ImportJob {
+  const columns = Object.entries(job.columns).map(([heading, target]): [string, typeof target] => {
+    if (target === null || typeof target === 'string') return [heading, target];
+    const { dates: _dates, decimal: _decimal, required: _required, ...rest } = target;
+    return [heading, rest];
+  });
+  const source = { ...job.source, dates: ['yyyy-MM-dd'], decimal: '.' as const };
+  return { ...job, source, columns: Object.fromEntries(columns) };
+}
+
+function isCut(cell: Cell, text: string): boolean {
+  return typeof cell === 'string' && cell.length >= CUT && text.startsWith(cell);
+}
+
+function isSame({ field, heading, isText }: Written, staged: StagedRow, exported: StagedRow): boolean {
+  const now = staged.set[field];
+  const then = exported.set[field];
+  if (now === undefined || then === undefined) {
+    const fault = now === then ? faultOf(staged, heading) : undefined;
+    const before = fault && faultOf(exported, heading);
+    return before !== undefined && before.code === fault?.code && before.value === fault.value;
+  }
+  if (!isText) return means(now, then);
+  // Outer blanks are part of a text that a record holds.
+  return withLineFeeds(staged.cells?.[field] ?? now) === withLineFeeds(exported.cells?.[field] ?? then);
+}
+
+function faultOf(row: StagedRow, heading: string) {
+  return row.issues.find((issue) => isOfCell(issue) && issue.column === heading);
+}
+
+function means(a: StagedValue, b: StagedValue): boolean {
+  if (isNamed(a) || isNamed(b)) return isNamed(a) && isNamed(b) && normaliseKey(a.name) === normaliseKey(b.name);
+  return sameValue(a, b);
+}
+
+/** Spreadsheet programs keep line feeds only. */
+function withLineFeeds(value: StagedValue): StagedValue {
+  return typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : value;
+}
+
+const PAIR = ['category.name', 'category.subcategory'] as const;
+
+/** A subcategory means something under its category alone: where one of them is changed, both are set. */
+function keepPair({ set }: StagedRow, same: Map<string, Written>): void {
+  if (PAIR.every((field) => set[field] === undefined || same.has(field))) return;
+  for (const field of PAIR) same.delete(field);
+}
+
+function without(staged: StagedRow, same: ReadonlyMap<string, Written>): StagedRow {
+  const { cells, ...row } = staged;
+  const headings = new Set([...same.values()].map(({ heading }) => heading));
+  const isKept = ([field]: [string, unknown]) => !same.has(field);
+  const kept = Object.entries(cells ?? {}).filter(isKept);
+  return {
+    ...row,
+    set: Object.fromEntries(Object.entries(staged.set).filter(isKept)),
+    issues: staged.issues.filter((issue) => !isOfCell(issue) || !headings.has(issue.column ?? '')),
+    ...(kept.length > 0 ? { cells: Object.fromEntries(kept) } : {}),
+  };
+}

@@ -1,0 +1,61 @@
+import type { SheetRow } from '../model/row.js';
+import { keepEdits } from '../pipeline/edited.js';
+import type { Mapping } from '../pipeline/map.js';
+import type { MappingInput } from '../pipeline/place.js';
+import type { StagedRow } from '../pipeline/staged.js';
+import { openBase } from './export/base.js';
+import type { Run } from './run.js';
+
+/** Rows of a file that an export wrote, without what nobody has changed since. */
+export interface EditedRows {
+  /** `staged` are `rows` after mapping, in the same order. */
+  keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): Promise<readonly StagedRow[]>;
+  /** Says what could not be compared. */
+  close(): Promise<void>;
+}
+
+const OLDER = 'every cell counts, and older values are written back where somebody changed them since';
+
+/** Undefined where the job was not written by an export, or what that export wrote is not at hand; that is warned of. */
+export async function openEditedRows(run: Run, input: MappingInput, mapping: Mapping): Promise<EditedRows | undefined> {
+  const { edited_from: from, resource } = run.job;
+  if (from === undefined) return undefined;
+  const { company, service } = run.request;
+  const base = await openBase(run.settings.home, from, { resource, company, service });
+  if (base === 'missing') {
+    run.warn(
+      `This job was written by the export ${from}, which this data folder does not have: ${OLDER}. Look at the dry run.`,
+    );
+    return undefined;
+  }
+  if (base === 'other') {
+    run.warn(
+      `This job was written by the export ${from}, which read other records (resource, company or service): ${OLDER}. Look at the dry run.`,
+    );
+    return undefined;
+  }
+  const keep = keepEdits(input, mapping, base.fields);
+  let strange = 0;
+  return {
+    async keep(rows, staged) {
+      // All at once: the system reads them together.
+      const texts = await Promise.all(
+        staged.map(({ set }) => (typeof set['id'] === 'number' ? base.texts(set['id']) : undefined)),
+      );
+      return staged.map((one, at) => {
+        const row = rows[at];
+        const written = texts[at];
+        if (row && written) return keep(row, one, written);
+        if (typeof one.set['id'] === 'number') strange++;
+        return one;
+      });
+    },
+    async close() {
+      await base.close();
+      if (strange > 0)
+        run.warn(
+          `The export ${from}, which wrote this job, did not write ${strange === 1 ? 'one row' : `${strange} rows`} of the file: ${OLDER}. Look at the dry run.`,
+        );
+    },
+  };
+}

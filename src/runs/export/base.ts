@@ -1,0 +1,109 @@
+import { access, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RunError } from '../../model/error.js';
+import type { Snapshot } from '../../service/port.js';
+import { openSnapshot } from '../../service/snapshot.js';
+import { type RunFolder, runFolder } from '../layout.js';
+import type { StoredExport } from './request.js';
+
+/**
+ * What an editable export wrote, `base.ndjson` in its run folder: by record id the texts of the columns that its import
+ * reads. An import of the changed file sets only what differs from them. In memory about 200 bytes a record.
+ */
+
+/** No record has this id: the line that names the fields, in the order of the texts. */
+const HEAD = 0;
+
+/** Takes the texts of a record, in the order of the fields. */
+export interface BaseWriter {
+  add(id: number, texts: readonly string[]): Promise<void>;
+}
+
+/** The texts that an export wrote. */
+export interface Base {
+  /** Job names of the fields, in the order of the texts. */
+  readonly fields: readonly string[];
+  /** Undefined where the export wrote no row for this record. */
+  texts(id: number): Promise<readonly string[] | undefined>;
+  close(): Promise<void>;
+}
+
+/** What an import must have in common with the export. */
+export type BaseOf = Pick<StoredExport, 'resource' | 'company' | 'service'>;
+
+/**
+ * Remembers what `write` writes. The base appears complete once `write` has ended; before that, an earlier try of the
+ * same run is forgotten.
+ */
+export async function writeBase<T>(
+  { dir }: RunFolder,
+  fields: readonly string[],
+  write: (base: BaseWriter) => Promise<T>,
+): Promise<T> {
+  const path = baseFile(dir);
+  const making = join(dir, 'work', 'base.ndjson');
+  await Promise.all([rm(path, { force: true }), rm(making, { force: true })]);
+  const at = Date.now();
+  const snapshot = await openSnapshot(making);
+  const add = (id: number, record: Parameters<Snapshot['add']>[1]) =>
+    snapshot.add(id, record, '', at).catch((error: unknown) => {
+      throw diskFault(making, error);
+    });
+  let result: T;
+  try {
+    await add(HEAD, { fields });
+    result = await write({ add: (id, texts) => add(id, { texts }) });
+  } catch (error) {
+    await snapshot.close().catch(() => undefined);
+    throw error;
+  }
+  try {
+    await snapshot.close();
+    const file = await open(making, 'r+');
+    await file.sync().finally(() => file.close());
+    await rename(making, path);
+  } catch (error) {
+    throw diskFault(path, error);
+  }
+  return result;
+}
+
+/** What an export of this data folder wrote. `missing`: it is not there; `other`: it is about other records. */
+export async function openBase(home: string, run: string, wanted: BaseOf): Promise<Base | 'missing' | 'other'> {
+  const { dir, request } = runFolder(home, run);
+  const path = baseFile(dir);
+  const there = await access(path).then(
+    () => true,
+    () => false,
+  );
+  const text = there ? await readFile(request, 'utf8').catch(() => undefined) : undefined;
+  if (text === undefined) return 'missing';
+  const stored = JSON.parse(text) as Partial<StoredExport>;
+  const { resource, company, service } = wanted;
+  if (stored.resource !== resource || stored.company !== company || stored.service !== service) return 'other';
+  const snapshot = await openSnapshot(path);
+  const fields = (await snapshot.get(HEAD))?.record['fields'];
+  if (!Array.isArray(fields)) {
+    await snapshot.close();
+    return 'missing';
+  }
+  return {
+    fields: fields.map(String),
+    async texts(id) {
+      const texts = id === HEAD ? undefined : (await snapshot.get(id))?.record['texts'];
+      return Array.isArray(texts) ? (texts as string[]) : undefined;
+    },
+    close: () => snapshot.close(),
+  };
+}
+
+function baseFile(dir: string): string {
+  return join(dir, 'base.ndjson');
+}
+
+function diskFault(path: string, error: unknown): RunError {
+  const text = error instanceof Error ? error.message : String(error);
+  return new RunError('failed', `${path}: could not be written: ${text}. Free space and export again.`, [], {
+    cause: error,
+  });
+}
