@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { normaliseKey, type Ref } from '../model/value.js';
+import { recordId } from '../resources/read-value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 import type { Json, KnownIds, Service } from '../service/port.js';
 import { askFilter, type Filter, listIsCheaper, trustFilter } from './filter.js';
@@ -76,15 +77,15 @@ async function loadTable(
 ): Promise<Map<string, Entry[]>> {
   const table = new Map<string, Entry[]>();
   const add = (record: Json) => {
-    if (typeof record['id'] !== 'number') return;
+    const id = recordId(record['id']);
+    if (id === undefined) return;
     const display = String(record[source.names[0] ?? ''] ?? '');
     for (const field of source.names) {
       const name = normaliseKey(String(record[field] ?? ''));
       if (name === '') continue;
       for (const key of new Set([name, ...(field === 'email' ? [name.toLowerCase()] : [])])) {
         const entries = table.get(key) ?? [];
-        if (!entries.some((entry) => entry.id === record['id']))
-          entries.push({ id: record['id'], name: display, record });
+        if (!entries.some((entry) => entry.id === id)) entries.push({ id, name: display, record });
         table.set(key, entries);
       }
     }

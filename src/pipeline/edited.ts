@@ -8,8 +8,15 @@ import { isOfCell } from './repeats.js';
 import { isNamed, type StagedRow, type StagedValue } from './staged.js';
 import { findTarget } from './targets.js';
 
-/** Leaves of a staged row what a person changed. `texts`: what the export wrote for the record, in the order of its fields. */
-export type KeepEdits = (row: SheetRow, staged: StagedRow, texts: readonly string[]) => StagedRow;
+/** What an export wrote for a record, in the order of its fields; null where a later import has set another value. */
+export type ExportedTexts = readonly (string | null)[];
+
+/** Leaves of a staged row what a person changed. `changed`: positions in the texts of the fields that the row still sets. */
+export type KeepEdits = (
+  row: SheetRow,
+  staged: StagedRow,
+  texts: ExportedTexts,
+) => { readonly row: StagedRow; readonly changed: readonly number[] };
 
 /** A text is cut where a cell of a workbook ends; a pair of surrogates is not parted. */
 const CUT = 32_766;
@@ -46,7 +53,7 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
   const exporting = compileMapping({ ...input, job: asExported(job), sample: [] });
   const width = meta.headings.length;
 
-  function exportedRow(row: number, texts: readonly string[]): StagedRow {
+  function exportedRow(row: number, texts: ExportedTexts): StagedRow {
     const cells: Cell[] = new Array<Cell>(width).fill('');
     for (const { index, at } of columns) cells[index] = texts[at] ?? '';
     return exporting.mapRow({ row, cells });
@@ -58,6 +65,7 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
     for (const column of columns) {
       const cell = row.cells[column.index] ?? '';
       const text = texts[column.at] ?? '';
+      if (texts[column.at] === null) continue;
       if (typeof cell === 'string' && trimText(cell) === '') {
         // What a blank cell sets is the job's own word, but for "no value", which the export wrote, too.
         if (staged.set[column.field] === null && trimText(text) === '') same.set(column.field, column);
@@ -71,7 +79,10 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
       same.set(column.field, column);
     }
     keepPair(staged, same);
-    return same.size === 0 ? staged : without(staged, same);
+    const changed = columns
+      .filter(({ field }) => staged.set[field] !== undefined && !same.has(field))
+      .map(({ at }) => at);
+    return { row: same.size === 0 ? staged : without(staged, same), changed };
   };
 }
 

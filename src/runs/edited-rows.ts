@@ -42,13 +42,22 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
       const texts = await Promise.all(
         staged.map(({ set }) => (typeof set['id'] === 'number' ? base.texts(set['id']) : undefined)),
       );
-      return staged.map((one, at) => {
-        const row = rows[at];
+      const kept: StagedRow[] = [];
+      for (const [at, one] of staged.entries()) {
+        const sheetRow = rows[at];
         const written = texts[at];
-        if (row && written) return keep(row, one, written);
-        if (typeof one.set['id'] === 'number') strange++;
-        return one;
-      });
+        const id = one.set['id'];
+        if (sheetRow && written && typeof id === 'number') {
+          const { row, changed } = keep(sheetRow, one, written);
+          // From now on the service may hold what the file says: put back to what the export wrote, the cell is a change again.
+          if (!run.request.dryRun) await base.forget(id, written, changed);
+          kept.push(row);
+          continue;
+        }
+        if (typeof id === 'number') strange++;
+        kept.push(one);
+      }
+      return kept;
     },
     async close() {
       await base.close();

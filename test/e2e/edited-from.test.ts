@@ -112,6 +112,22 @@ describe('a file that is older than the service', () => {
     expect(one(1)['city']).toBe('Bonn');
   });
 
+  it('a cell that is put back to what the export wrote is a change again, once another value was imported', async () => {
+    const { file, one, run } = await suppliers();
+    await change(file, (rows) => Object.assign(rows[0]!, { city: 'Bergen' }));
+    expect((await desk.import(file, jobOf(file), { dryRun: true })).plan).toHaveLength(1);
+    expect((await run()).commits).toBe(1);
+    expect((await run()).commits).toBe(0);
+    await change(file, (rows) => Object.assign(rows[0]!, { city: 'Oslo' }));
+    expect((await run()).commits).toBe(1);
+    expect(one(0)).toMatchObject({ city: 'Oslo' });
+    // Emptied where the job says that empties the field.
+    await changeJob(file, (text) => text.replace('blank: keep', 'blank: clear'));
+    await change(file, (rows) => Object.assign(rows[0]!, { city: '' }));
+    expect((await run()).commits).toBe(1);
+    expect(one(0)?.['city'] ?? null).toBeNull();
+  });
+
   it('rows may be sorted and deleted, headings renamed, and a record that is gone is told', async () => {
     const { ids, file, one, edit, run } = await suppliers();
     for (const at of [0, 2]) edit(at, { city: 'Rome' });

@@ -1,6 +1,7 @@
 import { access, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
+import type { ExportedTexts } from '../../pipeline/edited.js';
 import type { Snapshot } from '../../service/port.js';
 import { openSnapshot } from '../../service/snapshot.js';
 import { type RunFolder, runFolder } from '../layout.js';
@@ -24,7 +25,9 @@ export interface Base {
   /** Job names of the fields, in the order of the texts. */
   readonly fields: readonly string[];
   /** Undefined where the export wrote no row for this record. */
-  texts(id: number): Promise<readonly string[] | undefined>;
+  texts(id: number): Promise<ExportedTexts | undefined>;
+  /** What an import sets is no longer what the export wrote. `changed`: positions in the texts. */
+  forget(id: number, texts: ExportedTexts, changed: readonly number[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -91,7 +94,14 @@ export async function openBase(home: string, run: string, wanted: BaseOf): Promi
     fields: fields.map(String),
     async texts(id) {
       const texts = id === HEAD ? undefined : (await snapshot.get(id))?.record['texts'];
-      return Array.isArray(texts) ? (texts as string[]) : undefined;
+      return Array.isArray(texts) ? (texts as (string | null)[]) : undefined;
+    },
+    async forget(id, texts, changed) {
+      if (changed.every((at) => texts[at] === null)) return;
+      const left = texts.map((text, at) => (changed.includes(at) ? null : text));
+      await snapshot.add(id, { texts: left }, '', Date.now()).catch((error: unknown) => {
+        throw diskFault(path, error);
+      });
     },
     close: () => snapshot.close(),
   };
