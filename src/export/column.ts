@@ -1,10 +1,11 @@
+import type { ExportableName } from '../model/resource-names.js';
 import type { TableColumn } from '../model/table.js';
 import type { ReadRecord } from '../resources/read.js';
-import type { CustomTemplate, FieldType, Lexicon, ReadOnlyName, ResourceName } from '../resources/spec.js';
+import type { CustomTemplate, FieldType, Lexicon } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
 
 /** Every resource that can be exported. */
-export type Exportable = ResourceName | ReadOnlyName;
+export type Exportable = ExportableName;
 
 /** A record on its way into a row. */
 export interface ExportRecord {

@@ -1,22 +1,7 @@
 import { z } from 'zod';
+import { EXPORTABLE, IMPORTABLE } from './resource-names.js';
 
 /** Job files, contract section 4. The loader adds line numbers and nearest names to what zod reports. */
-
-export const IMPORTABLE = ['asset', 'contract', 'supplier', 'customer'] as const;
-
-/** Resources that can be exported: those that can be written and those that can only be read. */
-export const EXPORTABLE = [
-  ...IMPORTABLE,
-  'license',
-  'company',
-  'user',
-  'category',
-  'usage-status',
-  'asset-owner',
-  'custom-field-template',
-  'custom-form-template',
-] as const;
-export type ExportableName = (typeof EXPORTABLE)[number];
 
 const blank = z.enum(['keep', 'clear']);
 

@@ -1,24 +1,12 @@
+import { IMPORTABLE, type ImportableName, READ_ONLY, type ReadOnlyName } from '../model/resource-names.js';
+
 /**
  * Resources as data. Everything that must know a field (job files, conversion, validation, bodies, README tables)
  * derives it from these descriptions; nothing else in the program lists fields.
  */
 
-/** Resources that rows can be written to. */
-export const WRITABLE = ['asset', 'contract', 'supplier', 'customer'] as const;
-export type ResourceName = (typeof WRITABLE)[number];
-
-/** Resources that can only be read (interface, section 2.6 and 2.7). */
-export const READ_ONLY = [
-  'license',
-  'company',
-  'user',
-  'category',
-  'usage-status',
-  'asset-owner',
-  'custom-field-template',
-  'custom-form-template',
-] as const;
-export type ReadOnlyName = (typeof READ_ONLY)[number];
+export { IMPORTABLE as WRITABLE, READ_ONLY, type ReadOnlyName };
+export type ResourceName = ImportableName;
 
 /** What a reference by name points to, and so where names are looked up. */
 export type ReferenceTarget =

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { afterEach, describe, expect, it } from 'vitest';
-import { EXPORTABLE } from '../../src/model/job.js';
+import { EXPORTABLE } from '../../src/model/resource-names.js';
 import { type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportColumns } from '../../src/export/columns.js';
 import { RunError } from '../../src/model/error.js';
-import { EXPORTABLE } from '../../src/model/job.js';
+import { EXPORTABLE } from '../../src/model/resource-names.js';
 import {
   checkJobText,
   exportRequest,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { RunError } from '../../model/error.js';
-import { EXPORTABLE, type ExportableName } from '../../model/job.js';
+import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
 import type { ExportRequest } from '../../runs/export.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { Cli } from '../io.js';

@@ -1,4 +1,4 @@
-import type { ExportableName } from '../../model/job.js';
+import type { ExportableName } from '../../model/resource-names.js';
 
 /** What is to be exported, and where to. */
 export interface ExportRequest {

@@ -6,7 +6,7 @@ import { makeFolder } from '../../files/make-folder.js';
 import { LONGER_NAME } from '../../files/table-place.js';
 import { tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
-import { IMPORTABLE } from '../../model/job.js';
+import { IMPORTABLE } from '../../model/resource-names.js';
 import type { ExportRequest } from './request.js';
 
 /** The folder of the target as messages speak of it. */

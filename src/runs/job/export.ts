@@ -1,6 +1,6 @@
 import { tableFormat } from '../../files/table-format.js';
 import { RunError } from '../../model/error.js';
-import { IMPORTABLE } from '../../model/job.js';
+import { IMPORTABLE } from '../../model/resource-names.js';
 import { foldText } from '../../pipeline/headings.js';
 import { READ_ONLY, WRITABLE } from '../../resources/spec.js';
 import { type ExportNames, exportNames } from './export-names.js';
