@@ -41,9 +41,14 @@ function writeFault(path: string, error: unknown): unknown {
 /**
  * Makes a file appear complete or not at all: `make` fills a temporary file in the same folder, which is flushed to
  * disk, renamed over `path`, and the folder flushed. On any fault the temporary file is removed and the old one stays.
+ * `name`: of the temporary file, which nobody else may use.
  */
-export async function placeSafely(path: string, make: (temporary: string) => Promise<void>): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+export async function placeSafely(
+  path: string,
+  make: (temporary: string) => Promise<void>,
+  name = `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`,
+): Promise<void> {
+  const temporary = join(dirname(path), name);
   try {
     await make(temporary);
     const file = await open(temporary, 'r+');

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, lstat, open, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { placeSafely } from './safe-write.js';
@@ -24,28 +24,26 @@ export async function placeTable(
 ): Promise<{ bytes: number; sha256: string }> {
   await removeStale(path);
   const name = `.${basename(path)}.${MACHINE}-${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
-  const unfinished = join(dirname(path), name);
   let result = { bytes: 0, sha256: '' };
   own.add(name);
   try {
-    await placeSafely(path, async (temporary) => {
-      const before = await lstat(path).catch(() => undefined);
-      const old = before?.isFile() ? before : undefined;
-      const file = await open(unfinished, 'wx', old ? 0o600 : 0o666);
-      try {
-        const sink = fileSink(file);
-        await produce(sink);
-        result = await sink.end();
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      if (old) await takeOver(unfinished, old);
-      await rename(unfinished, temporary);
-    });
-  } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
-    throw error;
+    await placeSafely(
+      path,
+      async (temporary) => {
+        const before = await lstat(path).catch(() => undefined);
+        const old = before?.isFile() ? before : undefined;
+        const file = await open(temporary, 'wx', old ? 0o600 : 0o666);
+        try {
+          const sink = fileSink(file);
+          await produce(sink);
+          result = await sink.end();
+        } finally {
+          await file.close();
+        }
+        if (old) await takeOver(temporary, old);
+      },
+      name,
+    );
   } finally {
     own.delete(name);
   }

@@ -9,7 +9,7 @@ import { type ByteSink, packedSink } from './table-sink.js';
 import { assertFits, type Shortened, writeBook } from './workbook/book.js';
 
 export { type TableFormat, tableFormat } from './table-format.js';
-export type { Shortened } from './workbook/book.js';
+export { DATA_ROWS, type Shortened } from './workbook/book.js';
 
 export interface WrittenTable {
   readonly bytes: number;

@@ -38,6 +38,9 @@ export interface WrittenBook {
 }
 
 const SHEET_ROWS = 1_048_576;
+
+/** Data rows that one sheet can hold. */
+export const DATA_ROWS = SHEET_ROWS - 1;
 const SHEET_COLUMNS = 16_384;
 
 /** Rows whose texts say how wide the columns are. */
@@ -66,7 +69,7 @@ export async function writeBook(
   columns: readonly TableColumn[],
   rows: TableRows,
   about: TableAbout,
-  rowsPerSheet = SHEET_ROWS - 1,
+  rowsPerSheet = DATA_ROWS,
 ): Promise<WrittenBook> {
   const feed = rowFeed(rows);
   try {
