@@ -10,12 +10,14 @@ import { isWritable } from './record.js';
 export type { Exportable, ExportColumn, ExportContext, ExportRecord } from './column.js';
 
 /** How a customer came to be known: customers cannot be listed (interface, section 4.1). */
-const KNOWN_FROM: ExportColumn = {
-  heading: '_known_from',
+export const KNOWN_FROM = '_known_from';
+
+const knownFrom: ExportColumn = {
+  heading: KNOWN_FROM,
   kind: 'text',
-  source: { kind: 'path', path: '_known_from' },
+  source: { kind: 'path', path: KNOWN_FROM },
   note: 'How this customer is known: the service has no list of customers. For information.',
-  text: ({ json }) => rawText(json['_known_from']),
+  text: ({ json }) => rawText(json[KNOWN_FROM]),
 };
 
 /**
@@ -30,5 +32,5 @@ export function exportColumns(resource: Exportable, context: ExportContext): rea
   const custom = customColumns(spec, context).map(({ heading, ...column }) =>
     headings.give({ ...column, headings: [heading] }),
   );
-  return [...own, ...custom, ...(resource === 'customer' ? [KNOWN_FROM] : [])];
+  return [...own, ...custom, ...(resource === 'customer' ? [knownFrom] : [])];
 }

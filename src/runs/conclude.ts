@@ -78,7 +78,7 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
 }
 
 /** Closes everything, whatever goes wrong on the way: a worker lives on, and what stays open keeps the run from being taken up. */
-async function closeAll(run: Run): Promise<void> {
+export async function closeAll(run: Pick<Run, 'closers'>): Promise<void> {
   const faults: unknown[] = [];
   for (const close of run.closers.splice(0).reverse()) await close().catch((error: unknown) => faults.push(error));
   if (faults.length > 0) throw faults[0];
@@ -103,7 +103,8 @@ function statusOf(run: Run, stopped: Error | undefined): 'interrupted' | 'braked
   return stopped instanceof RunError && stopped.kind === 'braked' ? 'braked' : 'failed';
 }
 
-function reasonOf(stopped: Error): string {
+/** Why a run stopped, in sentences; what is no fault of a run is thrown on. */
+export function reasonOf(stopped: Error): string {
   if (!(stopped instanceof RunError)) throw stopped;
   return [stopped.message, ...stopped.details].join(' ');
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { RunError } from '../model/error.js';
+import type { ExportableName } from '../model/resource-names.js';
 import type { ReadAll } from '../pipeline/read-all.js';
 import { recordId } from '../resources/read-value.js';
 import { resourceSpec } from '../resources/registry.js';
@@ -48,15 +49,7 @@ export async function connect(run: Run): Promise<Connection> {
   if (carrier) run.closers.push(() => carrier.close());
   run.carrier = carrier;
   run.counts = carrier ? withCarried(service.counts, carrier) : service.counts;
-  const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
-  run.closers.push(() => known.close());
-  const all = openLists(
-    service,
-    (resource) => join(run.folder.dir, 'work', `list-${resource}.ndjson`),
-    (resource, records) => {
-      if (resource === 'contract' || resource === 'asset') for (const record of records) learnNames(record, known);
-    },
-  );
+  const { known, readAll, lexicon } = await openSources(run, service);
   const { company, dryRun, force } = run.request;
   const verb = dryRun ? 'Rehearsing for' : 'Importing into';
   await nameCompany(service, { company, address: run.request.service, verb, mayBeArchived: force }, run);
@@ -68,7 +61,25 @@ export async function connect(run: Run): Promise<Connection> {
       'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
     );
   }
-  return { service, spec, known, lexicon: runLexicon(known, all), readAll: all, behaviour };
+  return { service, spec, known, lexicon, readAll, behaviour };
+}
+
+/** What a run knows of the service and reads from it; names are learned from whatever is read. */
+export async function openSources(
+  run: Pick<Run, 'folder' | 'settings' | 'closers'> & { readonly request: { readonly company: number } },
+  service: Service,
+): Promise<Pick<Connection, 'known' | 'readAll' | 'lexicon'>> {
+  const { settings, request } = run;
+  const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
+  run.closers.push(() => known.close());
+  const readAll = openLists(
+    service,
+    (resource) => join(run.folder.dir, 'work', `list-${resource}.ndjson`),
+    (resource, records) => {
+      for (const record of records) learnNames(resource, record, known);
+    },
+  );
+  return { known, readAll, lexicon: runLexicon(known, readAll) };
 }
 
 /** What a run shares with others of its process. */
@@ -104,7 +115,8 @@ function withCarried(own: Readonly<RequestCounts>, { sent }: Carrier): Readonly<
 }
 
 /** Contracts and assets show the customers and business units they belong to, which cannot be listed. */
-export function learnNames(record: Json, known: KnownIds): void {
+export function learnNames(resource: ExportableName, record: Json, known: KnownIds): void {
+  if (resource !== 'contract' && resource !== 'asset') return;
   for (const [key, kind] of [
     ['customer', 'customer'],
     ['business_unit', 'business-unit'],

@@ -35,7 +35,7 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
       survey.see(record);
       templates ||= !isEmpty(record[spec.template.read] as never);
       forms ||= spec.form?.read !== undefined && !isEmpty(record[spec.form.read] as never);
-      if (spec.name === 'contract' || spec.name === 'asset') learnNames(record, known);
+      learnNames(spec.name, record, known);
     },
     now: Date.now,
   };

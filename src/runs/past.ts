@@ -99,7 +99,7 @@ function add(total: RequestCounts, more: Readonly<RequestCounts> | undefined): v
 }
 
 /** Requests of this process and of those before it. */
-export function allRequests(past: Past, counts: Readonly<RequestCounts> | undefined): RequestCounts {
+export function allRequests(past: Pick<Past, 'requests'>, counts: Readonly<RequestCounts> | undefined): RequestCounts {
   const total = { ...past.requests };
   add(total, counts);
   return total;

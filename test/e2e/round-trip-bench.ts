@@ -51,7 +51,7 @@ export async function exportForEditing(
       service,
       (list) => join(dir, `${list}.ndjson`),
       (list, records) => {
-        if (list === 'contract' || list === 'asset') for (const record of records) learnNames(record, known);
+        for (const record of records) learnNames(list, record, known);
       },
     );
     const lexicon = runLexicon(known, readAll);

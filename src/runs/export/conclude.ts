@@ -5,9 +5,9 @@ import { tableFormat } from '../../files/table-write.js';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
-import type { RequestCounts } from '../../service/port.js';
-import { exitCode, type RunResult } from '../conclude.js';
+import { closeAll, exitCode, type RunResult, reasonOf } from '../conclude.js';
 import { rememberRun } from '../last-finished.js';
+import { allRequests } from '../past.js';
 import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 
@@ -42,7 +42,7 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
     }
     return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir };
   } finally {
-    for (const close of run.closers.splice(0).reverse()) await close();
+    await closeAll(run);
     // All of it can be read again, and the file holds it.
     if (finished) await rm(join(run.folder.dir, 'work'), { recursive: true, force: true });
   }
@@ -64,7 +64,7 @@ function summaryOf(run: ExportRun, end: End, status: RunStatus, reason: string |
     source: null,
     ...('written' in end ? facts(end) : { target: { path: request.file, ...tableFormat(request.file) } }),
     rows: { ...noOutcomes(), total: 0 },
-    requests: sumOf(run.earlier, run.counts),
+    requests: allRequests({ requests: run.earlier }, run.counts),
     warnings: run.warnings,
     top_faults: [],
     started_at: request.startedAt,
@@ -79,18 +79,7 @@ function facts({ list, written }: Extract<End, { list: Records }>) {
   return { target, records: rows, passes: list.passes, consistency: list.consistency };
 }
 
-function sumOf(earlier: Readonly<RequestCounts>, own: Readonly<RequestCounts> | undefined): RequestCounts {
-  const sum = { ...earlier };
-  for (const kind of ['total', 'reads', 'writes', 'retries'] as const) sum[kind] += own?.[kind] ?? 0;
-  return sum;
-}
-
 function statusOf(run: ExportRun, end: End): RunStatus {
   if ('written' in end) return end.list.consistency === 'partial' && !end.list.neverWhole ? 'partial' : 'succeeded';
   return run.signal.aborted ? 'interrupted' : 'failed';
-}
-
-function reasonOf(stopped: Error): string {
-  if (!(stopped instanceof RunError)) throw stopped;
-  return [stopped.message, ...stopped.details].join(' ');
 }

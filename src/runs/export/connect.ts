@@ -1,12 +1,8 @@
-import { join } from 'node:path';
 import type { ReadAll } from '../../pipeline/read-all.js';
-import { serviceDir } from '../../service/address.js';
-import { openKnownIds } from '../../service/known-ids.js';
 import type { KnownIds, Service } from '../../service/port.js';
 import { openService } from '../../service/service.js';
-import { learnNames, sharedParts } from '../connect.js';
-import { type RunLexicon, runLexicon } from '../lexicon.js';
-import { openLists } from '../lists.js';
+import { openSources, sharedParts } from '../connect.js';
+import type { RunLexicon } from '../lexicon.js';
 import { nameCompany } from '../name-company.js';
 import { serviceOptions } from '../service-options.js';
 import type { ExportRun } from './run.js';
@@ -35,16 +31,8 @@ export async function connectForReading(run: ExportRun): Promise<ReadConnection>
   });
   run.closers.push(() => service.close());
   run.counts = service.counts;
-  const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
-  run.closers.push(() => known.close());
-  const readAll = openLists(
-    service,
-    (resource) => join(run.folder.dir, 'work', `list-${resource}.ndjson`),
-    (resource, records) => {
-      if (resource === 'contract' || resource === 'asset') for (const record of records) learnNames(record, known);
-    },
-  );
+  const sources = await openSources(run, service);
   const about = { company: request.company, address: request.service, verb: 'Exporting from', mayBeArchived: true };
   const companyName = await nameCompany(service, about, run);
-  return { service, known, lexicon: runLexicon(known, readAll), readAll, companyName };
+  return { service, ...sources, companyName };
 }

@@ -1,3 +1,4 @@
+import { KNOWN_FROM } from '../../export/columns.js';
 import { decodeFields } from '../../pipeline/codec.js';
 import type { ReadAll } from '../../pipeline/read-all.js';
 import { isObject } from '../../resources/path.js';
@@ -5,9 +6,6 @@ import type { ReadRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
 import type { Json, KnownIds } from '../../service/port.js';
 import type { Records } from './records.js';
-
-/** Read form of a customer as far as it is known, and how it came to be known. */
-export const KNOWN_FROM = '_known_from';
 
 /**
  * The customers that can be known: the service has no list of them (interface, section 4.1). Contracts and assets are read
@@ -42,6 +40,7 @@ export async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<
   };
 }
 
+/** Read form of a customer as far as it is known, and how it came to be known. */
 function customer(id: number, known: KnownIds): Json {
   const written = known.lastWritten('customer', id) !== undefined;
   return {

@@ -6,7 +6,7 @@ import { editableColumns } from '../../export/editable-text.js';
 import { describeHabits } from '../../export/habits.js';
 import { isWritable } from '../../export/record.js';
 import { loadReferenceTexts, type ReferenceNames, type ReferenceTexts } from '../../export/reference-text.js';
-import { tableFormat } from '../../files/table-write.js';
+import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import type { TableAbout, TableColumn } from '../../model/table.js';
 import type { ReferenceTarget, ResourceName } from '../../resources/spec.js';
@@ -29,9 +29,6 @@ export interface Layout {
   /** Editable files: the fields that their import sets, and where in a row they stand. */
   readonly imported?: ReturnType<typeof importedFields>;
 }
-
-/** Data rows that one sheet can hold. */
-const SHEET_ROWS = 1_048_575;
 
 /** What only the records tell: how dates are meant, further columns, which records the filter keeps, and their order. */
 export async function layOut(
@@ -75,10 +72,10 @@ async function editableLayout(
 ): Promise<Layout> {
   const { request } = run;
   const { format } = tableFormat(request.file);
-  if (format === 'xlsx' && selection.rows > SHEET_ROWS) {
+  if (format === 'xlsx' && selection.rows > DATA_ROWS) {
     throw new RunError(
       'usage',
-      `There are ${selection.rows} records, more than one sheet holds (${SHEET_ROWS}), and an import reads one sheet. Name a .csv file, or choose with --filter.`,
+      `There are ${selection.rows} records, more than one sheet holds (${DATA_ROWS}), and an import reads one sheet. Name a .csv file, or choose with --filter.`,
     );
   }
   const { templates, forms } = connection.lexicon;

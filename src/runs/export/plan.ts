@@ -8,7 +8,6 @@ import { type ExportOrder, exportOrder } from '../../export/order.js';
 import { proveFilter } from '../../export/prove-filter.js';
 import { exportRecord, isWritable } from '../../export/record.js';
 import { RunError } from '../../model/error.js';
-import type { Page, Readable } from '../../service/port.js';
 import type { ReadConnection } from './connect.js';
 import type { ExportRun } from './run.js';
 
@@ -27,7 +26,7 @@ export interface ExportPlan {
 }
 
 /** Columns, filter and order; what cannot be done is refused before the list is read. */
-export async function planExport(run: ExportRun, { lexicon, service }: ReadConnection): Promise<ExportPlan> {
+export async function planExport(run: ExportRun, { lexicon, service, readAll }: ReadConnection): Promise<ExportPlan> {
   const { resource, columns: wanted, editable } = run.request;
   if (isWritable(resource)) {
     await unlessRefused('custom field templates', lexicon.loadTemplates(), run);
@@ -40,12 +39,10 @@ export async function planExport(run: ExportRun, { lexicon, service }: ReadConne
   const asked = exportFilter(run.request.filter, naming);
   const order = exportOrder(run.request.order, naming);
   const extras = extraColumns(resource, naming.columns, context);
-  let firstPage: Promise<Page> | undefined;
-  const first = (of: Readable) => (firstPage ??= service.page(of, 1));
   const guesses = [...asked.conditions, order];
   if (resource !== 'customer' && (guesses.some(({ unlisted }) => unlisted) || (wanted && isGuess(wanted, naming)))) {
     // What nobody described must stand in some record of page 1: a slip is not to cost the reading of the whole list.
-    for (const record of (await first(resource)).results) extras.see(record);
+    for (const record of (await readAll.first(resource)).results) extras.see(record);
     const columns = [...naming.columns, ...extras.columns()];
     checkUnlisted(guesses, { ...naming, columns });
     if (wanted) chooseColumns(wanted, { ...naming, columns });
@@ -61,7 +58,7 @@ export async function planExport(run: ExportRun, { lexicon, service }: ReadConne
       ? asked
       : await proveFilter(asked, {
           service,
-          first: await first(resource),
+          first: await readAll.first(resource),
           toRecord: (json) => exportRecord(resource, json, context),
           naming: { ...naming, resource },
         });

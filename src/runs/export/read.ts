@@ -40,7 +40,7 @@ async function readList(
   const see = (record: Json) => {
     plan.extras.see(record);
     plan.habits.see(record);
-    if (resource === 'contract' || resource === 'asset') learnNames(record, known);
+    learnNames(resource, record, known);
   };
   const { ids } = plan.filter;
   if (ids && ids.length <= MOST_IDS) return readByIds(service, resource, ids, see);
