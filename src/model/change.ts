@@ -3,12 +3,15 @@ import type { OutcomeKind } from './outcome.js';
 import type { RowRef } from './row.js';
 import type { Fields, Value } from './value.js';
 
-/** One field of an update, old → new. `preserved`: carried over unchanged; `at_risk`: would be destroyed. */
+/**
+ * One field of an update, old → new. `preserved`: carried over unchanged; `at_risk`: would be destroyed; `kept`: the file has
+ * another value (`new`), and the service's stands by the job's own word (`compare.authority`).
+ */
 export interface FieldDiff {
   readonly field: string;
   readonly old: Value;
   readonly new: Value;
-  readonly kind: 'set' | 'clear' | 'preserved' | 'at_risk';
+  readonly kind: 'set' | 'clear' | 'preserved' | 'at_risk' | 'kept';
 }
 
 /** What the plan decided for one row. Only `create` and `update` lead to a request. */
@@ -35,7 +38,8 @@ export type Change = {
       readonly base: { readonly record: unknown; readonly readAt: number };
       readonly after?: { readonly field: string; readonly row: number; readonly column?: string };
     }
-  | { readonly kind: 'unchanged'; readonly id: number }
+  /** `diff`: what is `kept`. */
+  | { readonly kind: 'unchanged'; readonly id: number; readonly diff?: readonly FieldDiff[] }
   | {
       readonly kind: 'settled';
       readonly outcome: OutcomeKind;

@@ -53,15 +53,17 @@ export const brakes = z.strictObject({
 });
 export type Brakes = z.output<typeof brakes>;
 
-export const importJob = z.strictObject({
-  kind: z.literal('import'),
+const scheduled = z
+  .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
+  .optional();
+
+/** What a field is given, by field. */
+const values = z.record(z.string(), scalar);
+
+/** Keys of every job that takes the rows of a file into the service. */
+const rowsShape = {
   resource: z.enum(IMPORTABLE),
   company: z.number().int().min(1).optional(),
-  /** The export that wrote the file: cells that are as that export wrote them are no change. */
-  edited_from: z
-    .string()
-    .regex(RUN_ID, 'must be the id of the export that wrote the file, such as 20261121T081502123Z-3f9a')
-    .optional(),
   source: sourceOptions.default(() => sourceOptions.parse({})),
   match: z.strictObject({
     key: z
@@ -73,8 +75,8 @@ export const importJob = z.strictObject({
   }),
   blank: blank.default('keep'),
   columns: z.record(z.string(), z.union([z.null(), z.string().min(1), columnTarget])),
-  constants: z.record(z.string(), scalar).default({}),
-  defaults: z.record(z.string(), scalar).default({}),
+  constants: values.default({}),
+  defaults: values.default({}),
   references: z.strictObject({ missing: z.enum(['reject']).default('reject') }).default({ missing: 'reject' }),
   write: z
     .strictObject({
@@ -83,13 +85,87 @@ export const importJob = z.strictObject({
     })
     .default({ method: 'put', at_risk: 'block' }),
   brakes: brakes.default(() => brakes.parse({})),
+  /** What `runs undo` sets in records that a run of this job created: the service has no delete. */
+  retire: values.optional(),
+  schedule: scheduled,
+};
+
+export const importJob = z.strictObject({
+  kind: z.literal('import'),
+  ...rowsShape,
+  /** The export that wrote the file: cells that are as that export wrote them are no change. */
+  edited_from: z
+    .string()
+    .regex(RUN_ID, 'must be the id of the export that wrote the file, such as 20261121T081502123Z-3f9a')
+    .optional(),
   /** Drop folder: run the same content again. */
   repeat: z.boolean().default(false),
-  schedule: z
-    .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
-    .optional(),
 });
 export type ImportJob = z.output<typeof importJob>;
+
+/** Whose value stands where the file and the service differ; `fill`: the file's, where the service has none. */
+export const AUTHORITIES = ['file', 'service', 'fill'] as const;
+export type Authority = (typeof AUTHORITIES)[number];
+
+/** Brakes that look at what a file was on the nights before. `stop`: the run is braked; `warn`: it says so and goes on. */
+const nightBrake = z.enum(['stop', 'warn']).default('stop');
+
+export const reconcileBrakes = brakes.extend({
+  /** The very file that was applied before, where applying it again would write. */
+  same_file: nightBrake,
+  /** Headings of the previous file are missing, or stand in another order. */
+  headings: nightBrake,
+  /** Hardly any key of the file is known: the file of another company or resource. */
+  unknown_keys: nightBrake,
+});
+export type ReconcileBrakes = z.output<typeof reconcileBrakes>;
+
+const orphanSet = z.strictObject({ set: values });
+
+/** `action: report`, `action: archive`, `action: { set: … }`, and `set: …` beside it or alone: all come to one form. */
+export const orphanRules = z
+  .strictObject({
+    action: z.union([z.enum(['report', 'archive', 'set']), orphanSet]).optional(),
+    set: values.optional(),
+    /** Runs in a row, each with another file and a certain reading, that a record must be missing before it is touched. */
+    after: z.number().int().min(1).default(2),
+  })
+  .transform(({ action, set, after }) => {
+    const given = typeof action === 'object' ? action.set : set;
+    const named = typeof action === 'object' ? 'set' : (action ?? (set === undefined ? 'report' : 'set'));
+    return { action: named, after, ...(given === undefined ? {} : { set: given }) };
+  });
+export type OrphanRules = z.output<typeof orphanRules>;
+
+/** A job that compares a file with the service, and makes them agree where it is applied. Contract, section 4. */
+export const reconcileJob = z.strictObject({
+  kind: z.literal('reconcile'),
+  ...rowsShape,
+  brakes: reconcileBrakes.default(() => reconcileBrakes.parse({})),
+  compare: z
+    .strictObject({
+      /** Fields whose values are compared; default: every mapped one. Others are set in new records only. */
+      fields: z.array(z.string().min(1)).min(1).optional(),
+      /** By field; `*` stands for all that are not named. */
+      authority: z.record(z.string(), z.enum(AUTHORITIES)).default({}),
+    })
+    .default(() => ({ authority: {} })),
+  orphans: orphanRules.default(() => orphanRules.parse({})),
+  /** Field to value: which records of the service the file is about; of several values any one, of several fields all. */
+  scope: z.record(z.string(), z.union([scalar, z.null(), z.array(z.union([scalar, z.null()])).min(1)])).default({}),
+  /** Whether runs by schedule, drop folder and queue write. On the command line `--apply` says so. */
+  apply: z.boolean().default(false),
+  read: z
+    .strictObject({
+      /** Reads the list whole at least every so many runs; those between read what changed. 1: always whole. */
+      full_every: z.number().int().min(1).default(7),
+    })
+    .default({ full_every: 7 }),
+});
+export type ReconcileJob = z.output<typeof reconcileJob>;
+
+/** A job that takes the rows of a file into the service. */
+export type RowsJob = ImportJob | ReconcileJob;
 
 /** A value that a record must have; `~` or '' means none. */
 const filterValue = z.union([scalar, z.null()]);
@@ -124,7 +200,7 @@ export const exportJob = z.strictObject({
 export type ExportJob = z.output<typeof exportJob>;
 
 /** What a job file holds; `kind` tells which. */
-export type Job = ImportJob | ExportJob;
+export type Job = RowsJob | ExportJob;
 
 /**
  * A custom field as job files name it: `template.Finance.Cost Centre`, `form.Data centre.Rack`. The owner is the template

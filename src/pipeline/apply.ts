@@ -111,7 +111,7 @@ export function end(change: Create | Update, context: WriteContext, ended: Ended
 
 /** Fields that an update writes or destroys; a created record has no changed field. */
 export function changedFields(diff: readonly FieldDiff[] = []): string[] {
-  return diff.filter((one) => one.kind !== 'preserved').map((one) => one.field);
+  return diff.filter(({ kind }) => kind !== 'preserved' && kind !== 'kept').map((one) => one.field);
 }
 
 function withParent(change: Create | Update, id: number): Create | Update {

@@ -1,5 +1,5 @@
 import { Decimal } from '../model/decimal.js';
-import type { ImportJob } from '../model/job.js';
+import type { RowsJob } from '../model/job.js';
 import type { Cell } from '../model/row.js';
 import { checkValue } from '../resources/value-check.js';
 import { trimText } from './cell-text.js';
@@ -17,7 +17,7 @@ import type { Target } from './targets.js';
 export function jobValue(
   target: Target,
   scalar: string | number | boolean,
-  at: { readonly where: string; readonly job: ImportJob; readonly column?: string },
+  at: { readonly where: string; readonly job: RowsJob; readonly column?: string },
   problems: string[],
 ): StagedValue | undefined {
   const cell: Cell = typeof scalar === 'number' ? numberCell(scalar) : trimText(String(scalar));

@@ -1,4 +1,4 @@
-import type { ImportJob } from '../model/job.js';
+import type { RowsJob } from '../model/job.js';
 import type { Cell, SheetRow } from '../model/row.js';
 import { normaliseKey, sameValue } from '../model/value.js';
 import { trimText } from './cell-text.js';
@@ -87,14 +87,14 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
 }
 
 /** The job for the texts of the export: they are written in one form, however the file was saved since. */
-function asExported(job: ImportJob): ImportJob {
+function asExported(job: RowsJob): RowsJob {
   const columns = Object.entries(job.columns).map(([heading, target]): [string, typeof target] => {
     if (target === null || typeof target === 'string') return [heading, target];
     const { dates: _dates, decimal: _decimal, required: _required, ...rest } = target;
     return [heading, rest];
   });
   const source = { ...job.source, dates: ['yyyy-MM-dd'], decimal: '.' as const };
-  return { ...job, source, columns: Object.fromEntries(columns) };
+  return { ...job, source, columns: Object.fromEntries(columns) } as RowsJob;
 }
 
 function isCut(cell: Cell, text: string): boolean {

@@ -1,4 +1,4 @@
-import type { ImportJob } from '../model/job.js';
+import type { RowsJob } from '../model/job.js';
 import { type Fields, isEmpty, type Value } from '../model/value.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import type { Json, KnownIds } from '../service/port.js';
@@ -11,7 +11,7 @@ export interface Memory {
   readonly spec: ResourceSpec;
   readonly specOf: (field: string) => FieldSpec | undefined;
   readonly known: KnownIds;
-  readonly job: ImportJob;
+  readonly job: RowsJob;
 }
 
 /** Fields that identify a record by themselves, also where a job matches by others. */

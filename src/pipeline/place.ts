@@ -1,4 +1,4 @@
-import type { ColumnTarget, ImportJob } from '../model/job.js';
+import type { ColumnTarget, RowsJob } from '../model/job.js';
 import type { SheetRow } from '../model/row.js';
 import type { SourceMeta } from '../model/source.js';
 import type { ResourceSpec } from '../resources/spec.js';
@@ -7,7 +7,7 @@ import { foldText, indexHeadings, isOwnHeading } from './headings.js';
 import { findTarget, type Target } from './targets.js';
 
 export interface MappingInput {
-  readonly job: ImportJob;
+  readonly job: RowsJob;
   readonly meta: SourceMeta;
   readonly spec: ResourceSpec;
   readonly catalogue: Catalogue;

@@ -1,6 +1,6 @@
 import type { Change } from '../model/change.js';
 import { fault, type Issue, warning } from '../model/issue.js';
-import type { ImportJob } from '../model/job.js';
+import type { RowsJob } from '../model/job.js';
 import { type Fields, isEmpty } from '../model/value.js';
 import { checkRecord } from '../resources/rules.js';
 import { createBody } from '../resources/write.js';
@@ -13,7 +13,7 @@ import type { ResolvedRow } from './resolve.js';
 import { neverShown } from './unseen.js';
 
 export interface PlanOptions extends MergeOptions {
-  readonly job: ImportJob;
+  readonly job: RowsJob;
   readonly snapshot: Snapshot;
   readonly known: KnownIds;
   /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */

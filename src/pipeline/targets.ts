@@ -1,4 +1,4 @@
-import { customFieldName, type ImportJob } from '../model/job.js';
+import { customFieldName, type RowsJob } from '../model/job.js';
 import { fieldNames, findField } from '../resources/registry.js';
 import type { CustomTemplate, FieldSpec, ResourceSpec } from '../resources/spec.js';
 import { type Catalogue, findCustom } from './custom-names.js';
@@ -26,7 +26,7 @@ const ID: FieldSpec = {
 /** Finds the field a job names, or says in words why it cannot be written. */
 export function findTarget(
   text: string,
-  job: ImportJob,
+  job: RowsJob,
   spec: ResourceSpec,
   catalogue: Catalogue,
 ): Target | { readonly problem: string } {
@@ -57,13 +57,13 @@ export function findTarget(
 }
 
 /** Whether a job names custom fields, so that templates and forms are read only where they are needed. */
-export function usesCustomFields(job: ImportJob): { readonly templates: boolean; readonly forms: boolean } {
+export function usesCustomFields(job: RowsJob): { readonly templates: boolean; readonly forms: boolean } {
   const kinds = new Set<string | undefined>(jobFields(job).map((name) => customFieldName(name)?.kind));
   return { templates: kinds.has('template'), forms: kinds.has('form') };
 }
 
 /** Every field a job names, in the order of the job file. */
-function jobFields(job: ImportJob): string[] {
+function jobFields(job: RowsJob): string[] {
   const mapped = Object.values(job.columns).flatMap((target) =>
     target === null ? [] : [typeof target === 'string' ? target : target.field],
   );

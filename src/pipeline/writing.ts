@@ -1,7 +1,7 @@
 import type { Change, FieldDiff } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import { fault } from '../model/issue.js';
-import type { ImportJob } from '../model/job.js';
+import type { RowsJob } from '../model/job.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import type { Fields } from '../model/value.js';
 import type { Json, KnownIds, Service, WriteAnswer } from '../service/port.js';
@@ -40,7 +40,7 @@ export interface PartRunner {
 
 /** Everything that writing needs and that does not change from row to row. */
 export interface WriteContext extends MergeOptions {
-  readonly job: ImportJob;
+  readonly job: RowsJob;
   /** For reading; what writes goes through `send`. */
   readonly service: Pick<Service, 'get'>;
   /** Sends one writing request, from here or through another worker. Never repeats one that may have been sent. */

@@ -1,5 +1,6 @@
 import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
+import type { ReconcileFacts } from '../model/reconcile.js';
 import type { SourceFormat } from '../model/source.js';
 
 export type RunKind = 'import' | 'export' | 'reconcile' | 'undo';
@@ -75,6 +76,10 @@ export interface Summary {
   readonly passes?: number;
   /** Exports only. */
   readonly consistency?: Consistency;
+  /** Reconciliations only. */
+  readonly reconcile?: ReconcileFacts;
+  /** The earlier run that this one retries, undoes or carries out. */
+  readonly of_run?: string;
   /** One count per outcome, and `total`, which is their sum. */
   readonly rows: Readonly<OutcomeCounts & { total: number }>;
   readonly requests: {

@@ -18,8 +18,9 @@ const OLDER = 'every cell counts, and older values are written back where somebo
 
 /** Undefined where the job was not written by an export, or what that export wrote is not at hand; that is warned of. */
 export async function openEditedRows(run: Run, input: MappingInput, mapping: Mapping): Promise<EditedRows | undefined> {
-  const { edited_from: from, resource } = run.job;
-  if (from === undefined) return undefined;
+  const { job } = run;
+  if (job.kind !== 'import' || job.edited_from === undefined) return undefined;
+  const { edited_from: from, resource } = job;
   const { company, service } = run.request;
   const base = await openBase(run.settings.home, from, { resource, company, service });
   if (base === 'missing') {

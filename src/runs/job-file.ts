@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../model/error.js';
-import type { ExportJob, ImportJob, Job } from '../model/job.js';
+import type { ExportJob, ImportJob, Job, ReconcileJob } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
 import { targetProblems } from './job/export.js';
 import { dateOf, exportRequest, outputOf, withDate } from './job/export-request.js';
-import type { Loaded, LoadedExportJob, LoadedJob } from './job/loaded.js';
+import type { Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/loaded.js';
 import type { JobProblem } from './job/yaml.js';
 import { didYouMean } from './nearest.js';
 
 export type { CheckedText } from './job/check.js';
 export type { ExportOccasion, ExportOverrides } from './job/export-request.js';
-export type { Loaded, LoadedExportJob, LoadedJob } from './job/loaded.js';
+export type { Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/loaded.js';
 export type { JobKind } from './job/shape.js';
 export type { JobProblem } from './job/yaml.js';
 export { checkJobText, dateOf, exportRequest, outputOf, targetProblems, withDate };
@@ -26,6 +26,14 @@ const MAX_BYTES = 1024 * 1024;
  */
 export async function loadJob(nameOrPath: string, options: { readonly jobsDir: string }): Promise<LoadedJob> {
   return ofKind('import', await loadAnyJob(nameOrPath, options));
+}
+
+/** The same for a reconcile job. */
+export async function loadReconcileJob(
+  nameOrPath: string,
+  options: { readonly jobsDir: string },
+): Promise<LoadedReconcileJob> {
+  return ofKind('reconcile', await loadAnyJob(nameOrPath, options));
 }
 
 /** The same for an export job. */
@@ -46,6 +54,11 @@ export function inlineJob(value: unknown): LoadedJob {
   return ofKind('import', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
 }
 
+/** The same for a reconcile job. */
+export function inlineReconcileJob(value: unknown): LoadedReconcileJob {
+  return ofKind('reconcile', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
+}
+
 /** The same for an export job. */
 export function inlineExportJob(value: unknown): LoadedExportJob {
   return ofKind('export', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
@@ -54,10 +67,12 @@ export function inlineExportJob(value: unknown): LoadedExportJob {
 /** How a job of each kind is run, by itself and through the queue. */
 const WAYS: Readonly<Record<Job['kind'], (name: string) => string>> = {
   import: (name) => `\`rowferry import FILE --job ${name}\`, or as a job \`import\` of the queue`,
+  reconcile: (name) => `\`rowferry reconcile FILE --job ${name}\`, or as a job \`reconcile\` of the queue`,
   export: (name) => `\`rowferry export --job ${name}\`, or as a job \`export\` of the queue`,
 };
 
 function ofKind(kind: 'import', job: Loaded<Job>): Loaded<ImportJob>;
+function ofKind(kind: 'reconcile', job: Loaded<Job>): Loaded<ReconcileJob>;
 function ofKind(kind: 'export', job: Loaded<Job>): Loaded<ExportJob>;
 function ofKind(kind: Job['kind'], one: Loaded<Job>): Loaded<Job> {
   const found = one.job.kind;

@@ -41,10 +41,13 @@ export interface Finished {
   readonly detected: readonly string[];
 }
 
-/** Reads the journal; of a run that was not begun there is none. */
-export async function readPast(folder: RunFolder): Promise<Past> {
+/** Reads the journal; of a run that was not begun there is none. `openBefore`: what an earlier run has left open. */
+export async function readPast(
+  folder: RunFolder,
+  openBefore: ReadonlyMap<number, OpenIntent> = new Map(),
+): Promise<Past> {
   const outcomes = new Map<number, OutcomeKind>();
-  const open = new Map<number, OpenIntent>();
+  const open = new Map(openBefore);
   const ids = new Map<number, number>();
   const nameless = new Map<number, string>();
   const failed = new Set<number>();

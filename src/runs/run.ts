@@ -6,13 +6,14 @@ import { makeFolder, tryFolder } from '../files/make-folder.js';
 import { openSource } from '../files/open.js';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
-import type { ImportJob } from '../model/job.js';
+import type { RowsJob } from '../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { type AppendLog, openAppendLog } from '../report/append-log.js';
 import { REPORTS } from '../report/finish.js';
 import { type Journal, openJournal } from '../report/journal.js';
 import type { RequestCounts } from '../service/port.js';
+import { onlyRows, readChosen } from './chosen-rows.js';
 import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
 import { lastRunFile } from './last-finished.js';
@@ -24,6 +25,19 @@ import type { Progress, RunListener } from './progress.js';
 import { assertResumable } from './resumable.js';
 import { type Auth, requireService, type Settings } from './settings.js';
 
+/** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
+export type RowsKind = 'import' | 'reconcile' | 'undo';
+
+/** What a run has to do with an earlier one; ids of runs of the same data folder. */
+export interface Lineage {
+  /** Only the rows of that run's file which failed or were left unknown. Their numbers lie in the run's folder. */
+  readonly retries?: string;
+  /** Puts back what that run wrote. */
+  readonly undoes?: string;
+  /** Carries out exactly the plan of that run. */
+  readonly approves?: { readonly run: string; readonly by: string; readonly at: string };
+}
+
 export interface ImportRequest {
   readonly file: string;
   readonly job: LoadedJob;
@@ -32,6 +46,11 @@ export interface ImportRequest {
   readonly reportDir?: string;
   readonly company?: number;
   readonly concurrency?: number;
+  /** Default: `import`. */
+  readonly kind?: RowsKind;
+  readonly lineage?: Lineage;
+  /** Makes the private copy of the file at a path, where there is no file to take it from. Returns its SHA-256 in hex. */
+  readonly makeSource?: (path: string, folder: RunFolder) => Promise<{ readonly sha256: string }>;
   /** The run's id where it is given from outside; else a new one. */
   readonly run?: string;
   /** Sentences for the summary's warnings. */
@@ -42,7 +61,8 @@ export interface ImportRequest {
 export interface StoredRequest {
   readonly v: 1;
   readonly run: string;
-  readonly kind: 'import';
+  readonly kind: RowsKind;
+  readonly lineage?: Lineage;
   readonly file: string;
   readonly source: string;
   readonly sha256: string;
@@ -64,7 +84,7 @@ export type ServiceSettings = Settings & { readonly apiUrl: string; readonly aut
 export interface Run {
   readonly folder: RunFolder;
   readonly request: StoredRequest;
-  readonly job: ImportJob;
+  readonly job: RowsJob;
   readonly settings: ServiceSettings;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -111,11 +131,12 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
   await makeFolder(join(folder.dir, 'work'), HOME);
   try {
     const source = folder.source(endingOf(file));
-    const { sha256 } = await copyPrivately(file, source);
+    const { sha256 } = await (request.makeSource?.(source, folder) ?? copyPrivately(file, source));
     const stored: StoredRequest = {
       v: 1,
       run: folder.run,
-      kind: 'import',
+      kind: request.kind ?? 'import',
+      ...(request.lineage && { lineage: request.lineage }),
       file: request.file,
       source: basename(source),
       sha256,
@@ -169,12 +190,14 @@ async function begin(
   const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
   try {
     const { job } = request.job;
-    const source = await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)).catch(
+    const whole = await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)).catch(
       (error: unknown) => {
         throw namedFile(error, join(folder.dir, 'work', request.source), request.file);
       },
     );
-    const past = await readPast(folder);
+    const chosen = request.lineage?.retries === undefined ? undefined : await readChosen(folder);
+    const source = chosen ? onlyRows(whole, chosen.rows) : whole;
+    const past = await readPast(folder, chosen?.open);
     const journal = await openJournal(folder.journal);
     journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
     const before = await openAppendLog(folder.before);
@@ -241,7 +264,7 @@ async function begin(
   }
 }
 
-function sourceOptions({ source }: ImportJob): SourceOptions {
+function sourceOptions({ source }: RowsJob): SourceOptions {
   const { format, header_row, encoding, delimiter, sheet } = source;
   return { format, header_row, encoding, delimiter, ...(sheet === undefined ? {} : { sheet }) };
 }

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite';
-import { exportJob, importJob, type Job } from '../../model/job.js';
+import type { Job } from '../../model/job.js';
 import { nearestNames } from '../../pipeline/nearest.js';
 import { didYouMean } from '../nearest.js';
 import { checkCron } from '../schedule/slots.js';
@@ -8,7 +8,7 @@ import { checkExport } from './export.js';
 import { checkFields } from './fields.js';
 import { asPlain, type Plain, type Report } from './names.js';
 import { isTimeZone, timeZones } from './schedule.js';
-import { JOB_KINDS, type JobKind, shapeProblems, shown } from './shape.js';
+import { JOB_KINDS, type JobKind, SCHEMAS, shapeProblems, shown } from './shape.js';
 import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
 
 /** What came of a job file's text. `kind`: what it says it is, or seems to be; absent where that cannot be told. */
@@ -32,17 +32,12 @@ export function checkJobText(text: string): CheckedText {
     return { problems: [problemAt(yaml, [], `the job file ${what}; ${begins}`)] };
   }
   const job = asPlain(value);
-  if (job['kind'] === 'reconcile') {
-    const message = 'kind is reconcile; this version runs import and export jobs only';
-    return { problems: [{ ...problemAt(yaml, ['kind'], message), later: true }] };
-  }
-
   const problems: JobProblem[] = [];
   const report: Report = (path, message, options = {}) => {
     problems.push({ ...problemAt(yaml, path, message, options.part), severity: options.severity ?? 'error' });
   };
   const kind = kindOf(job, report);
-  const parsed = kind === 'export' ? exportJob.safeParse(value) : importJob.safeParse(value);
+  const parsed = SCHEMAS[kind].safeParse(value);
   if (!parsed.success) {
     // What the kind is was looked at already.
     const issues = parsed.error.issues.filter(({ path }) => path[0] !== 'kind');

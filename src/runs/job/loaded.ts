@@ -1,4 +1,4 @@
-import type { ExportJob, ImportJob, Job } from '../../model/job.js';
+import type { ExportJob, Job, ReconcileJob, RowsJob } from '../../model/job.js';
 
 /** A job file that is fit to run. */
 export interface Loaded<J extends Job> {
@@ -13,5 +13,7 @@ export interface Loaded<J extends Job> {
   readonly warnings: readonly string[];
 }
 
-export type LoadedJob = Loaded<ImportJob>;
+/** A job that takes rows: an import or a reconciliation. */
+export type LoadedJob = Loaded<RowsJob>;
+export type LoadedReconcileJob = Loaded<ReconcileJob>;
 export type LoadedExportJob = Loaded<ExportJob>;

@@ -1,5 +1,5 @@
 import { withArticle } from '../../model/article.js';
-import { customFieldName, type ImportJob } from '../../model/job.js';
+import { customFieldName, type RowsJob } from '../../model/job.js';
 import { foldText } from '../../pipeline/headings.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
@@ -73,7 +73,7 @@ export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: P
       }
       // A key field serves to find the record, whatever else may be done with it.
       if (keys.includes(found.key)) return found;
-      const { existing, missing } = match as Partial<ImportJob['match']>;
+      const { existing, missing } = match as Partial<RowsJob['match']>;
       const only =
         update === undefined && (missing === 'skip' || missing === 'fail')
           ? `when ${one} is created, and this job creates none`

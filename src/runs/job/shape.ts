@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { brakes, columnTarget, exportJob, importJob, sourceOptions } from '../../model/job.js';
+import { brakes, columnTarget, exportJob, importJob, reconcileJob, sourceOptions } from '../../model/job.js';
 import { didYouMean } from '../nearest.js';
 import type { KeyPath } from './yaml.js';
 
@@ -14,13 +14,10 @@ export interface ShapeProblem {
 type ZodIssue = z.core.$ZodIssue;
 
 /** Kinds of job that can be run. */
-export const JOB_KINDS = ['import', 'export'] as const;
+export const JOB_KINDS = ['import', 'export', 'reconcile'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-const SCHEMAS = { import: importJob, export: exportJob };
-
-/** Keys of the kind of job that this version reads the name of, so that a misspelling finds them. */
-const LATER_KEYS = ['compare', 'orphans', 'scope'];
+export const SCHEMAS = { import: importJob, export: exportJob, reconcile: reconcileJob };
 
 /** The keys that may stand at a path. */
 export function knownKeys(path: KeyPath, kind: JobKind = 'import'): string[] {
@@ -89,7 +86,6 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
 
 /** A key that only another kind of job has. */
 function strangerText(key: string, kind: JobKind): string | undefined {
-  if (LATER_KEYS.includes(key)) return `\`${key}\` belongs to reconcile jobs, which are not in this version yet`;
   const other = JOB_KINDS.find((one) => one !== kind && Object.hasOwn(SCHEMAS[one].shape, key));
   return other && `\`${key}\` belongs to ${other} jobs; known in an ${kind} job: ${knownKeys([], kind).join(', ')}`;
 }

@@ -18,7 +18,8 @@ export interface Claims {
 
 export function inboxClaims(inbox: string): Claims {
   return {
-    check: (claim, { sha256, job }, company) => checkContent(inbox, claim, sha256, company, job.repeat),
+    check: (claim, { sha256, job }, company) =>
+      checkContent(inbox, claim, sha256, company, job.kind === 'reconcile' || job.repeat),
     end: (claim, end) => endClaim(inbox, claim, end),
     repeatedNote: (claim, first) => repeatedNote(inbox, claim, first),
   };

@@ -74,7 +74,7 @@ export interface Prepared {
 
 /** What runs of one kind do in their own way. All else about a job of the queue is the same for every kind. */
 export interface Work {
-  readonly kind: 'import' | 'export';
+  readonly kind: 'import' | 'export' | 'reconcile';
   /** What is said in a run that takes the place of one that was begun where no worker lives any more. */
   readonly anewText: string;
   /** What a person is told to do after workers died over the job. */

@@ -9,7 +9,7 @@ import { type Memory, recall, remember } from './memory.js';
 export interface ScheduledJob {
   /** Name of the job file. */
   readonly name: string;
-  readonly kind: 'import' | 'export';
+  readonly kind: 'import' | 'export' | 'reconcile';
   /** `file` as it is written there: what an import reads. An export may do without: its job names what it writes. */
   readonly schedule: Schedule & { readonly file?: string | undefined };
 }
