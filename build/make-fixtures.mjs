@@ -9,6 +9,7 @@ import iconv from 'iconv-lite';
 import { ASSET_HEADINGS, demoAssets } from './fixtures/assets.mjs';
 import { ASSETS_BAD } from './fixtures/assets-bad.mjs';
 import { CONTRACT_HEADINGS, CONTRACTS, CONTRACTS_BAD } from './fixtures/contracts.mjs';
+import { ERP_HEADINGS, ERP_MONDAY, ERP_TUESDAY } from './fixtures/erp-assets.mjs';
 import { CUSTOMER_HEADINGS, CUSTOMERS, SUPPLIER_HEADINGS, SUPPLIERS } from './fixtures/parties.mjs';
 import { csv, expected, table } from './fixtures/text.mjs';
 import { workbook } from './fixtures/workbook.mjs';
@@ -47,3 +48,11 @@ await write('assets-bad.csv', csv(table(ASSET_HEADINGS, ASSETS_BAD)), 'assets', 
 await write('contracts-bad.csv', csv(table(CONTRACT_HEADINGS, CONTRACTS_BAD)), 'contracts', CONTRACTS_BAD, {
   force: true,
 });
+
+// What comes of these depends on the night before; test/runs/reconcile-examples.test.ts tells.
+for (const [name, rows] of [
+  ['monday', ERP_MONDAY],
+  ['tuesday', ERP_TUESDAY],
+]) {
+  await writeFile(join(folder, `erp-assets-${name}.csv`), csv(table(ERP_HEADINGS, rows), { delimiter: ';' }));
+}

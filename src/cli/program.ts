@@ -6,8 +6,8 @@ import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
 import { exportCommand } from './commands/export.js';
 import { importCommand } from './commands/import.js';
-import { laterCommands } from './commands/later.js';
 import { mapCommand } from './commands/map.js';
+import { reconcileCommand } from './commands/reconcile.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { templateCommand } from './commands/template.js';
@@ -25,6 +25,7 @@ Examples:
   $ rowferry check jobs/assets.yaml                       is the job file right?
   $ rowferry import assets.xlsx --job assets --dry-run    what would happen?
   $ rowferry import assets.xlsx --job assets              do it
+  $ rowferry reconcile erp.csv --job reconcile-assets     what differs between the ERP's file and the service?
   $ rowferry map vendors.csv --resource supplier          suggest a job file for a sheet
   $ rowferry template asset -o assets.xlsx                a blank workbook to fill in
   $ rowferry export asset -o assets.xlsx --editable       all records, to be changed and imported again
@@ -66,6 +67,7 @@ function buildProgram(cli: Cli): Command {
   const commands = [
     importCommand(cli),
     exportCommand(cli),
+    reconcileCommand(cli),
     templateCommand(cli),
     mapCommand(cli),
     checkCommand(cli),
@@ -75,7 +77,6 @@ function buildProgram(cli: Cli): Command {
     enqueueCommand(cli),
     doctorCommand(cli),
     demoCommand(cli),
-    ...laterCommands(),
   ];
   for (const command of commands) program.addCommand(command);
   eachCommand(program, (command) => {

@@ -4,7 +4,7 @@ import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
-import { loadExportJob, loadJob } from '../runs/job-file.js';
+import { loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
 import type { Settings } from '../runs/settings.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
 import { DATA_LIMITS, type JobKind } from '../worker/jobs/data.js';
@@ -26,10 +26,11 @@ export interface PreparedJob {
 }
 
 /**
- * Checks job, file and options of an import as a worker would.
+ * Checks job, file and options of an import or a reconciliation as a worker would.
  * @throws RunError `usage` with every fault; `failed` where the file is not there.
  */
-export async function prepareImport(
+export async function prepareRows(
+  kind: 'import' | 'reconcile',
   job: string,
   file: string,
   settings: Settings,
@@ -38,11 +39,11 @@ export async function prepareImport(
 ): Promise<PreparedJob> {
   const from = file === '-' ? undefined : await inputFile(file, io.cwd);
   const data = {
-    job: await jobData(job, settings.jobsDir, loadJob),
+    job: await jobData(job, settings.jobsDir, kind === 'import' ? loadJob : loadReconcileJob),
     ...(from === undefined ? { rows: await rowsFrom(io.stdin) } : { file: from }),
     ...(Object.keys(options).length > 0 && { options }),
   };
-  refuseFaults('import', data);
+  refuseFaults(kind, data);
   if (from === undefined) return { place: async () => data, takeBack: async () => undefined };
   const { worker, home } = settings;
   let copy: string | undefined;
@@ -120,8 +121,10 @@ export async function makeHome(home: string): Promise<void> {
   }
 }
 
+type Load = (job: string, options: { readonly jobsDir: string }) => Promise<{ readonly text: string }>;
+
 /** A name goes as it is, checked where the file is here too; the job of a path goes whole. */
-async function jobData(job: string, jobsDir: string, load: typeof loadJob | typeof loadExportJob): Promise<unknown> {
+async function jobData(job: string, jobsDir: string, load: Load): Promise<unknown> {
   const isPath = job.includes('/') || job.includes(path.sep) || /\.ya?ml$/i.test(job);
   if (isPath) return readJobYaml((await load(job, { jobsDir })).text).value;
   for (const ending of ['yaml', 'yml']) {

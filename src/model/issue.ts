@@ -53,6 +53,9 @@ export const ISSUE_CODES = {
   id_unknown: 'The record was created, and the service did not tell its id.',
   value_normalised: 'The service stored the value in another form.',
   run_stopped: 'The run stopped before this row.',
+  no_retire_values:
+    'The run created the record; the service has no delete, and the job names no values that retire it.',
+  old_value_unknown: 'What the field held before the run is not known, so it cannot be put back.',
 } as const;
 
 export type IssueCode = keyof typeof ISSUE_CODES;

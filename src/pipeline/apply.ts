@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FieldDiff } from '../model/change.js';
-import { createBody } from '../resources/write.js';
-import type { Json } from '../service/port.js';
 import { parentNotWritten } from './after.js';
 import { applyCreate } from './apply-create.js';
 import { applyUpdate, refresh } from './apply-update.js';
-import { decodeFields } from './codec.js';
+import { beforeOf } from './before.js';
 import { rememberUnnamed } from './memory.js';
 import {
   type Create,
@@ -54,7 +52,7 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
     if (change.kind === 'create' && context.spec.readPath) rememberUnnamed(change.fields, context);
   await context.sink.intend(
     fresh.map(intentOf),
-    fresh.flatMap((change) => beforeOf(change, context)),
+    fresh.flatMap((change) => (change.kind === 'update' ? (beforeOf(change, context) ?? []) : [])),
   );
   await eachLimit(fresh, context.width(), async (change) => {
     if (halted(context)) return skip(change, context);
@@ -134,17 +132,6 @@ function intentOf(change: Create | Update): Intent {
     hash,
     ...(change.kind === 'update' ? { id: change.id } : {}),
   };
-}
-
-/** The record before its update. A customer cannot be read: what is known of it is our own last write, in write form. */
-function beforeOf(change: Create | Update, context: WriteContext): { row: number; id: number; record: Json }[] {
-  if (change.kind !== 'update') return [];
-  const { spec, known, company, lexicon } = context;
-  const remembered = spec.readPath ? undefined : known.lastWritten(spec.name, change.id);
-  const record =
-    change.base.record ??
-    (remembered && { id: change.id, ...createBody(spec, company, decodeFields(remembered), lexicon).body });
-  return record ? [{ row: change.ref.row, id: change.id, record: record as Json }] : [];
 }
 
 /** Works on the items in order, so many at a time. */

@@ -7,7 +7,34 @@ export interface PlanCounts {
   creates: number;
   updates: number;
   cleared: number;
+  /** Rows in which a field would be emptied, by field as job files name it. */
+  clearedBy?: Map<string, number>;
+  /**
+   * Records that the file does not hold. `fresh`: it did hold them the time before, or there was none; `acting`: would be set
+   * or archived by this run; `scope`: records that the file is about.
+   */
+  orphans?: { readonly fresh: number; readonly acting: number; readonly scope: number };
 }
+
+/** How a brake is judged. */
+export interface BrakeOptions {
+  /** A reconciliation: where the job does not set a brake, its default applies. Contract, section 8. */
+  readonly defaults?: boolean;
+}
+
+type LimitName = Exclude<keyof Brakes, 'min_rows'>;
+
+/** Brakes of a reconciliation whose job does not set them. `max_invalid`: a file that cannot be read by half is not the one meant. */
+export const RECONCILE_LIMITS: Readonly<Partial<Record<LimitName, string>>> = {
+  max_invalid: '50%',
+  max_updates: '25%',
+  max_orphans: '5%',
+  max_cleared: '1%',
+  max_change: '5%',
+};
+
+/** A default lets so many rows pass whatever their share: among a few rows a share says little. */
+const FEW = 10;
 
 /** Whether a job must be planned whole before its first write. */
 export function brakesOnPlan(brakes: Brakes): boolean {
@@ -17,30 +44,84 @@ export function brakesOnPlan(brakes: Brakes): boolean {
 }
 
 /** One sentence for each brake the plan trips; none: the run may write. Contract, section 8. */
-export function trippedByPlan(brakes: Brakes, plan: PlanCounts, previousRows: number | undefined): string[] {
+export function trippedByPlan(
+  brakes: Brakes,
+  plan: PlanCounts,
+  previousRows: number | undefined,
+  { defaults = false }: BrakeOptions = {},
+): string[] {
   const sentences: string[] = [];
-  const check = (name: keyof Brakes, count: number, what: string) => {
-    const limit = brakes[name];
-    if (limit !== undefined && exceeds(limit, count, plan.rows)) {
-      sentences.push(`${name}: ${count} of ${plan.rows} rows ${what}, the job allows ${limit}.`);
+  const check = (name: LimitName, { count, of, told, atHalf = false }: Counted) => {
+    const own = brakes[name];
+    if (own !== undefined) {
+      if (exceeds(own, count, of)) sentences.push(`${name}: ${told}${shareOf(own, count, of)}; the job allows ${own}.`);
+      return;
     }
+    const limit = defaults ? RECONCILE_LIMITS[name] : undefined;
+    // Half of a short list is what a file that was cut leaves behind.
+    const many = count > FEW || (atHalf && of > FEW && count * 2 >= of);
+    if (limit === undefined || !many || !exceeds(limit, count, of)) return;
+    const other = `set \`brakes.${name}\` in the job for another limit`;
+    sentences.push(
+      `${name}: ${told}${shareOf(limit, count, of)}; a reconciliation allows ${limit} by default (${other}).`,
+    );
   };
+  const ofRows = (count: number, what: string): Counted => ({
+    count,
+    of: plan.rows,
+    told: `${shown(count)} of ${shown(plan.rows)} rows ${what}`,
+  });
+
   if (plan.rows < brakes.min_rows) {
-    sentences.push(`min_rows: the file has ${plan.rows} data rows, the job asks for at least ${brakes.min_rows}.`);
+    const rows = plan.rows === 0 ? 'no data rows' : `${shown(plan.rows)} data row${plan.rows === 1 ? '' : 's'}`;
+    sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${shown(brakes.min_rows)}.`);
   }
-  check('max_invalid', plan.invalid, 'cannot be imported as they are');
-  check('max_updates', plan.updates, 'would be updated');
-  check('max_creates', plan.creates, 'would be created');
-  check('max_cleared', plan.cleared, 'would have a value cleared');
-  if (brakes.max_change !== undefined && previousRows !== undefined) {
-    const change = Math.abs(plan.rows - previousRows);
-    if (exceeds(brakes.max_change, change, previousRows)) {
-      sentences.push(
-        `max_change: the file has ${plan.rows} rows, the last successful run had ${previousRows}; the job allows a change of ${brakes.max_change}.`,
-      );
-    }
-  }
+  check('max_invalid', ofRows(plan.invalid, 'cannot be imported as they are'));
+  check('max_updates', ofRows(plan.updates, 'would be updated'));
+  check('max_creates', ofRows(plan.creates, 'would be created'));
+  check('max_cleared', ofRows(plan.cleared, `would have a value cleared${fieldsCleared(plan.clearedBy)}`));
+  if (plan.orphans) check('max_orphans', orphansCounted(plan.orphans));
+  if (previousRows !== undefined) check('max_change', rowsChanged(plan.rows, previousRows));
   return sentences;
+}
+
+/** What a brake looks at; `told` in words. `atHalf`: half of a list is much also where the list is short. */
+interface Counted {
+  readonly count: number;
+  readonly of: number;
+  readonly told: string;
+  readonly atHalf?: boolean;
+}
+
+function orphansCounted({ fresh, acting, scope }: NonNullable<PlanCounts['orphans']>): Counted {
+  const count = Math.max(fresh, acting);
+  const what =
+    acting > fresh ? 'are missing from the file and would be changed for it' : 'are newly missing from the file';
+  return { count, of: scope, told: `${shown(count)} of ${shown(scope)} records ${what}`, atHalf: true };
+}
+
+function rowsChanged(rows: number, previous: number): Counted {
+  const count = Math.abs(rows - previous);
+  const told = `the file has ${shown(rows)} rows, the last successful run had ${shown(previous)}`;
+  return { count, of: previous, told, atHalf: true };
+}
+
+/** `: room 200, asset_notes 80 and 3 other fields`; the most first. */
+function fieldsCleared(clearedBy: ReadonlyMap<string, number> = new Map()): string {
+  const fields = [...clearedBy].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  if (fields.length === 0) return '';
+  const named = fields.slice(0, 5).map(([field, count]) => `${field} ${shown(count)}`);
+  const more = fields.length - named.length;
+  const others = more === 0 ? '' : ` and ${more} other field${more === 1 ? '' : 's'}`;
+  return ` (${named.join(', ')}${others})`;
+}
+
+/** What a braked run tells people to do, in one sentence or two. `run`: its id. */
+export function afterBrake(run: string): string {
+  return (
+    'Nothing was written: look at its report first. ' +
+    `If all of it is meant, \`rowferry runs approve ${run} --by NAME\` carries out exactly this plan; \`--force\` plans anew and writes.`
+  );
 }
 
 /** The brake that works while writing. */
@@ -56,3 +137,12 @@ function exceeds(limit: string | number, count: number, of: number): boolean {
   const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
   return BigInt(count) * 10n ** BigInt(fraction.length + 2) > BigInt(whole + fraction) * BigInt(of);
 }
+
+/** ` (31.2%)` beside a limit that is a share. */
+function shareOf(limit: string | number, count: number, of: number): string {
+  if (!String(limit).endsWith('%') || of === 0) return '';
+  const percent = (count / of) * 100;
+  return ` (${percent >= 100 ? Math.round(percent) : Number(percent.toFixed(2))}%)`;
+}
+
+const shown = (count: number): string => count.toLocaleString('en-US');

@@ -95,12 +95,16 @@ async function readList(why: string, keys: Keys, first: Page, options: MatchOpti
 
 /**
  * A record that moved to a page already read, while another took its place in the count, was missed by a list that
- * looks whole. Where a few requests tell, the keys that were not found are asked for once more.
+ * looks whole. Where a few requests tell (`most` of them), the keys that were not found are asked for once more.
  */
-async function lookAgain(keys: Keys, first: Page, options: MatchOptions): Promise<void> {
+export async function lookAgain(
+  keys: Keys,
+  first: Page,
+  options: MatchOptions,
+  most = Math.ceil(first.count / PAGE_SIZE / 20),
+): Promise<void> {
   const filter = filterFor(options);
   const missing = new Map([...keys].filter(([key]) => options.snapshot.ids(key).length === 0));
-  const most = Math.ceil(first.count / PAGE_SIZE / 20);
   if (!filter || missing.size === 0 || first.count <= PAGE_SIZE) return;
   let values = valuesOf(missing, filter, options);
   if (isProbed(filter)) {

@@ -35,7 +35,12 @@ export interface MergeOptions {
   readonly patchWorks?: boolean;
   /** The heading that a field comes from. */
   readonly columnOf: (field: string) => string | undefined;
+  /** Whose value stands where a row and the record differ; absent: the row's. */
+  readonly stands?: Stands;
 }
+
+/** `set`: what the row says, `held`: what the record has. `none`: the field is not compared at all. */
+export type Stands = (field: string, set: Fields, held: Fields) => 'file' | 'service' | 'none';
 
 /** What is known of a record before a row is put onto it. */
 export interface Held {
@@ -83,6 +88,11 @@ export function mergeRow(
     // A cleared yes-or-no takes its default, which is no (interface, section 4.1).
     if (isEmpty(value) && base[field] === false) continue;
     if (lost !== undefined && repeats(value, lost)) continue;
+    const stands = options.stands?.(field, set, lost ? { ...base, [field]: lost.text } : base) ?? 'file';
+    if (stands !== 'file') {
+      if (stands === 'service') diff.push({ field, old: lost?.text ?? base[field] ?? null, new: value, kind: 'kept' });
+      continue;
+    }
     const refusal =
       lost?.value === undefined
         ? notUpdatable(field, base[field], value, options, record !== undefined)
@@ -244,7 +254,7 @@ function templateConflict(
 
 /** Values of the row itself that an update cannot carry; a status is judged by the rules, which name the values it may take. */
 function unwritable(lost: readonly Loss[], diff: readonly FieldDiff[]): Issue[] {
-  const set = new Set(diff.map((one) => one.field));
+  const set = new Set(diff.flatMap((one) => (one.kind === 'kept' ? [] : [one.field])));
   return lost
     .filter((loss) => set.has(loss.field) && loss.field !== 'status')
     .map((loss) =>
@@ -275,7 +285,7 @@ function collectRisks(
   risks: Issue[],
   diff: FieldDiff[],
 ): void {
-  const changed = new Set(diff.map((one) => one.field));
+  const changed = new Set(diff.flatMap((one) => (one.kind === 'kept' ? [] : [one.field])));
   for (const { field, text, why, next } of losses) {
     if (changed.has(field)) continue;
     risks.push(

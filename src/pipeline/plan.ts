@@ -187,11 +187,13 @@ function changeOf(
   const failed = issues.some((issue) => issue.severity === 'error');
   const changes = changesOf(merge.diff);
   if (!failed && changes.length === 0 && !row.after) {
+    const kept = merge.diff.filter((one) => one.kind === 'kept');
     return {
       ref: row.ref,
       key,
       kind: 'unchanged',
       id,
+      ...(kept.length > 0 ? { diff: kept } : {}),
       issues: issues.map((issue) => withColumn(issue, options.columnOf)),
     };
   }

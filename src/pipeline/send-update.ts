@@ -1,6 +1,7 @@
 import { sameValue, valueText } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
+import { beforeOf } from './before.js';
 import { lastWritten } from './memory.js';
 import { changesOf, type Merge, mergeRow } from './merge.js';
 import { updateRequest } from './update-request.js';
@@ -52,8 +53,9 @@ export async function sendUpdate(change: Update, context: WriteContext): Promise
 }
 
 /** The record as it is before its update, durable before the request goes out. */
-export function noteBefore({ ref, id, base }: Update, context: WriteContext): Promise<void> {
-  return context.sink.intend([], [{ row: ref.row, id, record: base.record as Json }]);
+export function noteBefore(change: Update, context: WriteContext): Promise<void> {
+  const before = beforeOf(change, context);
+  return context.sink.intend([], before ? [before] : []);
 }
 
 /** Reads a record again that was read too long ago, or in any case; the same change where that is not called for. */
@@ -68,7 +70,10 @@ export async function reread(change: Update, context: WriteContext, inAnyCase = 
   const before = readRecord(context.spec, base.record as Json, context.lexicon).fields;
   const now = readRecord(context.spec, record, context.lexicon).fields;
   const touched = Object.keys(set).filter(
-    (field) => !sameValue(before[field], now[field]) && !sameValue(now[field], set[field]),
+    (field) =>
+      !sameValue(before[field], now[field]) &&
+      !sameValue(now[field], set[field]) &&
+      (context.stands?.(field, set, before) ?? 'file') === 'file',
   );
   const [field] = touched;
   if (field !== undefined) {

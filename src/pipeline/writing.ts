@@ -20,10 +20,22 @@ export interface Intent {
   readonly hash: string;
 }
 
+/** A record as it was before its update, and what the update is about: what `runs undo` needs. One line of before.ndjson. */
+export interface Before {
+  readonly row: number;
+  readonly id: number;
+  /** As the service showed it. A customer cannot be read: our own last write, in write form. */
+  readonly record: Json;
+  /** Every field that the row sets, whether it changes or not; null clears. Values as `encodeFields` writes them. */
+  readonly set: Json;
+  /** What our own last write left there, of a customer all, of others what reads do not show; absent where none is known. */
+  readonly ours?: Json;
+}
+
 /** Where intents and outcomes go: the journal of the run, wherever the part runs. */
 export interface Sink {
   /** Resolves when the intents, and the records as they are before an update, are durable. */
-  intend(intents: readonly Intent[], before: readonly { row: number; id: number; record: Json }[]): Promise<void>;
+  intend(intents: readonly Intent[], before: readonly Before[]): Promise<void>;
   outcome(outcome: Outcome, diff?: readonly FieldDiff[]): void;
 }
 

@@ -49,6 +49,9 @@ const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
   record_exists: 'Leave the row out, or let the job update records (match, existing: update).',
   id_unknown: 'Look the record up in the service if you need its id.',
   value_normalised: 'Nothing to do, unless the stored form is not what you meant.',
+  no_retire_values:
+    'Undo the run again and say what its records are to be given, for instance --retire lifecycle_stage=Retired.',
+  old_value_unknown: 'Look at the field in the service, and set it there.',
   run_stopped: 'Resume the run, or import the file again.',
 };
 

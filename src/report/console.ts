@@ -1,7 +1,9 @@
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
+import { comparedLines } from './console-reconcile.js';
 import { clean, MAX_WARNINGS } from './console-text.js';
+import { headline } from './headline.js';
 import { outcomeWords } from './outcome-words.js';
-import { count, duration, headline, rowsForPerson, type Summary } from './summary.js';
+import { count, duration, rowsForPerson, type Summary } from './summary.js';
 
 const MAX_FAULTS = 3;
 
@@ -10,18 +12,11 @@ const MAX_FAULTS = 3;
  * reports are and what to do. Plain text without colours; `folder` is where the reports lie, as the user would type it.
  */
 export function summaryText(summary: Summary, folder?: string): string {
-  const { rows, requests, reports } = summary;
-  const lines = [`${summary.dry_run ? 'DRY RUN, nothing was written. ' : ''}${headline(summary)}`];
+  const { requests, reports, reconcile } = summary;
+  const lines = [`${rehearsal(summary)}${headline(summary)}`];
   if (summary.reason) lines.push(clean(summary.reason));
-
-  const present = OUTCOMES.filter((kind) => rows[kind] > 0);
-  const width = Math.max(...present.map((kind) => count(rows[kind]).length), 1);
-  if (present.length) lines.push('');
-  for (const kind of present) {
-    const flag = GOOD_OUTCOMES.has(kind) ? ' ' : '!';
-    const meaning = outcomeWords(kind, summary.dry_run).meaning;
-    lines.push(`${flag} ${count(rows[kind]).padStart(width)}  ${kind.padEnd(13)}  ${meaning}`);
-  }
+  const counted = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
+  if (counted.length > 0) lines.push('', ...counted);
 
   const faults = summary.top_faults.slice(0, MAX_FAULTS);
   if (faults.length) lines.push('', 'Most common faults:');
@@ -45,11 +40,42 @@ export function summaryText(summary: Summary, folder?: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-function hint({ status, run, rows, dry_run }: Summary, reports: readonly string[]): string[] {
+function rehearsal({ dry_run: dry, kind }: Summary): string {
+  if (!dry) return '';
+  return kind === 'reconcile' ? 'REPORT ONLY, nothing was written. ' : 'DRY RUN, nothing was written. ';
+}
+
+function outcomeLines({ rows, dry_run: dry, kind: run }: Summary): string[] {
+  const present = OUTCOMES.filter((kind) => rows[kind] > 0);
+  const width = Math.max(...present.map((kind) => count(rows[kind]).length), 1);
+  return present.map((kind) => {
+    const flag = GOOD_OUTCOMES.has(kind) ? ' ' : '!';
+    const { label, meaning } = outcomeWords(kind, dry, run);
+    const name = run === 'undo' ? label.toLowerCase().padEnd(17) : kind.padEnd(13);
+    return `${flag} ${count(rows[kind]).padStart(width)}  ${name}  ${meaning}`;
+  });
+}
+
+function hint(summary: Summary, reports: readonly string[]): string[] {
+  const { status, run, rows, dry_run, kind } = summary;
+  if (kind === 'reconcile') return nightHint(summary);
   const rejected = reports.find((name) => name.startsWith('rejected.'));
   const correct = rejected && rowsForPerson(rows) > rows.not_attempted;
   if (status === 'interrupted' || status === 'failed') return [`Next: rowferry runs resume ${run}`];
   if (status === 'braked') return ['Next: check the file; if its numbers are meant, run it again with --force'];
+  if (kind === 'undo' && correct) return ['Next: look at the records that need a person; report.html says why'];
   if (correct) return [`Next: correct ${rejected} and import it again with the same job`];
   return dry_run ? ['Next: run the same command without --dry-run'] : [];
+}
+
+function nightHint({ status, run, rows, dry_run }: Summary): string[] {
+  if (status === 'interrupted' || status === 'failed') return [`Next: rowferry runs resume ${run}`];
+  if (status === 'braked')
+    return [
+      'Next: look at reconcile.xlsx. If the numbers are meant, this carries out exactly that plan:',
+      `      rowferry runs approve ${run} --by NAME`,
+    ];
+  if (rows.failed + rows.unknown > 0) return [`Next: rowferry runs retry ${run}`];
+  if (dry_run && rows.created + rows.updated > 0) return ['Next: look at reconcile.xlsx; --apply carries it out'];
+  return rowsForPerson(rows) > 0 ? ['Next: look at the sheets Ambiguous and Invalid of reconcile.xlsx'] : [];
 }

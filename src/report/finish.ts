@@ -1,12 +1,12 @@
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { csvEncoder } from '../files/csv-write.js';
 import { makeFolder } from '../files/make-folder.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { GOOD_OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
-import { writeBefore } from './before.js';
+import { type BeforeLog, writeBefore } from './before.js';
+import { type AddLines, writeTable } from './csv-table.js';
 import { createTally, type Tally } from './fault-tally.js';
 import { reportPage } from './html.js';
 import {
@@ -17,6 +17,13 @@ import {
   readResults,
   settleRest,
 } from './outcome-index.js';
+import { type Comparison, createComparison } from './reconcile/comparison.js';
+import { DIFFERENCE_COLUMNS, differenceLine } from './reconcile/differences.js';
+import { foundIn } from './reconcile/found.js';
+import type { ReconcileInput } from './reconcile/input.js';
+import { lastNights, nightOf } from './reconcile/night.js';
+import type { ReconcilePage } from './reconcile/page.js';
+import { type WrittenOrphans, writeFound, writeOrphans } from './reconcile/write.js';
 import { type ColumnsOf, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import { FAULT_COLUMNS, faultLines, PLAN_COLUMNS, planLines, RESULT_COLUMNS, resultLine } from './report-lines.js';
 import type { RowIndex } from './row-index.js';
@@ -24,8 +31,8 @@ import { type RunStatus, rowsForPerson, type Summary, totalRows } from './summar
 
 /** What the caller knows of a run; counts, faults and the list of reports are computed here. */
 export type SummaryHead = Omit<Summary, 'status' | 'rows' | 'top_faults' | 'reports'> & {
-  /** How a run ended that did not finish; of one that did, the outcomes decide. */
-  readonly status?: Extract<RunStatus, 'braked' | 'failed' | 'interrupted'>;
+  /** How a run ended that did not finish, or `partial` where more than its rows needs a person; else the outcomes decide. */
+  readonly status?: Extract<RunStatus, 'braked' | 'failed' | 'interrupted' | 'partial'>;
 };
 
 export interface ReportInput {
@@ -47,6 +54,8 @@ export interface ReportInput {
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
    */
   readonly stopped?: string;
+  /** Reconciliations: what adds differences.csv, orphans.csv, reconcile.json and reconcile.xlsx to the reports. */
+  readonly reconcile?: ReconcileInput;
   readonly summary: SummaryHead;
 }
 
@@ -63,7 +72,11 @@ const ALL_REPORTS = [
   'rejected.ndjson',
   'faults.csv',
   'plan.csv',
+  'differences.csv',
+  'orphans.csv',
   'before.ndjson',
+  'reconcile.json',
+  'reconcile.xlsx',
   'report.html',
   'summary.json',
 ];
@@ -74,7 +87,8 @@ const UNFINISHED = new RegExp(
 
 /**
  * Writes every report of contract section 6, in input order, from the journal and the input; summary.json last, so its
- * presence means that all is there. Memory does not grow with what the rows hold (13 bytes a row for their places).
+ * presence means that all is there. Memory does not grow with what the rows hold (13 bytes a row for their places, a bit
+ * for whether they differ).
  * Throws a `RunError` when a row has two outcomes or none, or a report cannot be written. Can be repeated.
  */
 export async function writeReports(input: ReportInput): Promise<Summary> {
@@ -88,41 +102,65 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
 
   const reports: string[] = [];
   const warnings = [...input.summary.warnings];
+  const { reconcile } = input;
+  const comparison = reconcile && createComparison(reconcile.columnOf);
   const file = await open(journal, 'r');
-  let tally: Tally;
   try {
-    tally = await writeTables(dir, file, input, index);
+    const tally = await writeTables(dir, file, input, index, comparison);
     reports.push('results.csv');
     if (source && rowsForPerson(tally.counts) > 0) {
       const name = rejectedName(source.meta.format);
-      const rows = () => rejectedRows(file, input, source, index);
-      const warning = await writeRejected(join(dir, name), rows, { meta: source.meta, ...rejectedOptions(input) });
+      const all = () => rejectedRows(file, input, source, index);
+      const warning = await writeRejected(join(dir, name), all, { meta: source.meta, ...rejectedOptions(input) });
       if (warning) warnings.push(warning);
       reports.push(name);
     }
+    reports.push('faults.csv', 'plan.csv');
+    const orphans = reconcile && comparison && (await writeOrphans(dir, reconcile, comparison));
+    if (orphans) reports.push('differences.csv', 'orphans.csv');
+    if ((await writeBefore(join(dir, 'before.ndjson'), ...beforeLogs(input, index, orphans))) > 0) {
+      reports.push('before.ndjson');
+    }
+    if (reconcile) reports.push('reconcile.json', 'reconcile.xlsx');
+    reports.push('report.html', 'summary.json');
+
+    const forPerson = rowsForPerson(tally.counts) + (comparison?.compared.orphans_for_person ?? 0);
+    const summary: Summary = {
+      ...input.summary,
+      ...(input.summary.source && rows !== undefined ? { source: { ...input.summary.source, rows } } : {}),
+      status: input.summary.status ?? (forPerson > 0 ? 'partial' : 'succeeded'),
+      ...(reconcile && comparison ? { reconcile: { ...reconcile.facts, compared: comparison.compared } } : {}),
+      rows: { ...tally.counts, total: totalRows(tally.counts) },
+      warnings,
+      top_faults: tally.topFaults,
+      reports,
+    };
+    let found: ReconcilePage | undefined;
+    if (reconcile && comparison) {
+      const nights = lastNights(reconcile.history, nightOf(summary, reconcile.facts));
+      const results = { file, journal, index, stopped: input.stopped ?? '' };
+      await writeFound(dir, summary, foundIn(results, reconcile, comparison, nights));
+      found = { nights, samples: comparison.samples, columnOf: reconcile.columnOf };
+    }
+    await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples, found)));
+    await removeStale(dir, reports, input.before);
+    await writeSafely(join(dir, 'summary.json'), (write) => write(`${JSON.stringify(summary, null, 2)}\n`));
+    return summary;
   } finally {
     await file.close();
   }
-  reports.push('faults.csv', 'plan.csv');
-  const written = (row: number) => WRITTEN.has(index.get(row).state);
-  if (input.before !== undefined && (await writeBefore(join(dir, 'before.ndjson'), input.before, written)) > 0) {
-    reports.push('before.ndjson');
-  }
-  reports.push('report.html', 'summary.json');
+}
 
-  const summary: Summary = {
-    ...input.summary,
-    ...(input.summary.source && rows !== undefined ? { source: { ...input.summary.source, rows } } : {}),
-    status: input.summary.status ?? (rowsForPerson(tally.counts) > 0 ? 'partial' : 'succeeded'),
-    rows: { ...tally.counts, total: totalRows(tally.counts) },
-    warnings,
-    top_faults: tally.topFaults,
-    reports,
-  };
-  await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples)));
-  await removeStale(dir, reports, input.before);
-  await writeSafely(join(dir, 'summary.json'), (write) => write(`${JSON.stringify(summary, null, 2)}\n`));
-  return summary;
+function beforeLogs(
+  { before, reconcile }: ReportInput,
+  index: JournalIndex,
+  orphans: WrittenOrphans | undefined,
+): BeforeLog[] {
+  const logs: BeforeLog[] = [];
+  if (before !== undefined) logs.push({ path: before, by: 'row', wanted: (row) => WRITTEN.has(index.get(row).state) });
+  if (reconcile?.orphansBefore !== undefined && orphans)
+    logs.push({ path: reconcile.orphansBefore, by: 'id', wanted: (id) => orphans.has(id) });
+  return logs;
 }
 
 function rejectedOptions({ columnsOf, keepHeaderRow, sheetNumber }: ReportInput) {
@@ -133,40 +171,35 @@ function rejectedOptions({ columnsOf, keepHeaderRow, sheetNumber }: ReportInput)
   };
 }
 
-/** results.csv, faults.csv and plan.csv in one pass over the rows, which is also when they are counted. */
-async function writeTables(dir: string, file: FileHandle, input: ReportInput, index: JournalIndex): Promise<Tally> {
+/** results.csv, faults.csv, plan.csv and differences.csv in one pass over the rows, which is also when they are counted. */
+async function writeTables(
+  dir: string,
+  file: FileHandle,
+  input: ReportInput,
+  index: JournalIndex,
+  comparison: Comparison | undefined,
+): Promise<Tally> {
   const tally = createTally();
+  const fill = async (results: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
+    for (const places of index.batches(PER_READ)) {
+      const batch = await readResults(file, input.journal, places, input.stopped ?? '', index.ids);
+      for (const { outcome } of batch) tally.add(outcome);
+      await results(batch.map(({ outcome }) => resultLine(outcome)));
+      await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));
+      await plan(batch.flatMap(({ outcome, diff }) => planLines(outcome, diff)));
+      if (comparison) await differences?.(batch.flatMap((row) => comparison.add(row).map(differenceLine)));
+    }
+  };
   await writeTable(join(dir, 'results.csv'), RESULT_COLUMNS, (results) =>
     writeTable(join(dir, 'faults.csv'), FAULT_COLUMNS, (faults) =>
-      writeTable(join(dir, 'plan.csv'), PLAN_COLUMNS, async (plan) => {
-        for (const places of index.batches(PER_READ)) {
-          const batch = await readResults(file, input.journal, places, input.stopped ?? '', index.ids);
-          for (const { outcome } of batch) tally.add(outcome);
-          await results(batch.map(({ outcome }) => resultLine(outcome)));
-          await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));
-          await plan(batch.flatMap(({ outcome, diff }) => planLines(outcome, diff)));
-        }
-      }),
+      writeTable(join(dir, 'plan.csv'), PLAN_COLUMNS, (plan) =>
+        comparison
+          ? writeTable(join(dir, 'differences.csv'), DIFFERENCE_COLUMNS, (lines) => fill(results, faults, plan, lines))
+          : fill(results, faults, plan),
+      ),
     ),
   );
   return tally;
-}
-
-type Lines = readonly (readonly string[])[];
-
-/** A CSV report: UTF-8, RFC 4180; the heading is there even where no line is. */
-function writeTable(
-  path: string,
-  columns: readonly string[],
-  fill: (add: (lines: Lines) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const encode = csvEncoder({ newline: '\r\n' });
-  return writeSafely(path, async (write) => {
-    await write(encode([columns]));
-    await fill(async (lines) => {
-      if (lines.length > 0) await write(encode(lines));
-    });
-  });
 }
 
 /** The rows of the input that need a person, with their outcomes, in input order. Stops reading behind the last one. */

@@ -3,6 +3,25 @@ import { count, rowsForPerson, type Summary } from './summary.js';
 
 /** What the reader does now, in the order of doing it. */
 export function nextSteps(summary: Summary): Markup | false {
+  const steps =
+    summary.kind === 'reconcile' ? ofNight(summary) : summary.kind === 'undo' ? ofUndo(summary) : ofImport(summary);
+  if (steps.length > 0) {
+    return html`<section class="next"><h2>What to do next</h2><ol>${steps.map((step) => html`<li>${step}</li>`)}</ol></section>`;
+  }
+  return (
+    summary.rows.total > 0 &&
+    html`<section class="next good"><h2>What to do next</h2><p>Nothing. ${allWell(summary)}</p></section>`
+  );
+}
+
+function allWell({ kind }: Summary): Markup {
+  if (kind === 'reconcile') return html`No row needs anybody, and the next run compares everything anew.`;
+  if (kind === 'undo')
+    return html`Every record is as it was before the run; <a href="results.csv">results.csv</a> names them.`;
+  return html`Every row ended well; <a href="results.csv">results.csv</a> has the id of each record.`;
+}
+
+function ofImport(summary: Summary): Markup[] {
   const { rows, status, dry_run: dry } = summary;
   const rejected = summary.reports.find((name) => name.startsWith('rejected.'));
   const steps: Markup[] = [];
@@ -20,9 +39,7 @@ export function nextSteps(summary: Summary): Markup | false {
         : html`Look up the ${count(rows.unknown)} rows marked <em>unknown</em> in the service first: it never said whether it took them.`,
     );
   }
-  if (status === 'interrupted' || status === 'failed') {
-    steps.push(html`Continue with <code>rowferry runs resume ${summary.run}</code>. Nothing is written twice.`);
-  }
+  if (status === 'interrupted' || status === 'failed') steps.push(resume(summary));
   if (status === 'braked') {
     steps.unshift(
       html`Check whether the file is the right one and complete. If its numbers are meant, run it again with <code>--force</code>.`,
@@ -31,11 +48,66 @@ export function nextSteps(summary: Summary): Markup | false {
   if (dry && status !== 'failed') {
     steps.push(html`When this is what you want, run the same command without <code>--dry-run</code>.`);
   }
-  if (steps.length === 0) {
-    return (
-      rows.total > 0 &&
-      html`<section class="next good"><h2>What to do next</h2><p>Nothing. Every row ended well; <a href="results.csv">results.csv</a> has the id of each record.</p></section>`
+  return steps;
+}
+
+/** A nightly file is not corrected and imported: the next one comes by itself. */
+function ofNight(summary: Summary): Markup[] {
+  const { rows, status, dry_run: dry, run, reconcile, reports } = summary;
+  const steps: Markup[] = [];
+  if (status === 'braked') {
+    steps.push(
+      html`Look at what the brake names, here and in <a href="reconcile.xlsx">reconcile.xlsx</a>: is the file the right one, and complete?`,
+      html`If its numbers are meant, <code>rowferry runs approve ${run} --by NAME</code> carries out exactly this plan, or refuses if somebody changed the records since. If not, do nothing: nothing was written.`,
     );
   }
-  return html`<section class="next"><h2>What to do next</h2><ol>${steps.map((step) => html`<li>${step}</li>`)}</ol></section>`;
+  const person = rowsForPerson(rows) - rows.not_attempted;
+  if (person > 0) {
+    const rejected = reports.find((name) => name.startsWith('rejected.'));
+    steps.push(
+      html`Put the ${person === 1 ? 'row' : `${count(person)} rows`} below right where ${person === 1 ? 'it comes' : 'they come'} from${
+        rejected && html` (<a href="${rejected}">${rejected}</a> has them with the reasons)`
+      }. The next run takes ${person === 1 ? 'it' : 'them'} up.`,
+    );
+  }
+  if (rows.failed + rows.unknown > 0) {
+    steps.push(html`<code>rowferry runs retry ${run}</code> takes up the rows that failed or are unknown at once.`);
+  }
+  const refused = reconcile?.compared?.orphans_for_person ?? 0;
+  if (refused > 0) {
+    steps.push(
+      html`Look at the ${refused === 1 ? 'orphan' : `${count(refused)} orphans`} that could not be acted on: the reason stands beside each of them.`,
+    );
+  }
+  if (reconcile && reconcile.orphans.held > 0) {
+    steps.push(html`Look at the orphans that were held back: why stands beside each of them.`);
+  }
+  if (status === 'interrupted' || status === 'failed') steps.push(resume(summary));
+  if (dry && status !== 'failed' && status !== 'braked' && rows.created + rows.updated > 0) {
+    steps.push(html`When this is what you want, run the same command with <code>--apply</code>.`);
+  }
+  return steps;
+}
+
+function ofUndo(summary: Summary): Markup[] {
+  const { rows, status, dry_run: dry } = summary;
+  const steps: Markup[] = [];
+  const person = rowsForPerson(rows) - rows.not_attempted;
+  if (person > 0) {
+    steps.push(
+      html`Look at the ${person === 1 ? 'record' : `${count(person)} records`} below in the service: the reason stands beside each of them.`,
+    );
+  }
+  if (status === 'interrupted' || status === 'failed') steps.push(resume(summary));
+  if (status === 'braked') {
+    steps.push(html`Read what the brake names. If it is meant, undo again with <code>--force</code>.`);
+  }
+  if (dry && status !== 'failed' && rows.updated > 0) {
+    steps.push(html`When this is what you want, run the same command without <code>--dry-run</code>.`);
+  }
+  return steps;
+}
+
+function resume({ run }: Summary): Markup {
+  return html`Continue with <code>rowferry runs resume ${run}</code>. Nothing is written twice.`;
 }

@@ -51,12 +51,25 @@ summary{cursor:pointer;font-weight:620;font-size:15px}
 summary .soft{font-weight:400}
 details p{margin:4px 0 8px}
 .w-row{width:62px}.w-key{width:17%}.w-col{width:16%}.w-val{width:21%}.w-count{width:96px}.w-what{width:27%}.w-ex{width:21%}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(148px,1fr));gap:12px}
+.tile{border:1px solid var(--line);border-radius:11px;padding:12px 14px 11px;border-top:4px solid var(--tone);display:flex;flex-direction:column;min-width:0}
+.tile b{font-size:27px;line-height:1.15;letter-spacing:-.02em;font-weight:680}.tile span{font-weight:600;font-size:14px}.tile small{color:var(--soft);font-size:12.5px;line-height:1.35;margin-top:3px}
+.tile.calm{--tone:var(--unchanged)}.tile.change{--tone:var(--updated)}.tile.new{--tone:var(--created)}.tile.lost{--tone:var(--ambiguous)}.tile.warn{--tone:var(--invalid)}
+.key{white-space:nowrap;margin-left:10px;color:var(--soft);font-size:13px}.key i{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:6px}
+.split{display:flex;height:9px;margin-top:6px;min-width:120px}.split i{display:block;height:9px}.split i:first-child{border-radius:3px 0 0 3px}.split i:last-child{border-radius:0 3px 3px 0}
+.value.changed{background:var(--goodbg);color:var(--good)}
+tr.kept td,tr.kept th{color:var(--soft)}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(340px,1fr));gap:26px}
+figure{margin:0;min-width:0}figcaption{font-size:14px;margin-bottom:4px}
+.chart .rule{stroke:var(--rule);stroke-width:1}.chart.night text{font-size:12px}
+table.plain th{white-space:nowrap;width:150px;color:var(--soft)}table.plain td,table.plain th{border-bottom:0;padding-top:4px;padding-bottom:4px}
+section .banner{margin:0 0 12px;font-weight:500}
 ul.plain{margin:6px 0 0;padding-left:20px}ul.plain li{margin:4px 0}
 footer{color:var(--soft);font-size:13px;padding:20px 2px 8px;line-height:1.7;overflow-wrap:anywhere}
-@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.w-count{width:auto}td{overflow-wrap:break-word}}
+@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart:not(.night) text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.w-count{width:auto}td{overflow-wrap:break-word}}
 @page{margin:14mm}
 @media print{:root{color-scheme:light;--paper:#fff;--line:#bbb}body{font-size:11px}main{max-width:none;padding:0}
 section{border:0;border-top:1px solid #bbb;border-radius:0;padding:12px 0;margin:10px 0 0}.next{box-shadow:none}h1{font-size:20px}h2{font-size:14px}
 table,tbody th,.pill{font-size:10.5px}th,.facts dt,footer{font-size:9.5px}.value,code{font-size:9.5px}td,tbody th{padding-top:4px;padding-bottom:4px}.facts{gap:3px 20px}
-.bar,.dot,.value,.pill,.chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}tr,.chart{break-inside:avoid}thead{display:table-header-group}h2{break-after:avoid}}
+.bar,.dot,.value,.pill,.chart,.split,.tile,.key i{print-color-adjust:exact;-webkit-print-color-adjust:exact}tr,.chart{break-inside:avoid}thead{display:table-header-group}h2{break-after:avoid}}
 `;

@@ -2,13 +2,24 @@ import { ISSUE_CODES } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
 import { advice } from './advice.js';
 import { shorten } from './fault-tally.js';
+import { headline } from './headline.js';
 import { outcomeChart } from './html-chart.js';
 import { nextSteps } from './html-next.js';
 import { STYLE } from './html-style.js';
 import { foreign, html, Markup } from './markup.js';
 import { outcomeWords } from './outcome-words.js';
+import {
+  differencesByField,
+  firstDifferences,
+  history,
+  numbers,
+  orphanSection,
+  type ReconcilePage,
+  reading,
+  toCreate,
+} from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
-import { count, duration, headline, type Summary } from './summary.js';
+import { count, duration, type Summary } from './summary.js';
 
 /** The first rows of each outcome that needs a person, in input order. */
 export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;
@@ -20,8 +31,8 @@ const MESSAGE = 600;
  * report.html: the run for somebody who knows the spreadsheet and not the program. One page that carries its style and
  * chart in itself, runs no script and asks the network for nothing; every text of the file or the service is escaped.
  */
-export function reportPage(summary: Summary, samples: Samples): string {
-  const title = `${summary.dry_run ? 'Dry run: ' : ''}${summary.job}`;
+export function reportPage(summary: Summary, samples: Samples, found?: ReconcilePage): string {
+  const title = `${summary.dry_run ? `${rehearsalWord(summary)}: ` : ''}${summary.job}`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -37,9 +48,7 @@ ${rehearsal(summary)}
 ${head(summary)}
 ${stopped(summary)}
 ${nextSteps(summary)}
-${outcomes(summary)}
-${faults(summary)}
-${people(summary, samples)}
+${found && summary.reconcile ? reconciled(summary, summary.reconcile, found, samples) : html`${outcomes(summary)}${faults(summary)}${people(summary, samples)}`}
 ${warnings(summary)}
 ${foot(summary)}
 </main>
@@ -49,10 +58,30 @@ ${foot(summary)}
   return page.text;
 }
 
+/** A reconciliation in the order in which somebody reads it in the morning. */
+function reconciled(
+  summary: Summary,
+  facts: NonNullable<Summary['reconcile']>,
+  { nights, samples: first, columnOf }: ReconcilePage,
+  samples: Samples,
+): Markup {
+  return html`${numbers(summary, facts)}${people(summary, samples)}${differencesByField(facts, columnOf)}${firstDifferences(
+    summary,
+    facts,
+    first,
+  )}${toCreate(summary, first.created)}${orphanSection(summary, facts, first.orphans)}${history(nights)}${faults(summary)}${outcomes(
+    summary,
+  )}${reading(facts)}`;
+}
+
+function rehearsalWord({ kind }: Summary): string {
+  return kind === 'reconcile' ? 'Report only' : 'Dry run';
+}
+
 function rehearsal(summary: Summary): Markup | false {
   return (
     summary.dry_run &&
-    html`<p class="banner"><strong>Dry run.</strong> Nothing was written to the service: this page says what would happen.</p>`
+    html`<p class="banner"><strong>${rehearsalWord(summary)}.</strong> Nothing was written to the service: this page says what would happen.</p>`
   );
 }
 
@@ -75,18 +104,27 @@ const STATUS = {
   interrupted: ['bad', 'Interrupted'],
 } as const;
 
+const OF_RUN: Readonly<Partial<Record<Summary['kind'], string>>> = { undo: 'Puts back run' };
+
+function statusOf({ status, kind }: Summary): readonly [tone: string, label: string] {
+  if (kind === 'undo' && status === 'succeeded') return ['good', 'Everything is as before'];
+  if (kind === 'undo' && status === 'partial') return ['warn', 'Some records need a person'];
+  return STATUS[status];
+}
+
 function head(summary: Summary): Markup {
-  const [tone, label] = STATUS[summary.status];
+  const [tone, label] = statusOf(summary);
   const facts: [string, string | undefined][] = [
     ['File', summary.source ? fileName(summary.source.path) : undefined],
     ['Sheet', summary.source?.sheet ?? undefined],
     ['Job', `${summary.job} (${summary.kind} of ${summary.resource}s)`],
+    [OF_RUN[summary.kind] ?? 'Takes up run', summary.of_run],
     ['Company', String(summary.company)],
     ['Service', summary.service?.replace(/^https?:\/\//i, '').replace(/\/$/, '')],
     ['When', `${when(summary.started_at)}, ${duration(summary.seconds)}`],
   ];
   return html`<header>
-<p class="eyebrow"><span class="pill ${tone}">${label}</span>${summary.dry_run && html`<span class="pill info">Dry run</span>`}</p>
+<p class="eyebrow"><span class="pill ${tone}">${label}</span>${summary.dry_run && html`<span class="pill info">${rehearsalWord(summary)}</span>`}</p>
 <h1>${headline(summary)}</h1>
 <dl class="facts">${facts.map(
     ([name, value]) => value !== undefined && html`<div><dt>${name}</dt><dd>${foreign(value)}</dd></div>`,
@@ -98,13 +136,14 @@ function outcomes(summary: Summary): Markup | false {
   const { rows, dry_run: dry } = summary;
   if (rows.total === 0) return false;
   const present = OUTCOMES.filter((kind) => rows[kind] > 0);
+  const undo = summary.kind === 'undo';
   return html`<section>
-<h2>What became of the rows</h2>
-<p class="soft">Every row of the file has exactly one outcome.</p>
-${outcomeChart(rows, dry)}
-<table><thead><tr><th scope="col">Outcome</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="num w-count wide">Share</th><th scope="col">What it means</th></tr></thead>
+<h2>What became of the ${undo ? 'records' : 'rows'}</h2>
+<p class="soft">${undo ? 'Every record that the run wrote has exactly one outcome.' : 'Every row of the file has exactly one outcome.'}</p>
+${outcomeChart(rows, dry, summary.kind)}
+<table><thead><tr><th scope="col">Outcome</th><th scope="col" class="num w-count">${undo ? 'Records' : 'Rows'}</th><th scope="col" class="num w-count wide">Share</th><th scope="col">What it means</th></tr></thead>
 <tbody>${present.map((kind) => {
-    const { label, meaning } = outcomeWords(kind, dry);
+    const { label, meaning } = outcomeWords(kind, dry, summary.kind);
     return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
   })}</tbody></table>
 </section>`;
@@ -134,21 +173,21 @@ function people(summary: Summary, samples: Samples): Markup | false {
   const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && samples.get(kind)?.length);
   if (kinds.length === 0) return false;
   return html`<section>
-<h2>Rows that need a person</h2>
+<h2>${summary.kind === 'undo' ? 'Records' : 'Rows'} that need a person</h2>
 ${kinds.map((kind) => {
   const shown = samples.get(kind) ?? [];
   const all = summary.rows[kind];
-  const words = outcomeWords(kind, summary.dry_run);
+  const words = outcomeWords(kind, summary.dry_run, summary.kind);
   return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${all === 1 ? 'row' : 'rows'}${
     all > shown.length && html` <span class="soft">(the first ${shown.length}; the others are in results.csv)</span>`
   }</summary>
 <p class="soft">${words.meaning} ${words.next}</p>
-<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${shown.map(sampleRows)}</tbody></table></div></details>`;
+<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${shown.map((outcome) => sampleRows(outcome, summary.kind))}</tbody></table></div></details>`;
 })}
 </section>`;
 }
 
-function sampleRows(outcome: Outcome): Markup {
+function sampleRows(outcome: Outcome, kind: Summary['kind']): Markup {
   const listed = faultsOf(outcome);
   const lines = listed.length ? listed : [undefined];
   const span = lines.length;
@@ -160,7 +199,7 @@ function sampleRows(outcome: Outcome): Markup {
           outcome.key ? foreign(shorten(outcome.key, VALUE)) : html`<span class="soft">none</span>`
         }</td>`
       }<td>${issue?.column !== undefined && foreign(shorten(issue.column, VALUE))}</td><td>${value(issue?.value)}</td><td>${foreign(
-        shorten(issue?.message ?? outcomeSentence(outcome), MESSAGE),
+        shorten(issue?.message ?? outcomeSentence(outcome, kind), MESSAGE),
       )}</td></tr>`,
   )}`;
 }

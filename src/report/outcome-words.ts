@@ -1,4 +1,5 @@
 import type { OutcomeKind } from '../model/outcome.js';
+import type { RunKind } from './summary.js';
 
 /** How reports name an outcome, what it means, and what the reader does about it. */
 interface Words {
@@ -74,8 +75,73 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
   },
 };
 
-export function outcomeWords(kind: OutcomeKind, dryRun: boolean): { label: string; meaning: string; next?: string } {
-  const { label, meaning, rehearsed, next } = WORDS[kind];
+/** What is said otherwise of the records that an undo put back. */
+const UNDO: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
+  updated: {
+    label: 'Put back',
+    meaning: 'The record has its earlier values again.',
+    rehearsed: { label: 'Would be put back', meaning: 'The record would get its earlier values again.' },
+  },
+  unchanged: {
+    label: 'As before',
+    meaning: 'The record has its earlier values already; nothing was sent.',
+    rehearsed: { meaning: 'The record has its earlier values already; nothing would be sent.' },
+  },
+  invalid: {
+    label: 'Cannot be undone',
+    meaning: 'It cannot be put back; the message says why. Nothing was sent.',
+    next: 'Do what the message says, or put the record right in the service.',
+  },
+  conflict: {
+    label: 'Changed since',
+    meaning: 'Somebody changed the record after the run; what they entered was left alone.',
+    next: 'Look at the record in the service and decide which value stands.',
+  },
+  at_risk: { next: 'Read which fields are named, and put the record right in the service.' },
+  rejected: { next: 'Read what the service names, and put the record right there.' },
+  failed: { next: 'Nothing is wrong with the record: undo the run again when the service is well.' },
+  unknown: { next: 'Look the record up in the service, then undo the run again: what is back already is left alone.' },
+  not_attempted: {
+    meaning: 'The run stopped before this record.',
+    next: 'Resume the run, or undo again: what is back already is left alone.',
+  },
+};
+
+/** What is said otherwise of the rows of a nightly file: nobody corrects and imports it, the next one comes by itself. */
+const RECONCILE: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
+  updated: {
+    label: 'Put right',
+    meaning: 'The record differed and got the file’s values; everything else in it was kept.',
+    rehearsed: { label: 'Would be put right', meaning: 'The record differs and would get the file’s values.' },
+  },
+  unchanged: {
+    meaning: 'Nothing of the record was to be put right; nothing was sent.',
+    rehearsed: { meaning: 'Nothing of the record is to be put right; nothing would be sent.' },
+  },
+  invalid: { next: 'Correct it in the system that writes the file; the next run takes it up.' },
+  duplicate: { next: 'Give each its own key in the system that writes the file.' },
+  ambiguous: { next: 'Remove the double in the service, or give one of the records another key.' },
+  conflict: { next: 'Look at the record in the service and decide which value stands; the next run compares it anew.' },
+  rejected: { next: 'Correct what the service names; the next run takes it up.' },
+  failed: { next: 'Nothing is wrong with the row: the next run takes it up, or `rowferry runs retry` does now.' },
+  unknown: { next: 'The next run finds out; `rowferry runs retry` does now.' },
+  not_attempted: {
+    next: 'Resume or approve the run, or wait for the next one: what is right already is left alone.',
+  },
+};
+
+const OTHERWISE: Readonly<Partial<Record<RunKind, Readonly<Partial<Record<OutcomeKind, Partial<Words>>>>>>> = {
+  undo: UNDO,
+  reconcile: RECONCILE,
+};
+
+/** `run`: what kind of run the row is of; the same outcome asks for something else of a nightly file or an undo. */
+export function outcomeWords(
+  kind: OutcomeKind,
+  dryRun: boolean,
+  run: RunKind = 'import',
+): { label: string; meaning: string; next?: string } {
+  const { label, meaning, rehearsed, next }: Words = { ...WORDS[kind], ...OTHERWISE[run]?.[kind] };
   const chosen =
     dryRun && rehearsed ? { label: rehearsed.label ?? label, meaning: rehearsed.meaning } : { label, meaning };
   return next === undefined ? chosen : { ...chosen, next };

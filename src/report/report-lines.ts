@@ -2,6 +2,7 @@ import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { DiffText } from './journal.js';
 import { outcomeWords } from './outcome-words.js';
+import type { RunKind } from './summary.js';
 
 /** The lines of the CSV reports as cells; contract, section 6. Columns are never renamed or moved. */
 
@@ -46,10 +47,13 @@ export function faultLines(outcome: Outcome): string[][] {
   ]);
 }
 
+/** What is `kept` is no change: differences.csv has it. */
 export function planLines(outcome: Outcome, diff: readonly DiffText[]): string[][] {
   const row = String(outcome.ref.row);
   const id = outcome.id === undefined ? '' : String(outcome.id);
-  return diff.map((change) => [row, id, change.field, change.old, change.new, change.kind]);
+  return diff.flatMap((change) =>
+    change.kind === 'kept' ? [] : [[row, id, change.field, change.old, change.new, change.kind]],
+  );
 }
 
 export function rejectedLine(outcome: Outcome): string[] {
@@ -64,8 +68,8 @@ export function sentence(issue: Issue): string {
 }
 
 /** What to say of a row that carries no issue. */
-export function outcomeSentence(outcome: Outcome): string {
-  const { meaning, next } = outcomeWords(outcome.kind, false);
+export function outcomeSentence(outcome: Outcome, run?: RunKind): string {
+  const { meaning, next } = outcomeWords(outcome.kind, false, run);
   return next ? `${meaning} ${next}` : meaning;
 }
 

@@ -53,6 +53,24 @@ export interface SummaryTarget {
  */
 export type Consistency = 'verified' | 'partial';
 
+/**
+ * What the comparison came to, in rows; each row that is neither new nor faulty is one of `agree` and `differ`, and
+ * `differ` is the sum of the three below it.
+ */
+export interface Compared {
+  /** The same in every field that is compared. */
+  readonly agree: number;
+  readonly differ: number;
+  /** The file's values were written; in a report-only run: would be. */
+  readonly put_right: number;
+  /** Differ only in fields where the service's value stands. */
+  readonly left_to_service: number;
+  /** Held back, in conflict, refused, not reached. */
+  readonly not_put_right: number;
+  /** Orphans that were to be acted on and ended in an outcome that needs a person; they make a run `partial`, too. */
+  readonly orphans_for_person: number;
+}
+
 /** summary.json: scripts read it, so names are never changed, only added to. Times are ISO 8601 in UTC. */
 export interface Summary {
   readonly run: string;
@@ -77,7 +95,7 @@ export interface Summary {
   /** Exports only. */
   readonly consistency?: Consistency;
   /** Reconciliations only. */
-  readonly reconcile?: ReconcileFacts;
+  readonly reconcile?: ReconcileFacts & { readonly compared?: Compared };
   /** The earlier run that this one retries, undoes or carries out. */
   readonly of_run?: string;
   /** One count per outcome, and `total`, which is their sum. */
@@ -119,47 +137,6 @@ export function rowsForPerson(counts: Readonly<OutcomeCounts>): number {
 
 export function totalRows(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, () => true);
-}
-
-/** The run in one sentence, for the top of every report. */
-export function headline(summary: Summary): string {
-  const { rows, dry_run: dry, status } = summary;
-  const inPlace = rowsInPlace(rows);
-  const person = rowsForPerson(rows) - rows.not_attempted;
-  const total = rows.total;
-  if (total === 0)
-    return status === 'failed' ? 'The run failed before any row was read.' : 'The file holds no data rows.';
-
-  const parts: string[] = [];
-  const written = rows.created + rows.updated;
-  if (status in LEAD && written === 0) {
-    parts.push(dry ? 'nothing would be written' : 'nothing was written');
-  } else if (rows.unchanged === total) {
-    parts.push(`${all(total)} ${are(total)} in the service already; nothing ${dry ? 'would be' : 'was'} sent`);
-  } else if (inPlace === total) {
-    parts.push(`${all(total)} ${dry ? 'would go' : are(total)} in`);
-  } else {
-    parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : are(inPlace)} in`);
-  }
-  if (rows.skipped) parts.push(`${count(rows.skipped)} ${was(rows.skipped)} skipped by the job’s own rule`);
-  if (person) parts.push(`${count(person)} ${person === 1 ? 'needs' : 'need'} a person`);
-  if (rows.not_attempted) parts.push(`${count(rows.not_attempted)} ${was(rows.not_attempted)} not reached`);
-  const sentence = `${parts.join('; ')}.`;
-  return status in LEAD ? `${LEAD[status as keyof typeof LEAD]}: ${sentence}` : sentence;
-}
-
-const LEAD = { braked: 'Stopped by a brake', failed: 'The run failed', interrupted: 'The run was interrupted' };
-
-function are(n: number): string {
-  return n === 1 ? 'is' : 'are';
-}
-
-function all(total: number): string {
-  return total === 1 ? 'The only row' : `All ${count(total)} rows`;
-}
-
-function was(n: number): string {
-  return n === 1 ? 'was' : 'were';
 }
 
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });

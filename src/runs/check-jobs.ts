@@ -7,8 +7,6 @@ export interface CheckedJob {
   readonly fine: boolean;
   /** `jobs/assets.yaml:12:3 unknown key …`, faults and remarks. */
   readonly lines: readonly string[];
-  /** The file is of a kind that this version does not run; nothing else is known of it. */
-  readonly later: boolean;
   /** The file could not be found or read. */
   readonly failure?: RunError;
 }
@@ -45,10 +43,9 @@ async function checkOne(job: string, options: { jobsDir: string; cwd: string }):
     return {
       fine: problems.every((problem) => problem.severity !== 'error'),
       lines: problems.map((problem) => problemLine(shown, problem)),
-      later: problems.some((problem) => problem.later),
     };
   } catch (error) {
-    if (error instanceof RunError) return { fine: false, lines: [], later: false, failure: error };
+    if (error instanceof RunError) return { fine: false, lines: [], failure: error };
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeSafely } from '../files/safe-write.js';
 import type { OpenSource } from '../model/source.js';
+import { parseJson, stringifyBody } from '../service/json.js';
 import type { RunFolder } from './layout.js';
 import type { OpenIntent } from './past.js';
 
@@ -14,12 +15,13 @@ export interface ChosenRows {
 const pathIn = (folder: RunFolder) => join(folder.dir, 'work', 'rows.json');
 
 export async function writeChosen(folder: RunFolder, { rows, open }: ChosenRows): Promise<void> {
-  const text = JSON.stringify({ rows: [...rows], open: [...open] });
+  // Records among them: no digit of theirs is lost.
+  const text = stringifyBody({ rows: [...rows], open: [...open] });
   await writeSafely(pathIn(folder), (write) => write(`${text}\n`));
 }
 
 export async function readChosen(folder: RunFolder): Promise<ChosenRows> {
-  const { rows, open } = JSON.parse(await readFile(pathIn(folder), 'utf8')) as {
+  const { rows, open } = parseJson(await readFile(pathIn(folder), 'utf8')) as {
     rows: number[];
     open: [number, OpenIntent][];
   };

@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { EXIT, RunError, RunInterrupted } from '../model/error.js';
 import { writeReports } from '../report/finish.js';
+import type { ReconcileInput } from '../report/reconcile/input.js';
 import type { RunStatus, Summary } from '../report/summary.js';
 import { rememberRun } from './last-finished.js';
 import { allRequests } from './past.js';
-import type { Run } from './run.js';
+import type { Lineage, Run } from './run.js';
 
 export interface RunResult {
   readonly summary: Summary;
@@ -12,8 +13,21 @@ export interface RunResult {
   readonly reportDir: string;
 }
 
+/** What a run adds that is more than its rows. */
+export interface Addition {
+  readonly reconcile?: ReconcileInput;
+  /** Something beside the rows needs a person. */
+  readonly needsPerson?: boolean;
+  /** Keeps what the next run of the job compares itself with; called once the reports are written. */
+  readonly remember?: (summary: Summary) => Promise<void>;
+}
+
 /** Writes the reports and ends the run. A fault that stopped it is in the summary; the rows it did not get to are `not_attempted`. */
-export async function conclude(run: Run, stopped: Error | undefined): Promise<RunResult> {
+export async function conclude(
+  run: Run,
+  stopped: Error | undefined,
+  { reconcile, needsPerson = false, remember }: Addition = {},
+): Promise<RunResult> {
   let finished = false;
   try {
     const status = statusOf(run, stopped);
@@ -44,10 +58,11 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
       ...(status === undefined
         ? {}
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
+      ...(reconcile ? { reconcile } : {}),
       summary: {
         run: run.folder.run,
         job: request.job.name,
-        kind: 'import',
+        kind: request.kind,
         resource: run.job.resource,
         company: request.company,
         dry_run: request.dryRun,
@@ -59,11 +74,13 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
         started_at: request.startedAt,
         finished_at: ended.toISOString(),
         seconds: Math.round(ended.getTime() - new Date(request.startedAt).getTime()) / 1000,
-        ...(status === undefined ? {} : { status }),
+        ...ofRun(request.lineage),
+        ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),
         ...(reason === undefined ? {} : { reason }),
       },
     });
-    if (status === undefined && !request.dryRun) {
+    if (status !== 'interrupted') await remember?.(summary);
+    if (status === undefined && isWhole(run)) {
       const { company } = request;
       await rememberRun(run.settings.home, { run: run.folder.run, job: request.job.name, company, rows: run.rows });
     }
@@ -75,6 +92,18 @@ export async function conclude(run: Run, stopped: Error | undefined): Promise<Ru
     if (finished)
       for (const path of [run.folder.staged, run.folder.resolved, run.folder.snapshot]) await rm(path, { force: true });
   }
+}
+
+/** Whether the rows of a run are what the next run of the job is to be compared with. */
+function isWhole({ request: { kind, dryRun, lineage } }: Run): boolean {
+  if (lineage?.retries !== undefined || kind === 'undo') return false;
+  return kind === 'reconcile' || !dryRun;
+}
+
+/** The earlier run that a run is about. */
+function ofRun(lineage: Lineage = {}): { of_run?: string } {
+  const run = lineage.retries ?? lineage.undoes ?? lineage.approves?.run;
+  return run === undefined ? {} : { of_run: run };
 }
 
 /** Closes everything, whatever goes wrong on the way: a worker lives on, and what stays open keeps the run from being taken up. */

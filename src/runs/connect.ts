@@ -14,7 +14,7 @@ import type { Carrier, WorkerContext } from './context.js';
 import { type RunLexicon, runLexicon } from './lexicon.js';
 import { openLists } from './lists.js';
 import { nameCompany } from './name-company.js';
-import type { Run } from './run.js';
+import type { RowsKind, Run } from './run.js';
 import { serviceOptions } from './service-options.js';
 
 /** The service of a run, and what is known of it. */
@@ -25,7 +25,15 @@ export interface Connection {
   readonly lexicon: RunLexicon;
   readonly readAll: ReadAll;
   readonly behaviour: ProbedBehaviour | undefined;
+  /** Where the token may read it. */
+  readonly companyName?: string;
 }
+
+const VERBS: Readonly<Record<RowsKind, readonly [rehearsal: string, real: string]>> = {
+  import: ['Rehearsing for', 'Importing into'],
+  reconcile: ['Comparing with', 'Reconciling with'],
+  undo: ['Rehearsing for', 'Putting back in'],
+};
 
 /** Opens the service and says whose data is about to change. Throws a `RunError` where the company is not there or not active. */
 export async function connect(run: Run): Promise<Connection> {
@@ -51,8 +59,12 @@ export async function connect(run: Run): Promise<Connection> {
   run.counts = carrier ? withCarried(service.counts, carrier) : service.counts;
   const { known, readAll, lexicon } = await openSources(run, service);
   const { company, dryRun, force } = run.request;
-  const verb = dryRun ? 'Rehearsing for' : 'Importing into';
-  await nameCompany(service, { company, address: run.request.service, verb, mayBeArchived: force }, run);
+  const verb = VERBS[run.request.kind][dryRun ? 0 : 1];
+  const companyName = await nameCompany(
+    service,
+    { company, address: run.request.service, verb, mayBeArchived: force },
+    run,
+  );
   const behaviour = await loadBehaviour(serviceDir(settings.home, settings.apiUrl, request.company));
   const spec = resourceSpec(run.job.resource);
   if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
@@ -61,7 +73,7 @@ export async function connect(run: Run): Promise<Connection> {
       'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
     );
   }
-  return { service, spec, known, lexicon, readAll, behaviour };
+  return { service, spec, known, lexicon, readAll, behaviour, ...(companyName === undefined ? {} : { companyName }) };
 }
 
 /** What a run knows of the service and reads from it; names are learned from whatever is read. */

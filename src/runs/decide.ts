@@ -4,6 +4,7 @@ import { planRow } from '../pipeline/plan.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import { adopt } from './adopt.js';
 import type { Matched } from './match-rows.js';
+import { heldToPlan } from './planned.js';
 import type { Run } from './run.js';
 
 /** Decides about one row, in the light of what an earlier process of the run may have sent for it. */
@@ -13,5 +14,7 @@ export async function decide(row: ResolvedRow, run: Run, matched: Matched): Prom
     return { ref, key, kind: 'settled', outcome: 'invalid', issues: [...row.issues, referenceCycle(ref.row, after)] };
   }
   const intent = run.past.open.get(row.ref.row);
-  return intent ? adopt(row, intent, matched) : planRow(row, matched.options);
+  if (intent) return adopt(row, intent, matched);
+  const change = await planRow(row, matched.options);
+  return run.planned ? heldToPlan(change, run.planned) : change;
 }

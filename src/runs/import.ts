@@ -1,5 +1,6 @@
 import { RunError } from '../model/error.js';
 import { brakesOnPlan, trippedByPlan } from '../pipeline/brakes.js';
+import { assertApproved } from './approved.js';
 import { conclude, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
@@ -39,9 +40,12 @@ async function carryOut(run: Run): Promise<RunResult> {
     await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
     const matched = await matchRows(run, resolved);
-    const wholePlan = run.request.dryRun || brakesOnPlan(run.job.brakes);
+    const { approves, retries } = run.request.lineage ?? {};
+    const wholePlan = run.request.dryRun || approves !== undefined || brakesOnPlan(run.job.brakes);
     const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
-    const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows());
+    await assertApproved(run);
+    // The rows of a retry were let pass by the run that they come from.
+    const tripped = retries ? [] : trippedByPlan(run.job.brakes, counts, await run.previousRows());
     if (tripped.length > 0 && !run.request.force) {
       if (!run.request.dryRun) await noteRest(run, matched);
       throw new RunError('braked', tripped.join(' '));

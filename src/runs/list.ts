@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { unescapeFormula } from '../files/formula.js';
 import { RunError } from '../model/error.js';
-import { type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
+import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
 import { runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
@@ -12,6 +12,11 @@ export interface RunEntry {
   readonly run: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
+  readonly kind: RunKind;
+  /** A run that takes up another one, whose plan or rows it carries out. */
+  readonly manner?: 'retry' | 'approved';
+  /** The run that it retries, undoes or carries out. */
+  readonly ofRun?: string;
   readonly job: string;
   readonly file: string;
   readonly dryRun: boolean;
@@ -74,6 +79,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   return {
     run,
     startedAt: summary?.started_at ?? startOf(run),
+    ...kindOf(asked, summary),
     job: summary?.job ?? jobName(asked),
     file: summary?.source?.path ?? summary?.target?.path ?? text(asked, 'file'),
     dryRun: summary?.dry_run ?? asked['dryRun'] === true,
@@ -81,6 +87,18 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
     ...(summary && !running ? counts(summary) : {}),
     reportDir,
   };
+}
+
+function kindOf(
+  asked: Readonly<Record<string, unknown>>,
+  summary: Summary | undefined,
+): Pick<RunEntry, 'kind' | 'manner' | 'ofRun'> {
+  const kind = summary?.kind ?? ((text(asked, 'kind') || 'import') as RunKind);
+  const lineage = asRecord(asked['lineage']);
+  const approves = text(asRecord(lineage['approves']), 'run');
+  const ofRun = text(lineage, 'retries') || text(lineage, 'undoes') || approves;
+  const manner = 'retries' in lineage ? ('retry' as const) : approves ? ('approved' as const) : undefined;
+  return { kind, ...(manner ? { manner } : {}), ...(ofRun === '' ? {} : { ofRun }) };
 }
 
 function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson'> {

@@ -17,7 +17,21 @@ export interface Matched extends Resolved {
 
 /** Looks up what exists, the cheapest way, and prepares the plan. */
 export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> {
-  const { service, spec, known, lexicon, readAll, mapping, behaviour } = resolved;
+  const matching = await beginMatching(run, resolved);
+  run.evidence.push(`looking up: ${await matchKeys(resolved.keys, matching.match)}`);
+  return matching.conclude();
+}
+
+/** A look-up under way: whatever is found goes through `match` into the snapshot. */
+export interface Matching {
+  readonly match: MatchOptions;
+  readonly snapshot: Snapshot;
+  /** Once all is found. */
+  conclude(): Promise<Matched>;
+}
+
+export async function beginMatching(run: Run, resolved: Resolved): Promise<Matching> {
+  const { service, spec, known, lexicon, readAll, mapping } = resolved;
   await waitForOpenRequests(run);
   const snapshot = await openSnapshot(run.folder.snapshot);
   run.closers.push(() => snapshot.close());
@@ -40,13 +54,20 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
     now: Date.now,
   };
   run.progress('looking up', run.rows);
-  run.evidence.push(`looking up: ${await matchKeys(resolved.keys, match)}`);
-  // Records that hold custom fields can be written whole only where the ids of these fields are known.
-  await Promise.all([templates && lexicon.loadTemplates(), forms && lexicon.loadForms()]);
-  const habits = survey.conclude(lexicon);
-  lexicon.useHabits(habits);
-  warnUnclear(habits, run);
-  const options: PlanOptions = {
+  const conclude = async (): Promise<Matched> => {
+    // Records that hold custom fields can be written whole only where the ids of these fields are known.
+    await Promise.all([templates && lexicon.loadTemplates(), forms && lexicon.loadForms()]);
+    const habits = survey.conclude(lexicon);
+    lexicon.useHabits(habits);
+    warnUnclear(habits, run);
+    return { ...resolved, snapshot, match, options: planOptions(run, resolved, snapshot) };
+  };
+  return { match, snapshot, conclude };
+}
+
+function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOptions {
+  const { spec, known, lexicon, mapping, behaviour } = resolved;
+  return {
     job: run.job,
     spec,
     company: run.request.company,
@@ -59,8 +80,8 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
     patchWorks: behaviour?.patch === true,
     omittedIsKept: run.job.write.method === 'patch' || behaviour?.omitted === 'kept',
     warnOnce: (_, text) => run.warn(text),
+    ...(resolved.stands ? { stands: resolved.stands } : {}),
   };
-  return { ...resolved, snapshot, match, options };
 }
 
 /** Once a run: values that could mean two things, where no record tells which. */

@@ -5,18 +5,26 @@ import { changesOf } from '../pipeline/merge.js';
 import { decide } from './decide.js';
 import type { Matched } from './match-rows.js';
 import { noteSettled } from './outcomes.js';
+import { planWriter } from './planned.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
-/** Plans every row without writing. A dry run notes what would happen; a run with brakes on its plan only counts. */
-export async function planRows(run: Run, matched: Matched): Promise<PlanCounts> {
+/**
+ * Plans every row without writing. A dry run notes what would happen; a run with brakes on its plan only counts. The plan is
+ * kept in the run's folder, where `runs approve` finds it. `see` is shown every change.
+ */
+export async function planRows(run: Run, matched: Matched, see?: (change: Change) => void): Promise<PlanCounts> {
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
+  const plan = await planWriter(run.folder.plan);
   let done = 0;
   for await (const change of plannedRows(run, matched)) {
     count(change, counts);
+    see?.(change);
+    await plan.add(change);
     if (run.request.dryRun) noteSettled(run, change);
     run.progress('planning', ++done);
   }
+  await plan.close(!run.signal.aborted);
   return counts;
 }
 

@@ -5,6 +5,8 @@ import { resumeExport } from './export.js';
 import { resumeImport } from './import.js';
 import { runFolder } from './layout.js';
 import { findRun } from './list.js';
+import { resumeReconcile } from './reconcile.js';
+import { resumeUndo } from './undo.js';
 
 /**
  * Continues a run that was interrupted or killed, whatever its kind: `run` is its id, the beginning of it, or `last`.
@@ -13,7 +15,16 @@ import { findRun } from './list.js';
 export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
   const id = await findRun(context.settings.home, run);
   const kind = await kindOf(runFolder(context.settings.home, id).request);
-  return kind === 'export' ? resumeExport(id, context) : resumeImport(id, context);
+  switch (kind) {
+    case 'export':
+      return resumeExport(id, context);
+    case 'reconcile':
+      return resumeReconcile(id, context);
+    case 'undo':
+      return resumeUndo(id, context);
+    default:
+      return resumeImport(id, context);
+  }
 }
 
 /** A run that was killed before it noted its request has no kind; what takes it up says so. */

@@ -21,6 +21,7 @@ import { HOME, newRunId, type RunFolder, runFolder } from './layout.js';
 import { findRun } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
 import { type Past, readPast } from './past.js';
+import type { Planned } from './planned.js';
 import type { Progress, RunListener } from './progress.js';
 import { assertResumable } from './resumable.js';
 import { type Auth, requireService, type Settings } from './settings.js';
@@ -116,6 +117,8 @@ export interface Run {
   halt(why: string): void;
   /** Requests of this process; set when the service is opened. */
   counts: Readonly<RequestCounts> | undefined;
+  /** Set once the rows are planned, where they may be written only as planned. */
+  planned: Planned | undefined;
   /** What was found out on the way, for the summary. */
   readonly evidence: string[];
 }
@@ -256,6 +259,7 @@ async function begin(
         halting.abort('halt');
       },
       counts: undefined,
+      planned: undefined,
     };
     return run;
   } catch (error) {

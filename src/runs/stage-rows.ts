@@ -1,11 +1,13 @@
 import { RunError } from '../model/error.js';
 import type { SheetRow } from '../model/row.js';
 import { normaliseKey } from '../model/value.js';
+import { compileCompare } from '../pipeline/authority.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { decodeRow, encodeRow } from '../pipeline/codec.js';
-import { loadDirectory } from '../pipeline/directory.js';
+import { type Directory, loadDirectory } from '../pipeline/directory.js';
 import { type Keys, keySpelling } from '../pipeline/key.js';
 import { compileMapping, type Mapping, usesCustomFields } from '../pipeline/map.js';
+import type { Stands } from '../pipeline/merge.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
 import type { Connection } from './connect.js';
@@ -16,6 +18,8 @@ import type { Run } from './run.js';
 export interface Staged extends Connection {
   readonly mapping: Mapping;
   readonly names: NameCollector;
+  /** Reconciliations: whose value stands where a row and its record differ. */
+  readonly stands?: Stands;
   /** Contracts: row by number, for contracts that name a parent of the same file. */
   readonly rowOfNumber: ReadonlyMap<string, number>;
 }
@@ -25,6 +29,10 @@ export interface Resolved extends Staged {
   readonly keys: Keys;
   /** Rows that refer to rows of this file stand this much deeper than those. */
   readonly depth: ReadonlyMap<number, number>;
+  /** Names of the records that the file refers to. */
+  readonly directory: Directory;
+  /** Rows that have no key that can be read. */
+  readonly keyless: number;
   /** One more than the greatest depth. */
   readonly waves: number;
   readonly counts: PlanCounts;
@@ -50,6 +58,11 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     sample: await sample(run),
   };
   const mapping = compileMapping(input);
+  const compared =
+    job.kind === 'reconcile' ? compileCompare(job, connection.spec, input.catalogue, mapping) : undefined;
+  if (compared && compared.problems.length > 0) {
+    throw new RunError('usage', 'What the job says about comparing does not fit. Nothing was sent.', compared.problems);
+  }
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
   const names = new NameCollector();
@@ -74,7 +87,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     await edited?.close();
   }
   await out.close();
-  return { ...connection, mapping, names, rowOfNumber };
+  return { ...connection, mapping, names, rowOfNumber, ...(compared ? { stands: compared.stands } : {}) };
 }
 
 /** references resolved: names become ids, duplicates and the order of rows that refer to one another are known. */
@@ -93,6 +106,7 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
   });
   const keys = new Map<string, readonly string[]>();
   const after = new Map<number, number>();
+  let keyless = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const out = await lineWriter(run.folder.resolved);
   for await (const line of lines(run.folder.staged)) {
@@ -100,7 +114,8 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
     counts.rows++;
     if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
     // Also of faulty rows: which rules they break depends on whether their record exists.
-    if (row.key !== '') addKey(keys, row.key, keySpelling(row.set, staged.mapping.key));
+    if (row.key === '') keyless++;
+    else addKey(keys, row.key, keySpelling(row.set, staged.mapping.key));
     if (row.after) after.set(row.ref.row, row.after.row);
     out.write(encodeResolved(row));
     if (counts.rows % 500 === 0) {
@@ -112,7 +127,7 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
   const depth = depths(after);
   let waves = 1;
   for (const level of depth.values()) waves = Math.max(waves, level + 1);
-  return { ...staged, keys, depth, waves, counts };
+  return { ...staged, directory, keys, keyless, depth, waves, counts };
 }
 
 function addKey(keys: Map<string, readonly string[]>, key: string, spelling: string): void {

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { Claim } from './inbox/claim.js';
 import { listClaims } from './inbox/claims.js';
+import type { TakingKind } from './inbox/jobs.js';
 import { every } from './rights.js';
 import { safeName } from './schedule/job-id.js';
 
@@ -25,14 +26,22 @@ export interface Offers {
   close(): void;
 }
 
-export function openOffers(queue: Queue, inbox: string, warn: (text: string) => void): Offers {
+export interface OffersOptions {
+  readonly queue: Queue;
+  readonly inbox: string;
+  /** The kind of run for a file that was dropped for a job. */
+  kindOf(job: string): Promise<TakingKind>;
+  warn(text: string): void;
+}
+
+export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions): Offers {
   let waiting = 0;
   let lookedAt = 0;
   let looking: Promise<void> | undefined;
 
   /** A job of this id that is there already stands for the claim; the queue drops the second one. */
   async function put(claim: Claim): Promise<void> {
-    await queue.add('import', { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) });
+    await queue.add(await kindOf(claim.job), { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) });
   }
 
   async function look(): Promise<void> {

@@ -6,6 +6,7 @@ import { runChannel } from '../runs/run-channel.js';
 import { requireService, type Settings } from '../runs/settings.js';
 import { openClosing } from './closing.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
+import { kindForDropped } from './inbox/jobs.js';
 import { inboxClaims } from './jobs/claims.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import { homeId } from './jobs/home-id.js';
@@ -208,7 +209,12 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         jobs: lookAgain,
       });
       closing.add('schedules', schedules.close);
-      const offers = openOffers(queue, own.inbox, (text) => notice('warn', text));
+      const offers = openOffers({
+        queue,
+        inbox: own.inbox,
+        kindOf: (job) => kindForDropped(job, settings.jobsDir),
+        warn: (text) => notice('warn', text),
+      });
       closing.add('offers', offers.close);
       await offers.lookThrough();
       const watched = await openInbox({
@@ -238,7 +244,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 
 /** What a schedule reads. An export writes its file, and never into the drop folder. */
 function filesRead({ kind, schedule }: ScheduledJob): string[] {
-  return kind === 'import' && schedule.file !== undefined ? [schedule.file] : [];
+  return kind !== 'export' && schedule.file !== undefined ? [schedule.file] : [];
 }
 
 /** Whether jobs are taken, as far as this process can tell. */

@@ -21,6 +21,7 @@ const EXPORT = { kind: 'export', resource: 'asset', columns: ['id', 'name'], out
 beforeAll(async () => {
   bench = await openBench();
   await writeFile(path.join(bench.dir, 'jobs', 'nightly.yaml'), JSON.stringify(EXPORT));
+  await writeFile(path.join(bench.dir, 'jobs', 'erp.yaml'), JSON.stringify({ ...JOB, kind: 'reconcile' }));
   // Not below what workers may read.
   cwd = path.join(bench.dir, '.elsewhere');
   await mkdir(cwd);
@@ -88,7 +89,16 @@ describe('without a worker', () => {
     [['import', '--file', 'a.csv'], 2, '--job is missing'],
     [['import', '--job', 'assets'], 2, '--file is missing'],
     [['remove', '--job', 'assets', '--file', 'a.csv'], 2, 'is unknown'],
-    [['reconcile', '--job', 'assets'], 2, 'not in this version'],
+    [
+      ['reconcile', '--job', 'assets'],
+      2,
+      '--file is missing: it names the file. For example: rowferry enqueue reconcile',
+    ],
+    [['reconcile', '--job', 'assets', '--file', 'a.csv'], 2, 'is of kind import, not reconcile'],
+    [['reconcile', '--job', 'erp', '--file', 'a.csv', '--apply', '--dry-run'], 2, 'contradict each other'],
+    [['import', '--job', 'assets', '--file', 'a.csv', '--apply'], 2, '--apply belongs to `enqueue reconcile`'],
+    [['import', '--job', 'erp', '--file', 'a.csv'], 2, 'is of kind reconcile, not import'],
+    [['export', '--job', 'nightly', '--apply'], 2, '--apply has no meaning in an export'],
     [['export'], 2, '--job is missing: it names the job. For example: rowferry enqueue export'],
     [['export', '--job', 'assets'], 2, 'is of kind import, not export'],
     [['import', '--job', 'nightly', '--file', 'a.csv'], 2, 'is of kind export, not import'],

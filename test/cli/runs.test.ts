@@ -80,11 +80,11 @@ describe('runs list', () => {
     const { code, out } = await run('list');
     expect(code).toBe(0);
     const lines = out.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^RUN +WHEN +JOB +FILE +STATUS +ROWS +NEEDS A PERSON$/);
+    expect(lines[0]).toMatch(/^RUN +WHEN +KIND +JOB +FILE +STATUS +ROWS +NEEDS A PERSON$/);
     expect(lines.slice(1).map((line) => line.split(' ')[0])).toEqual([RUNNING, KILLED, DONE, ELSEWHERE]);
     expect(lines[1]).toContain('running');
     expect(lines[2]).toContain('unfinished');
-    expect(lines[3]).toMatch(/assets +\S*assets\.csv +partial +1,204 +4$/);
+    expect(lines[3]).toMatch(/import +assets +\S*assets\.csv +partial +1,204 +4$/);
     expect(lines[4]).toContain('partial (dry run)');
     expect((await run()).out).toBe(out);
   });

@@ -5,7 +5,7 @@ import { parse } from 'lossless-json';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { openAppendLog, readLog } from '../../src/report/append-log.js';
-import { writeBefore } from '../../src/report/before.js';
+import { type BeforeLog, writeBefore } from '../../src/report/before.js';
 
 let dir: string;
 let path: string;
@@ -56,21 +56,23 @@ describe('append log', () => {
   });
 });
 
+const ofRows = (path: string): BeforeLog => ({ path, by: 'row', wanted: () => true });
+
 describe('before.ndjson', () => {
   test('input order, the last line of a row wins, bytes as they were', async () => {
     const money = Decimal.of('12345678901234.56');
     await write({ row: 900, id: 1, record: { a: Decimal.of(1) } }, { row: 2, id: 2, record: {} });
     await write({ row: 900, id: 1, record: { a: money } });
-    expect(await writeBefore(join(dir, 'before.ndjson'), path)).toBe(2);
+    expect(await writeBefore(join(dir, 'before.ndjson'), ofRows(path))).toBe(2);
     expect(await readFile(join(dir, 'before.ndjson'), 'utf8')).toBe(
       '{"row":2,"id":2,"record":{}}\n{"row":900,"id":1,"record":{"a":12345678901234.56}}\n',
     );
   });
 
   test('no records, no file; a damaged line is named', async () => {
-    expect(await writeBefore(join(dir, 'before.ndjson'), path)).toBe(0);
+    expect(await writeBefore(join(dir, 'before.ndjson'), ofRows(path))).toBe(0);
     await expect(readFile(join(dir, 'before.ndjson'))).rejects.toThrow('ENOENT');
     await writeFile(path, '{"row":2}\n{"row":\n{"row":4}\n');
-    await expect(writeBefore(join(dir, 'before.ndjson'), path)).rejects.toThrow(/damaged in line 2/);
+    await expect(writeBefore(join(dir, 'before.ndjson'), ofRows(path))).rejects.toThrow(/damaged in line 2/);
   });
 });

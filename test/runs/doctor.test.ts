@@ -97,27 +97,17 @@ describe('doctor', () => {
     expect(named('job files')).toMatchObject({ state: 'bad', found: expect.stringMatching(/^jobs\/bad\.yaml:3:1 /m) });
   });
 
-  it('has a word on job files of kinds that this version does not run, and no fault', async () => {
+  it('counts job files of every kind', async () => {
     await mkdir(join(cwd, 'jobs'));
-    await writeFile(join(cwd, 'jobs', 'out.yaml'), 'kind: reconcile\nresource: asset\n');
+    const rows = 'resource: asset\nmatch: { key: name }\ncolumns: { Name: name }\n';
+    await writeFile(join(cwd, 'jobs', 'in.yaml'), `kind: import\n${rows}`);
+    await writeFile(join(cwd, 'jobs', 'nightly.yaml'), `kind: reconcile\n${rows}`);
+    await writeFile(join(cwd, 'jobs', 'out.yaml'), 'kind: export\nresource: asset\n');
     const settings = await settingsOn();
-    const alone = await look(settings);
-    expect(alone.code).toBe(0);
-    expect(alone.checks.filter((check) => check.name === 'job files')).toEqual([
-      {
-        name: 'job files',
-        state: 'warn',
-        found: 'jobs/out.yaml:1:1 kind is reconcile; this version runs import and export jobs only',
-      },
-    ]);
-    await writeFile(
-      join(cwd, 'jobs', 'a.yaml'),
-      'kind: import\nresource: asset\nmatch: { key: name }\ncolumns: { Name: name }\n',
-    );
-    const both = await look(settings);
-    expect(both.code).toBe(0);
-    expect(both.named('job files')).toMatchObject({ state: 'ok', found: expect.stringMatching(/^1 of 2 in /) });
-    await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: import\nresource: asset\ncolums: {}\n');
+    const fine = await look(settings);
+    expect(fine.code).toBe(0);
+    expect(fine.named('job files')).toMatchObject({ state: 'ok', found: expect.stringMatching(/^3 in .*, all fine$/) });
+    await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: reconcile\nresource: asset\ncolums: {}\n');
     expect((await look(settings)).code).toBe(1);
   });
 

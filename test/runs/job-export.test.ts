@@ -36,7 +36,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ],
   ['a key of reconcile jobs', `${GOOD}scope: {}\n`, '4:1 `scope` belongs to reconcile jobs'],
   ['a misspelt kind', GOOD.replace('export', 'exprt'), '1:7 `kind` is "exprt"', 'did you mean `export`?'],
-  ['no kind', GOOD.replace('kind: export\n', ''), '1:1 `kind` is missing; write import or export'],
+  ['no kind', GOOD.replace('kind: export\n', ''), '1:1 `kind` is missing; write import, export or reconcile'],
   ['no resource', 'kind: export\n', '1:1 `resource` is missing; write asset, contract'],
   [
     'an unknown resource',

@@ -4,7 +4,16 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
-import { brakes, columnTarget, customFieldName, exportJob, importJob, sourceOptions } from '../../src/model/job.js';
+import {
+  columnTarget,
+  customFieldName,
+  exportJob,
+  importJob,
+  orphanRules,
+  reconcileBrakes,
+  reconcileJob,
+  sourceOptions,
+} from '../../src/model/job.js';
 import { checkJobFile, checkJobText, inlineJob, loadJob, problemLine } from '../../src/runs/job-file.js';
 
 /** `line:column message` of every problem; warnings say so. */
@@ -35,13 +44,12 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ['an unset alias', 'kind: *x\n', '1:1 not valid YAML: Unresolved alias'],
   ['an empty file', '# nothing\n', '1:1 the job file is empty'],
   ['a list', '- a\n', '1:1 the job file holds no keys'],
-  ['kind reconcile', 'resource: asset\nkind: reconcile\n', '2:1 kind is reconcile'],
   [
     'unknown kind',
     GOOD.replace('import', 'imprt'),
-    '1:7 `kind` is "imprt"; it must be import or export, did you mean `import`?',
+    '1:7 `kind` is "imprt"; it must be import, export or reconcile, did you mean `import`?',
   ],
-  ['no kind', GOOD.replace('kind: import\n', ''), '1:1 `kind` is missing; write import or export'],
+  ['no kind', GOOD.replace('kind: import\n', ''), '1:1 `kind` is missing; write import, export or reconcile'],
   [
     'a key of export jobs',
     `${GOOD}output: a.csv\n`,
@@ -552,12 +560,13 @@ describe('the job files that come with rowferry', () => {
     const shape = importJob.shape;
     const keys = [
       ...[exportJob.shape, exportJob.shape.schedule.unwrap().shape],
-      ...[shape, sourceOptions.shape, columnTarget.shape, brakes.shape, shape.match.shape],
+      ...[reconcileJob.shape, reconcileJob.shape.compare.unwrap().shape, reconcileJob.shape.read.unwrap().shape],
+      ...[orphanRules.in.shape, reconcileBrakes.shape],
+      ...[shape, sourceOptions.shape, columnTarget.shape, shape.match.shape],
       ...[shape.references.unwrap().shape, shape.write.unwrap().shape, shape.schedule.unwrap().shape],
     ].flatMap((part) => Object.keys(part));
     const absent = keys.filter(
       (key) =>
-        key !== 'max_orphans' &&
         // Exports write it, into jobs that go with one file.
         key !== 'edited_from' &&
         !new RegExp(`(^|[\\s{,])${key}: `, 'm').test(text) &&

@@ -3,12 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import pino from 'pino';
+import { approveRun } from '../../src/runs/approve.js';
 import type { RunContext, WorkerContext } from '../../src/runs/context.js';
 import { type ExportRequest, exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
-import { inlineJob, loadJob } from '../../src/runs/job-file.js';
+import { inlineJob, inlineReconcileJob, loadJob } from '../../src/runs/job-file.js';
+import { reconcileFile } from '../../src/runs/reconcile.js';
 import { resumeRun } from '../../src/runs/resume.js';
+import { retryRun } from '../../src/runs/retry.js';
 import { resolveSettings, type Settings } from '../../src/runs/settings.js';
+import { type UndoOptions, undoRun } from '../../src/runs/undo.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 
 /** A place to work at: a sandbox service, a home folder, and the import as the command line calls it. */
@@ -21,6 +25,14 @@ export interface Desk {
   /** Writes a file into the desk's folder. */
   file(name: string, content: string | Buffer): Promise<string>;
   import(file: string, job: object | string, options?: ImportOptions): Promise<Imported>;
+  /** Compares a file with the sandbox; `apply` writes. */
+  reconcile(file: string, job: object, options?: ImportOptions & { readonly apply?: boolean }): Promise<Imported>;
+  /** Approves a run of the home folder. */
+  approve(run: string, by: string, options?: ImportOptions): Promise<Imported>;
+  /** Undoes a run of the home folder; `last`: the latest. */
+  undo(run: string, options?: ImportOptions & Pick<UndoOptions, 'retire'>): Promise<Imported>;
+  /** Takes up the rows of a run that failed or are unknown. */
+  retry(run: string, options?: ImportOptions): Promise<Imported>;
   resume(options?: ImportOptions): Promise<Imported>;
   /** Continues the latest run, which is an export. */
   resumeExport(options?: Pick<ImportOptions, 'env' | 'signal'>): Promise<RunResult>;
@@ -129,6 +141,24 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
       const request = { file, job: loaded, dryRun, force, ...more };
       return collect((context) => importFile(request, context), options);
     },
+    async reconcile(file, job, options = {}) {
+      const { apply = false, force = false, company, reportDir } = options;
+      const more = { ...(company === undefined ? {} : { company }), ...(reportDir === undefined ? {} : { reportDir }) };
+      const loaded = inlineReconcileJob({ kind: 'reconcile', ...job });
+      const request = { file, job: loaded, dryRun: !apply, force, ...more };
+      return collect((context) => reconcileFile(request, context), options);
+    },
+    undo(run, options = {}) {
+      const { dryRun = false, force = false, retire, reportDir } = options;
+      const more = { ...(retire === undefined ? {} : { retire }), ...(reportDir === undefined ? {} : { reportDir }) };
+      return collect((context) => undoRun(run, { dryRun, force, ...more }, context), options);
+    },
+    retry(run, options = {}) {
+      const { force = false, reportDir } = options;
+      const more = reportDir === undefined ? {} : { reportDir };
+      return collect((context) => retryRun(run, { force, ...more }, context), options);
+    },
+    approve: (run, by, options = {}) => collect((context) => approveRun(run, { by }, context), options),
     async export(resource, name, options = {}) {
       const { env, signal, worker, filter = [], editable = false, ...rest } = options;
       const file = join(dir, name);

@@ -7,7 +7,6 @@ import { type Cli, print, printJson, tell } from '../io.js';
 import type { PreparedJob } from '../queue-job.js';
 import { openTelling, readSettings, settingOptions } from '../setup.js';
 import { onInterrupt } from '../signals.js';
-import { notYet } from './later.js';
 
 type Options = SettingFlags & {
   job?: string;
@@ -15,6 +14,7 @@ type Options = SettingFlags & {
   wait?: true;
   json?: true;
   dryRun?: true;
+  apply?: true;
   force?: true;
 };
 
@@ -31,14 +31,15 @@ export function enqueueCommand(
 ): Command {
   const command = new Command('enqueue')
     .description('put a run on the queue, for a worker to carry out')
-    .argument('<kind>', 'import or export; reconcile is not in this version yet')
+    .argument('<kind>', 'import, export or reconcile')
     .option('--job <job>', 'job file, or the name of one in the jobs folder of the worker; required')
     .option(
       '--file <file>',
-      'import: spreadsheet, or - for NDJSON rows on stdin, required; export: file to write, in place of that of the job',
+      'import, reconcile: spreadsheet, or - for NDJSON rows on stdin, required; export: file to write, in place of that of the job',
     )
-    .option('--dry-run', 'import: say what would happen; nothing is written to the service')
-    .option('--force', 'import: go on although a brake of the job would stop the run')
+    .option('--dry-run', 'import, reconcile: say what would happen; nothing is written to the service')
+    .option('--apply', 'reconcile: write the differences; without it and --dry-run the job says whether')
+    .option('--force', 'import, reconcile: go on although a brake of the job would stop the run')
     .option('--wait', 'wait for the run, show its progress and its summary')
     .option('--json', 'print one JSON object: the summary with --wait, else what was put on the queue')
     .addHelpText(
@@ -50,9 +51,11 @@ Examples:
   $ rowferry enqueue import --job assets --file - < rows.ndjson
   $ rowferry enqueue export --job export-assets
   $ rowferry enqueue export --job export-assets --file exports/assets-today.csv.gz --wait
+  $ rowferry enqueue reconcile --job erp-assets --file erp.csv --wait
+  $ rowferry enqueue reconcile --job erp-assets --file erp.csv --apply
 
-A job is sent by its name, or whole where it is given as a path. Exit codes with --wait are those of \`rowferry import\`
-and \`rowferry export\`; Ctrl-C ends the waiting, and the job stays on the queue.`,
+A job is sent by its name, or whole where it is given as a path. Exit codes with --wait are those of \`rowferry import\`,
+\`rowferry export\` and \`rowferry reconcile\`; Ctrl-C ends the waiting, and the job stays on the queue.`,
     )
     .action(async (kind: string, options: Options) => {
       cli.code = await enqueue(cli, kind, options, open);
@@ -127,32 +130,44 @@ async function enqueue(
   }
 }
 
+const EXAMPLES = {
+  import: '--job assets --file assets.xlsx',
+  export: '--job export-assets',
+  reconcile: '--job erp-assets --file erp.csv --apply',
+};
+
 type Preparation = (cli: Cli, settings: Settings) => Promise<PreparedJob>;
 
 /** What the command line asks for, checked as far as that goes without the settings. */
 function preparationOf(kind: string, options: Options): Preparation {
   const { job, file } = options;
-  if (kind === 'reconcile') notYet('enqueue reconcile', 'Imports and exports can be put on the queue.');
-  if (kind !== 'import' && kind !== 'export') {
+  if (kind !== 'import' && kind !== 'export' && kind !== 'reconcile') {
     throw new RunError(
       'usage',
-      `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\` or \`rowferry enqueue export\`.`,
+      `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\`, \`export\` or \`reconcile\`.`,
     );
   }
-  const example = `For example: rowferry enqueue ${kind === 'import' ? 'import --job assets --file assets.xlsx' : 'export --job export-assets'}`;
+  const example = `For example: rowferry enqueue ${kind} ${EXAMPLES[kind]}`;
   if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
   const company = (settings: Settings) => ({ ...(options.company !== undefined && { company: settings.company }) });
   if (kind === 'export') {
-    const stray = (options.dryRun && '--dry-run') || (options.force && '--force');
+    const stray = (options.dryRun && '--dry-run') || (options.apply && '--apply') || (options.force && '--force');
     if (stray) throw new RunError('usage', `${stray} has no meaning in an export: it writes nothing to the service.`);
     if (file === '-') throw new RunError('usage', `--file is -, but an export writes a file: name one. ${example}`);
     return async ({ io }, settings) =>
       (await import('../queue-job.js')).prepareExport(job, file, settings, io, company(settings));
   }
+  if (kind === 'import' && options.apply) {
+    throw new RunError('usage', '--apply belongs to `enqueue reconcile`; an import writes unless --dry-run is given.');
+  }
+  if (options.apply && options.dryRun) {
+    throw new RunError('usage', '--apply and --dry-run contradict each other: write the differences, or report them.');
+  }
   if (file === undefined) throw new RunError('usage', `--file is missing: it names the file. ${example}`);
   return async ({ io }, settings) =>
-    (await import('../queue-job.js')).prepareImport(job, file, settings, io, {
+    (await import('../queue-job.js')).prepareRows(kind, job, file, settings, io, {
       ...(options.dryRun && { dry_run: true }),
+      ...(options.apply && { apply: true }),
       ...(options.force && { force: true }),
       ...company(settings),
     });

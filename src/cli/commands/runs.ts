@@ -5,7 +5,9 @@ import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
 import { carryOut } from '../run-command.js';
 import { readSettings, settingOptions } from '../setup.js';
-import { notYet } from './later.js';
+import { approveCommand } from './runs-approve.js';
+import { retryCommand } from './runs-retry.js';
+import { undoCommand } from './runs-undo.js';
 
 type Options = SettingFlags & { json?: true };
 
@@ -15,20 +17,22 @@ const RUN = 'run id, the beginning of one, or `last`';
 const FIRST_FAULTS = 10;
 
 export function runsCommand(cli: Cli): Command {
-  const command = new Command('runs').description('list, show and resume runs').addHelpText(
+  const command = new Command('runs').description('list, show, resume, retry, undo and approve runs').addHelpText(
     'after',
     `
 Examples:
   $ rowferry runs                       all runs, newest first
   $ rowferry runs show last             summary, report files and first faults
-  $ rowferry runs resume 20261121T08    go on with the run whose id begins so`,
+  $ rowferry runs resume 20261121T08    go on with the run whose id begins so
+  $ rowferry runs retry last            take up its rows that failed or are unknown
+  $ rowferry runs undo last --dry-run   what would be put back`,
   );
   command.addCommand(listCommand(cli), { isDefault: true });
   command.addCommand(showCommand(cli));
   command.addCommand(resumeCommand(cli));
-  command.addCommand(laterCommand('retry', 'import the rows of a run again that failed'));
-  command.addCommand(laterCommand('undo', 'put records back to what they were before a run'));
-  command.addCommand(laterCommand('approve', 'let a braked run go on').option('--by <name>', 'who approves'));
+  command.addCommand(retryCommand(cli, RUN));
+  command.addCommand(undoCommand(cli, RUN));
+  command.addCommand(approveCommand(cli, RUN));
   return command;
 }
 
@@ -52,12 +56,14 @@ function listCommand(cli: Cli): Command {
       print(
         cli.io,
         table(
-          ['RUN', 'WHEN', 'JOB', 'FILE', 'STATUS', 'ROWS', 'NEEDS A PERSON'],
+          ['RUN', 'WHEN', 'KIND', 'JOB', 'FILE', 'STATUS', 'ROWS', 'NEEDS A PERSON'],
           runs.map((run) => [
             run.run,
             localTime(run.startedAt),
+            kindText(run),
             run.job,
-            nearPath(run.file),
+            // The file of an undo is a list of its own; what it is about is the run.
+            run.kind === 'undo' ? (run.ofRun ?? '') : nearPath(run.file),
             statusText(run),
             number(run.rows),
             number(run.needsPerson),
@@ -98,7 +104,7 @@ function showCommand(cli: Cli): Command {
             : `It ended without reports. Go on with: rowferry runs resume ${entry.run}`;
         return print(
           cli.io,
-          `Run ${entry.run} of ${localTime(entry.startedAt)}: ${entry.job} ${nearPath(entry.file)}\n${next}`,
+          `Run ${entry.run} of ${localTime(entry.startedAt)}: ${kindText(entry)} ${entry.job} ${nearPath(entry.file)}\n${next}`,
         );
       }
       const faults = await firstFaults(entry.reportDir, FIRST_FAULTS);
@@ -130,12 +136,9 @@ function resumeCommand(cli: Cli): Command {
   return settingOptions(command, 'home', 'concurrency', 'apiUrl', 'maxRps', 'logLevel');
 }
 
-function laterCommand(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .argument('<run>', RUN)
-    .addHelpText('after', '\nNot in this version yet.')
-    .action(() => notYet(`runs ${name}`, 'Rows that need a person are in rejected.csv or rejected.xlsx of the run.'));
+/** `import`, `import (retry)`, `reconcile (approved)`, `undo`. */
+function kindText({ kind, manner }: RunEntry): string {
+  return manner === undefined ? kind : `${kind} (${manner})`;
 }
 
 function statusText(run: RunEntry): string {

@@ -16,7 +16,7 @@ import {
   sheetRelationsPart,
 } from './package-parts.js';
 import { rowFeed } from './row-feed.js';
-import { type SheetLayout, writeSheet } from './sheet.js';
+import { filterRange, SHEET_ROWS, type SheetLayout, writeSheet } from './sheet.js';
 import { freeName, numberedName, sheetName } from './sheet-names.js';
 import { stylesPart } from './styles.js';
 import { columnWidths } from './widths.js';
@@ -36,8 +36,6 @@ export interface WrittenBook {
   readonly sheets: readonly string[];
   readonly shortened?: Shortened;
 }
-
-const SHEET_ROWS = 1_048_576;
 
 /** Data rows that one sheet can hold. */
 export const DATA_ROWS = SHEET_ROWS - 1;
@@ -106,12 +104,12 @@ export async function writeBook(
           if (places.length < KEPT_PLACES) places.push({ sheet: name, cell, heading });
         },
       };
-      const writers = columns.map((column, i) => cellWriter(column, i, news));
+      const writers = columns.map((column, i) => cellWriter(column, i, news, column.readOnly ? 'soft' : 'plain'));
       let lastRow = 1;
       await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
         lastRow = await writeSheet(layout, writers, news, feed, number === 1, write);
       });
-      sheets.push({ name, lastRow, notes: layout.notes });
+      sheets.push({ name, filter: filterRange(columns.length, lastRow), notes: layout.notes });
       count += lastRow - 1;
       if (!layout.notes) continue;
       await part(`xl/worksheets/_rels/sheet${number}.xml.rels`, sheetRelationsPart(number));
@@ -126,7 +124,7 @@ export async function writeBook(
     }
     sheets.push({ name: freeName('About', [...data, listSheet]) });
     await zip.part(`xl/worksheets/sheet${sheets.length}.xml`, (write) => writeCover(about, columns, write));
-    await part('xl/workbook.xml', bookPart(sheets, columns.length));
+    await part('xl/workbook.xml', bookPart(sheets));
     await part('xl/_rels/workbook.xml.rels', bookRelationsPart(sheets));
     await part('[Content_Types].xml', contentTypesPart(sheets));
     await zip.end();

@@ -1,9 +1,8 @@
-import type { TableColumn } from '../../model/table.js';
 import { escapeFormula } from '../formula.js';
 import { columnName } from '../header.js';
 import { serialOfIso } from '../serial-date.js';
 import { isDecimalText, isIntegerText } from '../table-form.js';
-import { type ColumnStyles, columnStyles, MONEY_SCALE } from './styles.js';
+import { type CellKind, type ColumnStyles, columnStyles, MONEY_SCALE, type Tone } from './styles.js';
 import { clipped, textElement } from './xml-text.js';
 
 /** UTF-16 units of a cell; the limit of spreadsheet programs. */
@@ -17,6 +16,9 @@ const NUMBER_CHARACTERS = 60;
 
 /** 1900-03-01: earlier serials mean different days to different programs, because of a 29 February that never was. */
 const FIRST_SERIAL = 61;
+
+/** A point in time in UTC; fractions of a second are not shown. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
 /** Writes the cells of one column. */
 export interface CellWriter {
@@ -32,12 +34,18 @@ export interface CellNews {
   shortened(cell: string, heading: string): void;
 }
 
+/** What a cell writer is told of its column. */
+export interface CellColumn {
+  readonly heading: string;
+  readonly kind: CellKind;
+}
+
 /**
  * A writer for the column at a 0-based position. Values with the form of the column's kind become numbers, dates and
  * booleans with a format that shows every digit, everything else text.
  */
-export function cellWriter(column: TableColumn, index: number, news: CellNews): CellWriter {
-  const styles = columnStyles(column.kind, column.readOnly === true);
+export function cellWriter(column: CellColumn, index: number, news: CellNews, tone: Tone): CellWriter {
+  const styles = columnStyles(column.kind, tone);
   const name = columnName(index);
   const open = `<c r="${name}`;
   const plain = `" s="${styles.text}" t="inlineStr"><is>`;
@@ -67,10 +75,16 @@ export function cellWriter(column: TableColumn, index: number, news: CellNews): 
   };
 }
 
+/** A point in time as a serial number, to the millisecond; undefined for other text. */
+export function instantSerial(text: string): string | undefined {
+  const serial = INSTANT.test(text) ? serialOfIso(text.slice(0, 19)) : undefined;
+  return serial === undefined || serial < FIRST_SERIAL ? undefined : serial.toFixed(8);
+}
+
 type Value = (text: string) => string | undefined;
 
 /** What follows the reference of a typed cell; undefined for text. No function where the kind is written as text. */
-function valueWriter({ kind }: TableColumn, styles: ColumnStyles): Value | undefined {
+function valueWriter({ kind }: CellColumn, styles: ColumnStyles): Value | undefined {
   const number = (style: number, text: string) => `" s="${style}"><v>${text}</v></c>`;
   switch (kind) {
     case 'text':
@@ -98,6 +112,11 @@ function valueWriter({ kind }: TableColumn, styles: ColumnStyles): Value | undef
         const serial = text.length === 10 ? serialOfIso(text) : undefined;
         return serial === undefined || serial < FIRST_SERIAL ? undefined : number(styles.value, String(serial));
       });
+    case 'instant':
+      return (text) => {
+        const serial = instantSerial(text);
+        return serial === undefined ? undefined : number(styles.value, serial);
+      };
     case 'boolean': {
       const boolean = (digit: string) => `" s="${styles.value}" t="b"><v>${digit}</v></c>`;
       return (text) => (text === 'true' ? boolean('1') : text === 'false' ? boolean('0') : undefined);

@@ -67,7 +67,7 @@ function validation({ column, name, choices, at }: List, listSheet: string, to: 
 /** One list a column, its heading above it. */
 async function writeLists(lists: readonly List[], write: WriteText): Promise<void> {
   await write(`${XML}<worksheet xmlns="${MAIN}"><sheetData>`);
-  const style = columnStyles('text', false).text;
+  const style = columnStyles('text', 'plain').text;
   const rows = Math.max(...lists.map(({ choices }) => choices.length));
   for (let row = 0; row <= rows; row++) {
     const cells = lists.map(({ column, choices, at }) => {

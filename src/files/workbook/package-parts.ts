@@ -1,4 +1,3 @@
-import { filterRange } from './sheet.js';
 import { quotedName } from './sheet-names.js';
 import { MAIN, plainText, RELATIONS, XML } from './xml-text.js';
 
@@ -6,26 +5,32 @@ import { MAIN, plainText, RELATIONS, XML } from './xml-text.js';
 export interface BookSheet {
   readonly name: string;
   readonly hidden?: boolean;
-  /** Data sheets: the number of the last row. */
-  readonly lastRow?: number;
+  /** Sheets with a table: the range of its filter, `A1:Y100`, its heading first. */
+  readonly filter?: string;
   readonly notes?: boolean;
+  /** Numbers of its charts in the package; with any, the sheet has the drawing of its own number. */
+  readonly charts?: readonly number[];
 }
 
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+const DRAWING = 'application/vnd.openxmlformats-officedocument';
 
 /** `[Content_Types].xml` */
 export function contentTypesPart(sheets: readonly BookSheet[]): string {
   const override = (part: string, type: string) => `<Override PartName="/${part}" ContentType="${type}"/>`;
-  const parts = sheets.flatMap(({ notes }, i) => [
+  const parts = sheets.flatMap(({ notes, charts = [] }, i) => [
     override(`xl/worksheets/sheet${i + 1}.xml`, `${TYPE}.worksheet+xml`),
     ...(notes ? [override(`xl/comments${i + 1}.xml`, `${TYPE}.comments+xml`)] : []),
+    ...(charts.length > 0 ? [override(`xl/drawings/drawing${i + 1}.xml`, `${DRAWING}.drawing+xml`)] : []),
+    ...charts.map((chart) => override(`xl/charts/chart${chart}.xml`, `${DRAWING}.drawingml.chart+xml`)),
   ]);
+  const noted = sheets.some(({ notes }) => notes);
   return (
     `${XML}<Types xmlns="${PACKAGE}/content-types">` +
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
     '<Default Extension="xml" ContentType="application/xml"/>' +
-    '<Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>' +
+    (noted ? '<Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>' : '') +
     override('xl/workbook.xml', `${TYPE}.sheet.main+xml`) +
     override('xl/styles.xml', `${TYPE}.styles+xml`) +
     override('docProps/core.xml', 'application/vnd.openxmlformats-package.core-properties+xml') +
@@ -73,22 +78,34 @@ export function sheetRelationsPart(number: number): string {
   ]);
 }
 
+/** `xl/worksheets/_rels/sheetN.xml.rels` of a sheet with charts: `rId1` is its drawing. */
+export function chartSheetRelationsPart(number: number): string {
+  return relationsPart([{ type: 'drawing', target: `../drawings/drawing${number}.xml` }]);
+}
+
+/** `xl/drawings/_rels/drawingN.xml.rels`: `rIdN` is the chart at position N of the drawing. */
+export function drawingRelationsPart(charts: readonly number[]): string {
+  return relationsPart(charts.map((chart) => ({ type: 'chart', target: `../charts/chart${chart}.xml` })));
+}
+
 /** `xl/workbook.xml` */
-export function bookPart(sheets: readonly BookSheet[], columns: number): string {
+export function bookPart(sheets: readonly BookSheet[]): string {
   const list = sheets.map(
     ({ name, hidden }, i) =>
       `<sheet name="${plainText(name)}" sheetId="${i + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${i + 1}"/>`,
   );
-  const data = sheets.flatMap(({ name, lastRow }, i) => (lastRow === undefined ? [] : [{ name, lastRow, i }]));
+  const tables = sheets.flatMap(({ name, filter }, i) =>
+    filter === undefined ? [] : [{ name: plainText(quotedName(name)), filter, i }],
+  );
   const names = [
-    ...data.map(({ name, lastRow, i }) => {
-      const range = filterRange(columns, lastRow).replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
-      return `<definedName name="_xlnm._FilterDatabase" localSheetId="${i}" hidden="1">${plainText(quotedName(name))}!${range}</definedName>`;
+    ...tables.map(({ name, filter, i }) => {
+      const range = filter.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
+      return `<definedName name="_xlnm._FilterDatabase" localSheetId="${i}" hidden="1">${name}!${range}</definedName>`;
     }),
-    ...data.map(
-      ({ name, i }) =>
-        `<definedName name="_xlnm.Print_Titles" localSheetId="${i}">${plainText(quotedName(name))}!$1:$1</definedName>`,
-    ),
+    ...tables.map(({ name, filter, i }) => {
+      const heading = /\d+/.exec(filter)![0];
+      return `<definedName name="_xlnm.Print_Titles" localSheetId="${i}">${name}!$${heading}:$${heading}</definedName>`;
+    }),
   ];
   return (
     `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr/>` +

@@ -1,9 +1,5 @@
-import type { TableRows } from '../../model/table.js';
-
-type Row = readonly string[];
-
 /** Rows one at a time out of batches: without a promise for each row, and with a look ahead. */
-export interface RowFeed {
+export interface RowFeed<Row = readonly string[]> {
   /** The first rows, at most `count`, which stay to be taken. */
   sample(count: number): Promise<readonly Row[]>;
   /** Whether a row can be taken at once. */
@@ -16,7 +12,7 @@ export interface RowFeed {
   close(): Promise<void>;
 }
 
-export function rowFeed(rows: TableRows): RowFeed {
+export function rowFeed<Row>(rows: AsyncIterable<readonly Row[]>): RowFeed<Row> {
   const source = rows[Symbol.asyncIterator]();
   let batch: readonly Row[] = [];
   let at = 0;

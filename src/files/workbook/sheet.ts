@@ -17,14 +17,16 @@ export interface SheetLayout {
   readonly rows: number;
 }
 
+export const SHEET_ROWS = 1_048_576;
+
 /** UTF-16 units of XML that are handed on at once. */
-const PIECE = 64 * 1024;
+export const PIECE = 64 * 1024;
 
 /** Characters that can still be read when they are printed side by side; wider tables take several pages. */
 const PRINTED_WIDTH = 260;
 
 /** A sheet ends before its XML gets to 4 GB, which the plain form of the zip format cannot say. */
-const SHEET_BYTES = 3_800_000_000;
+export const SHEET_BYTES = 3_800_000_000;
 
 /**
  * Writes one sheet: the heading (bold, filled, frozen, with filters and notes), then rows until they end or the sheet is
@@ -61,16 +63,16 @@ export async function writeSheet(
   return row;
 }
 
-const LINE = 15;
+export const LINE = 15;
 
 /** A row with a text of several lines shows the first four; without a height of its own it would be as tall as the text. */
-function heightOf(lines: number): string {
+export function heightOf(lines: number): string {
   return ` ht="${Math.min(lines, 4) * LINE}" customHeight="1"`;
 }
 
 function sheetStart({ columns, widths }: SheetLayout, first: boolean): string {
   const cols = columns.map(({ kind, readOnly }, i) => {
-    const style = columnStyles(kind, readOnly === true).value;
+    const style = columnStyles(kind, readOnly ? 'soft' : 'plain').value;
     return `<col min="${i + 1}" max="${i + 1}" width="${widths[i]}" style="${style}" customWidth="1"/>`;
   });
   const headings = columns.map(({ heading, readOnly }, i) =>
@@ -101,7 +103,7 @@ function sheetEnd({ columns, choices, notes, rows }: SheetLayout, lastRow: numbe
   );
 }
 
-/** `A1:Y100`; a table without rows has one blank row to filter. */
-export function filterRange(columns: number, lastRow: number): string {
-  return `A1:${columnName(columns - 1)}${Math.max(lastRow, 2)}`;
+/** `A1:Y100`; a table without rows has one blank row to filter. `heading`: the number of its first row. */
+export function filterRange(columns: number, lastRow: number, heading = 1): string {
+  return `A${heading}:${columnName(columns - 1)}${Math.max(lastRow, heading + 1)}`;
 }

@@ -2,15 +2,21 @@ import type { TableKind } from '../../model/table.js';
 import { MAIN, XML } from './xml-text.js';
 
 /*
- * The styles of a workbook of ours: a fixed list, so that the number of a style is known before the first row. Cells of
- * columns that are for information have the same formats in grey, `READ_ONLY` styles further on.
+ * The styles of a workbook of ours: a fixed list, so that the number of a style is known before the first row. Data
+ * cells have the same formats in every tone, one block of styles a tone.
  */
+
+/** What the look of a data cell says: `soft` is for information; `changed` and `cleared` become another value or none. */
+export type Tone = 'plain' | 'soft' | 'changed' | 'cleared';
+
+/** Kinds of cells: those of tables, and `instant`: a point in time (UTC, ISO 8601), shown to the minute. */
+export type CellKind = TableKind | 'instant';
 
 /** Most digits after the point that a money format shows; a number with more is written as text. */
 export const MONEY_SCALE = 15;
 
 /** Numbers of cell formats, built in or ours. */
-const FORMAT = { general: 0, whole: 1, money: 4, text: 49, date: 164, boolean: 165 };
+const FORMAT = { general: 0, whole: 1, grouped: 3, money: 4, text: 49, date: 164, boolean: 165, instant: 180 };
 
 function moneyOfScale(scale: number): number {
   return FORMAT.boolean + scale - 2;
@@ -23,20 +29,47 @@ const FONTS = [
   font('<color rgb="FF595959"/>', '<b/><i/>'),
   font('', '<b/>', 16),
   font('', '<b/>'),
+  font('<color rgb="FF1F4E78"/>', '<b/>', 13),
+  font('<color rgb="FF0563C1"/>', '<u/>'),
+  font('<color rgb="FF9C1C14"/>', '<b/>'),
+  font('<color rgb="FF1C4F8F"/>', '<b/>'),
+  font('<color rgb="FF15703F"/>', '<b/>'),
+  font('<color rgb="FF595959"/>'),
 ];
+const FONT = {
+  grey: 1,
+  white: 2,
+  headingSoft: 3,
+  title: 4,
+  bold: 5,
+  section: 6,
+  link: 7,
+  bad: 8,
+  info: 9,
+  good: 10,
+  soft: 11,
+};
 
 const FILLS = [
   '<fill><patternFill patternType="none"/></fill>',
   '<fill><patternFill patternType="gray125"/></fill>',
   solid('FF1F4E78'),
   solid('FFD9D9D9'),
+  solid('FFDDEFD9'),
+  solid('FFFBE0D6'),
+  solid('FFFCE9E7'),
+  solid('FFE6EFFA'),
+  solid('FFE5F4EA'),
 ];
+const FILL = { heading: 2, headingSoft: 3, changed: 4, cleared: 5, bad: 6, info: 7, good: 8 };
 
 const BORDERS = [
   '<border><left/><right/><top/><bottom/><diagonal/></border>',
   `<border><left style="thin"><color rgb="FFFFFFFF"/></left><right style="thin"><color rgb="FFFFFFFF"/></right><top/><bottom/><diagonal/></border>`,
   `<border><left/><right/><top/><bottom style="thin"><color rgb="FFD9D9D9"/></bottom><diagonal/></border>`,
+  `<border><left/><right/><top/><bottom style="medium"><color rgb="FF1F4E78"/></bottom><diagonal/></border>`,
 ];
+const BORDER = { heading: 1, line: 2, section: 3 };
 
 interface CellStyle {
   readonly format?: number;
@@ -50,6 +83,10 @@ interface CellStyle {
 const TOP = '<alignment vertical="top"/>';
 const TOP_WRAPPED = '<alignment vertical="top" wrapText="1"/>';
 const TOP_CENTERED = '<alignment horizontal="center" vertical="top"/>';
+const TOP_LEFT = '<alignment horizontal="left" vertical="top"/>';
+const INDENTED = '<alignment horizontal="left" vertical="top" indent="2"/>';
+const MIDDLE_WRAPPED = '<alignment vertical="center" wrapText="1"/>';
+const RIGHT = '<alignment horizontal="right" vertical="center"/>';
 const MIDDLE = '<alignment vertical="center"/>';
 
 /** Styles of data cells, in the order of their numbers from `FIRST` on; `PLACE` says what each is for. */
@@ -64,17 +101,39 @@ const DATA: readonly CellStyle[] = [
   { format: FORMAT.boolean, alignment: TOP_CENTERED },
   { format: FORMAT.money, alignment: TOP },
   ...Array.from({ length: MONEY_SCALE - 2 }, (_, i) => ({ format: moneyOfScale(i + 3), alignment: TOP })),
+  { format: FORMAT.instant, alignment: TOP_LEFT },
 ];
-const PLACE = { text: 0, quoted: 1, lines: 2, quotedLines: 3, whole: 4, general: 5, date: 6, boolean: 7, money: 8 };
+const PLACE = {
+  text: 0,
+  quoted: 1,
+  lines: 2,
+  quotedLines: 3,
+  whole: 4,
+  general: 5,
+  date: 6,
+  boolean: 7,
+  money: 8,
+  instant: 9 + MONEY_SCALE - 2,
+};
+
+/** What the styles of a tone have besides the format, in the order of the blocks. */
+const TONES: Readonly<Record<Tone, Partial<CellStyle>>> = {
+  plain: {},
+  soft: { font: FONT.grey },
+  changed: { fill: FILL.changed },
+  cleared: { fill: FILL.cleared },
+};
 
 const FIRST = 1;
-const READ_ONLY = FIRST + DATA.length;
-const OTHERS = READ_ONLY + DATA.length;
+const OTHERS = FIRST + DATA.length * Object.keys(TONES).length;
+
+function firstOf(tone: Tone): number {
+  return FIRST + DATA.length * Object.keys(TONES).indexOf(tone);
+}
 
 const CELL_STYLES: readonly CellStyle[] = [
   {},
-  ...DATA,
-  ...DATA.map((style) => ({ ...style, font: 1 })),
+  ...Object.values(TONES).flatMap((tone) => DATA.map((style) => ({ ...style, ...tone }))),
   { format: FORMAT.text, font: 2, fill: 2, border: 1, alignment: MIDDLE },
   { format: FORMAT.text, font: 3, fill: 3, border: 1, alignment: MIDDLE },
   { format: FORMAT.text, font: 4 },
@@ -82,6 +141,19 @@ const CELL_STYLES: readonly CellStyle[] = [
   { format: FORMAT.text, alignment: TOP_WRAPPED },
   { format: FORMAT.text, border: 2, alignment: TOP_WRAPPED },
   { format: FORMAT.text, font: 1, border: 2, alignment: TOP_WRAPPED },
+  { format: FORMAT.text, font: FONT.section, border: BORDER.section },
+  { format: FORMAT.text, font: FONT.bold, alignment: MIDDLE_WRAPPED },
+  { format: FORMAT.text, font: FONT.bad, fill: FILL.bad, alignment: MIDDLE_WRAPPED },
+  { format: FORMAT.text, font: FONT.info, fill: FILL.info, alignment: MIDDLE_WRAPPED },
+  { format: FORMAT.text, font: FONT.good, fill: FILL.good, alignment: MIDDLE_WRAPPED },
+  { format: FORMAT.text, font: FONT.soft, alignment: TOP_WRAPPED },
+  { format: FORMAT.text, alignment: INDENTED },
+  { format: FORMAT.grouped, font: FONT.bold, alignment: TOP },
+  { format: FORMAT.grouped, alignment: TOP },
+  { format: FORMAT.grouped, font: FONT.bad, alignment: TOP },
+  { format: FORMAT.text, font: FONT.link, alignment: TOP },
+  { format: FORMAT.text, font: FONT.white, fill: FILL.heading, border: BORDER.heading, alignment: RIGHT },
+  { format: FORMAT.text, font: FONT.soft },
 ];
 
 /** Numbers of the styles of headings and of the cover. */
@@ -93,6 +165,20 @@ export const STYLE = {
   fact: OTHERS + 4,
   listed: OTHERS + 5,
   listedReadOnly: OTHERS + 6,
+  section: OTHERS + 7,
+  lead: OTHERS + 8,
+  bad: OTHERS + 9,
+  info: OTHERS + 10,
+  good: OTHERS + 11,
+  remark: OTHERS + 12,
+  indented: OTHERS + 13,
+  count: OTHERS + 14,
+  minorCount: OTHERS + 15,
+  badCount: OTHERS + 16,
+  link: OTHERS + 17,
+  headingRight: OTHERS + 18,
+  /** A sentence that runs on over the empty cells beside it. */
+  aside: OTHERS + 19,
 } as const;
 
 /** Numbers of the styles that the cells of a column may have. */
@@ -109,7 +195,7 @@ export interface ColumnStyles {
   moneyOfScale(scale: number): number;
 }
 
-const VALUE_STYLE: Readonly<Record<TableKind, number>> = {
+const VALUE_STYLE: Readonly<Record<CellKind, number>> = {
   text: PLACE.text,
   id: PLACE.text,
   json: PLACE.text,
@@ -118,10 +204,11 @@ const VALUE_STYLE: Readonly<Record<TableKind, number>> = {
   date: PLACE.date,
   boolean: PLACE.boolean,
   money: PLACE.money,
+  instant: PLACE.instant,
 };
 
-export function columnStyles(kind: TableKind, readOnly: boolean): ColumnStyles {
-  const first = readOnly ? READ_ONLY : FIRST;
+export function columnStyles(kind: CellKind, tone: Tone): ColumnStyles {
+  const first = firstOf(tone);
   return {
     text: first + PLACE.text,
     quoted: first + PLACE.quoted,
@@ -138,6 +225,7 @@ export function stylesPart(): string {
     `<numFmt numFmtId="${FORMAT.date}" formatCode="yyyy\\-mm\\-dd"/>`,
     // LibreOffice shows 1 and 0 in some places without it; others ignore it in a boolean cell.
     `<numFmt numFmtId="${FORMAT.boolean}" formatCode="&quot;TRUE&quot;;&quot;TRUE&quot;;&quot;FALSE&quot;"/>`,
+    `<numFmt numFmtId="${FORMAT.instant}" formatCode="yyyy\\-mm\\-dd\\ hh:mm"/>`,
     ...Array.from({ length: MONEY_SCALE - 2 }, (_, i) => {
       const scale = i + 3;
       return `<numFmt numFmtId="${moneyOfScale(scale)}" formatCode="#,##0.${'0'.repeat(scale)}"/>`;

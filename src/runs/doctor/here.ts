@@ -49,7 +49,6 @@ async function checkSpace(home: string): Promise<Check> {
   return { name, state: 'ok', found };
 }
 
-/** Kinds of job that this version does not run are worth a word, no fault. */
 export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check[]> {
   const name = 'job files';
   const paths = await jobsIn(jobsDir);
@@ -58,21 +57,12 @@ export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check
     return [{ name, state: 'warn', found: `there are none in ${jobsDir}`, advice }];
   }
   const results = await checkJobs(paths, { jobsDir, cwd });
-  const later = results.filter((result) => result.later);
-  const bad = results.filter((result) => !result.fine && !result.later);
-  const fine = results.length - later.length - bad.length;
-  const checks: Check[] = [];
+  const bad = results.filter((result) => !result.fine);
   if (bad.length > 0) {
     const found = bad.flatMap((result) => [...result.lines, ...failureLine(result.failure)]).join('\n');
-    checks.push({ name, state: 'bad', found, advice: 'correct what is listed; `rowferry check` looks again' });
-  } else if (fine > 0) {
-    const all = later.length > 0 ? `${fine} of ${results.length}` : `${fine}`;
-    checks.push({ name, state: 'ok', found: `${all} in ${jobsDir}, ${later.length > 0 ? 'these are' : 'all'} fine` });
+    return [{ name, state: 'bad', found, advice: 'correct what is listed; `rowferry check` looks again' }];
   }
-  if (later.length > 0) {
-    checks.push({ name, state: 'warn', found: later.flatMap((result) => result.lines).join('\n') });
-  }
-  return checks;
+  return [{ name, state: 'ok', found: `${results.length} in ${jobsDir}, all fine` }];
 }
 
 const failureLine = (failure: Error | undefined): string[] => (failure ? [failure.message] : []);

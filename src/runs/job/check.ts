@@ -7,6 +7,7 @@ import { checkDates } from './columns.js';
 import { checkExport } from './export.js';
 import { checkFields } from './fields.js';
 import { asPlain, type Plain, type Report } from './names.js';
+import { checkReconcile } from './reconcile.js';
 import { isTimeZone, timeZones } from './schedule.js';
 import { JOB_KINDS, type JobKind, SCHEMAS, shapeProblems, shown } from './shape.js';
 import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
@@ -28,7 +29,7 @@ export function checkJobText(text: string): CheckedText {
   const value = yaml.value;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const what = value === null || value === undefined ? 'is empty' : 'holds no keys';
-    const begins = 'it begins with `kind: import` or `kind: export`';
+    const begins = 'it begins with `kind: import`, `kind: export` or `kind: reconcile`';
     return { problems: [problemAt(yaml, [], `the job file ${what}; ${begins}`)] };
   }
   const job = asPlain(value);
@@ -45,39 +46,45 @@ export function checkJobText(text: string): CheckedText {
   }
   checkSchedule(asPlain(job['schedule']), report);
   if (kind === 'export') checkExport(value, yaml, report);
-  else checkImport(value, yaml, report);
+  else checkRows(kind, value, yaml, report);
 
   const sorted = byLine(problems);
   const failed = !parsed.success || sorted.some((one) => one.severity === 'error');
   return failed ? { kind, problems: sorted } : { kind, job: parsed.data, problems: sorted };
 }
 
+/** Keys that only reconcile jobs have. */
+const RECONCILE_KEYS = ['compare', 'orphans', 'scope'] as const;
+
 /** What a job is, or, where it does not say so, seems to be. */
 function kindOf(job: Plain, report: Report): JobKind {
   const stated = job['kind'];
   const known = JOB_KINDS.find((kind) => kind === stated);
   if (known) return known;
-  if (stated === undefined) report(['kind'], '`kind` is missing; write import or export');
+  if (stated === undefined) report(['kind'], '`kind` is missing; write import, export or reconcile');
   else {
     const text = typeof stated === 'string' ? stated : '';
-    const message = `\`kind\` is ${shown(stated)}; it must be import or export${didYouMean(text, JOB_KINDS)}`;
+    const message = `\`kind\` is ${shown(stated)}; it must be import, export or reconcile${didYouMean(text, JOB_KINDS)}`;
     report(['kind'], message, { part: 'value' });
     const [near] = nearestNames(text, JOB_KINDS);
-    if (near !== undefined) return near === 'export' ? 'export' : 'import';
+    const meant = JOB_KINDS.find((kind) => kind === near);
+    if (meant) return meant;
   }
+  if (RECONCILE_KEYS.some((key) => job[key] !== undefined)) return 'reconcile';
   return job['match'] === undefined && (job['output'] !== undefined || Array.isArray(job['columns']))
     ? 'export'
     : 'import';
 }
 
-function checkImport(value: object, yaml: JobYaml, report: Report): void {
+function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, report: Report): void {
   const job = asPlain(value);
   checkSource(asPlain(job['source']), report);
   if (Object.keys(asPlain(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
     report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
   }
-  checkBrakes(asPlain(job['brakes']), report);
-  checkFields(value, yaml, report);
+  checkBrakes(kind, asPlain(job['brakes']), report);
+  const named = checkFields(value, yaml, report);
+  if (kind === 'reconcile' && named) checkReconcile(job, named, yaml, report);
 }
 
 function checkSource(source: Readonly<Record<string, unknown>>, report: Report): void {
@@ -94,13 +101,18 @@ function checkSource(source: Readonly<Record<string, unknown>>, report: Report):
 }
 
 /** A part is never more than the whole; only how a file has grown since the last run can be. */
-function checkBrakes(brakes: Readonly<Record<string, unknown>>, report: Report): void {
+function checkBrakes(kind: JobKind, brakes: Plain, report: Report): void {
+  if (kind === 'import' && brakes['max_orphans'] !== undefined) {
+    const message =
+      '`brakes.max_orphans` has no effect: only reconcile jobs look for records that a file does not hold';
+    report(['brakes', 'max_orphans'], message, { severity: 'warning' });
+  }
   for (const [name, limit] of Object.entries(brakes)) {
     const percent = typeof limit === 'string' ? /^(\d+(?:\.\d+)?)\s*%$/.exec(limit)?.[1] : undefined;
     if (name === 'max_change' || percent === undefined || Number(percent) <= 100) continue;
     report(
       ['brakes', name],
-      `\`brakes.${name}\` is ${shown(limit)}, a share of the rows above 100%, so it would never stop a run; write at most 100%, or a count`,
+      `\`brakes.${name}\` is ${shown(limit)}, a share of the ${name === 'max_orphans' ? 'records' : 'rows'} above 100%, so it would never stop a run; write at most 100%, or a count`,
       { part: 'value' },
     );
   }

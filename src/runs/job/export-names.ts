@@ -7,8 +7,9 @@ import { isWritable } from '../../export/record.js';
 import { withArticle } from '../../model/article.js';
 import { RunError } from '../../model/error.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
-import type { FieldSpec, Lexicon, ReadOnlyName, ResourceName } from '../../resources/spec.js';
+import type { FieldSpec, ReadOnlyName, ResourceName } from '../../resources/spec.js';
 import type { Report } from './names.js';
+import { NO_LEXICON } from './no-lexicon.js';
 import type { KeyPath } from './yaml.js';
 
 /**
@@ -27,15 +28,6 @@ export interface Placed {
   readonly value: unknown;
   readonly at: KeyPath;
 }
-
-/** Nothing is known of the service. */
-const NO_LEXICON: Lexicon = {
-  countryCode: () => undefined,
-  template: () => undefined,
-  form: () => undefined,
-  idOf: () => undefined,
-  nameOf: () => undefined,
-};
 
 export function exportNames(resource: ResourceName | ReadOnlyName, report: Report): ExportNames {
   const context = { lexicon: NO_LEXICON, templates: [], forms: [] };

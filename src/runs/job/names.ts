@@ -30,6 +30,18 @@ export interface FieldNames {
   writable(text: string, path: KeyPath, part: 'key' | 'value'): NamedField | undefined;
 }
 
+/** What is known of a job's fields once they were looked at. */
+export interface NamedFields {
+  readonly spec: ResourceSpec;
+  /** Of `match.key`, canonical. */
+  readonly keys: readonly string[];
+  readonly fields: FieldNames;
+  /** Keys of all fields that columns, constants and defaults set. */
+  readonly set: ReadonlySet<string>;
+  /** `source.dates`, as far as they are texts. */
+  readonly dates: readonly string[];
+}
+
 export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: Plain, report: Report): FieldNames {
   const resource = spec.name;
   const one = withArticle(resource);

@@ -1,5 +1,15 @@
 import type { z } from 'zod';
-import { brakes, columnTarget, exportJob, importJob, reconcileJob, sourceOptions } from '../../model/job.js';
+import { withArticle } from '../../model/article.js';
+import {
+  brakes,
+  columnTarget,
+  exportJob,
+  importJob,
+  orphanRules,
+  reconcileBrakes,
+  reconcileJob,
+  sourceOptions,
+} from '../../model/job.js';
 import { didYouMean } from '../nearest.js';
 import type { KeyPath } from './yaml.js';
 
@@ -25,13 +35,19 @@ export function knownKeys(path: KeyPath, kind: JobKind = 'import'): string[] {
   if (path.length === 0) return Object.keys(SCHEMAS[kind].shape);
   if (kind === 'export') return first === 'schedule' ? Object.keys(exportJob.shape.schedule.unwrap().shape) : [];
   if (first === 'columns' && second !== undefined) return Object.keys(columnTarget.shape);
+  if (first === 'orphans' && second === 'action') return ['set'];
   const parts: Readonly<Record<string, object>> = {
     source: sourceOptions.shape,
-    brakes: brakes.shape,
+    brakes: (kind === 'reconcile' ? reconcileBrakes : brakes).shape,
     match: importJob.shape.match.shape,
     references: importJob.shape.references.unwrap().shape,
     write: importJob.shape.write.unwrap().shape,
     schedule: importJob.shape.schedule.unwrap().shape,
+    ...(kind === 'reconcile' && {
+      compare: reconcileJob.shape.compare.unwrap().shape,
+      orphans: orphanRules.in.shape,
+      read: reconcileJob.shape.read.unwrap().shape,
+    }),
   };
   return Object.keys(parts[String(first)] ?? {});
 }
@@ -56,14 +72,14 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
       return issue.keys.map((key) => ({
         path: [...path, key],
         part: 'key',
-        message: (path.length === 0 && strangerText(key, kind)) || unknownText(key, knownKeys(path, kind)),
+        message: strangerText(key, path, kind) ?? unknownText(key, knownKeys(path, kind)),
       }));
     case 'invalid_union': {
+      if (name === 'orphans.action') return orphanAction(issue, found, path, whole);
       // The branch that takes this kind of value says more than "none of them".
       const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one)));
       if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], whole));
-      const wanted = issue.errors.flat().map((one) => (one.code === 'invalid_type' ? one.expected : ''));
-      return say(`\`${name}\` must be ${kinds(wanted)}, not ${shown(found)}`);
+      return say(`\`${name}\` must be ${kinds(wantedKinds(issue))}, not ${shown(found)}`);
     }
     case 'invalid_value':
       if (found === undefined) return [missing(path, `; write ${choices(issue.values)}`)];
@@ -84,10 +100,31 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
   }
 }
 
-/** A key that only another kind of job has. */
-function strangerText(key: string, kind: JobKind): string | undefined {
-  const other = JOB_KINDS.find((one) => one !== kind && Object.hasOwn(SCHEMAS[one].shape, key));
-  return other && `\`${key}\` belongs to ${other} jobs; known in an ${kind} job: ${knownKeys([], kind).join(', ')}`;
+/** A key that only another kind of job has, at this place. */
+function strangerText(key: string, path: KeyPath, kind: JobKind): string | undefined {
+  const other = JOB_KINDS.find((one) => one !== kind && knownKeys(path, one).includes(key));
+  const name = [...path, key].join('.');
+  const known = path.length === 0 ? `known in ${withArticle(kind)} job` : 'known here';
+  return other && `\`${name}\` belongs to ${other} jobs; ${known}: ${knownKeys(path, kind).join(', ')}`;
+}
+
+/** One of three words, or what is to be set: each branch alone would say half of it. */
+function orphanAction(
+  { errors }: Extract<ZodIssue, { code: 'invalid_union' }>,
+  found: unknown,
+  path: KeyPath,
+  whole: Whole,
+): ShapeProblem[] {
+  const isMapping = typeof found === 'object' && found !== null && !Array.isArray(found);
+  const inMapping = errors.find((branch) =>
+    branch.some((one) => one.path.length > 0 || one.code === 'unrecognized_keys'),
+  );
+  if (isMapping && inMapping) {
+    return inMapping.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], whole));
+  }
+  const near = typeof found === 'string' ? didYouMean(found, ['report', 'archive', 'set']) : '';
+  const message = `\`orphans.action\` is ${shown(found)}; it must be report, archive or set: { field: value }${near}`;
+  return [{ path, part: 'value', message }];
 }
 
 function unknownText(key: string, known: readonly string[]): string {
@@ -109,7 +146,15 @@ function missing(path: KeyPath, what: string): ShapeProblem {
 }
 
 function isWrongKind(issue: ZodIssue): boolean {
-  return issue.code === 'invalid_type' && issue.path.length === 0;
+  if (issue.path.length > 0) return false;
+  if (issue.code === 'invalid_union') return issue.errors.every((branch) => branch.some(isWrongKind));
+  return issue.code === 'invalid_type';
+}
+
+/** The kinds of value that the branches of a union take. */
+function wantedKinds(issue: ZodIssue): string[] {
+  if (issue.code === 'invalid_union') return issue.errors.flat().flatMap(wantedKinds);
+  return issue.code === 'invalid_type' ? [issue.expected] : [];
 }
 
 const KINDS: Readonly<Record<string, string>> = {

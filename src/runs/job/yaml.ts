@@ -19,8 +19,6 @@ export interface JobProblem {
   readonly path: string;
   readonly message: string;
   readonly severity: 'error' | 'warning';
-  /** Nothing is wrong with it: this version does not run this kind of job. */
-  readonly later?: true;
 }
 
 export type KeyPath = readonly (string | number)[];

@@ -31,7 +31,7 @@ export function segment(name: string): string {
 
 /** What rowferry itself writes beside the file. People drop a corrected `rejected.csv` again: it must not be overwritten. */
 const OURS =
-  /^(?:(?:summary\.json|results\.csv|rejected\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|before\.ndjson|report\.html)|(?:error|note|readme)\.txt)$/i;
+  /^(?:(?:summary\.json|results\.csv|rejected\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|differences\.csv|orphans\.csv|before\.ndjson|reconcile\.(?:json|xlsx)|report\.html)|(?:error|note|readme)\.txt)$/i;
 const ASIDE = 'dropped-';
 
 /** The name that a dropped file has in its claim: its own, made valid UTF-8, and none that a report has. */

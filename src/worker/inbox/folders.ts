@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { PLACES, shown } from './claim.js';
 import { codeOf, isFolder, lookAtEntry, makeFolders, reasonOf } from './disk.js';
 import { identityOf, isIgnored, lookInto } from './dropped.js';
-import type { Jobs } from './jobs.js';
+import { type Jobs, type TakingKind, takesFiles } from './jobs.js';
 import { readmeText } from './readme.js';
 import type { Scheduled } from './scheduled.js';
 import type { Troubles } from './trouble.js';
@@ -61,7 +61,7 @@ export function openFolders(
   }
 
   /** Makes the folder of a job, with its README. */
-  async function prepareJob(job: string): Promise<void> {
+  async function prepareJob(job: string, kind: TakingKind): Promise<void> {
     const folder = join(dir, job);
     const key = `job:${job}`;
     if (PLACES.some((place) => place === job) || isIgnored(job)) {
@@ -81,7 +81,7 @@ export function openFolders(
         return;
       }
       if (!info) await makeFolders(folder);
-      if (!info || !readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(dir, job));
+      if (!info || !readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(dir, job, kind));
       readmes.add(job);
       troubles.over(key);
     } catch (error) {
@@ -142,7 +142,7 @@ export function openFolders(
     const identity = await prepare();
     if (identity === undefined) return undefined;
     for (const [job, state] of jobs.states) {
-      if (state === 'import') await prepareJob(job);
+      if (takesFiles(state)) await prepareJob(job, state);
       if (state !== 'faulty') troubles.over(`faulty:${job}`);
       else
         troubles.tell(

@@ -1,16 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkJobFile, jobFiles, jobNameOf } from '../../runs/job-file.js';
+import { checkJobFile, type JobKind, jobFiles, jobNameOf } from '../../runs/job-file.js';
 
-/**
- * What a folder's name stands for: a job that imports; one whose file has a fault (the run says which); a job of another
- * kind. A name that is missing is no job's.
- */
-export type JobState = 'import' | 'faulty' | 'other';
+/** What a folder's name stands for: a job of a kind; one whose file has a fault (the run says which). A name that is missing is no job's. */
+export type JobState = JobKind | 'faulty';
+
+/** The kinds of job that take dropped files. */
+export type TakingKind = 'import' | 'reconcile';
+
+export function takesFiles(state: JobState | undefined): state is TakingKind {
+  return state === 'import' || state === 'reconcile';
+}
 
 export interface Jobs {
   readonly states: ReadonlyMap<string, JobState>;
-  /** Names of the jobs that import, for people. */
+  /** Names of the jobs that take files, for people. */
   readonly names: readonly string[];
   /** Why the jobs folder cannot be read, as the file system says it; then nothing is known of any folder. */
   readonly fault?: unknown;
@@ -36,8 +40,7 @@ export function openJobs(jobsDir: string): () => Promise<Jobs> {
     const before = known.get(path);
     if (before?.version === version) return before.state;
     const state = await checkJobFile(path, { jobsDir }).then(
-      ({ job, problems }): JobState =>
-        job?.kind === 'import' ? 'import' : job || problems.some((problem) => problem.later) ? 'other' : 'faulty',
+      ({ job }): JobState => job?.kind ?? 'faulty',
       (): JobState => 'faulty',
     );
     known.set(path, { version, state });
@@ -63,6 +66,18 @@ export function openJobs(jobsDir: string): () => Promise<Jobs> {
     }
     for (const [name, { seen }] of last) if (!found.has(name) && now - seen > GONE_AFTER_MS) last.delete(name);
     const states = new Map([...last].map(([name, { state }]) => [name, state]));
-    return { states, names: [...states.keys()].filter((name) => states.get(name) === 'import').sort() };
+    return { states, names: [...states.keys()].filter((name) => takesFiles(states.get(name))).sort() };
   };
+}
+
+/**
+ * The kind of run for a file that was dropped for a job, as its job file is now. One that cannot be read, or has faults,
+ * is found to be so by the run.
+ */
+export async function kindForDropped(job: string, jobsDir: string): Promise<TakingKind> {
+  const kind = await checkJobFile(job, { jobsDir }).then(
+    (checked) => checked.kind,
+    () => undefined,
+  );
+  return kind === 'reconcile' ? 'reconcile' : 'import';
 }

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
 import { shown } from './claim.js';
+import type { TakingKind } from './jobs.js';
 
 /** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */
-export function readmeText(dir: string, job: string): string {
+export function readmeText(dir: string, job: string, kind: TakingKind): string {
   const ended = (place: string) => join(dir, place, job);
-  return `This folder imports spreadsheets: job "${shown(job)}"
+  const { title, done, run, then, reports } = WORDS[kind];
+  const fine = `${done[0]?.toUpperCase()}${done.slice(1)}:`;
+  const place = (words: string, at: string) => `  ${words.padEnd(done.length + 7)}${ended(at)}`;
+  return `${title}: job "${shown(job)}"
 ${'='.repeat(45)}
 
 WHAT TO DO
@@ -12,24 +16,17 @@ WHAT TO DO
 
 WHAT HAPPENS THEN
   As soon as nobody has changed the file for 2 seconds and no program is still writing it, it is
-  taken out of this folder and imported. An empty file is taken after 10 seconds.
+  taken out of this folder and ${done}. An empty file is taken after 10 seconds.
   If another program delivers the file, it can put an empty file beside it when it is done:
   for assets.xlsx the name is assets.xlsx.ready. The file is then taken at once.
-
+${then}
 WHERE YOUR FILE IS AFTERWARDS
-  Imported:      ${ended('done')}
-  Not imported:  ${ended('failed')}
-  Each import has a folder of its own there. Its name begins with date and time (UTC).
+${place(fine, 'done')}
+${place(`Not ${done}:`, 'failed')}
+  Each ${run} has a folder of its own there. Its name begins with date and time (UTC).
 
 WHAT YOU FIND THERE
-  report.html     the import on one page; open it first
-  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
-                  Correct them in that very file and put it into this folder again;
-                  leave the columns that begin with _ as they are, they are not imported.
-  results.csv     every row of your file and what became of it
-  ERROR.txt       if the file could not be imported: why, and what to do
-  NOTE.txt        if the file was not imported because its content had been imported before
-
+${reports}
 WHAT IS LEFT ALONE
   Names that begin with . or ~$, names that end in .tmp .part .crdownload .filepart .ready,
   Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
@@ -39,3 +36,44 @@ WHOM TO ASK
   Whoever runs rowferry in your house. Give the name of the folder with date and time.
 `;
 }
+
+interface Words {
+  readonly title: string;
+  /** What is done with a file. */
+  readonly done: string;
+  readonly run: string;
+  readonly then: string;
+  readonly reports: string;
+}
+
+const WORDS: Readonly<Record<TakingKind, Words>> = {
+  import: {
+    title: 'This folder imports spreadsheets',
+    done: 'imported',
+    run: 'import',
+    then: '',
+    reports: `  report.html     the import on one page; open it first
+  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
+                  Correct them in that very file and put it into this folder again;
+                  leave the columns that begin with _ as they are, they are not imported.
+  results.csv     every row of your file and what became of it
+  ERROR.txt       if the file could not be imported: why, and what to do
+  NOTE.txt        if the file was not imported because its content had been imported before
+`,
+  },
+  reconcile: {
+    title: 'This folder compares spreadsheets with the service',
+    done: 'compared',
+    run: 'comparison',
+    then: `  The file must be whole: what it does not hold counts as missing. Whether differences are put right,
+  or only reported, says the job. The same file may be put here again and again.
+`,
+    reports: `  report.html     the comparison on one page; open it first
+  reconcile.xlsx  the same as a workbook: what differs, what is missing, what needs you
+  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
+                  Correct them where the file comes from. Do not put this one here: it is not whole.
+  results.csv     every row of your file and what became of it
+  ERROR.txt       if the file could not be compared, or a brake stopped it: why, and what to do
+`,
+  },
+};

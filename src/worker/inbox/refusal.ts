@@ -1,12 +1,13 @@
 import type { BigIntStats } from 'node:fs';
 import { type Claim, shown } from './claim.js';
-import type { Jobs } from './jobs.js';
+import { type Jobs, takesFiles } from './jobs.js';
 
 /** Why a claim is not offered, as ERROR.txt says it; undefined where nothing speaks against it. Nothing is opened. */
 export function refusalOf(claim: Claim, info: BigIntStats, jobs: Jobs, jobsDir: string): string | undefined {
   const reason = kindFault(info) ?? jobFault(claim.job, jobs, jobsDir);
   if (reason === undefined) return undefined;
-  return `"${shown(claim.name)}" was not imported. Nothing was read and nothing was sent.\n\n${reason}\n`;
+  const done = jobs.states.get(claim.job) === 'reconcile' ? 'reconciled' : 'imported';
+  return `"${shown(claim.name)}" was not ${done}. Nothing was read and nothing was sent.\n\n${reason}\n`;
 }
 
 function kindFault(info: BigIntStats): string | undefined {
@@ -18,7 +19,7 @@ function kindFault(info: BigIntStats): string | undefined {
   if (!info.isFile()) return 'It is a device, not a file. Put a file into the drop folder.';
   if (info.nlink > 1n) {
     return (
-      `The file has ${info.nlink} names (hard links): it lies in another place as well, and may be changed there while it is imported.\n` +
+      `The file has ${info.nlink} names (hard links): it lies in another place as well, and may be changed there while it is read.\n` +
       'Copy the file into the drop folder instead of linking it.'
     );
   }
@@ -27,12 +28,12 @@ function kindFault(info: BigIntStats): string | undefined {
 
 function jobFault(job: string, jobs: Jobs, jobsDir: string): string | undefined {
   const state = jobs.states.get(job);
-  if (state === 'import' || state === 'faulty') return undefined;
+  if (takesFiles(state) || state === 'faulty') return undefined;
   const there =
     jobs.names.length > 0
       ? `Jobs that take files:\n${jobs.names.map((name) => `  ${shown(name)}`).join('\n')}\nPut the file into the folder of one of them.`
-      : `There is no import job in ${jobsDir}. Ask whoever runs rowferry in your house.`;
-  if (state === 'other')
-    return `The job "${shown(job)}" is no import job, and takes no files from the drop folder.\n${there}`;
+      : `There is no job in ${jobsDir} that takes files. Ask whoever runs rowferry in your house.`;
+  if (state === 'export')
+    return `The job "${shown(job)}" is an export, and takes no files from the drop folder.\n${there}`;
   return `The folder "${shown(job)}" belongs to no job: a folder of the drop folder has the name of a job in ${jobsDir}.\n${there}`;
 }

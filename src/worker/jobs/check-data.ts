@@ -3,8 +3,10 @@ import { RunError } from '../../model/error.js';
 import {
   inlineExportJob,
   inlineJob,
+  inlineReconcileJob,
   type LoadedExportJob,
   type LoadedJob,
+  type LoadedReconcileJob,
   targetProblems,
 } from '../../runs/job-file.js';
 import { didYouMean } from '../../runs/nearest.js';
@@ -12,22 +14,19 @@ import {
   DATA_LIMITS,
   dataShape,
   type ExportData,
-  type ImportData,
   JOB_KINDS,
   type JobKind,
+  type RowsData,
   type Scalar,
 } from './data.js';
 
 /** Data that are fit to be carried out. */
 export type FitData =
-  | { readonly kind: 'import'; readonly ok: ImportData; readonly inline?: LoadedJob }
+  | { readonly kind: 'import'; readonly ok: RowsData; readonly inline?: LoadedJob }
+  | { readonly kind: 'reconcile'; readonly ok: RowsData; readonly inline?: LoadedReconcileJob }
   | { readonly kind: 'export'; readonly ok: ExportData; readonly inline?: LoadedExportJob };
 
-export type CheckedData =
-  | FitData
-  /** Right, but of a kind that this version does not carry out. */
-  | { readonly later: JobKind }
-  | { readonly faults: readonly string[] };
+export type CheckedData = FitData | { readonly faults: readonly string[] };
 
 /** More are counted, not listed: the reason of a failed job lies in the queue and is shown on one page. */
 const LISTED = 100;
@@ -65,49 +64,72 @@ export function checkJobData(name: string, data: unknown): CheckedData {
   const has = (key: string) => Object.hasOwn(data, key) && (data as Record<string, unknown>)[key] !== undefined;
   const rows = has('rows') && 'rows' in data && Array.isArray(data.rows) ? (data.rows as unknown[]) : [];
   if (rows.length <= DATA_LIMITS.rows) faults.push(...rowFaults(rows));
-  if (kind === 'export') faults.push(...exportFaults(data as Readonly<Record<string, unknown>>));
+  const plain = data as Readonly<Record<string, unknown>>;
+  if (kind) faults.push(...optionFaults(kind, plain['options']));
+  if (kind === 'export') faults.push(...exportFaults(plain));
   else if (has('file') === has('rows')) {
     faults.push(`give exactly one of \`file\` and \`rows\`; ${has('file') ? 'both are' : 'neither is'} there`);
   }
 
   const job = has('job') && 'job' in data ? data.job : undefined;
   const inline = typeof job === 'object' && job !== null && !Array.isArray(job) ? job : undefined;
-  // As it came: zod's copy of the rows would lack a heading `__proto__`.
-  const ok = data as ImportData;
-  if (kind === 'export') {
-    const checked = inline && checkInline(inline, inlineExportJob);
-    if (checked && 'faults' in checked) faults.push(...checked.faults);
-    else if (faults.length === 0) return { kind, ok: ok as ExportData, ...(checked && { inline: checked.job }) };
-  } else if (kind !== 'reconcile') {
-    const checked = inline && checkInline(inline, inlineJob);
-    if (checked && 'faults' in checked) faults.push(...checked.faults);
-    else if (faults.length === 0 && kind) return { kind, ok, ...(checked && { inline: checked.job }) };
-  } else if (faults.length === 0) return { later: kind };
+  const loaded = inlineOf(kind ?? 'import', inline);
+  if (loaded && 'faults' in loaded) faults.push(...loaded.faults);
+  else if (faults.length === 0 && kind) {
+    // As it came: zod's copy of the rows would lack a heading `__proto__`.
+    return { kind, ok: data, ...(loaded && { inline: loaded.job }) } as FitData;
+  }
   return { faults: shortened(faults) };
+}
+
+/** An inline job, by the rules of its kind. */
+function inlineOf(kind: JobKind, job: object | undefined): CheckedInline | undefined {
+  if (!job) return undefined;
+  switch (kind) {
+    case 'import':
+      return checkInline(job, inlineJob);
+    case 'reconcile':
+      return checkInline(job, inlineReconcileJob);
+    case 'export':
+      return checkInline(job, inlineExportJob);
+  }
+}
+
+/** Options that another kind of job may have, and those that contradict each other. */
+function optionFaults(kind: JobKind, options: unknown): string[] {
+  if (typeof options !== 'object' || options === null) return [];
+  const has = (key: string) => Object.hasOwn(options, key);
+  const { dry_run: dryRun, apply } = options as { readonly dry_run?: unknown; readonly apply?: unknown };
+  if (kind === 'export') {
+    return ['dry_run', 'apply', 'force'].flatMap((key) =>
+      has(key)
+        ? [`\`options.${key}\` has no meaning in an export: nothing is ever written to the service; leave it out`]
+        : [],
+    );
+  }
+  if (kind === 'import' && has('apply')) {
+    return ['`options.apply` belongs to jobs `reconcile`; an import writes unless `options.dry_run` is true'];
+  }
+  if (dryRun === true && apply === true) {
+    return ['`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them'];
+  }
+  return [];
 }
 
 /** What data of an import may hold and those of an export may not; and the file that is to be written. */
 function exportFaults(data: Readonly<Record<string, unknown>>): string[] {
   const faults: string[] = [];
   if (data['rows'] !== undefined) faults.push('`rows` has no meaning in an export; leave it out');
-  const { options, file } = data;
-  for (const key of ['dry_run', 'force']) {
-    if (typeof options === 'object' && options !== null && Object.hasOwn(options, key)) {
-      faults.push(
-        `\`options.${key}\` has no meaning in an export: nothing is ever written to the service; leave it out`,
-      );
-    }
-  }
+  const { file } = data;
   if (typeof file === 'string' && file !== '') {
     faults.push(...targetProblems(file).map((wrong) => `\`file\` is ${shown(file)}; ${wrong}`));
   }
   return faults;
 }
 
-function checkInline<J>(
-  job: object,
-  load: (job: object) => J,
-): { readonly job: J } | { readonly faults: readonly string[] } {
+type CheckedInline = { readonly job: LoadedJob | LoadedExportJob } | { readonly faults: readonly string[] };
+
+function checkInline(job: object, load: (job: object) => LoadedJob | LoadedExportJob): CheckedInline {
   if (depthOf(job, DEPTH) > DEPTH) return { faults: [`\`job\` nests deeper than ${DEPTH} levels`] };
   const size = sizeOf(job) ?? 0;
   if (size > DATA_LIMITS.job) return { faults: [`\`job\` has ${size} bytes; a job may have ${DATA_LIMITS.job}`] };
@@ -201,8 +223,14 @@ function explain(issue: z.core.$ZodIssue, root: unknown, kind: JobKind | undefin
   }
 }
 
+const OPTIONS: Readonly<Record<JobKind, string[]>> = {
+  import: ['dry_run', 'force', 'company'],
+  reconcile: ['dry_run', 'apply', 'force', 'company'],
+  export: ['company'],
+};
+
 function knownKeys(place: string, kind: JobKind | undefined): string[] {
-  if (place === 'options') return kind === 'export' ? ['company'] : ['dry_run', 'force', 'company'];
+  if (place === 'options') return OPTIONS[kind ?? 'import'];
   return Object.keys(dataShape.shape).filter((key) => kind !== 'export' || key !== 'rows');
 }
 

@@ -47,11 +47,17 @@ export async function endAfterRun(
 }
 
 /** Puts a claim away that could not be run, or not to its end. `run`: the run that was begun. */
-export async function endRefused(claims: Claims, claim: Claim, reason: string, run?: string): Promise<string> {
+export async function endRefused(
+  claims: Claims,
+  claim: Claim,
+  kind: RowsWord,
+  reason: string,
+  run?: string,
+): Promise<string> {
   const what =
     run === undefined
-      ? `${claim.name} was not imported, and nothing was sent.`
-      : `The import of ${claim.name} (run ${run}) could not be brought to its end; some rows may be written.`;
+      ? `${claim.name} was not ${WORDS[kind].done}, and nothing was sent.`
+      : `The ${WORDS[kind].noun} of ${claim.name} (run ${run}) could not be brought to its end; some rows may be written.`;
   const next = `Correct what is said above and drop the file into ${claim.job}/ again: rows that are written already are left alone.`;
   // People know the file by the name it was dropped under.
   const text = `${what}\n\n${reason.replaceAll(claim.file, claim.name)}\n\n${next}\n`;
@@ -101,16 +107,34 @@ export async function isHere(home: string, run: string): Promise<boolean> {
   );
 }
 
-function stoppedText({ name, job }: Claim, { status, reason, run, rows }: Summary): string {
-  const written = rows.created + rows.updated;
-  const what = written > 0 ? `${written} of ${rows.total} rows were written.` : 'Nothing was written.';
+function stoppedText({ name, job }: Claim, summary: Summary): string {
+  const { status, reason, run, rows, requests, dry_run: dryRun } = summary;
+  const written = dryRun ? 0 : rows.created + rows.updated;
+  const what =
+    written > 0
+      ? `${written} of ${rows.total} rows were written.`
+      : requests.writes > 0
+        ? 'Writing requests were sent; the reports say what for.'
+        : 'Nothing was written.';
+  const kind = summary.kind === 'reconcile' ? 'reconcile' : 'import';
+  const anyway =
+    kind === 'reconcile'
+      ? `have just that plan carried out with: rowferry runs approve ${run} --by NAME`
+      : `have it run again with: rowferry enqueue import --job ${job} --file FILE --force`;
   const next =
     status === 'braked'
-      ? `Check the file; if its numbers are meant, have it run again with: rowferry enqueue import --job ${job} --file FILE --force`
+      ? `Check the file; if its numbers are meant, ${anyway}`
       : `When the cause is gone, drop the file into ${job}/ again: rows that are written already are left alone.`;
   const how = status === 'braked' ? 'A brake of the job stopped' : 'A fault stopped';
-  return `${how} the import of ${name}. ${what}\n\n${reason ?? ''}\n\n${next}\nThe reports of run ${run} lie beside this note.\n`;
+  return `${how} the ${WORDS[kind].noun} of ${name}. ${what}\n\n${reason ?? ''}\n\n${next}\nThe reports of run ${run} lie beside this note.\n`;
 }
+
+type RowsWord = 'import' | 'reconcile';
+
+const WORDS: Readonly<Record<RowsWord, { readonly noun: string; readonly done: string }>> = {
+  import: { noun: 'import', done: 'imported' },
+  reconcile: { noun: 'reconciliation', done: 'reconciled' },
+};
 
 async function isFolder(dir: string): Promise<boolean> {
   return stat(dir).then(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exportJob, importJob } from '../../model/job.js';
+import { exportJob, importJob, reconcileJob } from '../../model/job.js';
 
 /**
  * What the jobs of queue `rowferry` carry: contract, section 10. Published as `schemas/job-data.schema.json`; everything
@@ -44,13 +44,19 @@ const company = z
   .optional()
   .describe('Company id; wins over the job and the settings of the worker.');
 
+const FLAGS = 'What the flags of the command line say otherwise.';
+
 const options = z
   .strictObject({
     dry_run: z.boolean().optional().describe('Say what would happen; nothing is written to the service.'),
+    apply: z
+      .boolean()
+      .optional()
+      .describe('Reconcile only: write the differences, or only report them. Wins over `dry_run` and the job.'),
     force: z.boolean().optional().describe('Go on although a brake of the job would stop the run.'),
     company,
   })
-  .describe('What the flags of the command line say otherwise.');
+  .describe(FLAGS);
 
 const file = z
   .string()
@@ -76,10 +82,18 @@ export interface RunData {
   readonly file?: string;
 }
 
-/** Checked data of an import. Exactly one of `file` and `rows` is there. */
-export interface ImportData extends RunData {
+/** Checked data of a run that takes rows. Exactly one of `file` and `rows` is there. */
+export interface RowsData extends RunData {
   readonly rows?: readonly Readonly<Record<string, Scalar>>[];
-  readonly options?: { readonly dry_run?: boolean; readonly force?: boolean; readonly company?: number };
+  readonly options?: RowsOptions;
+}
+
+export interface RowsOptions {
+  readonly dry_run?: boolean;
+  /** Of a reconciliation alone. */
+  readonly apply?: boolean;
+  readonly force?: boolean;
+  readonly company?: number;
 }
 
 /** Checked data of an export. `file` is what it writes, and wins over the job. */
@@ -92,15 +106,24 @@ export type Scalar = string | number | boolean | null;
 const NAMED = 'Name of a job file in the jobs folder of the worker.';
 const INLINE = 'The job itself, with the keys of a job file.';
 
+const rows = z
+  .array(z.record(z.string(), cell))
+  .min(1)
+  .max(DATA_LIMITS.rows)
+  .optional()
+  .describe('Rows in place of a file: heading to value. More than these belong in a file.');
+
 const publishedImport = z.strictObject({
   job: z.union([jobName.describe(NAMED), importJob.describe(INLINE)]),
   file: file.optional(),
-  rows: z
-    .array(z.record(z.string(), cell))
-    .min(1)
-    .max(DATA_LIMITS.rows)
-    .optional()
-    .describe('Rows in place of a file: heading to value. More than these belong in a file.'),
+  rows,
+  options: options.omit({ apply: true }).describe(FLAGS).optional(),
+});
+
+const publishedReconcile = z.strictObject({
+  job: z.union([jobName.describe(NAMED), reconcileJob.describe(INLINE)]),
+  file: file.optional(),
+  rows,
   options: options.optional(),
 });
 
@@ -124,17 +147,29 @@ export function jobDataSchema(): Readonly<Record<string, unknown>> {
     const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' });
     return rest;
   };
+  const fileOrRows = { oneOf: [{ required: ['file'] }, { required: ['rows'] }] };
+  const contradiction = {
+    properties: {
+      options: {
+        properties: { dry_run: { const: true }, apply: { const: true } },
+        required: ['dry_run', 'apply'],
+      },
+    },
+    required: ['options'],
+  };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'rowferry: data of a job on the queue `rowferry`',
     description:
-      'Which of the two it is, the name of the job of the queue says: `import` and `reconcile`, or `export`. Anything else fails at once, with every fault listed.',
-    anyOf: [{ $ref: '#/$defs/import' }, { $ref: '#/$defs/export' }],
+      'Which of these it is, the name of the job of the queue says: `import`, `reconcile` or `export`. Anything else fails at once, with every fault listed.',
+    anyOf: JOB_KINDS.map((kind) => ({ $ref: `#/$defs/${kind}` })),
     $defs: {
-      import: {
-        title: 'Data of a job `import` or `reconcile`',
-        ...plain(publishedImport),
-        oneOf: [{ required: ['file'] }, { required: ['rows'] }],
+      import: { title: 'Data of a job `import`', ...plain(publishedImport), ...fileOrRows },
+      reconcile: {
+        title: 'Data of a job `reconcile`',
+        ...plain(publishedReconcile),
+        ...fileOrRows,
+        not: contradiction,
       },
       export: { title: 'Data of a job `export`', ...plain(publishedExport) },
     },

@@ -1,111 +1,19 @@
-import path from 'node:path';
 import { importFile } from '../../runs/import.js';
-import { type LoadedJob, loadJob } from '../../runs/job-file.js';
-import type { Summary } from '../../runs/present.js';
+import { loadJob } from '../../runs/job-file.js';
 import type { FitData } from './check-data.js';
-import { alreadyEnded, endAfterRun, endRefused, endRepeated } from './claims.js';
-import type { ImportData } from './data.js';
-import { type Delivery, type Plan, postpone, refusal, type Work } from './delivery.js';
-import { failureText } from './failure.js';
-import { handOn } from './hand-on.js';
-import { moveReports } from './move-reports.js';
-import { occasionOf } from './occasion.js';
-import { allowedPlaces, fileBelowRoots } from './roots.js';
-import { removeUpload, uploadOf, writeRows } from './rows-file.js';
-import { settledRows } from './state.js';
-import { endTicket } from './tickets.js';
+import type { Work } from './delivery.js';
+import { rowsWork } from './rows-work.js';
 
-/** The first of two files with the same content is waited for. */
-const SAME_CONTENT_MS = 2_000;
-
-/** A folder that cannot be moved is tried again. */
-const MOVE_AGAIN_MS = 10_000;
-
-/** What an import does in its own way: it has a file, perhaps out of the drop folder, and it writes to the service. */
+/** An import: what is not asked to be a dry run writes. */
 export function importWork({ ok: data, inline }: Extract<FitData, { readonly kind: 'import' }>): Work {
-  return {
+  return rowsWork(data, {
     kind: 'import',
     anewText: 'Rows that it wrote are unchanged here; its own reports lie there, if anywhere.',
     deathAdvice:
       'import the file by itself: rowferry import FILE --job JOB. What was written stays written; importing the file again repeats nothing.',
-    reached: (state) => settledRows(state.outcomes),
-    settleMs({ deps: { settings } }, { handedBack }) {
-      const settle = settings.settleWindowMs.reduce((sum, ms) => sum + ms, 0);
-      return settle + (handedBack ? 0 : settings.worker.leaseMs);
-    },
-    async endedBefore({ origin, deps }) {
-      const done = origin.claim && (await alreadyEnded(origin.claim, deps.settings.home));
-      return done && endedBefore(done);
-    },
-    async prepare(delivery, plan) {
-      const { name, deps } = delivery;
-      const loaded = inline ?? (await loadJob(name, { jobsDir: deps.settings.jobsDir }));
-      const file = await fileOf(delivery, data, plan);
-      const repeated = await repeatedClaim(delivery, data, plan, loaded);
-      if (repeated) return { result: repeated };
-      const { run } = plan.state;
-      const { dry_run: dryRun = false, force = false, company } = data.options ?? {};
-      const { notes } = occasionOf(delivery, plan.state, loaded.job.schedule);
-      const request = {
-        ...{ run, file, job: loaded, dryRun, force, notes },
-        ...(company !== undefined && { company }),
-        ...(delivery.origin.claim && { reportDir: delivery.origin.claim.dir }),
-      };
-      return { file, begin: (context) => importFile(request, context) };
-    },
-    cleanUp: ({ deps: { settings } }, run) => removeUpload(settings.home, uploadOf(settings.home, data, run)),
-    async putAway(delivery, { summary, reportDir }) {
-      const { deps, origin, log } = delivery;
-      if (!origin.claim) return { dir: reportDir, summary };
-      return endAfterRun(deps.claims, origin.claim, deps.settings.home, summary).catch(async (error: unknown) => {
-        log.warn(failureText(error, deps.settings.secrets));
-        throw await postpone(delivery, MOVE_AGAIN_MS);
-      });
-    },
-    async giveUp({ deps, origin }, reason, run) {
-      if (!origin.claim) return undefined;
-      const dir = await endRefused(deps.claims, origin.claim, reason, run);
-      if (run !== undefined) await moveReports(deps.settings.home, run, dir);
-      return dir;
-    },
-  };
-}
-
-/** The file that the job names, or the rows that it holds as one; handed on to other machines where it is not on this one. */
-async function fileOf(delivery: Delivery, data: ImportData, plan: Plan): Promise<string> {
-  const { home, worker } = delivery.deps.settings;
-  if (data.rows) return writeRows(home, plan.state.run, data.rows);
-  const { file = '' } = data;
-  try {
-    return await fileBelowRoots(file, worker);
-  } catch (error) {
-    const [place = ''] = allowedPlaces(file, worker);
-    const advice =
-      delivery.origin.trigger === 'schedule'
-        ? `The schedule reads ${place}: put the file there before the next time.`
-        : 'Put it there and send the job again.';
-    throw await handOn(delivery, plan.state, error, advice);
-  }
-}
-
-/** A claim whose content was run before is put away instead of being run. */
-async function repeatedClaim(delivery: Delivery, data: ImportData, plan: Plan, loaded: LoadedJob) {
-  const { job, deps, origin, log } = delivery;
-  const { settings, claims } = deps;
-  if (!origin.claim) return undefined;
-  const company = data.options?.company ?? loaded.job.company ?? settings.company;
-  const seen = await claims.check(origin.claim, loaded, company);
-  if (seen.verdict === 'wait') throw await postpone(delivery, SAME_CONTENT_MS);
-  if (seen.verdict !== 'repeated') return undefined;
-  const { dir, summary } = await endRepeated(claims, origin.claim, settings.home, seen.first);
-  await endTicket(settings.home, job, plan.state.run);
-  log.info(`the same content was run before as ${seen.first.run}; put away in ${dir}`);
-  return summary;
-}
-
-/** A claim that an earlier delivery put away without coming to say so. */
-function endedBefore({ dir, summary }: { readonly dir: string; readonly summary?: Summary }): object {
-  if (summary) return summary;
-  if (path.basename(path.dirname(path.dirname(dir))) === 'done') return { dir };
-  throw refusal(`The file was refused; it lies in ${dir}, with the reason in ERROR.txt.`);
+    inline,
+    load: loadJob,
+    dryRun: () => data.options?.dry_run ?? false,
+    begin: importFile,
+  });
 }

@@ -21,7 +21,7 @@ const NIGHT = /^night\.(.+)\.[^.]+$/s;
 
 /**
  * Reads a job's id: `drop.<job>.<run id>`, `night.<job>.<slot>`, `again.<run id>` or anybody's own. An id of ours over
- * data that do not fit it proves nothing, and the job counts as anybody's. What is dropped is imported.
+ * data that do not fit it proves nothing, and the job counts as anybody's. No export reads what is dropped.
  */
 export function originOf(id: string | undefined, kind: JobKind, data: RunData, inbox: string): Origin {
   const again = AGAIN.exec(id ?? '')?.[1];
@@ -30,7 +30,7 @@ export function originOf(id: string | undefined, kind: JobKind, data: RunData, i
   const { job } = data;
   const named = (found: string | undefined) => found === job || found === safeName(job);
   const [, dropped, run] = DROP.exec(id ?? '') ?? [];
-  if (kind === 'import' && run !== undefined && named(dropped) && data.file !== undefined) {
+  if (kind !== 'export' && run !== undefined && named(dropped) && data.file !== undefined) {
     const dir = path.join(inbox, 'processing', job, run);
     const file = path.resolve(dir, data.file);
     if (path.dirname(file) === dir)

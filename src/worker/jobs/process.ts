@@ -5,7 +5,7 @@ import { RunError, RunInterrupted } from '../../model/error.js';
 import { newRunId } from '../../runs/layout.js';
 import { isAway } from '../store/faults.js';
 import type { Processor } from '../store/port.js';
-import { type CheckedData, checkJobData, type FitData } from './check-data.js';
+import { checkJobData, type FitData } from './check-data.js';
 import { isHere } from './claims.js';
 import {
   type Delivery,
@@ -22,6 +22,7 @@ import { exportWork } from './export-work.js';
 import { failureKind, failureText, RunFailed } from './failure.js';
 import { importWork } from './import-work.js';
 import { originOf } from './origin.js';
+import { reconcileWork } from './reconcile-work.js';
 import { runOnce } from './run-once.js';
 import { freshState, type JobState, stateOf } from './state.js';
 import { beginTicket, endTicket, readTicket } from './tickets.js';
@@ -77,7 +78,7 @@ async function storeIsBack({ store, stopping }: RunDeps): Promise<void> {
 function delivery(deps: RunDeps): Processor {
   return async (job, token, signal) => {
     const checked = checkJobData(job.name, job.data);
-    if (!('ok' in checked)) throw await refusedData(deps, job, checked);
+    if ('faults' in checked) throw await refusedData(deps, job, checked.faults);
     const data = checked.ok;
     // A plain name, never a path: the check has seen to it.
     const name = typeof data.job === 'string' ? data.job : 'inline';
@@ -108,7 +109,14 @@ function delivery(deps: RunDeps): Processor {
 }
 
 function workOf(checked: FitData): Work {
-  return checked.kind === 'export' ? exportWork(checked) : importWork(checked);
+  switch (checked.kind) {
+    case 'import':
+      return importWork(checked);
+    case 'reconcile':
+      return reconcileWork(checked);
+    case 'export':
+      return exportWork(checked);
+  }
 }
 
 /** Another worker took the file out of its own drop folder, and carries it out when it comes by. */
@@ -228,6 +236,7 @@ async function giveUp(delivery: Delivery, state: JobState, reason: string, error
   const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
   await tellEnd(delivery, { ...state, phase: 'done', failure });
   deps.onEnded({
+    kind: work.kind,
     job: name,
     ...(typeof data.job === 'string' ? {} : { inline: true }),
     trigger: origin.trigger,
@@ -240,17 +249,14 @@ async function giveUp(delivery: Delivery, state: JobState, reason: string, error
 }
 
 /** No run, no claim, no name: what forged data say of themselves is not repeated anywhere. */
-async function refusedData(deps: RunDeps, job: Job, checked: Exclude<CheckedData, FitData>): Promise<Error> {
-  const reason = 'later' in checked ? laterText(checked.later) : faultsText(checked.faults);
+async function refusedData(deps: RunDeps, job: Job, faults: readonly string[]): Promise<Error> {
+  const reason = faultsText(faults);
   deps.log.error({ queueJob: job.id }, reason);
   const { run: _, ...blank } = freshState('');
   await job.updateProgress({ ...blank, phase: 'done', failure: 'usage' });
   deps.onEnded({ job: 'inline', inline: true, trigger: 'queue', status: 'refused', reason });
   return refusal(reason);
 }
-
-const laterText = (kind: string): string =>
-  `\`${kind}\` is not in this version yet; the queue carries imports and exports.`;
 
 function faultsText(faults: readonly string[]): string {
   const count = faults.length === 1 ? 'a fault' : 'faults';

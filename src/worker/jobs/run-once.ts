@@ -7,6 +7,7 @@ import { resumeRun } from '../../runs/resume.js';
 import { isHere, type RepeatedSummary } from './claims.js';
 import { type Delivery, type Plan, type Prepared, postpone, tellEnd } from './delivery.js';
 import { RunFailed, withoutSecrets } from './failure.js';
+import { isRehearsal } from './rehearsal.js';
 import { type JobState, stateWriter } from './state.js';
 import { endTicket } from './tickets.js';
 
@@ -66,14 +67,17 @@ async function conclude(delivery: Delivery, state: JobState, result: RunResult):
   if (status === 'failed' && !lastAttempt) throw new RunFailed(withoutSecrets(reason ?? 'The run failed.', secrets));
   const { dir, summary } = await work.putAway(delivery, result);
   await endTicket(home, job, state.run);
-  const { rows, records, target, seconds, company, dry_run: dryRun } = summary;
+  const { rows, records, target, seconds, company } = summary;
   const { total, ...outcomes } = rows;
   const reached = records ?? total;
   await tellEnd(delivery, { ...state, phase: 'done', total: reached, done: reached, outcomes });
   const facts = work.kind === 'export' ? { records, target: target?.path } : { rows };
   log.info({ status, ...facts, seconds, reports: dir }, 'run ended');
+  const rehearsal = await isRehearsal(home, summary);
+  const orphans = summary.reconcile?.orphans;
   const doubt = work.kind === 'export' && status === 'partial' ? doubtText(summary) : undefined;
   deps.onEnded({
+    kind: work.kind,
     job: name,
     ...(typeof data.job === 'string' ? {} : { inline: true }),
     trigger: origin.trigger,
@@ -83,7 +87,8 @@ async function conclude(delivery: Delivery, state: JobState, result: RunResult):
     counts: outcomes,
     seconds,
     reports: dir,
-    ...(dryRun && { dryRun }),
+    ...(rehearsal && { dryRun: true }),
+    ...(orphans && orphans.held_reason === undefined && { orphans: orphans.total }),
     ...(reason !== undefined && { reason }),
     ...(doubt !== undefined && { reason: doubt, doubtful: true }),
   });

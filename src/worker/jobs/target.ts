@@ -18,7 +18,7 @@ export function targetFolders({ worker, home, jobsDir }: Settings, roots = worke
 }
 
 /** Folders of the data folder that hold what rowferry itself relies on. */
-const OWN = ['runs', 'tickets', 'uploads', 'queue', 'jobs', 'service'];
+const OWN = ['runs', 'tickets', 'uploads', 'queue', 'jobs', 'service', 'reconcile'];
 
 /**
  * Absolute path of the file that an export is to write, its folders not made yet. Links are followed by hand, as they are

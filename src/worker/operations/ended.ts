@@ -8,11 +8,16 @@ export type Trigger = 'schedule' | 'drop' | 'queue';
  * file, its data or its file was refused before anything was sent.
  */
 export interface EndedRun {
+  /** Absent where there was no telling, as the data of the job were refused. */
+  readonly kind?: 'import' | 'export' | 'reconcile';
   /** Name of the job file. */
   readonly job: string;
   /** The job came with its data, not from a job file: its name is anybody's. Counted under one label, never notified. */
   readonly inline?: true;
-  /** Nothing was written by intention: neither a success nor a failure of the job. */
+  /**
+   * Somebody asked for a rehearsal: neither a success nor a failure of the job. A reconcile job whose nights only report
+   * does its work by that, so its report-only runs are none.
+   */
   readonly dryRun?: boolean;
   /**
    * An export that is there but cannot be shown to be whole: somebody has to look, and the job has not done its work.
@@ -25,6 +30,8 @@ export interface EndedRun {
   readonly run?: string;
   readonly company?: number;
   readonly counts?: Partial<OutcomeCounts>;
+  /** Of a reconciliation that could tell them: records of the service that the file does not hold. */
+  readonly orphans?: number;
   /** One sentence for people; needed where the status is braked, failed or refused. */
   readonly reason?: string;
   /** Folder of the reports, where they lie after the run was put away. */

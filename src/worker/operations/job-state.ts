@@ -10,8 +10,9 @@ import type { NotifierState } from './notifier-port.js';
  *     failing ── succeeded, partial ───────> working      tell `recovered`; the past failures are kept
  *     working ── succeeded, partial ───────> working      told only where `recovered` never went out
  *
- * An export that cannot be shown to be whole counts as failed. An interrupted run and a dry run change nothing. Of two workers, the one whose `swap` made the change tells it. What was
- * told is kept beside it: where nobody did within a minute (the worker died, the webhook was down), the next run tells.
+ * An export that cannot be shown to be whole counts as failed. An interrupted run and a rehearsal change nothing. Of two
+ * workers, the one whose `swap` made the change tells it. What was told is kept beside it: where nobody did within a minute
+ * (the worker died, the webhook was down), the next run tells.
  */
 export interface Change {
   readonly event: 'failing' | 'recovered';
@@ -29,7 +30,7 @@ interface State {
 }
 
 /** Longer than all tries of a notification take. */
-const TELLING_MS = 60_000;
+export const TELLING_MS = 60_000;
 
 export async function noteRun(store: NotifierState, run: EndedRun, now: number): Promise<Change | undefined> {
   const failing = run.doubtful ? true : FAILING[run.status];

@@ -8,7 +8,7 @@ import type { ScheduleEvent } from './notifier-port.js';
 export interface Notification {
   /** The same over all tries of one notification. */
   readonly id: string;
-  readonly event: 'failing' | 'recovered' | 'late' | 'overlap';
+  readonly event: 'failing' | 'recovered' | 'worse' | 'late' | 'overlap';
   readonly job: string;
   readonly at: string;
   /** The whole in one sentence or two; chat tools show it as it is. */
@@ -23,6 +23,11 @@ export interface Notification {
   readonly failures?: number;
   /** Why the run failed. */
   readonly reason?: string;
+  /** Of a reconciliation: rows that need a person, and orphans, now and at its last run. */
+  readonly needs_person?: number;
+  readonly needs_person_before?: number;
+  readonly orphans?: number;
+  readonly orphans_before?: number;
   /** Rows per outcome, without the outcomes no row has. */
   readonly rows?: Readonly<Record<string, number>>;
   /** Folder of the reports. */
@@ -62,6 +67,55 @@ export function recoveredNotification(id: string, at: number, run: EndedRun, fai
     since: iso(failing.since),
     failures: failing.failures,
   };
+}
+
+/** What a run of a reconcile job found, as far as it is told. */
+export interface Found {
+  /** Rows that need a person. */
+  readonly needsPerson: number;
+  /** Undefined where no run could tell them yet. */
+  readonly orphans?: number;
+  /** Something needs a person: rows, or orphans that the run was to deal with and could not. */
+  readonly open: boolean;
+}
+
+/** `before`: at the last run of the job; undefined at its first. */
+export function nightNotification(
+  id: string,
+  at: number,
+  run: EndedRun,
+  { event, before, now }: { readonly event: 'worse' | 'recovered'; readonly before?: Found; readonly now: Found },
+): Notification {
+  const { needsPerson, orphans, open } = now;
+  const rows =
+    needsPerson === 0
+      ? 'no row needs a person'
+      : needsPerson === 1
+        ? '1 row needs a person'
+        : `${needsPerson} rows need a person`;
+  const facts = [`${rows}${earlier(needsPerson, before?.needsPerson)}`];
+  if (orphans !== undefined) {
+    facts.push(`${orphans} ${orphans === 1 ? 'orphan' : 'orphans'}${earlier(orphans, before?.orphans)}`);
+  }
+  if (open && needsPerson === 0) facts.push('some of which need a person');
+  const lead =
+    event === 'recovered'
+      ? 'is well again'
+      : before
+        ? 'is worse than at its last run'
+        : 'needs a look after its first run';
+  return {
+    ...head(id, event, at, run),
+    text: `${run.job} ${lead}: ${facts.join(', ')}.${whereabouts(run)}`,
+    needs_person: needsPerson,
+    ...(before && { needs_person_before: before.needsPerson }),
+    ...(orphans !== undefined && { orphans }),
+    ...(before?.orphans !== undefined && { orphans_before: before.orphans }),
+  };
+}
+
+function earlier(now: number, before: number | undefined): string {
+  return before === undefined || before === now ? '' : ` (before: ${before})`;
 }
 
 export function scheduleNotification(

@@ -1,7 +1,8 @@
 import type { EndedRun } from './ended.js';
 
 /**
- * Tells people when a job begins to fail and when it works again, and of schedules that ran late or were refused.
+ * Tells people when a job begins to fail and when it works again, when a reconciliation found more to do than the last one,
+ * and of schedules that ran late or were refused.
  * Nothing here blocks or fails a run: the methods return at once, what goes wrong is logged.
  */
 export interface Notifier {

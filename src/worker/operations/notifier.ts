@@ -4,7 +4,14 @@ import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { EndedRun } from './ended.js';
 import { noteRun } from './job-state.js';
-import { failingNotification, type Notification, recoveredNotification, scheduleNotification } from './notification.js';
+import { noteNight } from './night-state.js';
+import {
+  failingNotification,
+  type Notification,
+  nightNotification,
+  recoveredNotification,
+  scheduleNotification,
+} from './notification.js';
 import type { Notifier, NotifierState, ScheduleEvent } from './notifier-port.js';
 import { NotDelivered, postWebhook, type WebhookTiming } from './webhook.js';
 
@@ -89,6 +96,12 @@ export function openNotifier(options: NotifierOptions): Notifier {
         const told = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
         const make = change.event === 'failing' ? failingNotification : recoveredNotification;
         if (await send(make(randomUUID(), at, told, change.failing))) await change.told();
+      });
+      if (run.kind !== 'reconcile') return;
+      enqueue(run.job, async () => {
+        for (const news of await noteNight(state, run, at)) {
+          if (await send(nightNotification(randomUUID(), at, run, news))) await news.told();
+        }
       });
     },
     schedule(event: ScheduleEvent) {

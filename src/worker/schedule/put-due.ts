@@ -10,7 +10,7 @@ export interface ScheduledJob {
   /** Name of the job file. */
   readonly name: string;
   readonly kind: 'import' | 'export' | 'reconcile';
-  /** `file` as it is written there: what an import reads. An export may do without: its job names what it writes. */
+  /** `file` as it is written there: what its run reads. An export may do without: its job names what it writes. */
   readonly schedule: Schedule & { readonly file?: string | undefined };
 }
 

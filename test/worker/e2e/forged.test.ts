@@ -4,11 +4,13 @@ import { type Job, Queue } from 'bullmq';
 import { afterEach, expect, it } from 'vitest';
 import { availableStores } from '../../support/servers.js';
 import { until } from '../../support/until.js';
-import { assetSheet, type Crew, openCrew } from '../../support/worker.js';
+import { ASSETS, assetSheet, type Crew, openCrew } from '../../support/worker.js';
 import { open } from '../store/opened.js';
 
 let crew: Crew;
 afterEach(() => crew?.close());
+
+const INLINE = { ...JSON.parse(ASSETS), kind: 'reconcile' };
 
 /** What anybody who reaches the queue may put on it, and a word of each fault that is to be told. */
 const FORGED: readonly [name: string, data: unknown, ...faults: RegExp[]][] = [
@@ -23,6 +25,11 @@ const FORGED: readonly [name: string, data: unknown, ...faults: RegExp[]][] = [
   ['import', 'not an object', /must be an object/],
   ['import', { job: { kind: 'import', resource: 'rocket' }, file: 'good.csv' }, /rocket/],
   ['imprt', { job: 'assets', file: 'good.csv' }, /job name is "imprt".*import/],
+  ['import', { job: 'assets', file: 'good.csv', options: { apply: true } }, /`options.apply` belongs to jobs/],
+  ['reconcile', { job: 'assets', file: '/etc/passwd', options: { apply: true } }, /is of kind import, not reconcile/],
+  ['reconcile', { job: INLINE, file: '../../../../etc/passwd', options: { apply: true } }, /not below a folder/],
+  ['reconcile', { job: INLINE, file: 'good.csv', options: { apply: true, dry_run: true } }, /are both true/],
+  ['reconcile', { job: INLINE, rows: [{ Name: { deep: 1 } }], apply: true }, /rows\[0\].Name/, /unknown key `apply`/],
   ['import', { job: 'no-such-job', file: 'good.csv' }, /no-such-job/],
 ];
 

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { kindForDropped } from '../../../src/worker/inbox/jobs.js';
 import { JOB, makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -22,6 +23,21 @@ describe('folders', () => {
     expect(await names(place.dir)).toContain('suppliers');
     expect(await readFile(readme, 'utf8')).toBe('mine');
     expect(inbox.health()).toMatchObject({ ok: true, waiting: 0 });
+  });
+
+  it('tells in the README of a reconcile job what is different there, and takes its files', async () => {
+    await writeFile(join(place.jobsDir, 'erp.yaml'), JOB.replace('kind: import', 'kind: reconcile'));
+    await place.open();
+    const readme = await readFile(join(place.dir, 'erp', 'README.txt'), 'utf8');
+    expect(readme).toMatch(/reconcile\.xlsx.*Do not put this one here/s);
+    expect(readme).not.toContain('NOTE.txt');
+    await place.drop('erp/a.csv');
+    await until('a.csv is taken', () => place.claims.length === 1);
+    expect(place.claims[0]).toMatchObject({ job: 'erp', name: 'a.csv' });
+    expect(await kindForDropped('erp', place.jobsDir)).toBe('reconcile');
+    await writeFile(join(place.jobsDir, 'erp.yaml'), 'kind: reconcile\ncolums: {}\n');
+    const kinds = await Promise.all(['erp', 'assets', 'none'].map((job) => kindForDropped(job, place.jobsDir)));
+    expect(kinds).toEqual(['reconcile', 'import', 'import']);
   });
 
   it('says once that files directly in the drop folder are in the wrong place', async () => {

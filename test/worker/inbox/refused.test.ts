@@ -81,7 +81,7 @@ it('refuses a file in the folder of no job, and names the jobs', async () => {
 it('refuses a file in the folder of a job of another kind', async () => {
   await place.open();
   await place.drop('nightly/a.csv');
-  expect(await reason(await refused('nightly'))).toContain('no import job');
+  expect(await reason(await refused('nightly'))).toContain('is an export');
 });
 
 it('refuses at the start what a process that was killed had taken and not looked at', async () => {

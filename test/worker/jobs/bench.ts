@@ -57,6 +57,15 @@ export const JOB = {
 export const sheet = (rows: number, from = 0): string =>
   ['Name,Serial', ...Array.from({ length: rows }, (_, i) => `n${i + from},S-${i + from}`)].join('\r\n');
 
+/** Puts assets into the service that an update may take as they are: it insists on a category. */
+export function insertAssets(sandbox: Sandbox, assets: readonly { name: string; serial_number: string }[]): void {
+  sandbox.putLookup('category', 1, { id: 1, category: 'Laptop', subcategories: ['Business'] });
+  sandbox.insert(
+    'asset',
+    assets.map((one) => ({ ...one, category: { id: 1, subcategory: 'Business' } })),
+  );
+}
+
 export async function openBench(
   options: SandboxOptions = {},
   start: () => Promise<{ readonly url: string | undefined; stop(): Promise<void> }> = () => privateRedis(),

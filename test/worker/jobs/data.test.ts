@@ -28,8 +28,43 @@ describe('data of a job', () => {
     expect(checkJobData('import', { job: 'Anlagen (Büro) 2.1', file: 'a' })).toHaveProperty('ok');
   });
 
-  it('of a reconcile is recognised', () => {
-    expect(checkJobData('reconcile', { job: 'assets', file: 'a.csv' })).toEqual({ later: 'reconcile' });
+  it('of a reconciliation is taken as that of an import, and may say whether it writes', () => {
+    const data = { job: 'erp', file: 'inbox/erp/a.csv', options: { apply: true, force: true, company: 3 } };
+    expect(checkJobData('reconcile', data)).toEqual({ kind: 'reconcile', ok: data });
+    const inline = { ...JOB, kind: 'reconcile', apply: true, orphans: { action: 'report' } };
+    expect(checkJobData('reconcile', { job: inline, rows: [{ Serial: 'S' }] })).toMatchObject({
+      kind: 'reconcile',
+      inline: { name: 'inline', job: { kind: 'reconcile', apply: true, orphans: { action: 'report', after: 2 } } },
+    });
+    for (const options of [{ dry_run: true, apply: false }, { dry_run: false, apply: true }, { dry_run: true }]) {
+      expect(checkJobData('reconcile', { job: 'erp', file: 'a', options })).toHaveProperty('ok');
+    }
+  });
+
+  it('of a reconciliation is refused with every fault at once', () => {
+    const found = faults('reconcile', {
+      job: { ...JOB, kind: 'reconcile', orfans: {} },
+      options: { dry_run: true, apply: true, aply: 1, force: 'yes' },
+    });
+    expect(found).toEqual([
+      '`options.force` is "yes"; it must be true or false',
+      'unknown key `options.aply`, did you mean `apply`?',
+      '`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them',
+      'give exactly one of `file` and `rows`; neither is there',
+      expect.stringContaining('unknown key `orfans`'),
+    ]);
+    expect(faults('reconcile', { job: JOB, file: 'a' })).toEqual([
+      expect.stringContaining('is of kind import, not reconcile'),
+    ]);
+    expect(faults('import', { job: { ...JOB, kind: 'reconcile' }, file: 'a' })).toEqual([
+      expect.stringContaining('is of kind reconcile, not import'),
+    ]);
+    expect(faults('import', { job: 'assets', file: 'a', options: { apply: false } })).toEqual([
+      '`options.apply` belongs to jobs `reconcile`; an import writes unless `options.dry_run` is true',
+    ]);
+    expect(faults('reconcile', { job: 'erp', file: 'a', options: { apply: 'x'.repeat(99) } }).join()).toMatch(
+      /^`options.apply` is "x{57}\.\.\."; it must be true or false$/,
+    );
   });
 
   it('of an export is taken by name or inline, with or without a file', () => {
@@ -51,9 +86,9 @@ describe('data of a job', () => {
     expect(found).toEqual([
       'unknown key `options.compny`, did you mean `company`?',
       'unknown key `row`; known here: job, file, options',
-      '`rows` has no meaning in an export; leave it out',
       '`options.dry_run` has no meaning in an export: nothing is ever written to the service; leave it out',
       '`options.force` has no meaning in an export: nothing is ever written to the service; leave it out',
+      '`rows` has no meaning in an export; leave it out',
       expect.stringContaining('`file` is "exports/a-{day}.txt"; .txt is not written'),
       expect.stringContaining('{day} has no meaning there'),
       expect.stringContaining('`match` belongs to import jobs'),
@@ -133,14 +168,17 @@ describe('schemas/job-data.schema.json', () => {
   it('names the parts of the data and of an inline job, for each kind', async () => {
     const schema = JSON.parse(await readFile('schemas/job-data.schema.json', 'utf8'));
     expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
-    expect(schema.anyOf).toEqual([{ $ref: '#/$defs/import' }, { $ref: '#/$defs/export' }]);
-    const parts = { import: ['job', 'file', 'rows', 'options'], export: ['job', 'file', 'options'] };
+    expect(schema.anyOf).toEqual(['import', 'export', 'reconcile'].map((kind) => ({ $ref: `#/$defs/${kind}` })));
+    const rows = ['job', 'file', 'rows', 'options'];
+    const parts = { import: rows, reconcile: rows, export: ['job', 'file', 'options'] };
     const keys = {
+      reconcile: ['kind', 'resource', 'match', 'columns', 'brakes', 'compare', 'orphans', 'scope', 'apply', 'read'],
       import: ['kind', 'resource', 'match', 'columns', 'brakes'],
       export: ['kind', 'resource', 'output', 'columns', 'filter', 'order', 'editable', 'schedule'],
     };
-    const needed = { import: ['kind', 'resource', 'match', 'columns'], export: ['kind', 'resource'] };
-    for (const kind of ['import', 'export'] as const) {
+    const taking = ['kind', 'resource', 'match', 'columns'];
+    const needed = { import: taking, reconcile: taking, export: ['kind', 'resource'] };
+    for (const kind of ['import', 'reconcile', 'export'] as const) {
       const one = schema.$defs[kind];
       expect(Object.keys(one.properties)).toEqual(parts[kind]);
       expect(one).toMatchObject({ required: ['job'], additionalProperties: false });
@@ -148,7 +186,10 @@ describe('schemas/job-data.schema.json', () => {
       expect(Object.keys(inline.properties)).toEqual(expect.arrayContaining(keys[kind]));
       expect(inline.required).toEqual(needed[kind]);
     }
-    expect(Object.keys(schema.$defs.export.properties.options.properties)).toEqual(['company']);
+    const options = (kind: string) => Object.keys(schema.$defs[kind].properties.options.properties);
+    expect(options('export')).toEqual(['company']);
+    expect(options('import')).toEqual(['dry_run', 'force', 'company']);
+    expect(options('reconcile')).toEqual(['dry_run', 'apply', 'force', 'company']);
     const file = new RegExp(schema.$defs.export.properties.file.pattern);
     for (const name of ['a.csv', 'x/a-{date}.XLSX', 'a.ndjson.gz']) expect(name).toMatch(file);
     for (const name of ['a.csv/', 'a.txt', 'csv']) expect(name).not.toMatch(file);

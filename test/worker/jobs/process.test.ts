@@ -63,7 +63,7 @@ describe('a job of the queue', () => {
       ['import', { job: { ...JOB, columns: { Nam: 'name', Serial: 'serial_number' } }, file: 'a.csv' }, ['Nam']],
       ['import', { job: 'assets', file: 'none.csv' }, ['There is no file "none.csv"', 'send the job again']],
       ['export', { job: 'assets' }, ['is of kind import, not export', 'rowferry import FILE --job assets']],
-      ['reconcile', { job: 'assets', file: 'a.csv' }, ['not in this version']],
+      ['reconcile', { job: 'assets', file: 'a.csv' }, ['is of kind import, not reconcile']],
     ];
     for (const [name, data, words] of wrong) {
       const job = await bench.settled(await bench.add(data, { attempts: 5 }, name));

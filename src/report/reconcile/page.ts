@@ -1,0 +1,176 @@
+import type { Outcome } from '../../model/outcome.js';
+import type { Night, OrphanLine } from '../../model/reconcile.js';
+import { shorten } from '../fault-tally.js';
+import { foreign, html, type Markup } from '../markup.js';
+import { sentence } from '../report-lines.js';
+import { count, rowsForPerson, type Summary } from '../summary.js';
+import type { ReconcileSamples } from './comparison.js';
+import type { Difference } from './differences.js';
+import { historyCharts } from './history-chart.js';
+import type { ReconcileInput } from './input.js';
+import { changesText } from './orphan-lines.js';
+import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord, when } from './words.js';
+
+/** What report.html shows of a reconciliation beyond its summary. */
+export interface ReconcilePage {
+  readonly nights: readonly Night[];
+  readonly samples: ReconcileSamples;
+  readonly columnOf: ReconcileInput['columnOf'];
+}
+
+type Facts = NonNullable<Summary['reconcile']>;
+
+const VALUE = 120;
+const MESSAGE = 400;
+
+/** The numbers of the night, as large as they matter. */
+export function numbers({ rows, dry_run: dry }: Summary, facts: Facts): Markup {
+  const { compared, orphans, differences } = facts;
+  const person = rowsForPerson(rows) - rows.not_attempted;
+  const tile = (tone: string, n: number, label: string, note: string) =>
+    html`<div class="tile ${n > 0 ? tone : 'calm'}"><b>${count(n)}</b><span>${label}</span><small>${note}</small></div>`;
+  return html`<section class="numbers">
+<h2>At a glance</h2>
+<p class="soft">${count(rows.total)} rows of the file against ${count(facts.scope.records)} records of the service. ${scopeSentence(facts)}</p>
+<div class="tiles">${[
+    tile('calm', compared?.agree ?? rows.unchanged, 'agree', 'the same in every field that is compared'),
+    tile(
+      'change',
+      compared?.put_right ?? rows.updated,
+      dry ? 'would be put right' : 'put right',
+      `of ${count(compared?.differ ?? differences.rows)} that differ`,
+    ),
+    tile('calm', compared?.left_to_service ?? 0, 'left to the service', 'they differ where the service’s value stands'),
+    tile('new', rows.created, dry ? 'would be created' : 'created', 'in the file and not in the service'),
+    tile(
+      'lost',
+      orphans.total,
+      orphans.total === 1 ? 'orphan' : 'orphans',
+      orphans.fresh > 0 ? `${count(orphans.fresh)} of them new` : 'in the service and not in the file',
+    ),
+    tile(
+      'warn',
+      person,
+      person === 1 ? 'row needs a person' : 'rows need a person',
+      person > 0 ? 'see below' : 'nothing to do',
+    ),
+  ]}</div>
+</section>`;
+}
+
+/** Which fields differ, and whose value stands. */
+export function differencesByField({ differences }: Facts, columnOf: ReconcileInput['columnOf']): Markup | false {
+  const byMost = [...differences.by_field].sort((a, b) => b.file + b.service - (a.file + a.service));
+  const most = Math.max(1, ...byMost.map(({ file, service }) => file + service));
+  const width = (n: number) => (n === 0 ? 0 : Math.max(0.6, Math.round((n / most) * 1000) / 10));
+  if (byMost.length === 0) return false;
+  return html`<section>
+<h2>What differs</h2>
+<p class="soft">Rows that differ, by field. <span class="key"><i style="background:var(--updated)"></i>the file’s value stands</span> <span class="key"><i style="background:var(--unchanged)"></i>the service’s value stands</span></p>
+<table><thead><tr><th scope="col" class="w-what">Field</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="wide"></th><th scope="col" class="num w-count">File’s stands</th><th scope="col" class="num w-count">Service’s stands</th><th scope="col" class="num w-count">Cleared</th></tr></thead>
+<tbody>${byMost.map(({ field, file, service, cleared }) => {
+    const column = columnOf(field);
+    return html`<tr><th scope="row">${foreign(column ?? field)}${
+      column !== undefined && column !== field && html` <code>${foreign(field)}</code>`
+    }</th><td class="num">${count(file + service)}</td><td class="wide"><span class="split"><i style="width:${width(file)}%;background:var(--updated)"></i><i style="width:${width(service)}%;background:var(--unchanged)"></i></span></td><td class="num">${count(file)}</td><td class="num">${count(service)}</td><td class="num">${count(cleared)}</td></tr>`;
+  })}</tbody></table>
+</section>`;
+}
+
+/** The first differences, old → new. */
+export function firstDifferences({ dry_run: dry }: Summary, facts: Facts, samples: ReconcileSamples): Markup | false {
+  const shown = samples.differences;
+  if (shown.length === 0) return false;
+  const rest = Math.max(facts.differences.fields - shown.length, 0);
+  return html`<section>
+<h2>Differences, old → new</h2>
+<p class="soft">${rest > 0 ? html`The first ${shown.length}; all of them are in` : 'Also in'} <a href="reconcile.xlsx">reconcile.xlsx</a> and <a href="differences.csv">differences.csv</a>.</p>
+<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Field</th><th scope="col">In the service → in the file</th><th scope="col" class="w-col">Which stands</th><th scope="col" class="w-col">Result</th></tr></thead>
+<tbody>${shown.map((one, at) => differenceRow(one, shown[at - 1], dry))}</tbody></table></div>
+</section>`;
+}
+
+function differenceRow(one: Difference, before: Difference | undefined, dry: boolean): Markup {
+  const again = before?.row === one.row;
+  return html`<tr${one.stands === 'service' && html` class="kept"`}><th scope="row">${again ? '' : one.row}</th><td>${
+    !again && foreign(shorten(one.key, VALUE))
+  }</td><td>${foreign(shorten(one.column ?? one.field, VALUE))}</td><td>${value(one.service)} → ${value(one.file, changes(one))}</td><td>${standsWord(one)}</td><td>${resultOf(one, dry)}</td></tr>`;
+}
+
+function value(text: string, changed = false): Markup {
+  if (text === '') return html`<span class="soft">none</span>`;
+  return html`<span class="value${changed && ' changed'}">${foreign(shorten(text, VALUE))}</span>`;
+}
+
+/** The first rows that have no record yet. */
+export function toCreate({ rows, dry_run: dry }: Summary, created: readonly Outcome[]): Markup | false {
+  if (rows.created === 0) return false;
+  return html`<section>
+<h2>${dry ? 'To create' : 'Created'}</h2>
+<p class="soft">${count(rows.created)} ${rows.created === 1 ? 'row has' : 'rows have'} no record in the service${dry ? '' : html` before this run`}.${
+    rows.created > created.length &&
+    html` The first ${created.length}; all of them are in <a href="reconcile.xlsx">reconcile.xlsx</a>.`
+  }</p>
+<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${!dry && html`<th scope="col" class="w-key">Id</th>`}<th scope="col">To know</th></tr></thead>
+<tbody>${created.map(
+    ({ ref, key, id, issues }) =>
+      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${!dry && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${foreign(shorten(issues.map(sentence).join('; '), MESSAGE))}</td></tr>`,
+  )}</tbody></table></div>
+</section>`;
+}
+
+/** Records that the file does not hold. */
+export function orphanSection({ dry_run: dry }: Summary, facts: Facts, shown: readonly OrphanLine[]): Markup | false {
+  const { orphans } = facts;
+  if (orphans.total === 0 && orphans.held_reason === undefined) return false;
+  const parts = orphanParts(orphans, dry);
+  return html`<section>
+<h2>Orphans</h2>
+<p class="soft">${count(orphans.total)} ${orphans.total === 1 ? 'record' : 'records'} of the service ${orphans.total === 1 ? 'is' : 'are'} not in the file${orphans.fresh > 0 && `, ${count(orphans.fresh)} of them for the first time`}${parts !== '' && `: ${parts}`}. ${orphanRule(orphans)}${
+    orphans.total > shown.length &&
+    html` The first ${shown.length}; all of them are in <a href="orphans.csv">orphans.csv</a>.`
+  }</p>
+${orphans.held_reason !== undefined && html`<p class="banner">${foreign(`Orphans are held: ${orphans.held_reason}`)}</p>`}
+${
+  shown.length > 0 &&
+  html`<div class="scroll"><table><thead><tr><th scope="col" class="w-count">Id</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-key">Name</th><th scope="col" class="w-count">Missing since</th><th scope="col" class="num w-count">Runs</th><th scope="col">What becomes of it</th></tr></thead>
+<tbody>${shown.map((orphan) => {
+    const more = [changesText(orphan), orphan.why, orphan.message].filter((text) => text !== undefined && text !== '');
+    return html`<tr><th scope="row">${orphan.id}</th><td>${foreign(shorten(orphan.key, VALUE))}</td><td>${foreign(shorten(orphan.name, VALUE))}</td><td>${orphan.since}</td><td class="num">${orphan.absences}</td><td>${orphanState(orphan, dry)}${more.length > 0 && html`<br><span class="soft">${foreign(shorten(more.join('; '), MESSAGE))}</span>`}</td></tr>`;
+  })}</tbody></table></div>`
+}
+</section>`;
+}
+
+/** How the service was read, and what the run was compared with. */
+export function reading({ read, scope, previous, approved }: Facts): Markup {
+  const facts: [string, string][] = [
+    ['Read', read.described],
+    [
+      'Certain',
+      read.certified
+        ? 'Yes: no record that was there all the time can have been missed.'
+        : 'No: records may have been missed, so that orphans cannot be told.',
+    ],
+    ['Scope', scope.described ?? 'All records of the service'],
+    [
+      'Compared with',
+      previous
+        ? `Run ${previous.run} of ${when(previous.at)}, ${count(previous.rows)} rows`
+        : 'No earlier run: this is the first.',
+    ],
+  ];
+  if (approved) facts.push(['Approved', `By ${approved.by}, ${when(approved.at)}: the plan of run ${approved.run}`]);
+  return html`<section>
+<h2>How it was found out</h2>
+<table class="plain"><tbody>${facts.map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${foreign(text)}</td></tr>`)}</tbody></table>
+</section>`;
+}
+
+export function history(nights: readonly Night[]): Markup {
+  return html`<section>
+<h2>The last ${nights.length === 1 ? 'night' : `${nights.length} nights`}</h2>
+<p class="soft">One place for each run, this one last. Pale columns: the run only reported, nothing was written.</p>
+${historyCharts(nights)}
+</section>`;
+}

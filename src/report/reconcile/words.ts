@@ -1,0 +1,82 @@
+import type { OutcomeKind } from '../../model/outcome.js';
+import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
+import { outcomeWords } from '../outcome-words.js';
+import { count } from '../summary.js';
+import type { Difference } from './differences.js';
+
+/** How the reports of a reconciliation say things. `dry`: a report-only run, in which things would be. */
+
+/** What became of a difference. */
+export function resultOf({ action, outcome }: Difference, dry: boolean): string {
+  if (action === 'kept') return 'Left to the service';
+  if (outcome === 'updated') {
+    if (action === 'clear') return dry ? 'Would be cleared' : 'Cleared';
+    return dry ? 'Would be put right' : 'Put right';
+  }
+  return outcomeWords(outcome, dry, 'reconcile').label;
+}
+
+/** Whether the service's value becomes, or would become, the file's. */
+export function changes({ action, outcome }: Difference): boolean {
+  return action !== 'kept' && (outcome === 'updated' || outcome === 'not_attempted');
+}
+
+export function standsWord({ stands }: Difference): string {
+  return stands === 'file' ? 'the file’s' : 'the service’s';
+}
+
+export function orphanState({ state, outcome }: OrphanLine, dry: boolean): string {
+  switch (state) {
+    case 'report':
+      return 'Reported only';
+    case 'wait':
+      return 'Waits: not missing often enough yet';
+    case 'done':
+      return 'Settled: has the values already';
+    case 'held':
+      return 'Held back';
+    case 'act':
+      return outcome === undefined || dry ? 'Would be acted on' : orphanOutcome(outcome);
+  }
+}
+
+function orphanOutcome(outcome: OutcomeKind): string {
+  if (outcome === 'updated') return 'Acted on';
+  return outcomeWords(outcome, false, 'reconcile').label;
+}
+
+/** What the job does with orphans, in one sentence. */
+export function orphanRule({ action, after }: ReconcileFacts['orphans']): string {
+  if (action === 'report') return 'The job reports orphans and leaves them alone.';
+  const what = action === 'archive' ? 'archives' : 'sets the job’s values in';
+  const nights = after === 1 ? 'at once' : `after ${after} runs in a row without it, each with another file`;
+  return `The job ${what} an orphan ${nights}.`;
+}
+
+/** `30 wait, 10 acted on, 4 held back` */
+export function orphanParts(orphans: ReconcileFacts['orphans'], dry: boolean): string {
+  const { waiting, acted, settled, held } = orphans;
+  const parts = [
+    acted > 0 && `${count(acted)} ${dry ? 'would be acted on' : 'acted on'}`,
+    waiting > 0 && `${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`,
+    held > 0 && `${count(held)} held back`,
+    settled > 0 && `${count(settled)} settled already`,
+  ];
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+/** Where the records of the service went: all, outside the scope, without a key. */
+export function scopeSentence({ scope, read }: ReconcileFacts): string {
+  const parts = [`${count(read.records)} read`];
+  if (scope.outside > 0)
+    parts.push(`${count(scope.outside)} outside the job’s scope${scope.described ? ` (${scope.described})` : ''}`);
+  else if (scope.described) parts.push(`scope: ${scope.described}`);
+  if (scope.without_key > 0)
+    parts.push(`${count(scope.without_key)} without a value in the key, so that no row can mean them`);
+  return `${parts.join('; ')}.`;
+}
+
+/** `2026-03-31 14:05 UTC` */
+export function when(iso: string): string {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
+}

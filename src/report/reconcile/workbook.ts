@@ -1,0 +1,204 @@
+import type { ByteSink } from '../../files/table-sink.js';
+import { type ReportSheet, type ToneTable, writeReportBook } from '../../files/workbook/report-book.js';
+import type { ToneRow } from '../../files/workbook/tone-sheet.js';
+import type { Outcome } from '../../model/outcome.js';
+import type { OrphanLine } from '../../model/reconcile.js';
+import { outcomeWords } from '../outcome-words.js';
+import { faultsOf, outcomeSentence, sentence } from '../report-lines.js';
+import type { Summary } from '../summary.js';
+import type { Difference } from './differences.js';
+import type { Found } from './found.js';
+import { historySheet } from './history-sheet.js';
+import { isInvalid, mapped } from './json.js';
+import { changesText } from './orphan-lines.js';
+import { SHEETS } from './sheet-names.js';
+import { summarySheet } from './summary-sheet.js';
+import { changes, orphanState, resultOf, standsWord } from './words.js';
+
+/**
+ * reconcile.xlsx: what a person wants to know in the morning, a sheet each. Tables that are longer than a sheet go on on
+ * further ones. Memory does not grow with them.
+ */
+export async function writeBook(sink: ByteSink, summary: Summary, found: Found, rowsPerSheet?: number): Promise<void> {
+  const dry = summary.dry_run;
+  const sheets: ReportSheet[] = [
+    { page: summarySheet(summary) },
+    { table: toCreate(found, dry) },
+    { table: differences(found, dry) },
+    { table: orphans(found, dry) },
+    { table: ambiguous(found) },
+    { table: invalid(found, dry) },
+    { chart: historySheet(found.nights) },
+  ];
+  await writeReportBook(sink, `Reconciliation ${summary.job} ${summary.run}`, sheets, rowsPerSheet);
+}
+
+function toCreate(found: Found, dry: boolean): ToneTable {
+  return {
+    name: SHEETS.create,
+    columns: [
+      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Key', kind: 'text' },
+      { heading: 'Result', kind: 'text' },
+      { heading: 'Id', kind: 'id' },
+      { heading: 'Message', kind: 'text' },
+    ],
+    rows: () =>
+      mapped(
+        found.outcomes((kind) => kind === 'created'),
+        (outcome): ToneRow => ({
+          cells: [
+            String(outcome.ref.row),
+            outcome.key,
+            outcomeWords('created', dry, 'reconcile').label,
+            idText(outcome),
+            outcome.issues.map(sentence).join('; '),
+          ],
+        }),
+      ),
+    empty: 'Nothing is to be created: the service has a record for every row that could be compared.',
+  };
+}
+
+function differences(found: Found, dry: boolean): ToneTable {
+  return {
+    name: SHEETS.differences,
+    columns: [
+      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Key', kind: 'text' },
+      { heading: 'Id', kind: 'id' },
+      { heading: 'Column', kind: 'text' },
+      { heading: 'Field', kind: 'text' },
+      { heading: 'In the service', kind: 'text' },
+      { heading: 'In the file', kind: 'text' },
+      { heading: 'Which stands', kind: 'text', width: 16 },
+      { heading: 'Result', kind: 'text', width: 20 },
+    ],
+    rows: () => mapped(found.differences(), (one) => differenceRow(one, dry)),
+    empty: 'No field differs: every row that could be compared agrees with its record.',
+  };
+}
+
+/** The place of the file's value. */
+const NEW = 6;
+const CHANGED = new Map([[NEW, 'changed']] as const);
+const CLEARED = new Map([[NEW, 'cleared']] as const);
+
+function differenceRow(one: Difference, dry: boolean): ToneRow {
+  const cells = [
+    String(one.row),
+    one.key,
+    one.id === undefined ? '' : String(one.id),
+    one.column ?? '',
+    one.field,
+    one.service,
+    one.file,
+    standsWord(one),
+    resultOf(one, dry),
+  ];
+  if (one.stands === 'service') return { cells, tone: 'soft' };
+  return changes(one) ? { cells, marks: one.action === 'clear' ? CLEARED : CHANGED } : { cells };
+}
+
+function orphans(found: Found, dry: boolean): ToneTable {
+  return {
+    name: SHEETS.orphans,
+    columns: [
+      { heading: 'Id', kind: 'id' },
+      { heading: 'Key', kind: 'text' },
+      { heading: 'Name', kind: 'text' },
+      { heading: 'Missing since', kind: 'date', width: 17 },
+      { heading: 'Runs without it', kind: 'integer', width: 19 },
+      { heading: 'What becomes of it', kind: 'text' },
+      { heading: 'Changes', kind: 'text' },
+      { heading: 'Why', kind: 'text' },
+      { heading: 'Message', kind: 'text' },
+    ],
+    rows: () => mapped(found.orphans(), (orphan): ToneRow => ({ cells: orphanCells(orphan, dry), ...tone(orphan) })),
+    empty: 'No orphans: the file has a row for every record that it is about.',
+  };
+}
+
+function orphanCells(orphan: OrphanLine, dry: boolean): string[] {
+  return [
+    String(orphan.id),
+    orphan.key,
+    orphan.name,
+    orphan.since,
+    String(orphan.absences),
+    orphanState(orphan, dry),
+    changesText(orphan),
+    orphan.why ?? '',
+    orphan.message ?? '',
+  ];
+}
+
+const STATE = 5;
+const ACTED = new Map([[STATE, 'changed']] as const);
+
+function tone({ state, outcome }: OrphanLine): Pick<ToneRow, 'tone' | 'marks'> {
+  if (state === 'done') return { tone: 'soft' };
+  return state === 'act' && (outcome === undefined || outcome === 'updated') ? { marks: ACTED } : {};
+}
+
+function ambiguous(found: Found): ToneTable {
+  return {
+    name: SHEETS.ambiguous,
+    columns: [
+      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Key', kind: 'text' },
+      { heading: 'Why', kind: 'text' },
+    ],
+    rows: () =>
+      mapped(
+        found.outcomes((kind) => kind === 'ambiguous'),
+        (outcome): ToneRow => ({
+          cells: [
+            String(outcome.ref.row),
+            outcome.key,
+            faultsOf(outcome).map(sentence).join('; ') || outcomeSentence(outcome, 'reconcile'),
+          ],
+        }),
+      ),
+    empty: 'Nothing is ambiguous: no key of the file belongs to several records.',
+  };
+}
+
+/** One line a fault, so that they can be filtered by column. */
+function invalid(found: Found, dry: boolean): ToneTable {
+  return {
+    name: SHEETS.invalid,
+    columns: [
+      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Key', kind: 'text' },
+      { heading: 'Id', kind: 'id' },
+      { heading: 'Outcome', kind: 'text' },
+      { heading: 'Column', kind: 'text' },
+      { heading: 'Value', kind: 'text' },
+      { heading: 'Code', kind: 'text' },
+      { heading: 'What is wrong, and what to do', kind: 'text' },
+    ],
+    rows: async function* () {
+      for await (const batch of found.outcomes(isInvalid)) yield batch.flatMap((outcome) => faultRows(outcome, dry));
+    },
+    empty: 'No row needs a person.',
+  };
+}
+
+function faultRows(outcome: Outcome, dry: boolean): ToneRow[] {
+  const head = [
+    String(outcome.ref.row),
+    outcome.key,
+    idText(outcome),
+    outcomeWords(outcome.kind, dry, 'reconcile').label,
+  ];
+  const faults = faultsOf(outcome);
+  if (faults.length === 0) return [{ cells: [...head, '', '', '', outcomeSentence(outcome, 'reconcile')] }];
+  return faults.map(({ column, field, value, code, message }) => ({
+    cells: [...head, column ?? field ?? '', value ?? '', code, message],
+  }));
+}
+
+function idText({ id }: Outcome): string {
+  return id === undefined ? '' : String(id);
+}

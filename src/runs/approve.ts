@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { copyPrivately, writeSafely } from '../files/safe-write.js';
+import { RunError } from '../model/error.js';
+import type { RunResult } from './conclude.js';
+import type { RunContext } from './context.js';
+import { readRequest } from './earlier-run.js';
+import { importFile } from './import.js';
+import { newRunId, type RunFolder, runFolder } from './layout.js';
+import { findRun, readRun } from './list.js';
+import { readPlan } from './planned.js';
+import { reconcileFile } from './reconcile.js';
+import { requireService } from './settings.js';
+
+export interface ApproveOptions {
+  /** Who approves, for the reports. */
+  readonly by: string;
+  readonly reportDir?: string;
+  readonly concurrency?: number;
+}
+
+/**
+ * Carries out exactly the plan of a run that a brake stopped, or that was a rehearsal, or nothing: a new run on the same
+ * private copy of the file, which plans anew and ends `braked` where any row would now be written otherwise. Contract,
+ * sections 3 and 8. Throws a `RunError` of kind `usage` for runs that have no such plan.
+ */
+export async function approveRun(wanted: string, options: ApproveOptions, context: RunContext): Promise<RunResult> {
+  const { settings } = context;
+  const { home } = settings;
+  const approved = await findRun(home, wanted);
+  const folder = runFolder(home, approved);
+  const refuse = (why: string) => new RunError('usage', `The run ${approved} cannot be approved: ${why}`);
+  const request = await readRequest(folder);
+  const { status } = await readRun(home, approved);
+  if (status === 'running') throw refuse('a process is at work on it.');
+  if (!request || (request.kind !== 'import' && request.kind !== 'reconcile')) {
+    throw refuse('only imports and reconciliations have a plan.');
+  }
+  const { apiUrl } = requireService(settings);
+  if (request.service !== apiUrl) {
+    throw refuse(
+      `it was planned for ${request.service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`,
+    );
+  }
+  const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
+  if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
+  if (!(await readPlan(folder.plan))) {
+    throw refuse('it stopped before all its rows were planned. Run the file again.');
+  }
+  await assertNotYet(folder, home, refuse);
+  const run = newRunId();
+  const at = new Date().toISOString();
+  await writeSafely(markerOf(folder), (write) => write(`${JSON.stringify({ run, by: options.by, at })}\n`));
+  const carryOut = request.kind === 'reconcile' ? reconcileFile : importFile;
+  return carryOut(
+    {
+      file: request.file,
+      job: request.job,
+      kind: request.kind,
+      lineage: { approves: { run: approved, by: options.by, at } },
+      makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
+      dryRun: false,
+      // The brakes were looked at by the person.
+      force: true,
+      company: request.company,
+      concurrency: options.concurrency ?? request.concurrency,
+      run,
+      notes: [...(request.notes ?? []), `The plan of the run ${approved} was approved by ${options.by}.`],
+      ...(options.reportDir === undefined ? {} : { reportDir: options.reportDir }),
+    },
+    context,
+  );
+}
+
+const markerOf = (folder: RunFolder) => join(folder.dir, 'approved.json');
+
+/** A plan is carried out once; an approval that came to nothing may be given again. */
+async function assertNotYet(folder: RunFolder, home: string, refuse: (why: string) => RunError): Promise<void> {
+  const text = await readFile(markerOf(folder), 'utf8').catch(() => undefined);
+  if (text === undefined) return;
+  const { run, by } = JSON.parse(text) as { run: string; by: string };
+  const begun = await readRequest(runFolder(home, run));
+  if (!begun) return;
+  const { status } = await readRun(home, run);
+  if (status === 'braked') return;
+  const next = ['unfinished', 'interrupted', 'failed'].includes(status)
+    ? ` Go on with: rowferry runs resume ${run}`
+    : '';
+  throw refuse(`${by} approved it already; the run ${run} carried it out and is ${status}.${next}`);
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { access, rename, rm } from 'node:fs/promises';
+import type { Change } from '../model/change.js';
+import { fault } from '../model/issue.js';
+import { valueText } from '../model/value.js';
+import { encodeFields } from '../pipeline/codec.js';
+import { changesOf } from '../pipeline/merge.js';
+import { lines, lineWriter } from './row-files.js';
+
+/** A write that a plan holds; one line of the plan's file. */
+export interface PlannedWrite {
+  readonly row: number;
+  readonly op: 'create' | 'update';
+  readonly key: string;
+  /** Updates: the record. */
+  readonly id?: number;
+  /** Stands for everything the write sets, and for the values that it was planned on. */
+  readonly mark: string;
+}
+
+/** The writes of a plan by row; rows that a plan leaves alone are not in it. */
+export type Planned = ReadonlyMap<number, PlannedWrite>;
+
+/** The write that a change comes to; undefined for a change that sends nothing. */
+export function plannedWrite(change: Change): PlannedWrite | undefined {
+  const { ref, key } = change;
+  if (change.kind === 'create') {
+    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(change.fields)) };
+  }
+  if (change.kind !== 'update') return undefined;
+  const changes = changesOf(change.diff).map((one) => [one.field, valueText(one.old), valueText(one.new)]);
+  return { row: ref.row, op: 'update', key, id: change.id, mark: mark([change.id, changes]) };
+}
+
+function mark(content: unknown): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 16);
+}
+
+/** Writes a plan's file as the rows are planned; it appears complete or not at all. */
+export async function planWriter(path: string): Promise<{
+  add(change: Change): Promise<void>;
+  /** `whole`: every row was planned. */
+  close(whole: boolean): Promise<void>;
+}> {
+  const unfinished = `${path}.tmp`;
+  const out = await lineWriter(unfinished);
+  let pending = 0;
+  return {
+    async add(change) {
+      const write = plannedWrite(change);
+      if (!write) return;
+      out.write(`${JSON.stringify(write)}\n`);
+      if (++pending % 500 === 0) await out.drained();
+    },
+    async close(whole) {
+      await out.close();
+      if (whole) await rename(unfinished, path);
+      else await rm(unfinished, { force: true });
+    },
+  };
+}
+
+/** Undefined where the run was not planned to its end. */
+export async function readPlan(path: string): Promise<Planned | undefined> {
+  const there = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!there) return undefined;
+  const planned = new Map<number, PlannedWrite>();
+  for await (const line of lines(path)) {
+    const one = JSON.parse(line) as PlannedWrite;
+    planned.set(one.row, one);
+  }
+  return planned;
+}
+
+/**
+ * Holds a row against the plan that was made for it: what would now be written otherwise than planned is not written.
+ * Contract, section 5 (`conflict`).
+ */
+export function heldToPlan(change: Change, planned: Planned): Change {
+  const now = plannedWrite(change);
+  if (!now) return change;
+  const then = planned.get(now.row);
+  if (then && then.op === now.op && then.mark === now.mark) return change;
+  const { ref, key, issues } = change;
+  const id = 'id' in change ? change.id : undefined;
+  const message = `Somebody changed ${id === undefined ? 'the records' : `record ${id}`} after this row was planned: ${otherwise(then, now)}. Nothing was sent. Run the file again to plan it anew.`;
+  return {
+    ref,
+    key,
+    kind: 'settled',
+    outcome: 'conflict',
+    issues: [...issues, fault('changed_meanwhile', message)],
+    ...(id === undefined ? {} : { id }),
+    ...('diff' in change && change.diff ? { diff: change.diff } : {}),
+  };
+}
+
+function otherwise(then: PlannedWrite | undefined, now: PlannedWrite): string {
+  const what = (one: PlannedWrite) => (one.op === 'create' ? 'a new record' : `an update of record ${one.id}`);
+  if (!then) return `it was to be left alone, and would now be ${what(now)}`;
+  if (then.op !== now.op || then.id !== now.id) return `the plan was ${what(then)}, and it would now be ${what(now)}`;
+  return 'a field that this row sets has another value now';
+}
+
+/** What differs between two plans of one file, one sentence for each row; at most `most`, and the number of all. */
+export function planChanges(
+  then: Planned,
+  now: Planned,
+  most: number,
+): { readonly rows: number; readonly told: string[] } {
+  const told: string[] = [];
+  let rows = 0;
+  for (const row of [...new Set([...then.keys(), ...now.keys()])].sort((a, b) => a - b)) {
+    const [before, after] = [then.get(row), now.get(row)];
+    if (before?.op === after?.op && before?.mark === after?.mark) continue;
+    rows++;
+    const key = (after ?? before)?.key ?? '';
+    const what = after ? otherwise(before, after) : 'it was to be written, and would now be left alone';
+    if (told.length < most) told.push(`row ${row}${key === '' ? '' : ` (${key})`}: ${what}`);
+  }
+  return { rows, told };
+}

@@ -1,0 +1,227 @@
+import { RunError } from '../model/error.js';
+import type { ReconcileJob } from '../model/job.js';
+import type { ReconcileFacts } from '../model/reconcile.js';
+import type { Mirror } from '../service/mirror-port.js';
+import type { Readable } from '../service/port.js';
+import { assertApproved } from './approved.js';
+import type { RunResult } from './conclude.js';
+import { connect } from './connect.js';
+import type { RunContext } from './context.js';
+import { type JobValues, resolveJobValues } from './job-values.js';
+import { type RunFolder, runFolder } from './layout.js';
+import { matchRows } from './match-rows.js';
+import { countAbsences, type Nights, readNights } from './nights.js';
+import { oneWriter } from './one-writer.js';
+import { noteRest, planRows } from './plan-rows.js';
+import { readPlan } from './planned.js';
+import { type Compared, compareRecords } from './reconcile/compare-records.js';
+import { concludeNight, nightsOf } from './reconcile/conclude-night.js';
+import { differenceCounter } from './reconcile/differences.js';
+import { brakedText, trippedBrakes } from './reconcile/night-brakes.js';
+import { openList, withList } from './reconcile/open-list.js';
+import { countOrphans, judgeOrphans } from './reconcile/orphans.js';
+import { recheck } from './reconcile/recheck.js';
+import { keepFacts, readFacts, type Stored } from './reconcile/stored.js';
+import { actedOrphans, keepOrphans, writeOrphans } from './reconcile/write-orphans.js';
+import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
+import { openScope, type Scope } from './scope.js';
+import { type Resolved, resolveRows, stageRows } from './stage-rows.js';
+import { writeRows } from './write-rows.js';
+
+/**
+ * Compares a file with the service, and makes the service agree where `dryRun` is false. Contract, sections 4 to 8. Faults of
+ * rows are in the reports; faults of the run are thrown or in the summary.
+ */
+export async function reconcileFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
+  return carryOut(await openRun({ ...request, kind: 'reconcile' }, context));
+}
+
+/** Continues a reconciliation that was interrupted or killed: `run` is its id, the beginning of it, or `last`. */
+export async function resumeReconcile(run: string, context: RunContext): Promise<RunResult> {
+  return carryOut(await reopenRun(run, context));
+}
+
+/**
+ * The reconciliation from top to bottom:
+ *
+ *   rows of the file → records of the service, read once → plan of every row, orphans → brakes → what has changed since?
+ *   → written as planned, or `conflict` → orphans → report
+ *
+ * A run that was killed goes by the plan that it had made: rows that have an outcome are left alone, open ones looked up.
+ */
+async function carryOut(run: Run): Promise<RunResult> {
+  if (run.past.finished) {
+    run.info(`The run ${run.folder.run} is finished: its reports are written again, nothing is sent.`);
+    run.rows = run.past.outcomes.size;
+    return concludeNight(run, undefined);
+  }
+  let stopped: Error | undefined;
+  try {
+    const job = reconcileJobOf(run);
+    const staged = await stageRows(run, await connect(run));
+    await oneWriter(run, staged);
+    if (run.request.lineage?.retries !== undefined) {
+      const matched = await matchRows(run, await resolveRows(run, staged));
+      if (run.request.dryRun) await planRows(run, matched);
+      else await writeRows(run, matched);
+    } else {
+      const mirror = await openList(run, job, staged);
+      const readAll = withList(staged.readAll, staged.spec.name as Readable, mirror);
+      const resolved = await resolveRows(run, { ...staged, readAll });
+      await reconcile(run, job, resolved, mirror);
+    }
+  } catch (error) {
+    stopped = error as Error;
+  }
+  return concludeNight(run, stopped);
+}
+
+function reconcileJobOf({ job }: Run): ReconcileJob {
+  if (job.kind !== 'reconcile') throw new RunError('usage', `The job is of kind ${job.kind}, not reconcile.`);
+  return job;
+}
+
+async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror: Mirror): Promise<void> {
+  const nights = await readNights(nightsOf(run));
+  const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
+  const values = await orphanValues(job, resolved);
+  const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });
+  const stored = await readFacts(run.folder);
+  if (!stored?.passed) await planNight(run, resolved, { job, nights, scope, compared, mirror });
+  if (run.request.dryRun || run.signal.aborted) return;
+  run.planned = await readPlan(run.folder.plan);
+  await apply(run, compared, { mirror, values, scope });
+}
+
+/** What the job gives to orphans; undefined where it only reports them. */
+function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues | undefined> {
+  const { action, set = {} } = job.orphans;
+  if (action === 'report') return Promise.resolve(undefined);
+  const given = action === 'archive' ? { status: 'archived' } : set;
+  return resolveJobValues(given, 'orphans.set', job, resolved);
+}
+
+interface NightParts {
+  readonly job: ReconcileJob;
+  readonly nights: Nights;
+  readonly scope: Scope | undefined;
+  readonly compared: Compared;
+  readonly mirror: Mirror;
+}
+
+/** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
+async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promise<void> {
+  const { job, nights, scope, compared, mirror } = parts;
+  const differences = differenceCounter();
+  const counts = await planRows(run, compared.matched, differences.see);
+  if (run.signal.aborted) return;
+  const held = whyHeld(resolved, mirror);
+  const absences = countAbsences(
+    nights.absent,
+    compared.beyond.map(({ id }) => id),
+    {
+      run: run.folder.run,
+      sha256: run.request.sha256,
+      date: dateOf(run),
+      certain: held === undefined,
+      // An approved run counts as the run did that was looked at.
+      forced: run.request.force && !run.request.lineage?.approves,
+    },
+  );
+  const orphans = judgeOrphans(compared.beyond, { rules: job.orphans, absences, held, date: dateOf(run) });
+  const facts: ReconcileFacts = {
+    apply: !run.request.dryRun,
+    read: {
+      how: mirror.how,
+      certified: mirror.certified,
+      records: mirror.count,
+      described: mirror.described,
+    },
+    scope: {
+      records: compared.records,
+      without_key: compared.withoutKey,
+      outside: compared.outside,
+      ...(scope ? { described: scope.described } : {}),
+    },
+    differences: differences.counts(),
+    orphans: {
+      ...countOrphans(orphans, nights.absent),
+      action: job.orphans.action,
+      after: job.orphans.after,
+      ...(held === undefined ? {} : { held_reason: held }),
+    },
+    ...(nights.last ? { previous: { run: nights.last.run, rows: nights.last.rows, at: nights.last.at } } : {}),
+    ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
+  };
+  const stored: Stored = {
+    facts,
+    passed: false,
+    certain: held === undefined,
+    columns: Object.fromEntries(resolved.mapping.columns.map(({ field, heading }) => [field, heading])),
+  };
+  await keepOrphans(run.folder, orphans);
+  await keepFacts(run.folder, stored);
+  try {
+    await assertApproved(run);
+    await assertSameOrphans(run);
+    const tripped = trippedBrakes(run, resolved, { job, counts, nights, compared, facts });
+    if (tripped.length > 0 && !run.request.force) throw new RunError('braked', brakedText(run, tripped));
+    for (const sentence of tripped) run.warn(overridden(run, sentence));
+  } catch (error) {
+    if (!run.request.dryRun) await noteRest(run, compared.matched);
+    throw error;
+  }
+  await keepFacts(run.folder, { ...stored, passed: true });
+}
+
+function overridden({ request: { lineage } }: Run, sentence: string): string {
+  const by = lineage?.approves ? `approved by ${lineage.approves.by}` : 'by --force';
+  return `Brake overridden, ${by}: ${sentence}`;
+}
+
+/** Why this run may not conclude that a record is missing from the file. */
+function whyHeld({ keyless }: Resolved, mirror: Mirror): string | undefined {
+  if (!mirror.certified) {
+    return `the list of the service changed while it was read (${mirror.problems[0] ?? 'it did not fit together'}), so it is not certain which records there are`;
+  }
+  if (keyless > 0) {
+    const rows = keyless === 1 ? 'one row of the file has' : `${keyless} rows of the file have`;
+    return `${rows} no key that can be read, and may be any of these records`;
+  }
+  return undefined;
+}
+
+/** Orphans that the approved run did not show as to be changed are not changed. */
+async function assertSameOrphans({ folder, settings, request }: Run): Promise<void> {
+  const approved = request.lineage?.approves;
+  if (!approved) return;
+  const idsOf = async (one: RunFolder) => (await actedOrphans(one)).map(({ id }) => id);
+  const then = new Set(await idsOf(runFolder(settings.home, approved.run)));
+  const now = new Set(await idsOf(folder));
+  const moved = [...then, ...now].filter((id) => !then.has(id) || !now.has(id));
+  if (moved.length === 0) return;
+  throw new RunError(
+    'braked',
+    `The records have changed since the run ${approved.run} was planned: of the records that the file does not hold, others would now be changed (ids ${moved.slice(0, 10).join(', ')}${moved.length > 10 ? ', …' : ''}). Nothing was sent. Run the file again and look at the new plan.`,
+  );
+}
+
+/** The calendar date on which the run began, UTC. */
+const dateOf = ({ request }: Run): string => request.startedAt.slice(0, 10);
+
+/** Writes what was planned: rows first, orphans then. */
+async function apply(
+  run: Run,
+  { matched }: Compared,
+  { mirror, values, scope }: { mirror: Mirror; values: JobValues | undefined; scope: Scope | undefined },
+): Promise<void> {
+  const orphans = values ? await actedOrphans(run.folder) : [];
+  const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));
+  const writes = (run.planned?.size ?? 0) + orphans.length;
+  if (writes === 0) return writeRows(run, matched);
+  mirror.written([...updated, ...orphans.map(({ id }) => id)]);
+  await writeRows(run, await recheck(matched, mirror));
+  if (orphans.length > 0 && values && !run.signal.aborted) {
+    await writeOrphans(run, orphans, matched, { values, scope });
+  }
+}

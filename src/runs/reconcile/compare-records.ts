@@ -1,0 +1,98 @@
+import { type Fields, sameValue } from '../../model/value.js';
+import { keyText } from '../../pipeline/key.js';
+import { lookAgain, recordKey } from '../../pipeline/match.js';
+import { readRecord } from '../../resources/read.js';
+import type { ResourceSpec } from '../../resources/spec.js';
+import type { Mirror } from '../../service/mirror-port.js';
+import type { Json } from '../../service/port.js';
+import { beginMatching, type Matched } from '../match-rows.js';
+import type { Run } from '../run.js';
+import type { Scope } from '../scope.js';
+import type { Resolved } from '../stage-rows.js';
+
+/** A record in the job's scope whose key no row of the file has. */
+export interface Beyond {
+  readonly id: number;
+  readonly key: string;
+  readonly name: string;
+  /** It has what the job sets in orphans already. */
+  readonly done: boolean;
+}
+
+/** The records of the service, held against the keys of the file. */
+export interface Compared {
+  readonly matched: Matched;
+  /** Ascending by id. */
+  readonly beyond: readonly Beyond[];
+  /** Records in scope; of these without a key; and those outside. */
+  readonly records: number;
+  readonly withoutKey: number;
+  readonly outside: number;
+  /** Keys of the file that at least one record has. */
+  readonly keysFound: number;
+}
+
+/** What is to be known of records that the file does not hold. */
+export interface BeyondOptions {
+  readonly scope: Scope | undefined;
+  /** What the job sets in orphans; undefined where it only reports them. */
+  readonly set: Fields | undefined;
+}
+
+/** Puts the records that rows mean into the run's snapshot, and finds those that no row means. */
+export async function compareRecords(
+  run: Run,
+  resolved: Resolved,
+  mirror: Mirror,
+  { scope, set }: BeyondOptions,
+): Promise<Compared> {
+  const { match, snapshot, conclude } = await beginMatching(run, resolved);
+  const { keys, lexicon, spec } = resolved;
+  const beyond: Beyond[] = [];
+  let records = 0;
+  let withoutKey = 0;
+  let outside = 0;
+  for await (const batch of mirror.records()) {
+    for (const { record, readAt } of batch) {
+      const id = record['id'];
+      if (typeof id !== 'number') continue;
+      const key = recordKey(record, match);
+      const meant = key !== '' && keys.has(key);
+      if (meant) {
+        match.onRecord?.(record);
+        await snapshot.add(id, record, key, readAt);
+      }
+      if (scope && !scope.keeps(record)) {
+        outside++;
+        continue;
+      }
+      records++;
+      if (key === '') withoutKey++;
+      else if (!meant)
+        beyond.push({ id, key: keyText(key), name: nameOf(record), done: has(record, set, spec, lexicon) });
+    }
+  }
+  let keysFound = 0;
+  for (const key of keys.keys()) if (snapshot.ids(key).length > 0) keysFound++;
+  // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
+  await lookAgain(keys, await resolved.readAll.first(match.spec.name as never), match, MOST_LOOKS);
+  run.evidence.push(`looking up: ${mirror.described}`);
+  return { matched: await conclude(), beyond, records, withoutKey, outside, keysFound };
+}
+
+/** Requests for keys that the list did not show. */
+const MOST_LOOKS = 4;
+
+function nameOf(record: Json): string {
+  for (const member of ['name', 'number', 'title']) {
+    const value = record[member];
+    if (typeof value === 'string' && value.trim() !== '') return value;
+  }
+  return '';
+}
+
+function has(record: Json, set: Fields | undefined, spec: ResourceSpec, lexicon: Resolved['lexicon']): boolean {
+  if (!set) return false;
+  const { fields } = readRecord(spec, record, lexicon);
+  return Object.keys(set).every((field) => sameValue(fields[field], set[field]));
+}

@@ -1,0 +1,58 @@
+import type { ReconcileJob } from '../../model/job.js';
+import type { ReconcileFacts } from '../../model/reconcile.js';
+import { afterBrake, type PlanCounts, trippedByPlan } from '../../pipeline/brakes.js';
+import { type BrakeFinding, headingsChanged, unknownKeys } from '../../pipeline/night-brakes.js';
+import { type Nights, sameFile } from '../nights.js';
+import type { Run } from '../run.js';
+import type { Resolved } from '../stage-rows.js';
+import type { Compared } from './compare-records.js';
+
+/** What the brakes look at. */
+export interface Judged {
+  readonly job: ReconcileJob;
+  readonly counts: PlanCounts;
+  readonly nights: Nights;
+  readonly compared: Compared;
+  readonly facts: ReconcileFacts;
+}
+
+/** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
+export function trippedBrakes(run: Run, resolved: Resolved, judged: Judged): readonly string[] {
+  const { job, counts, nights, compared, facts } = judged;
+  const { orphans, scope, differences } = facts;
+  const plan: PlanCounts = {
+    ...counts,
+    clearedBy: new Map(differences.by_field.flatMap(({ field, cleared }) => (cleared > 0 ? [[field, cleared]] : []))),
+    orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
+  };
+  const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
+  const note = (brake: 'same_file' | 'headings' | 'unknown_keys', { tripped: sentence, remark }: BrakeFinding) => {
+    if (remark !== undefined) run.warn(remark);
+    if (sentence === undefined) return;
+    if (job.brakes[brake] === 'stop') tripped.push(sentence);
+    else run.warn(sentence);
+  };
+  const writes = counts.creates + counts.updates + orphans.acted;
+  note('same_file', sameFile(nights, run.request.sha256, writes > 0));
+  const mapped = resolved.mapping.columns.map(({ heading }) => heading);
+  if (nights.last) note('headings', headingsChanged(nights.last.headings, run.source.meta.headings, mapped));
+  const unknown = unknownKeys(
+    {
+      keyed: resolved.keys.size,
+      matched: compared.keysFound,
+      records: compared.records - compared.withoutKey,
+    },
+    {
+      company: run.request.company,
+      resource: resolved.spec.name,
+      ...(resolved.companyName === undefined ? {} : { companyName: resolved.companyName }),
+    },
+  );
+  if (unknown !== undefined) note('unknown_keys', { tripped: unknown });
+  return tripped;
+}
+
+/** What a person is told who finds the run stopped. */
+export function brakedText(run: Run, tripped: readonly string[]): string {
+  return [...tripped, afterBrake(run.folder.run)].join(' ');
+}

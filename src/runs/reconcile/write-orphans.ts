@@ -1,0 +1,183 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../model/issue.js';
+import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
+import type { Orphan, OrphanLine, OrphanOutcome } from '../../model/reconcile.js';
+import { recordKey } from '../../pipeline/match.js';
+import { openAppendLog, readLog } from '../../report/append-log.js';
+import { openJournal, readJournal } from '../../report/journal.js';
+import type { JobValues } from '../job-values.js';
+import type { RunFolder } from '../layout.js';
+import { matchRows } from '../match-rows.js';
+import { note } from '../outcomes.js';
+import { readPast } from '../past.js';
+import { encodeResolved, lines, lineWriter } from '../row-files.js';
+import type { Run } from '../run.js';
+import type { Scope } from '../scope.js';
+import type { Resolved } from '../stage-rows.js';
+import { writeRows } from '../write-rows.js';
+
+/** Orphans are written as rows are, with files of their own: they are no rows of the file. */
+export function orphanFolder(folder: RunFolder): RunFolder {
+  const work = join(folder.dir, 'work');
+  return {
+    ...folder,
+    journal: join(folder.dir, 'orphans.log'),
+    before: join(work, 'orphans-before.ndjson'),
+    resolved: join(work, 'orphans-resolved.ndjson'),
+    snapshot: join(work, 'orphans-snapshot.ndjson'),
+  };
+}
+
+const listOf = (folder: RunFolder) => join(folder.dir, 'work', 'orphans.ndjson');
+
+/** Keeps the orphans of a run as they were judged. */
+export async function keepOrphans(folder: RunFolder, orphans: readonly Orphan[]): Promise<void> {
+  const out = await lineWriter(listOf(folder));
+  for (const orphan of orphans) out.write(`${JSON.stringify(orphan)}\n`);
+  await out.close();
+}
+
+/** Those that the run acts on; their places are the row numbers in the files of `orphanFolder`, from 1. */
+export async function actedOrphans(folder: RunFolder): Promise<readonly Orphan[]> {
+  const acted: Orphan[] = [];
+  for await (const line of lines(listOf(folder))) {
+    const orphan = JSON.parse(line) as Orphan;
+    if (orphan.state === 'act') acted.push(orphan);
+  }
+  return acted;
+}
+
+export interface OrphanWork {
+  readonly values: JobValues;
+  readonly scope: Scope | undefined;
+}
+
+/**
+ * Gives the orphans what the job sets in them. Each is read again first: one that is gone, has left the scope, or has a key
+ * of the file by now is left alone.
+ */
+export async function writeOrphans(
+  run: Run,
+  orphans: readonly Orphan[],
+  resolved: Resolved,
+  { values, scope }: OrphanWork,
+): Promise<void> {
+  const folder = orphanFolder(run.folder);
+  const past = await readPast(folder);
+  const tally = noOutcomes();
+  for (const kind of past.outcomes.values()) tally[kind]++;
+  const out = await lineWriter(folder.resolved);
+  for (const [at, { id }] of orphans.entries()) {
+    out.write(encodeResolved({ ref: { row: at + 1 }, key: String(id), set: values.fields, issues: [] }));
+  }
+  await out.close();
+  const journal = await openJournal(folder.journal);
+  const before = await openAppendLog(folder.before);
+  const done = new Map(past.outcomes);
+  const pass: Run = {
+    ...run,
+    folder,
+    journal,
+    before,
+    tally,
+    past: { ...past, outcomes: done },
+    planned: undefined,
+    rows: orphans.length,
+    job: { ...run.job, match: { key: ['id'], existing: 'update', missing: 'skip' } },
+    progress: () => undefined,
+  };
+  try {
+    journal.append([{ t: 'run', v: 1, run: run.folder.run, data: { orphans: orphans.length } }]);
+    const { stands: _, mapping, ...rest } = resolved;
+    const matched = await matchRows(pass, {
+      ...rest,
+      mapping: {
+        ...mapping,
+        key: ['id'],
+        columnOf: () => undefined,
+        fields: Object.keys(values.fields),
+        specOf: (field) => values.specOf(field),
+      },
+      keys: new Map(orphans.map(({ id }) => [String(id), []])),
+      depth: new Map(),
+      waves: 1,
+    });
+    for (const [at, { id, key }] of orphans.entries()) {
+      const row = at + 1;
+      const found = await matched.snapshot.get(id);
+      if (!found || done.has(row) || past.open.has(row)) continue;
+      const left = scope && !scope.keeps(found.record);
+      if (!left && !resolved.keys.has(recordKey(found.record, { ...matched.match, key: resolved.mapping.key })))
+        continue;
+      const why = left ? 'it has left the scope of the job' : 'a row of the file has its key now';
+      const issue = fault(
+        'changed_meanwhile',
+        `Somebody changed the record after it was planned: ${why}. Nothing was sent.`,
+      );
+      note(pass, { ref: { row }, kind: 'conflict', key, id, attempts: 0, issues: [issue], changed: [] });
+      done.set(row, 'conflict');
+    }
+    await writeRows(pass, matched);
+  } finally {
+    await journal.close();
+    await before.close();
+  }
+}
+
+/** The orphans of a run with how those ended that it acted on, in batches. */
+export async function* orphanLines(folder: RunFolder): AsyncGenerator<readonly OrphanLine[]> {
+  const outcomes = await outcomesOf(orphanFolder(folder).journal);
+  let row = 0;
+  let batch: OrphanLine[] = [];
+  for await (const line of lines(listOf(folder))) {
+    const orphan = JSON.parse(line) as Orphan;
+    const ended = orphan.state === 'act' ? outcomes.get(++row) : undefined;
+    batch.push(ended ? { ...orphan, ...ended } : orphan);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const BATCH = 500;
+
+async function outcomesOf(journal: string): Promise<ReadonlyMap<number, OrphanOutcome>> {
+  const outcomes = new Map<number, OrphanOutcome>();
+  const there = await access(journal).then(
+    () => true,
+    () => false,
+  );
+  if (!there) return outcomes;
+  for await (const { entry } of readJournal(journal)) {
+    if (entry.t !== 'outcome') continue;
+    const { kind, issues, ref } = entry.outcome;
+    const changes = (entry.diff ?? []).filter((one) => one.kind === 'set' || one.kind === 'clear');
+    outcomes.set(ref.row, {
+      outcome: kind,
+      codes: [...new Set(issues.map(({ code }) => code))],
+      message: issues.map(({ message }) => message).join(' '),
+      changes: changes.map(({ field, old, new: value }) => ({ field, old, new: value })),
+    });
+  }
+  return outcomes;
+}
+
+/** Whether an orphan that the run acted on ended in a way that somebody has to look at. */
+export async function orphansNeedPerson(folder: RunFolder): Promise<boolean> {
+  const outcomes = await outcomesOf(orphanFolder(folder).journal);
+  return [...outcomes.values()].some(({ outcome }) => !GOOD_OUTCOMES.has(outcome));
+}
+
+/** The records of orphans before they were written, as before.ndjson has them: no row of the file speaks of them. */
+export async function orphansBefore(folder: RunFolder): Promise<string> {
+  const path = join(folder.dir, 'work', 'orphans-before-rows.ndjson');
+  const out = await lineWriter(path);
+  for await (const block of readLog(orphanFolder(folder).before)) {
+    for (const { bytes } of block) out.write(`${bytes.toString('utf8').replace(/^\{"row":\d+,/, '{"row":null,')}\n`);
+    await out.drained();
+  }
+  await out.close();
+  return path;
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { copyPrivately, writeSafely } from '../files/safe-write.js';
+import { RunError } from '../model/error.js';
+import { brakes, type RowsJob } from '../model/job.js';
+import { writeChosen } from './chosen-rows.js';
+import type { RunResult } from './conclude.js';
+import type { RunContext } from './context.js';
+import { type EarlierRun, earlierRun } from './earlier-run.js';
+import { importFile } from './import.js';
+import type { LoadedJob } from './job-file.js';
+import { openRows } from './retry/open-rows.js';
+import type { ImportRequest } from './run.js';
+
+export interface RetryOptions {
+  readonly reportDir?: string;
+  readonly concurrency?: number;
+  /** Writes also to a company that is archived. */
+  readonly force?: boolean;
+}
+
+/**
+ * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
+ * job and these rows alone. What became of an unknown row is looked up before anything is sent; a customer, which cannot be looked up, stays
+ * unknown and is not sent again. The job's brakes are for whole files and do not count. `wanted`: the run's id, the beginning of it, or
+ * `last`. Contract, sections 3 and 7.
+ *
+ * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
+ */
+export async function retryRun(wanted: string, options: RetryOptions, context: RunContext): Promise<RunResult> {
+  const earlier = await earlierRun(wanted, { done: 'retried', command: 'retry' }, context.settings);
+  const { request, folder } = earlier;
+  if (request.kind === 'undo') {
+    throw new RunError(
+      'usage',
+      `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
+    );
+  }
+  const { chosen, before } = await openRows(folder);
+  const notReached = earlier.summary?.rows.not_attempted ?? 0;
+  if (chosen.rows.size === 0) throw nothingToRetry(earlier, notReached);
+  const { reportDir, concurrency, force = false } = options;
+  const again: ImportRequest = {
+    kind: request.kind,
+    lineage: { retries: folder.run },
+    file: request.file,
+    job: withoutBrakes(request.job),
+    company: request.company,
+    dryRun: false,
+    force,
+    notes: notReached === 0 ? [] : [stillToDo(folder.run, notReached)],
+    async makeSource(path, own) {
+      await writeChosen(own, chosen);
+      // Where such a row turns out to be written, this is what it can be put back to.
+      if (before.length > 0) await writeSafely(own.before, (write) => write(Buffer.concat(before)));
+      return copyPrivately(join(folder.dir, 'work', request.source), path);
+    },
+    ...(reportDir === undefined ? {} : { reportDir }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+  };
+  if (request.kind === 'import') return importFile(again, context);
+  const { reconcileFile } = await import('./reconcile.js');
+  return reconcileFile(again, context);
+}
+
+/** A share of a few rows says nothing about the file, whose plan has passed the brakes. */
+function withoutBrakes(loaded: LoadedJob): LoadedJob {
+  const none = brakes.parse({ min_rows: 0 });
+  const job: RowsJob =
+    loaded.job.kind === 'import'
+      ? { ...loaded.job, brakes: none }
+      : { ...loaded.job, brakes: { ...none, same_file: 'warn', headings: 'warn', unknown_keys: 'warn' } };
+  return { ...loaded, job };
+}
+
+function nothingToRetry({ folder, request, summary }: EarlierRun, notReached: number): RunError {
+  const next =
+    notReached > 0
+      ? stillToDo(folder.run, notReached)
+      : summary?.status === 'partial'
+        ? `Rows that need a person are in the rejected file of ${request.reportDir}: correct them there and import that file.`
+        : 'Every row ended well.';
+  return new RunError(
+    'usage',
+    `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. ${next}`,
+  );
+}
+
+function stillToDo(run: string, rows: number): string {
+  const what = rows === 1 ? 'One row of the run was' : `${rows} rows of the run were`;
+  return `${what} not reached: \`rowferry runs resume ${run}\` goes on with ${rows === 1 ? 'it' : 'them'}, or \`runs approve\` where a brake stopped the run.`;
+}

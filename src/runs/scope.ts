@@ -1,0 +1,115 @@
+import { exportColumns } from '../export/columns.js';
+import { type Condition, describe, type Problem } from '../export/condition.js';
+import { conditionOn } from '../export/filter-condition.js';
+import { isFormParameter } from '../export/filter-form.js';
+import { columnOf, fieldNamed, type Naming } from '../export/names.js';
+import { readPaths } from '../export/own-columns.js';
+import { exportRecord } from '../export/record.js';
+import { RunError } from '../model/error.js';
+import { customFieldName, type ReconcileJob } from '../model/job.js';
+import { foldText } from '../pipeline/headings.js';
+import type { Lexicon, ResourceName } from '../resources/spec.js';
+import type { Json } from '../service/port.js';
+import type { RunLexicon } from './lexicon.js';
+
+/** Which records of the service a job's file is about; the others are none of its orphans. Contract, section 4. */
+export interface Scope {
+  /** Of a record as the list shows it. */
+  keeps(record: Json): boolean;
+  /** `category.name = Laptop and country = Germany`. */
+  readonly described: string;
+}
+
+/**
+ * Reads a job's scope by the rules of the filters of exports: names are fields, aliases and headings (`category.name`,
+ * `template.Finance.Cost Centre`), values compare in the type of the field (choices without case, amounts and dates by value,
+ * references by id or name). Fetches the custom field templates and forms where a name asks for them. Undefined: all records.
+ * @throws RunError `usage` with every name and value that cannot be used.
+ */
+export async function openScope(
+  scope: ReconcileJob['scope'],
+  { resource, lexicon }: { readonly resource: ResourceName; readonly lexicon: RunLexicon },
+): Promise<Scope | undefined> {
+  const names = Object.keys(scope);
+  if (names.length === 0) return undefined;
+  const kinds = new Set(names.map((name) => customFieldName(name)?.kind));
+  await Promise.all([kinds.has('template') && lexicon.loadTemplates(), kinds.has('form') && lexicon.loadForms()]);
+  const read = readScope(scope, scopeNaming(resource, lexicon));
+  if (read.problems.length > 0) {
+    throw new RunError('usage', 'The scope of the job cannot be used. Nothing was sent.', read.problems);
+  }
+  const { conditions } = read;
+  return {
+    keeps(record) {
+      const shown = exportRecord(resource, record, { lexicon });
+      return conditions.every((condition) => condition.keeps(shown));
+    },
+    described: conditions.map((condition) => condition.described).join(' and '),
+  };
+}
+
+/** What the names of a scope can mean. */
+export function scopeNaming(
+  resource: ResourceName,
+  lexicon: Lexicon & Partial<Pick<RunLexicon, 'templates' | 'forms'>>,
+): Naming {
+  const context = { lexicon, templates: lexicon.templates ?? [], forms: lexicon.forms ?? [] };
+  return { ...context, resource, columns: exportColumns(resource, context) };
+}
+
+/** The conditions of a scope; sentences for what is no condition. */
+export function readScope(
+  scope: ReconcileJob['scope'],
+  naming: Naming,
+): { readonly conditions: readonly Condition[]; readonly problems: readonly string[] } {
+  const conditions: Condition[] = [];
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  for (const [name, given] of Object.entries(scope)) {
+    const values = (Array.isArray(given) ? given : [given]).map((value) => String(value ?? ''));
+    const one = seen.has(foldText(name))
+      ? { problem: `"${name}" stands there twice.` }
+      : conditionOf(name, values, naming);
+    seen.add(foldText(name));
+    if ('problem' in one) problems.push(`scope: ${one.problem}`);
+    else conditions.push(one);
+  }
+  return { conditions, problems };
+}
+
+/** Parameters of lists, and what stands for them. */
+const NO_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['company', 'a job is of one company; see its key `company`'],
+  ['page', 'all pages are read'],
+  ['ordering', 'all records are read'],
+  ['req', 'records are read whole'],
+]);
+
+function conditionOf(name: string, values: readonly string[], naming: Naming): Condition | Problem {
+  const instead = NO_FIELDS.get(foldText(name)) ?? (isFormParameter(name) ? 'write form.<form>.<column>' : undefined);
+  if (instead !== undefined) return { problem: `"${name}" is no field of a record: ${instead}.` };
+  const condition = conditionOn(name, values, naming);
+  const ids = 'problem' in condition ? undefined : idsMeant(name, values, naming);
+  if (!ids || 'problem' in condition) return condition;
+  const byId = conditionOn(ids.name, ids.values, naming);
+  if ('problem' in byId) return byId;
+  const { keeps } = condition;
+  return {
+    ...condition,
+    described: describe(name, values),
+    keeps: (record) => keeps(record) || byId.keeps(record),
+  };
+}
+
+/** A number in the place of a name is taken as the id, as in the cells of a file; but digits are the number of a contract. */
+function idsMeant(
+  name: string,
+  values: readonly string[],
+  naming: Naming,
+): { readonly name: string; readonly values: readonly string[] } | undefined {
+  const field = columnOf(name, naming) && fieldNamed(name, naming)?.field;
+  const digits = values.map((value) => value.trim()).filter((value) => /^\d+$/.test(value));
+  if (field?.type.kind !== 'reference' || field.type.to === 'contract' || digits.length === 0) return undefined;
+  const id = `${readPaths(field)[0]}.id`;
+  return columnOf(id, naming) ? { name: id, values: digits } : undefined;
+}

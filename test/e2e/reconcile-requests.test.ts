@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { csvText, type Desk, type Night, openNights } from './reconcile-night.js';
+
+/**
+ * Requests of nights with and without the delta read, as the service counts them. Performance page, "Goals". The same with
+ * 100,000 records: bench/reconcile-requests.mjs.
+ */
+
+const RECORDS = 5_000;
+const PAGES = RECORDS / 25;
+const CHANGED = RECORDS / 100;
+/** What the goal allows for finding one's way about. */
+const AROUND = 10;
+
+const JOB = {
+  kind: 'reconcile',
+  resource: 'asset',
+  match: { key: 'serial_number', unique_field: 'serial_number' },
+  columns: {
+    Serial: 'serial_number',
+    Name: 'name',
+    Cost: 'original_cost',
+    Category: 'category.name',
+    Sub: 'category.subcategory',
+    Owner: 'asset_owner',
+    City: 'city',
+  },
+};
+
+const serial = (i: number) => `SN-${100_000 + i}`;
+const costs = Array.from({ length: RECORDS }, (_, i) => 1_000 + i);
+const fileText = () =>
+  csvText([
+    ['Serial', 'Name', 'Cost', 'Category', 'Sub', 'Owner', 'City'],
+    ...costs.map((cost, i) => [serial(i), `Asset ${i}`, `${cost}.00`, 'Laptop', 'Rugged', 'Ben Osei', 'Bern']),
+  ]);
+
+let desk: Desk;
+let job: string;
+let nights = 0;
+
+beforeAll(async () => {
+  desk = await openNights();
+  desk.sandbox.insert(
+    'asset',
+    costs.map((cost, i) => ({
+      serial_number: serial(i),
+      name: `Asset ${i}`,
+      original_cost: cost,
+      category: { id: 1, subcategory: 'Rugged' },
+      asset_owner: 2,
+      city: 'Bern',
+    })),
+  );
+  job = await desk.job('job', JOB);
+}, 60_000);
+afterAll(() => desk.close());
+
+/** The ERP has new costs for one asset in a hundred, spread over the whole list. */
+function change(by: number): void {
+  for (let i = 0; i < RECORDS; i += RECORDS / CHANGED) costs[i + (by % 100)]! += by;
+}
+
+const night = async (apply = true): Promise<Night> =>
+  desk.night(await desk.file(`night-${++nights}.csv`, fileText()), job, { apply });
+
+describe(`${RECORDS} records, one in a hundred changed`, { timeout: 120_000 }, () => {
+  it('the first night reads the list once; the nights after it read what changed', async () => {
+    change(1);
+    const first = await night();
+    expect([first.code, first.writes, first.summary.reconcile.read.how], first.err).toEqual([0, CHANGED, 'full']);
+    expect(first.requests).toBeLessThanOrEqual(PAGES + CHANGED + AROUND);
+    expect(first.summary.requests.total).toBe(first.requests);
+
+    // What the first night wrote is what changed since its reading.
+    const second = await night();
+    expect([second.code, second.writes, second.summary.rows['unchanged']], second.err).toEqual([0, 0, RECORDS]);
+    expect(second.summary.reconcile.read).toMatchObject({ how: 'delta', certified: true, records: RECORDS });
+    expect(second.requests).toBeLessThanOrEqual((PAGES + CHANGED + AROUND) / 20);
+
+    const third = await night(false);
+    expect([third.code, third.writes, third.summary.reconcile.read.how], third.err).toEqual([0, 0, 'delta']);
+    expect(third.requests).toBeLessThanOrEqual((PAGES + CHANGED + AROUND) / 20);
+
+    // Both sides move: the ERP in 50 places, people in 50 others.
+    change(2);
+    for (let i = 3; i < RECORDS; i += RECORDS / CHANGED) desk.sandbox.edit('asset', i + 1, { city: 'Basel' });
+    const fourth = await night();
+    expect([fourth.code, fourth.writes, fourth.summary.reconcile.read.how], fourth.err).toEqual([
+      0,
+      2 * CHANGED,
+      'delta',
+    ]);
+    expect(fourth.requests).toBeLessThanOrEqual(2 * CHANGED + CHANGED / 25 + AROUND);
+    expect(desk.sandbox.records('asset').map((one) => Number(one['original_cost']))).toEqual(costs);
+    expect(desk.sandbox.records('asset').filter((one) => one['city'] !== 'Bern')).toEqual([]);
+  });
+
+  it('a record that went and one that came are seen, with as many records as before', async () => {
+    desk.sandbox.remove('asset', 777);
+    desk.sandbox.insert('asset', [{ serial_number: 'BY-HAND', name: 'By hand', category: { id: 1 } }]);
+    const after = await night(false);
+    expect(after.code, after.err).toBe(0);
+    expect(after.summary.rows).toMatchObject({ created: 1, unchanged: RECORDS - 1 });
+    expect(after.report('orphans.csv').map((line) => line['key'])).toEqual(['BY-HAND']);
+  });
+
+  it('reads whole at least every `full_every` runs', async () => {
+    desk.sandbox.remove('asset', RECORDS + 1);
+    const often = await desk.job('often', { ...JOB, read: { full_every: 1 } });
+    const whole = await desk.night(await desk.file('often.csv', fileText()), often, {});
+    expect([whole.code, whole.summary.reconcile.read.how], whole.err).toEqual([0, 'full']);
+    const how: string[] = [];
+    const third = await desk.job('third', { ...JOB, read: { full_every: 3 } });
+    for (let n = 0; n < 7; n++)
+      how.push((await desk.night(await desk.file('often.csv', fileText()), third, {})).summary.reconcile.read.how);
+    for (let n = 0; n + 3 <= how.length; n++) expect(how.slice(n, n + 3)).toContain('full');
+    expect(how).toContain('delta');
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { type ReconcileJob, reconcileJob } from '../../src/model/job.js';
+import { compileCompare } from '../../src/pipeline/authority.js';
+import { resourceSpec } from '../../src/resources/registry.js';
+
+const FIELDS = ['name', 'serial_number', 'asset_notes', 'category.name', 'category.subcategory', 'template.2.11'];
+const TEMPLATES = [
+  {
+    id: 2,
+    name: 'Finance',
+    resource: 'asset',
+    active: true,
+    fields: [{ id: 11, name: 'Cost Centre', type: 'text', active: true }],
+  },
+];
+
+function compile(compare: object, fields: readonly string[] = FIELDS) {
+  const job: ReconcileJob = reconcileJob.parse({
+    kind: 'reconcile',
+    resource: 'asset',
+    match: { key: 'serial_number' },
+    columns: {},
+    compare,
+  });
+  return compileCompare(job, resourceSpec('asset'), { templates: TEMPLATES as never, forms: [] }, { fields });
+}
+
+describe('whose value stands', () => {
+  test('the file, where the job says nothing', () => {
+    expect(compile({}).stands('name', { name: 'a' }, { name: 'b' })).toBe('file');
+  });
+
+  test('a field by its name, all others by `*`; custom fields by the names people use', () => {
+    const { stands, problems } = compile({
+      authority: { '*': 'service', Name: 'file', 'template.Finance.Cost Centre': 'fill' },
+    });
+    expect(problems).toEqual([]);
+    expect(stands('name', { name: 'a' }, { name: 'b' })).toBe('file');
+    expect(stands('asset_notes', { asset_notes: 'a' }, {})).toBe('service');
+    expect(stands('template.2.11', { 'template.2.11': 'x' }, {})).toBe('file');
+    expect(stands('template.2.11', { 'template.2.11': 'x' }, { 'template.2.11': 'y' })).toBe('service');
+  });
+
+  test('only the fields that are named are compared, where some are', () => {
+    const { stands } = compile({ fields: ['name'] });
+    expect(stands('name', { name: 'a' }, {})).toBe('file');
+    expect(stands('asset_notes', { asset_notes: 'a' }, {})).toBe('none');
+  });
+
+  test('a subcategory follows its category where that differs, and stands for itself where it does not', () => {
+    const { stands } = compile({ authority: { 'category.name': 'service', 'category.subcategory': 'file' } });
+    const set = { 'category.name': { id: 1 }, 'category.subcategory': 'Rugged' };
+    expect(stands('category.subcategory', set, { 'category.name': { id: 2 }, 'category.subcategory': 'Office' })).toBe(
+      'service',
+    );
+    expect(
+      stands('category.subcategory', set, { 'category.name': { id: 1 }, 'category.subcategory': 'Business' }),
+    ).toBe('file');
+    const led = compile({ authority: { 'category.name': 'service' } });
+    expect(led.stands('category.subcategory', set, { 'category.name': { id: 1 } })).toBe('service');
+  });
+
+  test('names that are no fields, or that nothing sets, are told', () => {
+    const { problems } = compile({ fields: ['nmae'], authority: { room: 'file' } });
+    expect(problems).toEqual([
+      expect.stringMatching(/compare.fields: .*no field "nmae"/),
+      'compare.authority: "room" is mapped to no column, so there is nothing to compare',
+    ]);
+  });
+});

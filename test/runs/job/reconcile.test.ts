@@ -1,0 +1,479 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  exportJob,
+  importJob,
+  orphanRules,
+  type ReconcileJob,
+  reconcileBrakes,
+  reconcileJob,
+} from '../../../src/model/job.js';
+import { checkJobText, problemLine } from '../../../src/runs/job-file.js';
+
+const GOOD = `kind: reconcile
+resource: asset
+match: { key: serial_number }
+columns:
+  Item: name
+  Serial: serial_number
+  Cost: original_cost
+constants: { city: Oslo }
+defaults: { room: A1 }
+`;
+const CONTRACT = `kind: reconcile
+resource: contract
+match: { key: number, missing: skip }
+columns: { No: number, Title: name, Status: status }
+`;
+
+/** `line:column message` of every problem; warnings say so. */
+function problemsOf(text: string): string[] {
+  return checkJobText(text).problems.map((problem) => problemLine('j', problem).slice(2));
+}
+
+function jobOf(text: string): ReconcileJob {
+  const { job, problems } = checkJobText(text);
+  expect(problems.map(({ message }) => message)).toEqual([]);
+  if (job?.kind !== 'reconcile') throw new Error(`not a reconcile job: ${job?.kind}`);
+  return job;
+}
+
+/** The fault stands where the number says; what has no number stands anywhere in a line. */
+const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = [
+  // Kind
+  [
+    'a misspelt kind',
+    GOOD.replace('reconcile', 'reconcil'),
+    '1:7 `kind` is "reconcil"; it must be import, export or reconcile, did you mean `reconcile`?',
+  ],
+  ...(['compare', 'orphans', 'scope'] as const).flatMap((key): [string, string, ...string[]][] => [
+    [
+      `no kind, but ${key}`,
+      `${GOOD.replace('kind: reconcile\n', '')}${key}: { nonsense: 1 }\n`,
+      '1:1 `kind` is missing; write import, export or reconcile',
+      key === 'scope'
+        ? '9:10 scope: asset records show no "nonsense"'
+        : `9:${key.length + 5} unknown key \`nonsense\`; known here`,
+    ],
+    [
+      `a kind that is none, but ${key}`,
+      `${GOOD.replace('reconcile', 'zzz')}${key}: 5\n`,
+      `10:${key.length + 3} \`${key}\` must be a mapping`,
+    ],
+  ]),
+  // Shape
+  [
+    'a key of imports',
+    `${GOOD}repeat: true\n`,
+    '10:1 `repeat` belongs to import jobs; known in a reconcile job: kind, resource',
+  ],
+  ['edited_from', `${GOOD}edited_from: x\n`, '10:1 `edited_from` belongs to import jobs'],
+  ['a key of exports', `${GOOD}output: a.csv\n`, '10:1 `output` belongs to export jobs'],
+  ['a misspelt key', `${GOOD}orphan: {}\n`, '10:1 unknown key `orphan`, did you mean `orphans`?'],
+  [
+    'a misspelt key of compare',
+    `${GOOD}compare: { autority: {} }\n`,
+    '10:12 unknown key `autority`, did you mean `authority`?',
+  ],
+  [
+    'a misspelt key of orphans',
+    `${GOOD}orphans: { actoin: report }\n`,
+    '10:12 unknown key `actoin`, did you mean `action`?',
+  ],
+  [
+    'a misspelt key of read',
+    `${GOOD}read: { fulll_every: 3 }\n`,
+    '10:9 unknown key `fulll_every`, did you mean `full_every`?',
+  ],
+  [
+    'a misspelt brake',
+    `${GOOD}brakes: { same_fil: stop }\n`,
+    '10:11 unknown key `same_fil`, did you mean `same_file`?',
+  ],
+  [
+    'a brake that is neither',
+    `${GOOD}brakes: { headings: no }\n`,
+    '10:21 `brakes.headings` is "no"; it must be one of: stop, warn',
+  ],
+  [
+    'a brake of more than all',
+    `${GOOD}brakes: { max_orphans: 101% }\n`,
+    '10:24 `brakes.max_orphans` is "101%", a share of the records above 100%',
+  ],
+  ['a wrong full_every', `${GOOD}read: { full_every: 0 }\n`, '10:21 `read.full_every` is "0"; it must be 1 or more'],
+  [
+    'a wrong after',
+    `${GOOD}orphans: { set: { floor: "1" }, after: 0 }\n`,
+    '`orphans.after` is "0"; it must be 1 or more',
+  ],
+  ['apply as text', `${GOOD}apply: "yes"\n`, '10:8 `apply` must be true or false, not "yes"'],
+  [
+    'an authority that is none',
+    `${GOOD}compare: { authority: { name: servce } }\n`,
+    '10:31 `compare.authority.name` is "servce"; it must be one of: file, service, fill, did you mean `service`?',
+  ],
+  [
+    'fields that are no list',
+    `${GOOD}compare: { fields: name }\n`,
+    '10:20 `compare.fields` must be a list, not "name"',
+  ],
+  ['an empty list of fields', `${GOOD}compare: { fields: [] }\n`, '10:20 `compare.fields` is an empty list'],
+  ['an empty list in the scope', `${GOOD}scope: { city: [] }\n`, '10:16 `scope.city` is an empty list'],
+  [
+    'a mapping in the scope',
+    `${GOOD}scope: { city: { a: 1 } }\n`,
+    '10:16 `scope.city` must be text, a number, true or false, ~ or a list, not a mapping',
+  ],
+  [
+    'a key as retire',
+    `${GOOD}retire: { lifecycle_stage: ~ }\n`,
+    '10:28 `retire.lifecycle_stage` must be text, a number or true or false, not empty',
+  ],
+  // Compare
+  [
+    'an unknown field',
+    `${GOOD}compare: { fields: [nam] }\n`,
+    '10:21 an asset has no field `nam`, did you mean `name`?',
+  ],
+  [
+    'an unknown authority',
+    `${GOOD}compare: { authority: { nam: file } }\n`,
+    '10:25 an asset has no field `nam`, did you mean `name`?',
+  ],
+  [
+    'a field that nothing sets',
+    `${GOOD}compare: { fields: [name, asset_notes] }\n`,
+    '10:27 `asset_notes` is set by no column, constant or default, so there is nothing to compare',
+  ],
+  [
+    'an authority that nothing sets',
+    `${GOOD}compare: { authority: { asset_notes: fill } }\n`,
+    '10:25 `asset_notes` is set by no column',
+  ],
+  [
+    'a custom field that nothing sets',
+    `${GOOD}compare: { fields: [template.Finance.Budget] }\n`,
+    '10:21 `template.Finance.Budget` is set by no column',
+  ],
+  ['* among the fields', `${GOOD}compare: { fields: ["*"] }\n`, '10:21 `*` belongs to `compare.authority`'],
+  [
+    'the same field twice',
+    `${GOOD}compare: { authority: { cost: file, original_cost: fill } }\n`,
+    'the same field as `cost`',
+  ],
+  // Orphans
+  [
+    'an action that is none',
+    `${GOOD}orphans: { action: delete }\n`,
+    '10:20 `orphans.action` is "delete"; it must be report, archive or set: { field: value }',
+  ],
+  [
+    'a misspelt action',
+    `${GOOD}orphans: { action: archiv }\n`,
+    '10:20 `orphans.action` is "archiv"; it must be report, archive or set: { field: value }, did you mean `archive`?',
+  ],
+  ['a list as action', `${GOOD}orphans: { action: [set] }\n`, '10:20 `orphans.action` is a list; it must be report'],
+  [
+    'a misspelt set',
+    `${GOOD}orphans: { action: { sett: { floor: "1" } } }\n`,
+    '10:22 unknown key `sett`, did you mean `set`?',
+  ],
+  [
+    'an action without values',
+    `${GOOD}orphans: { action: { set: 5 } }\n`,
+    '10:27 `orphans.action.set` must be a mapping of keys to values, not "5"',
+  ],
+  [
+    'set without values',
+    `${GOOD}orphans: { action: set }\n`,
+    '10:12 `action: set` needs to know what; add `set: { field: value }`',
+  ],
+  ['set of nothing', `${GOOD}orphans: { set: {} }\n`, '10:12 `orphans.set` names no field'],
+  [
+    'values without set',
+    `${GOOD}orphans: { action: report, set: { floor: "1" } }\n`,
+    '10:28 `set` has no effect with `action: report`',
+  ],
+  [
+    'values beside archive',
+    `${CONTRACT}orphans: { action: archive, set: { status: archived } }\n`,
+    '5:29 `set` has no effect with `action: archive`',
+  ],
+  [
+    'values twice',
+    `${GOOD}orphans: { action: { set: { floor: "1" } }, set: { floor: "2" } }\n`,
+    '`set` stands beside `action: { set: … }`; keep one',
+  ],
+  [
+    'an archive of assets',
+    `${GOOD}orphans: { action: archive }\n`,
+    '10:20 assets have no archive: use `set: { lifecycle_stage: Retired }`',
+  ],
+  [
+    'an archive of suppliers',
+    'kind: reconcile\nresource: supplier\nmatch: { key: name }\ncolumns: { N: name }\norphans: { action: archive }\n',
+    '5:20 suppliers have no archive: use `set: { field: value }`',
+  ],
+  [
+    'an unknown field in set',
+    `${GOOD}orphans: { set: { lifecycle_stge: Retired } }\n`,
+    '10:19 an asset has no field `lifecycle_stge`, did you mean `lifecycle_stage`?',
+  ],
+  [
+    'a field in action.set',
+    `${GOOD}orphans: { action: { set: { lifecycle_stge: Retired } } }\n`,
+    '10:29 an asset has no field `lifecycle_stge`',
+  ],
+  ['a field that can only be read', `${GOOD}orphans: { set: { region: EU } }\n`, '10:19 `region` can only be read'],
+  [
+    'a field that updates lack',
+    `${GOOD}orphans: { set: { area: North } }\n`,
+    '10:19 `area` cannot be set: it is fixed when an asset is created',
+  ],
+  ['the id', `${GOOD}orphans: { set: { id: 5 } }\n`, '10:19 `id` cannot be set'],
+  ['the key', `${GOOD}orphans: { set: { serial: gone } }\n`, '10:19 `serial` is the key of this job'],
+  [
+    'a value outside a list',
+    `${GOOD}orphans: { set: { warranty_type: gone } }\n`,
+    '10:34 orphans.set: `warranty_type` is "gone"; it must be one of: none, oem',
+  ],
+  [
+    'a value too long',
+    `${GOOD}orphans: { set: { lifecycle_stage: ${'x'.repeat(51)} } }\n`,
+    '10:36 orphans.set: `lifecycle_stage` cannot be used',
+  ],
+  [
+    'a blank value',
+    `${GOOD}orphans: { set: { lifecycle_stage: " " } }\n`,
+    '10:36 orphans.set: `lifecycle_stage` is blank; state a value',
+  ],
+  [
+    'a code that YAML changes',
+    `${GOOD}orphans: { set: { asset_tag: 007 } }\n`,
+    '10:30 orphans.set: `asset_tag` is written 007, which YAML reads as 7; put it in quotes: "007"',
+  ],
+  [
+    'a status that updates do not take',
+    `${CONTRACT}orphans: { set: { status: expired } }\n`,
+    '5:27 orphans.set: `status` is "expired"; an update accepts only: active, archived',
+  ],
+  [
+    'a field twice',
+    `${GOOD}orphans: { set: { bldg_name: A, bldng_name: B } }\n`,
+    '`bldng_name` is given twice: `bldg_name` sets it already',
+  ],
+  // Retire
+  [
+    'an unknown field in retire',
+    `${GOOD}retire: { lifecycle_stge: Retired }\n`,
+    '10:11 an asset has no field `lifecycle_stge`, did you mean',
+  ],
+  [
+    'a bad value in retire',
+    `${GOOD}retire: { original_cost: much }\n`,
+    '10:26 retire: `original_cost` is "much"; it must be a number',
+  ],
+  ['retire of nothing', `${GOOD}retire: {}\n`, '10:1 `retire` names no field; write `retire: { field: value }`'],
+  ['retire in an import', `${GOOD.replace('reconcile', 'import')}retire: { area: x }\n`, '10:11 `area` cannot be set'],
+  // Scope
+  [
+    'an unknown name',
+    `${GOOD}scope: { category.nam: Laptop }\n`,
+    '10:10 scope: asset records show no "category.nam". Did you mean "category.name"',
+  ],
+  [
+    'a field that is never shown',
+    `${GOOD}scope: { inventory_no: x }\n`,
+    '10:10 scope: "inventory_no" can be written, but the service never shows it',
+  ],
+  [
+    'a value of another type',
+    `${GOOD}scope: { original_cost: much, warranty_type: [oem, oemm] }\n`,
+    '10:25 scope: "original_cost": "much" must be a number',
+    '10:52 scope: "warranty_type": "oemm" must be one of',
+  ],
+  [
+    'a date that is none',
+    `${GOOD}scope: { service_start_date: 2025-02-29 }\n`,
+    '10:30 scope: "service_start_date": "2025-02-29" must be a date',
+  ],
+  [
+    'a code in the scope that YAML changes',
+    `${GOOD}scope: { asset_tag: [007] }\n`,
+    '10:22 scope: `asset_tag` is written 007',
+  ],
+  [
+    'parameters in the scope',
+    `${GOOD}scope: { company: 2, req: warranty }\n`,
+    '10:10 scope: "company" is no field of a record: a job is of one company',
+    '10:22 scope: "req" is no field',
+  ],
+  ['half a custom field', `${GOOD}scope: { template.Finance: x }\n`, '10:10 `template.Finance` is incomplete'],
+  [
+    'the same name twice',
+    `${GOOD}scope: { city: a, " City": b }\n`,
+    '10:19 ` City` is the same as `city`; write both values as a list',
+  ],
+  [
+    'a form of a supplier',
+    'kind: reconcile\nresource: supplier\nmatch: { key: name }\ncolumns: { N: name }\nscope: { form.A.B: 1 }\n',
+    '5:10 `form.A.B`: a supplier has no custom forms',
+  ],
+  // Customers
+  [
+    'customers',
+    'kind: reconcile\nresource: customer\nmatch: { key: name }\ncolumns: { N: name }\norphans: { set: { city: x } }\n',
+    '2:11 customers cannot be reconciled: the service neither lists nor shows them',
+  ],
+  // Reconcile keys in an import
+  [
+    'reconcile brakes in an import',
+    `${GOOD.replace('reconcile', 'import')}brakes: { same_file: warn }\n`,
+    '10:11 `brakes.same_file` belongs to reconcile jobs; known here: max_invalid',
+  ],
+  [
+    'reconcile keys in an import',
+    `${GOOD.replace('reconcile', 'import')}scope: {}\nread: {}\napply: true\n`,
+    '10:1 `scope` belongs to reconcile jobs; known in an import job',
+    '11:1 `read` belongs',
+    '12:1 `apply` belongs',
+  ],
+];
+
+describe('a reconcile job', () => {
+  it('needs no more than an import, and says what it leaves out', () => {
+    expect(jobOf(GOOD)).toMatchObject({
+      compare: { authority: {} },
+      orphans: { action: 'report', after: 2 },
+      scope: {},
+      apply: false,
+      read: { full_every: 7 },
+      brakes: { min_rows: 1, same_file: 'stop', headings: 'stop', unknown_keys: 'stop' },
+    });
+  });
+
+  it.each(FAULTS)('is refused for %s', (_, yaml, ...expected) => {
+    const lines = problemsOf(yaml);
+    expect(checkJobText(yaml).job).toBeUndefined();
+    for (const words of expected) {
+      const found = lines.some((line) => (/^\d/.test(words) ? line.startsWith(words) : line.includes(words)));
+      expect(found, `${words}\n${lines.join('\n')}`).toBe(true);
+    }
+  });
+
+  it('lists every fault, top to bottom, each once', () => {
+    const lines = problemsOf(
+      `${GOOD}compare:\n  fields: [nam, room]\n  authority: { "*": flie, cityy: file }\norphans: { action: archive, after: x }\nscope: { cty: 1 }\nretire: { region: x }\nread: { full_every: 0 }\n`,
+    );
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      '11:12',
+      '12:21',
+      '12:27',
+      '13:20',
+      '13:36',
+      '14:10',
+      '15:11',
+      '16:21',
+    ]);
+  });
+
+  it('takes all forms of an action', () => {
+    const orphans = (yaml: string) => jobOf(`${GOOD}orphans: ${yaml}\n`).orphans;
+    const set = { lifecycle_stage: 'Retired' };
+    expect(orphans('{ action: report }')).toEqual({ action: 'report', after: 2 });
+    expect(orphans('{ action: { set: { lifecycle_stage: Retired } } }')).toEqual({ action: 'set', set, after: 2 });
+    expect(orphans('{ action: set, set: { lifecycle_stage: Retired }, after: 1 }')).toEqual({
+      action: 'set',
+      set,
+      after: 1,
+    });
+    expect(orphans('{ set: { lifecycle_stage: Retired } }')).toEqual({ action: 'set', set, after: 2 });
+    expect(jobOf(`${CONTRACT}orphans: { action: archive, after: 5 }\n`).orphans).toEqual({
+      action: 'archive',
+      after: 5,
+    });
+    expect(orphans('{ set: { template.Finance.Cost Centre: none, owner: Ada Park } }').set).toHaveProperty('owner');
+  });
+
+  it('compares what columns, constants and defaults set, by name or alias', () => {
+    const { compare } = jobOf(
+      `${GOOD}compare: { fields: [name, cost, city, room], authority: { city: service, ROOM: fill, "*": file } }\n`,
+    );
+    expect(compare).toEqual({
+      fields: ['name', 'cost', 'city', 'room'],
+      authority: { city: 'service', ROOM: 'fill', '*': 'file' },
+    });
+    // Whether a name and an id mean the same custom field, the service alone knows.
+    const custom = GOOD.replace('  Cost:', '  Budget: template.1.2\n  Cost:');
+    jobOf(`${custom}compare: { authority: { template.Finance.Budget: service } }\n`);
+    expect(problemsOf(`${custom}compare: { fields: [form.A.B] }\n`)[0]).toContain('set by no column');
+  });
+
+  it('names the records it is about as exports do', () => {
+    const { scope } = jobOf(
+      `${GOOD}scope: { category.name: [Laptop, 3], country: de, contract: ~, template.Finance.Cost Centre: CC-1, form.Data centre.Rack: A1 }\n`,
+    );
+    expect(Object.keys(scope)).toHaveLength(5);
+    // A value that no record has is fine.
+    jobOf(`${GOOD}scope: { category.name: Spaceship, manufacturer: Acme, city: "" }\n`);
+  });
+
+  it('may have the id as its key, and rules for what is there and what is not', () => {
+    jobOf('kind: reconcile\nresource: contract\nmatch: { key: id, missing: fail }\ncolumns: { Id: id, T: name }\n');
+    jobOf(GOOD.replace('key: serial_number', 'key: serial_number, existing: skip, missing: skip'));
+  });
+
+  it('is warned of what has no effect', () => {
+    const warned = (yaml: string) => {
+      const { job, problems } = checkJobText(yaml);
+      expect(job, JSON.stringify(problems)).toBeDefined();
+      return problems.map((problem) => problemLine('j', problem).slice(2));
+    };
+    expect(warned(`${GOOD}compare: { authority: { serial: service } }\n`)).toEqual([
+      '10:25 warning: `serial` has no effect: it is the key, which is the same in a row and its record',
+    ]);
+    expect(warned(`${GOOD}compare: { fields: [name], authority: { city: service } }\n`)).toEqual([
+      '10:41 warning: `city` has no effect: `compare.fields` leaves it out',
+    ]);
+    expect(warned(`${GOOD}compare: { fields: [cost, original_cost] }\n`)[0]).toContain('stands in the list twice');
+    expect(warned(`${GOOD}orphans: { after: 3 }\n`)).toEqual([
+      '10:12 warning: `after` has no effect: orphans are only reported',
+    ]);
+    expect(
+      warned(`${GOOD.replace('number }', 'number, missing: skip }')}retire: { lifecycle_stage: Retired }\n`),
+    ).toEqual(['10:1 warning: `retire` has no effect: this job creates no records']);
+    expect(warned(`${GOOD.replace('reconcile', 'import')}brakes: { max_orphans: 5 }\n`)).toEqual([
+      '10:11 warning: `brakes.max_orphans` has no effect: only reconcile jobs look for records that a file does not hold',
+    ]);
+  });
+});
+
+describe('whatever a person writes into a reconcile job', () => {
+  const nested = fc.constantFrom(
+    ...Object.keys(reconcileJob.shape),
+    ...Object.keys(importJob.shape),
+    ...Object.keys(exportJob.shape),
+    ...Object.keys(orphanRules.in.shape),
+    ...Object.keys(reconcileBrakes.shape),
+    ...['name', 'authority', 'fields', '*', 'id', 'template.Finance', 'form.A.B', 'category.name', '__proto__'],
+  );
+
+  it('is answered with a job or with problems, never with a crash', () => {
+    fc.assert(
+      fc.property(
+        fc.object({ key: nested, maxDepth: 4 }),
+        fc.constantFrom(...['asset', 'contract', 'customer']),
+        (value, resource) => {
+          const job = { kind: 'reconcile', resource, match: { key: 'name' }, columns: { N: 'name' }, ...value };
+          const { job: good, problems } = checkJobText(JSON.stringify(job, null, 1));
+          expect(good === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
+          for (const { line, column, message } of problems) {
+            expect([line > 0, column > 0]).toEqual([true, true]);
+            expect(message).not.toContain('[object');
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

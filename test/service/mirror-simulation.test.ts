@@ -1,0 +1,229 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RULES, type Rules } from '../../src/service/mirror/delta.js';
+import { openMirror } from '../../src/service/mirror.js';
+import type { Mirror } from '../../src/service/mirror-port.js';
+import type { Json } from '../../src/service/port.js';
+import { type AssetList, assetList, type Grain, type Ties } from './mirror-fake.js';
+import { random } from './whole-list-fake.js';
+
+let dir: string;
+beforeAll(async () => {
+  // Thousands of small files are made durable: in memory that takes no time.
+  dir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'rowferry-mirror-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const HOUR = 3600_000;
+/** `keen`: every write gets a date. `lazy`: some writes of others do not; `deaf`: none of ours does. */
+type Manner = 'keen' | 'lazy' | 'deaf';
+
+interface Story {
+  readonly seed: number;
+  readonly chance: () => number;
+  readonly list: AssetList;
+  readonly label: string;
+  readonly manner: Manner;
+  readonly fullEvery: number;
+  readonly nights: number;
+  /** What may happen before an answer; switched on for some nights. */
+  readonly moving: { on: boolean };
+}
+
+/** Everything that happens under a seed. */
+function story(seed: number): Story {
+  const chance = random(seed * 7919 + 3);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T;
+  const size = chance() < 0.15 ? Math.floor(chance() * 90) : 76 + Math.floor(chance() * 250);
+  const grain = pick<Grain>(['ms', 's', 's', 'day', 'day']);
+  const ties = pick<Ties>(['id', '-id', 'any']);
+  const ordering = chance() < 0.85 ? 'honoured' : pick(['ignored', 'ascending', 'refused'] as const);
+  const manner = pick<Manner>(['keen', 'keen', 'keen', 'lazy', 'deaf']);
+  const form =
+    chance() < 0.05 ? 'odd' : pick(['zoned', 'zoned', 'offset', 'local', grain === 'day' ? 'date' : 'zoned'] as const);
+  const show = {
+    zoned: (millis: number) => new Date(millis).toISOString(),
+    offset: (millis: number) => `${new Date(millis + 2 * HOUR).toISOString().slice(0, 19)}+02:00`,
+    local: (millis: number) => new Date(millis).toISOString().slice(0, 19).replace('T', ' '),
+    date: (millis: number) => new Date(millis).toISOString().slice(0, 10),
+    odd: (millis: number) => (millis % 7 === 0 ? null : new Date(millis).toISOString()),
+  }[form];
+  const moving = { on: false };
+  const often = pick([0.05, 0.2, 0.6]);
+  const edits = chance() < 0.6;
+  const list = assetList({
+    size,
+    random: chance,
+    grain,
+    ties,
+    ordering,
+    show,
+    beforeAnswer(living) {
+      if (!moving.on) return;
+      while (chance() < often) {
+        const what = edits ? 0 : chance();
+        // What changed before changes again: it moves away from where it is looked for.
+        if (what < 0.55) living.update((chance() < 0.7 && pick(living.touched.slice(-60))) || someId(living, chance));
+        else if (what < 0.65) living.create();
+        else if (what < 0.75) living.remove(someId(living, chance));
+        else if (what < 0.85) {
+          living.remove(someId(living, chance));
+          living.create();
+        } else living.update(someId(living, chance));
+      }
+    },
+  });
+  const label = `seed ${seed} (${list.size} assets, ${grain}, ties ${ties}, ${ordering}, ${manner}, ${form})`;
+  const nights = 3 + Math.floor(chance() * 5);
+  return { seed, chance, list, label, manner, fullEvery: pick([2, 5, 7, 20]), nights, moving };
+}
+
+const someId = ({ ids }: AssetList, chance: () => number): number => ids[Math.floor(chance() * ids.length)] ?? 1;
+
+/** A day: others create, change and remove records. */
+function day({ list, chance, manner }: Story): { lazily: boolean } {
+  let lazily = false;
+  list.time += chance() < 0.2 ? 60_000 : Math.floor(chance() * 30 * HOUR);
+  const changes = [0, 1, 3, 10, 40, 60][Math.floor(chance() * 6)] as number;
+  for (let done = 0; done < changes; done++) {
+    const moves = manner !== 'lazy' || chance() < 0.9;
+    lazily ||= !moves;
+    list.update(someId(list, chance), moves);
+    if (chance() < 0.1) list.time += Math.floor(chance() * HOUR);
+  }
+  const comeAndGo = chance();
+  if (comeAndGo < 0.3) for (let made = Math.ceil(chance() * 4); made > 0; made--) list.create();
+  if (comeAndGo > 0.25 && comeAndGo < 0.35) list.remove(someId(list, chance));
+  return { lazily };
+}
+
+interface Tally {
+  readonly wrong: string[];
+  nights: number;
+  deltas: number;
+  moved: number;
+  rechecks: number;
+  told: number;
+}
+
+const all = async (mirror: Mirror): Promise<Json[]> => {
+  const records: Json[] = [];
+  for await (const batch of mirror.records()) for (const { record } of batch) records.push(record);
+  return records;
+};
+
+async function live(told: Story, tally: Tally, rules: Rules): Promise<void> {
+  const { list, chance, label, moving, manner } = told;
+  const folder = join(dir, `mirror-${told.seed}`);
+  /** Changes without a date that no full reading has seen. */
+  let hidden = false;
+  let ours: number[] = [];
+  for (let night = 1; night <= told.nights; night++) {
+    const where = `${label}, night ${night}`;
+    const before = list.event;
+    moving.on = chance() < 0.4;
+    const options = { dir: folder, fullEvery: told.fullEvery, now: () => list.time };
+    const mirror = await openMirror(list.service, 'asset', options, rules);
+    const atRest = list.event === before;
+    moving.on = false;
+    tally.nights++;
+    if (mirror.how === 'full' && mirror.certified) hidden = false;
+    if (mirror.how === 'delta') tally.deltas++;
+    if (mirror.how === 'delta' && !atRest) tally.moved++;
+    const records = await all(mirror);
+    const ids = records.map(({ id }) => id as number);
+    if (ids.some((id, at) => at > 0 && id <= (ids[at - 1] as number))) tally.wrong.push(`${where}: not ascending`);
+    if (mirror.count !== ids.length) tally.wrong.push(`${where}: count ${mirror.count}, ${ids.length} records`);
+    const sure = mirror.certified && !hidden;
+    if (sure && atRest && JSON.stringify(records) !== JSON.stringify(list.records())) {
+      tally.wrong.push(`${where}: ${mirror.how} reading of a list at rest is wrong: ${mirror.described}`);
+    }
+    if (sure && mirror.how === 'delta') {
+      const old = records.filter((record) => !list.wasSo(record, before));
+      if (old.length > 0) tally.wrong.push(`${where}: ${old.map(({ id }) => id)} as they were before the reading`);
+      const found = new Set(ids);
+      const lost = list.there(before).filter((id) => !found.has(id));
+      if (lost.length > 0) tally.wrong.push(`${where}: ${lost} are missing`);
+    }
+    if (mirror.how === 'delta' && ours.length > 0 && manner === 'deaf') {
+      tally.wrong.push(`${where}: a delta reading although what was written shows no new date`);
+    }
+    ours = await work(told, tally, mirror, { where, sure });
+    await mirror.close();
+    if (day(told).lazily) hidden = true;
+  }
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** The run's own writes, and looks at what has changed meanwhile. */
+async function work(
+  { list, chance, manner }: Story,
+  tally: Tally,
+  mirror: Mirror,
+  { where, sure }: { where: string; sure: boolean },
+): Promise<number[]> {
+  const ours: number[] = [];
+  const look = async () => {
+    tally.rechecks++;
+    const changed = await mirror.recheck();
+    if (!changed) return;
+    tally.told++;
+    if (!sure || ours.length > 0) return;
+    if (JSON.stringify(await all(mirror)) !== JSON.stringify(list.records())) tally.wrong.push(`${where}: recheck`);
+  };
+  if (chance() < 0.6) {
+    for (let others = Math.floor(chance() * 4); others > 0; others--) list.update(someId(list, chance));
+    if (chance() < 0.2) list.create();
+    await look();
+    list.update(someId(list, chance));
+    await look();
+  }
+  if (chance() < 0.5) {
+    const planned = Array.from({ length: Math.floor(chance() * 40) }, () => someId(list, chance));
+    mirror.written(planned);
+    // Some are refused, or never sent.
+    for (const id of planned) {
+      if (chance() < 0.1) continue;
+      if (manner === 'deaf') ours.push(id);
+      list.update(id, manner !== 'deaf');
+    }
+    if (manner !== 'deaf' && chance() < 0.5) await look();
+  }
+  return ours;
+}
+
+async function seeds(from: number, to: number, rules: Rules = RULES): Promise<Tally> {
+  const tally: Tally = { wrong: [], nights: 0, deltas: 0, moved: 0, rechecks: 0, told: 0 };
+  for (let seed = from; seed <= to; seed++) await live(story(seed), tally, rules);
+  return tally;
+}
+
+const SEEDS = Number(process.env['MIRROR_SEEDS'] ?? 1_000);
+
+test(`${SEEDS} services, each over some nights: a delta reading shows what a full one would`, {
+  timeout: 3_600_000,
+}, async () => {
+  const { wrong, ...tally } = await seeds(1, SEEDS);
+  console.info(
+    `${tally.nights} nights, ${tally.deltas} with delta (${tally.moved} of a list that changed meanwhile); ` +
+      `${tally.told} of ${tally.rechecks} rechecks told what had changed; ${wrong.length} violations`,
+  );
+  expect(wrong.slice(0, 10)).toEqual([]);
+  expect(tally.deltas).toBeGreaterThan(tally.nights / 8);
+  expect(tally.moved).toBeGreaterThan(20);
+});
+
+const BROKEN: Readonly<Record<string, Rules>> = {
+  'stops at the first page that is as remembered': { ...RULES, watermark: false },
+  'does not look at the count': { ...RULES, counts: false },
+  'does not look at the front again': { ...RULES, secondLook: false },
+};
+
+test.each(Object.entries(BROKEN))('the simulation catches one that %s', { timeout: 60_000 }, async (_name, rules) => {
+  const { wrong } = await seeds(1, 300, rules);
+  console.info(`${wrong.length} violations, the first: ${wrong[0]}`);
+  expect(wrong.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,98 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import type { Notification } from '../../../src/worker/operations/notification.js';
+import { availableStores } from '../../support/servers.js';
+import { until } from '../../support/until.js';
+import { ASSETS, assetSheet, type Crew, openCrew, told } from '../../support/worker.js';
+import { insertAssets } from '../jobs/bench.js';
+import { open } from '../store/opened.js';
+
+let crew: Crew;
+afterEach(() => crew?.close());
+
+const RECONCILE = { ...JSON.parse(ASSETS), kind: 'reconcile' };
+const ROWS = 30;
+
+it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
+  'reconcile jobs run by schedule and out of the drop folder on $name, and tell what changed',
+  async ({ start }) => {
+    const schedule = { cron: '*/2 * * * * *', timezone: 'Europe/Berlin', file: 'nightly.csv' };
+    crew = await openCrew({
+      server: await start(),
+      jobs: {
+        nightly: JSON.stringify({ ...RECONCILE, schedule }),
+        erp: JSON.stringify({ ...RECONCILE, apply: true }),
+      },
+    });
+    const held = Array.from({ length: ROWS }, (_, i) => ({ name: i < 2 ? 'old' : `n${i}`, serial_number: `S${i}` }));
+    insertAssets(crew.sandbox, held);
+    const whole = assetSheet(ROWS);
+    await place(whole);
+    const events = join(crew.dir, 'events.ndjson');
+    const env = { ROWFERRY_NOTIFY_FILE: events };
+    const worker = await crew.worker('one', { env });
+    const store = await open(crew.server);
+    try {
+      const queue = store.queue('rowferry');
+      const nights = async () =>
+        (await queue.getJobs(['completed', 'failed'])).filter(({ id }) => /^night\./.test(id ?? ''));
+      const after = async (more: number) => {
+        const before = (await nights()).length;
+        await until(async () => (await nights()).length >= before + more, { withinMs: 30_000, what: `${more} nights` });
+      };
+      // Nights that only report, and find the same every time.
+      await after(2);
+      expect(crew.sandbox.requests.writes).toBe(0);
+      // A file with a row that needs a person, for two nights; then the good one again.
+      await place(whole.replace('n6,S6', `${'x'.repeat(300)},S6`));
+      await after(2);
+      await place(whole);
+      await after(2);
+      // A row is gone from the file: its record is an orphan.
+      await place(whole.replace('n7,S7\r\n', ''));
+      await after(2);
+      const all = await nights();
+      expect(all.map(({ name, failedReason }) => `${name} ${failedReason ?? ''}`)).toEqual(all.map(() => 'reconcile '));
+      expect(crew.sandbox.requests.writes).toBe(0);
+
+      for (const name of ['a.csv', 'b.csv']) {
+        const before = (await crew.ended('done', 'erp')).length;
+        await crew.drop(name, whole, 'erp');
+        await until(async () => (await crew.ended('done', 'erp')).length > before, { withinMs: 30_000, what: name });
+      }
+      const [first, second] = await Promise.all((await crew.ended('done', 'erp')).map(told));
+      expect(first?.summary).toMatchObject({
+        kind: 'reconcile',
+        dry_run: false,
+        rows: { updated: 2, unchanged: ROWS - 2 },
+      });
+      expect(second?.summary).toMatchObject({ dry_run: false, rows: { updated: 0, unchanged: ROWS } });
+      expect(crew.sandbox.commits).toHaveLength(2);
+      const dropped = (await crew.ended('done', 'erp')).map((folder) => `drop.erp.${basename(folder)}`);
+      for (const id of dropped) {
+        await until(async () => (await queue.getJob(id))?.finishedOn !== undefined, { what: id });
+        expect((await queue.getJob(id))?.name).toBe('reconcile');
+      }
+    } finally {
+      await store.close();
+    }
+    await worker.terminate();
+    const lines = (await readFile(events, 'utf8')).trimEnd().split('\n');
+    const changes = lines
+      .map((line) => JSON.parse(line) as Notification)
+      .filter(({ event }) => event === 'worse' || event === 'recovered' || event === 'failing');
+    expect(changes).toMatchObject([
+      { event: 'worse', job: 'nightly', trigger: 'schedule', needs_person: 1, needs_person_before: 0, orphans: 0 },
+      { event: 'recovered', job: 'nightly', needs_person: 0, needs_person_before: 1 },
+      { event: 'worse', job: 'nightly', needs_person: 0, orphans: 1, orphans_before: 0 },
+    ]);
+  },
+  120_000,
+);
+
+/** Replaces the file of the schedule in one step, as an ERP should. */
+async function place(content: string): Promise<void> {
+  await writeFile(join(crew.dir, 'nightly.tmp'), content);
+  await rename(join(crew.dir, 'nightly.tmp'), join(crew.dir, 'nightly.csv'));
+}
