@@ -7,7 +7,9 @@ export interface PlanCounts {
   creates: number;
   updates: number;
   cleared: number;
-  /** Rows in which a field would be emptied, by field as job files name it. */
+  /** Rows in which a field would be changed, by field as job files name it. */
+  updatedBy?: Map<string, number>;
+  /** Rows in which a field would be emptied, by field. */
   clearedBy?: Map<string, number>;
   /**
    * Records that the file does not hold. `fresh`: it did hold them the time before, or there was none; `acting`: would be set
@@ -54,22 +56,20 @@ export function trippedByPlan(
   const check = (name: LimitName, { count, of, told, atHalf = false }: Counted) => {
     const own = brakes[name];
     if (own !== undefined) {
-      if (exceeds(own, count, of)) sentences.push(`${name}: ${told}${shareOf(own, count, of)}; the job allows ${own}.`);
+      if (exceeds(own, count, of)) sentences.push(`${name}: ${told(shareOf(own, count, of))}; the job allows ${own}.`);
       return;
     }
     const limit = defaults ? RECONCILE_LIMITS[name] : undefined;
     // Half of a short list is what a file that was cut leaves behind.
     const many = count > FEW || (atHalf && of > FEW && count * 2 >= of);
     if (limit === undefined || !many || !exceeds(limit, count, of)) return;
-    const other = `set \`brakes.${name}\` in the job for another limit`;
-    sentences.push(
-      `${name}: ${told}${shareOf(limit, count, of)}; a reconciliation allows ${limit} by default (${other}).`,
-    );
+    const rule = `the limit is ${limit} where the job sets no other (\`brakes.${name}\`)`;
+    sentences.push(`${name}: ${told(shareOf(limit, count, of))}; ${rule}.`);
   };
   const ofRows = (count: number, what: string): Counted => ({
     count,
     of: plan.rows,
-    told: `${shown(count)} of ${shown(plan.rows)} rows ${what}`,
+    told: (share) => `${shown(count)} of ${shown(plan.rows)} rows${share} ${what}`,
   });
 
   if (plan.rows < brakes.min_rows) {
@@ -77,19 +77,19 @@ export function trippedByPlan(
     sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${shown(brakes.min_rows)}.`);
   }
   check('max_invalid', ofRows(plan.invalid, 'cannot be imported as they are'));
-  check('max_updates', ofRows(plan.updates, 'would be updated'));
+  check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
   check('max_creates', ofRows(plan.creates, 'would be created'));
-  check('max_cleared', ofRows(plan.cleared, `would have a value cleared${fieldsCleared(plan.clearedBy)}`));
+  check('max_cleared', ofRows(plan.cleared, `would have a value cleared${fieldsCounted(plan.clearedBy)}`));
   if (plan.orphans) check('max_orphans', orphansCounted(plan.orphans));
   if (previousRows !== undefined) check('max_change', rowsChanged(plan.rows, previousRows));
   return sentences;
 }
 
-/** What a brake looks at; `told` in words. `atHalf`: half of a list is much also where the list is short. */
+/** What a brake looks at; `told` in words, with the share it is. `atHalf`: half of a list is much also where the list is short. */
 interface Counted {
   readonly count: number;
   readonly of: number;
-  readonly told: string;
+  told(share: string): string;
   readonly atHalf?: boolean;
 }
 
@@ -97,18 +97,20 @@ function orphansCounted({ fresh, acting, scope }: NonNullable<PlanCounts['orphan
   const count = Math.max(fresh, acting);
   const what =
     acting > fresh ? 'are missing from the file and would be changed for it' : 'are newly missing from the file';
-  return { count, of: scope, told: `${shown(count)} of ${shown(scope)} records ${what}`, atHalf: true };
+  const told = (share: string) => `${shown(count)} of ${shown(scope)} records${share} ${what}`;
+  return { count, of: scope, told, atHalf: true };
 }
 
 function rowsChanged(rows: number, previous: number): Counted {
   const count = Math.abs(rows - previous);
-  const told = `the file has ${shown(rows)} rows, the last successful run had ${shown(previous)}`;
+  const told = (share: string) =>
+    `the file has ${shown(rows)} rows, the last successful run had ${shown(previous)}${share && `: a change of${share.replace(/[()]/g, '')}`}`;
   return { count, of: previous, told, atHalf: true };
 }
 
-/** `: room 200, asset_notes 80 and 3 other fields`; the most first. */
-function fieldsCleared(clearedBy: ReadonlyMap<string, number> = new Map()): string {
-  const fields = [...clearedBy].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+/** ` (room 200, asset_notes 80 and 3 other fields)`; the most first. */
+function fieldsCounted(counts: ReadonlyMap<string, number> = new Map()): string {
+  const fields = [...counts].filter(([, count]) => count > 0).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   if (fields.length === 0) return '';
   const named = fields.slice(0, 5).map(([field, count]) => `${field} ${shown(count)}`);
   const more = fields.length - named.length;
@@ -116,13 +118,10 @@ function fieldsCleared(clearedBy: ReadonlyMap<string, number> = new Map()): stri
   return ` (${named.join(', ')}${others})`;
 }
 
-/** What a braked run tells people to do, in one sentence or two. `run`: its id. */
-export function afterBrake(run: string): string {
-  return (
-    'Nothing was written: look at its report first. ' +
-    `If all of it is meant, \`rowferry runs approve ${run} --by NAME\` carries out exactly this plan; \`--force\` plans anew and writes.`
-  );
-}
+/** What a braked run tells people to do. The same words for every run: a report-only run says what one that writes would say. */
+export const AFTER_BRAKE =
+  'Nothing was written: look at the report first. If all of it is meant, `rowferry runs approve RUN --by NAME`, with the id of this run, ' +
+  'carries out exactly this plan; a new run with `--force` passes its brakes.';
 
 /** The brake that works while writing. */
 export function trippedByRejections(brakes: Brakes, rejected: number, rows: number): string | undefined {

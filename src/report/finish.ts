@@ -116,6 +116,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
       reports.push(name);
     }
     reports.push('faults.csv', 'plan.csv');
+    if (reconcile) comparison?.settle(reconcile.facts.differences);
     const orphans = reconcile && comparison && (await writeOrphans(dir, reconcile, comparison));
     if (orphans) reports.push('differences.csv', 'orphans.csv');
     if ((await writeBefore(join(dir, 'before.ndjson'), ...beforeLogs(input, index, orphans))) > 0) {

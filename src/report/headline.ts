@@ -25,7 +25,9 @@ function nothingRead({ status, kind, reconcile }: Summary): string {
   if (status === 'braked') return 'Stopped by a brake: the file holds no data rows; nothing was written.';
   if (kind === 'undo') return 'The run wrote nothing that could be put back.';
   const orphans = reconcile?.orphans.total ?? 0;
-  return orphans > 0 ? `The file holds no data rows; ${orphaned(orphans, 0)}.` : 'The file holds no data rows.';
+  return orphans > 0
+    ? `The file holds no data rows; ${orphaned(orphans, 0, 0, false)}.`
+    : 'The file holds no data rows.';
 }
 
 function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
@@ -63,8 +65,7 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
     else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total).toLowerCase()}`);
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
-  if (total > 0) parts.push(orphaned(total, fresh));
-  if (acted > 0) parts.push(`${count(acted)} of them ${dry ? 'would be acted on' : 'acted on'}`);
+  if (total > 0) parts.push(orphaned(total, fresh, acted, dry));
   return [...parts, ...left(summaryRows(rows), 'row')];
 }
 
@@ -96,8 +97,12 @@ function left({ person, missed }: { person: number; missed: number }, word: '' |
   ];
 }
 
-function orphaned(total: number, fresh: number): string {
-  return `${count(total)} ${total === 1 ? 'orphan' : 'orphans'}${fresh > 0 ? ` (${count(fresh)} new)` : ''}`;
+function orphaned(total: number, fresh: number, acted: number, dry: boolean): string {
+  const parts = [
+    ...(fresh > 0 ? [`${count(fresh)} new`] : []),
+    ...(acted > 0 ? [`${count(acted)} ${dry ? 'would be acted on' : 'acted on'}`] : []),
+  ];
+  return `${count(total)} ${total === 1 ? 'orphan' : 'orphans'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
 function capital(text: string): string {

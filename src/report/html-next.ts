@@ -76,7 +76,7 @@ function ofNight(summary: Summary): Markup[] {
   const refused = reconcile?.compared?.orphans_for_person ?? 0;
   if (refused > 0) {
     steps.push(
-      html`Look at the ${refused === 1 ? 'orphan' : `${count(refused)} orphans`} that could not be acted on: the reason stands beside each of them.`,
+      html`Look at the ${refused === 1 ? 'orphan' : `${count(refused)} orphans`} that could not be acted on: the reason stands beside ${refused === 1 ? 'it' : 'each of them'}.`,
     );
   }
   if (reconcile && reconcile.orphans.held > 0) {

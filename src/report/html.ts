@@ -92,7 +92,8 @@ function stopped(summary: Summary): Markup | false {
   );
 }
 
-function stopWord({ status }: Summary): string {
+function stopWord({ status, dry_run: dry }: Summary): string {
+  if (status === 'braked' && dry) return 'Why a brake would stop it:';
   return status === 'braked' ? 'Why it stopped:' : 'What happened:';
 }
 

@@ -1,6 +1,7 @@
 import { RunError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
+import { AFTER_BRAKE } from '../pipeline/brakes.js';
 import type { Mirror } from '../service/mirror-port.js';
 import type { Readable } from '../service/port.js';
 import { assertApproved } from './approved.js';
@@ -17,7 +18,7 @@ import { readPlan } from './planned.js';
 import { type Compared, compareRecords } from './reconcile/compare-records.js';
 import { concludeNight, nightsOf } from './reconcile/conclude-night.js';
 import { differenceCounter } from './reconcile/differences.js';
-import { brakedText, trippedBrakes } from './reconcile/night-brakes.js';
+import { trippedBrakes } from './reconcile/night-brakes.js';
 import { openList, withList } from './reconcile/open-list.js';
 import { countOrphans, judgeOrphans } from './reconcile/orphans.js';
 import { recheck } from './reconcile/recheck.js';
@@ -116,6 +117,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
   const held = whyHeld(resolved, mirror);
+  const found = await foundAgain(nights, compared);
   const absences = countAbsences(
     nights.absent,
     compared.beyond.map(({ id }) => id),
@@ -124,6 +126,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
       sha256: run.request.sha256,
       date: dateOf(run),
       certain: held === undefined,
+      found: new Set(found),
       // An approved run counts as the run did that was looked at.
       forced: run.request.force && !run.request.lineage?.approves,
     },
@@ -157,6 +160,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     facts,
     passed: false,
     certain: held === undefined,
+    found,
     columns: Object.fromEntries(resolved.mapping.columns.map(({ field, heading }) => [field, heading])),
   };
   await keepOrphans(run.folder, orphans);
@@ -165,13 +169,20 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     await assertApproved(run);
     await assertSameOrphans(run);
     const tripped = trippedBrakes(run, resolved, { job, counts, nights, compared, facts });
-    if (tripped.length > 0 && !run.request.force) throw new RunError('braked', brakedText(run, tripped));
+    if (tripped.length > 0 && !run.request.force) throw new RunError('braked', [...tripped, AFTER_BRAKE].join(' '));
     for (const sentence of tripped) run.warn(overridden(run, sentence));
   } catch (error) {
     if (!run.request.dryRun) await noteRest(run, compared.matched);
     throw error;
   }
   await keepFacts(run.folder, { ...stored, passed: true });
+}
+
+/** Of the records that were absent before: those that rows of the file mean now. */
+async function foundAgain({ absent }: Nights, { matched }: Compared): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (const id of absent.keys()) if (await matched.snapshot.get(id)) found.push(id);
+  return found;
 }
 
 function overridden({ request: { lineage } }: Run, sentence: string): string {

@@ -192,6 +192,31 @@ describe('with a worker and --wait', () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('There is no job `not-there`')]);
   });
 
+  it('shows the summary of a reconciliation, which writes with --apply alone', async () => {
+    await bench.queue.obliterate({ force: true });
+    await writeFile(path.join(cwd, 'erp.csv'), sheet(3, 500));
+    const before = bench.sandbox.commits.length;
+    const argv = ['reconcile', '--job', 'erp', '--file', 'erp.csv', '--wait', '--json'];
+    const summaries: unknown[] = [];
+    for (const flags of [[], ['--dry-run'], ['--apply', '--force', '--company', '1']]) {
+      const ran = await enqueue([...argv, ...flags]);
+      expect([ran.code, ran.err]).toEqual([0, '']);
+      summaries.push(JSON.parse(ran.out));
+    }
+    const rows = { created: 3, total: 3 };
+    expect(summaries).toMatchObject([true, true, false].map((dry_run) => ({ kind: 'reconcile', dry_run, rows })));
+    expect(bench.sandbox.commits.length - before).toBe(3);
+    const jobs = await bench.queue.getJobs(['completed'], 0, -1, true);
+    expect(jobs.map(({ name, data }) => [name, data.options])).toEqual([
+      ['reconcile', undefined],
+      ['reconcile', { dry_run: true }],
+      ['reconcile', { apply: true, force: true, company: 1 }],
+    ]);
+    const plain = await enqueue(['reconcile', '--job', 'erp', '--file', 'erp.csv', '--wait']);
+    expect([plain.code, plain.err]).toEqual([0, '']);
+    expect(plain.out).toContain('Reports: ');
+  });
+
   it('takes rows from stdin', async () => {
     const stdin = '{"Name":"s","Serial":"IN-1"}\n\n{"Name":"t","Serial":"IN-2"}\n';
     const ran = await enqueue(['import', '--job', 'assets', '--file', '-', '--wait', '--json'], { stdin });

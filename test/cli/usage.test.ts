@@ -230,20 +230,6 @@ describe('--json', () => {
   });
 });
 
-describe('commands of later versions', () => {
-  const later = [
-    ['reconcile', 'x.xlsx', '--job', 'assets'],
-    ['runs', 'retry', 'last'],
-    ['runs', 'undo', 'last'],
-    ['runs', 'approve', 'last', '--by', 'Ada'],
-  ];
-  it.each(later)('%s says so with exit code 2', async (...argv) => {
-    const { code, err } = await run(argv);
-    expect(code).toBe(2);
-    expect(err).toContain('is not in this version yet');
-  });
-});
-
 describe('worker and enqueue', () => {
   it.each([
     ['no service', ['worker'], 'ROWFERRY_API_URL'],

@@ -38,6 +38,7 @@ export interface NightSummary {
   readonly rows: Readonly<Record<string, number>>;
   readonly requests: { readonly total: number; readonly reads: number; readonly writes: number };
   readonly warnings: readonly string[];
+  readonly top_faults?: readonly object[];
   readonly reports: readonly string[];
   readonly reconcile: {
     readonly apply: boolean;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { brakes } from '../../src/model/job.js';
-import { afterBrake, type PlanCounts, RECONCILE_LIMITS, trippedByPlan } from '../../src/pipeline/brakes.js';
+import { AFTER_BRAKE, type PlanCounts, RECONCILE_LIMITS, trippedByPlan } from '../../src/pipeline/brakes.js';
 
 const plan = (counts: Partial<PlanCounts> = {}): PlanCounts => ({
   rows: 20_000,
@@ -28,15 +28,15 @@ describe('the brakes of a reconciliation whose job sets none', () => {
     const [sentence, ...others] = judge(trips);
     expect(others).toEqual([]);
     expect(sentence).toContain(`${name}: `);
-    expect(sentence).toContain(`allows ${RECONCILE_LIMITS[name as 'max_updates']} by default`);
-    expect(sentence).toContain(`brakes.${name}`);
+    const limit = RECONCILE_LIMITS[name as 'max_updates'];
+    expect(sentence).toContain(`; the limit is ${limit} where the job sets no other (\`brakes.${name}\`).`);
   });
 
   it('max_change looks both ways', () => {
     expect(judge({ rows: 950 }, { previous: 1_000 })).toEqual([]);
     expect(judge({ rows: 1_050 }, { previous: 1_000 })).toEqual([]);
     expect(judge({ rows: 949 }, { previous: 1_000 })).toEqual([
-      'max_change: the file has 949 rows, the last successful run had 1,000 (5.1%); a reconciliation allows 5% by default (set `brakes.max_change` in the job for another limit).',
+      'max_change: the file has 949 rows, the last successful run had 1,000: a change of 5.1%; the limit is 5% where the job sets no other (`brakes.max_change`).',
     ]);
     expect(judge({ rows: 1_051 }, { previous: 1_000 })).toHaveLength(1);
     expect(judge({ rows: 1 })).toEqual([]);
@@ -70,7 +70,7 @@ describe('the brakes of a reconciliation whose job sets none', () => {
       'max_updates: 1 of 4 rows would be updated; the job allows 0.',
     ]);
     expect(judge({ rows: 4, orphans: { fresh: 1, acting: 0, scope: 3 } }, { own: { max_orphans: '10%' } })).toEqual([
-      'max_orphans: 1 of 3 records are newly missing from the file (33.33%); the job allows 10%.',
+      'max_orphans: 1 of 3 records (33.33%) are newly missing from the file; the job allows 10%.',
     ]);
     expect(judge({ rows: 9 }, { own: { max_change: '5%' }, previous: 10 })).toHaveLength(1);
   });
@@ -105,7 +105,18 @@ describe('the sentences', () => {
       ['e', 1],
     ]);
     expect(judge({ cleared: 300, clearedBy })[0]).toContain(
-      '300 of 20,000 rows would have a value cleared (room 250, city 80, a 2, b 2, c 1 and 2 other fields) (1.5%)',
+      '300 of 20,000 rows (1.5%) would have a value cleared (room 250, city 80, a 2, b 2, c 1 and 2 other fields);',
+    );
+  });
+
+  it('name the fields that would be changed: two columns that were swapped are seen at once', () => {
+    const updatedBy = new Map([
+      ['name', 0],
+      ['city', 19_000],
+      ['room', 19_500],
+    ]);
+    expect(judge({ updates: 20_000, updatedBy })[0]).toContain(
+      'would be updated (room 19,500, city 19,000); the limit',
     );
   });
 
@@ -131,8 +142,6 @@ describe('the sentences', () => {
   });
 
   it('say what to do', () => {
-    expect(afterBrake('20261121T020000000Z-3f9a')).toMatch(
-      /Nothing was written.*runs approve 20261121T020000000Z-3f9a --by NAME.*--force/,
-    );
+    expect(AFTER_BRAKE).toMatch(/Nothing was written.*runs approve RUN --by NAME.*--force/);
   });
 });

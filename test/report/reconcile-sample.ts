@@ -213,13 +213,22 @@ export function head(more: Partial<SummaryHead> = {}): SummaryHead {
 /** Writes the journal of the night into `dir`; what `writeReports` takes. */
 export async function night(dir: string, more: Partial<ReportInput> = {}): Promise<ReportInput> {
   const journal = join(dir, 'journal');
-  const entries = results().map(([one, changes]): Entry => ({
-    t: 'outcome',
-    outcome: one,
-    ...(changes ? { diff: changes } : {}),
-  }));
+  const entries = results().map(
+    ([one, changes]): Entry => ({
+      t: 'outcome',
+      outcome: one,
+      ...(changes ? { diff: changes } : {}),
+    }),
+  );
   await record(journal, entries);
-  return { dir: join(dir, 'out'), journal, source: await source(dir), reconcile: reconcileInput(), summary: head(), ...more };
+  return {
+    dir: join(dir, 'out'),
+    journal,
+    source: await source(dir),
+    reconcile: reconcileInput(),
+    summary: head(),
+    ...more,
+  };
 }
 
 export async function record(journal: string, entries: readonly Entry[]): Promise<void> {

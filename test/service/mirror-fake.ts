@@ -32,8 +32,8 @@ export interface AssetListOptions {
   readonly ordering?: 'honoured' | 'ignored' | 'ascending' | 'refused';
   readonly show?: (millis: number) => unknown;
   readonly pageSize?: number;
-  /** Before each answer, which shows what it did. */
-  readonly beforeAnswer?: (list: AssetList, nth: number) => void;
+  /** Before each answer, which shows what it did. `unread`: where the page begins, if it is one of the last modified first. */
+  readonly beforeAnswer?: (list: AssetList, nth: number, unread: number | undefined) => void;
 }
 
 /** Assets in memory that others change, and a service that lists them. Every event and request takes some time. */
@@ -41,6 +41,8 @@ export interface AssetList {
   readonly service: Service;
   readonly size: number;
   readonly ids: readonly number[];
+  /** The id at this place of the last modified first. */
+  standing(place: number): number | undefined;
   /** Ids that were updated, the latest last. */
   readonly touched: number[];
   /** Requests answered. */
@@ -111,8 +113,8 @@ export function assetList(options: AssetListOptions): AssetList {
     await undefined;
     list.requests++;
     list.time += 1 + Math.floor(random() * 40);
-    options.beforeAnswer?.(list, list.requests);
     const by = query['ordering'];
+    options.beforeAnswer?.(list, list.requests, by === undefined ? undefined : (number - 1) * pageSize);
     if (by !== undefined && by !== '-modified_date') throw new Error(`unexpected ordering ${by}`);
     if (by && ordering === 'refused') throw new RunError('failed', 'refused', [], { status: 400 });
     const all = by && ordering !== 'ignored' ? lastModified() : [...assets.values()];
@@ -130,6 +132,7 @@ export function assetList(options: AssetListOptions): AssetList {
     get ids() {
       return [...assets.keys()];
     },
+    standing: (place) => lastModified()[place]?.id,
     get event() {
       return event;
     },

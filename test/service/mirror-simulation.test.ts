@@ -37,7 +37,7 @@ interface Story {
 function story(seed: number): Story {
   const chance = random(seed * 7919 + 3);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T;
-  const size = chance() < 0.15 ? Math.floor(chance() * 90) : 76 + Math.floor(chance() * 250);
+  const size = Math.floor(pick([0, 76, 76, 76, 200]) + chance() * 100);
   const grain = pick<Grain>(['ms', 's', 's', 'day', 'day']);
   const ties = pick<Ties>(['id', '-id', 'any']);
   const ordering = chance() < 0.85 ? 'honoured' : pick(['ignored', 'ascending', 'refused'] as const);
@@ -52,8 +52,9 @@ function story(seed: number): Story {
     odd: (millis: number) => (millis % 7 === 0 ? null : new Date(millis).toISOString()),
   }[form];
   const moving = { on: false };
-  const often = pick([0.05, 0.2, 0.6]);
+  const often = pick([0, 0.05, 0.2, 0.6]);
   const edits = chance() < 0.6;
+  const dodges = chance() < 0.5;
   const list = assetList({
     size,
     random: chance,
@@ -61,12 +62,13 @@ function story(seed: number): Story {
     ties,
     ordering,
     show,
-    beforeAnswer(living) {
+    beforeAnswer(living, _nth, unread) {
       if (!moving.on) return;
+      // A record that changed before changes again: from a page to be read now it goes to one that was read.
+      if (dodges && unread && chance() < 0.5) living.update(living.standing(unread + Math.floor(chance() * 15)) ?? 1);
       while (chance() < often) {
         const what = edits ? 0 : chance();
-        // What changed before changes again: it moves away from where it is looked for.
-        if (what < 0.55) living.update((chance() < 0.7 && pick(living.touched.slice(-60))) || someId(living, chance));
+        if (what < 0.55) living.update((chance() < 0.5 && pick(living.touched.slice(-60))) || someId(living, chance));
         else if (what < 0.65) living.create();
         else if (what < 0.75) living.remove(someId(living, chance));
         else if (what < 0.85) {
@@ -77,7 +79,7 @@ function story(seed: number): Story {
     },
   });
   const label = `seed ${seed} (${list.size} assets, ${grain}, ties ${ties}, ${ordering}, ${manner}, ${form})`;
-  const nights = 3 + Math.floor(chance() * 5);
+  const nights = 3 + Math.floor(chance() * 3);
   return { seed, chance, list, label, manner, fullEvery: pick([2, 5, 7, 20]), nights, moving };
 }
 
@@ -87,7 +89,7 @@ const someId = ({ ids }: AssetList, chance: () => number): number => ids[Math.fl
 function day({ list, chance, manner }: Story): { lazily: boolean } {
   let lazily = false;
   list.time += chance() < 0.2 ? 60_000 : Math.floor(chance() * 30 * HOUR);
-  const changes = [0, 1, 3, 10, 40, 60][Math.floor(chance() * 6)] as number;
+  const changes = [0, 1, 3, 10, 25, 40][Math.floor(chance() * 6)] as number;
   for (let done = 0; done < changes; done++) {
     const moves = manner !== 'lazy' || chance() < 0.9;
     lazily ||= !moves;
@@ -116,11 +118,10 @@ const all = async (mirror: Mirror): Promise<Json[]> => {
 };
 
 async function live(told: Story, tally: Tally, rules: Rules): Promise<void> {
-  const { list, chance, label, moving, manner } = told;
+  const { list, chance, label, moving } = told;
   const folder = join(dir, `mirror-${told.seed}`);
   /** Changes without a date that no full reading has seen. */
   let hidden = false;
-  let ours: number[] = [];
   for (let night = 1; night <= told.nights; night++) {
     const where = `${label}, night ${night}`;
     const before = list.event;
@@ -148,10 +149,7 @@ async function live(told: Story, tally: Tally, rules: Rules): Promise<void> {
       const lost = list.there(before).filter((id) => !found.has(id));
       if (lost.length > 0) tally.wrong.push(`${where}: ${lost} are missing`);
     }
-    if (mirror.how === 'delta' && ours.length > 0 && manner === 'deaf') {
-      tally.wrong.push(`${where}: a delta reading although what was written shows no new date`);
-    }
-    ours = await work(told, tally, mirror, { where, sure });
+    await work(told, tally, mirror, { where, sure, records });
     await mirror.close();
     if (day(told).lazily) hidden = true;
   }
@@ -163,16 +161,20 @@ async function work(
   { list, chance, manner }: Story,
   tally: Tally,
   mirror: Mirror,
-  { where, sure }: { where: string; sure: boolean },
-): Promise<number[]> {
-  const ours: number[] = [];
+  { where, sure, records }: { where: string; sure: boolean; records: readonly Json[] },
+): Promise<void> {
+  let deaf = false;
+  const known = new Map(records.map((record) => [record['id'] as number, record]));
   const look = async () => {
     tally.rechecks++;
     const changed = await mirror.recheck();
     if (!changed) return;
     tally.told++;
-    if (!sure || ours.length > 0) return;
-    if (JSON.stringify(await all(mirror)) !== JSON.stringify(list.records())) tally.wrong.push(`${where}: recheck`);
+    if (!sure || deaf) return;
+    for (const { record } of changed) known.set(record['id'] as number, record);
+    const told = JSON.stringify([...known.values()]);
+    if (told !== JSON.stringify(list.records())) tally.wrong.push(`${where}: recheck`);
+    if (chance() < 0.2 && JSON.stringify(await all(mirror)) !== told) tally.wrong.push(`${where}: after a recheck`);
   };
   if (chance() < 0.6) {
     for (let others = Math.floor(chance() * 4); others > 0; others--) list.update(someId(list, chance));
@@ -187,17 +189,19 @@ async function work(
     // Some are refused, or never sent.
     for (const id of planned) {
       if (chance() < 0.1) continue;
-      if (manner === 'deaf') ours.push(id);
-      list.update(id, manner !== 'deaf');
+      deaf ||= manner === 'deaf';
+      list.update(id, !deaf);
     }
-    if (manner !== 'deaf' && chance() < 0.5) await look();
+    if (chance() < 0.5) await look();
   }
-  return ours;
 }
 
+/** Under broken rules the first thing that is wrong is enough. */
 async function seeds(from: number, to: number, rules: Rules = RULES): Promise<Tally> {
   const tally: Tally = { wrong: [], nights: 0, deltas: 0, moved: 0, rechecks: 0, told: 0 };
-  for (let seed = from; seed <= to; seed++) await live(story(seed), tally, rules);
+  for (let seed = from; seed <= to && (rules === RULES || tally.wrong.length === 0); seed++) {
+    await live(story(seed), tally, rules);
+  }
   return tally;
 }
 
@@ -223,7 +227,6 @@ const BROKEN: Readonly<Record<string, Rules>> = {
 };
 
 test.each(Object.entries(BROKEN))('the simulation catches one that %s', { timeout: 60_000 }, async (_name, rules) => {
-  const { wrong } = await seeds(1, 300, rules);
-  console.info(`${wrong.length} violations, the first: ${wrong[0]}`);
+  const { wrong } = await seeds(1, 500, rules);
   expect(wrong.length).toBeGreaterThan(0);
 });

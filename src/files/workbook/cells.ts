@@ -91,6 +91,8 @@ function valueWriter({ kind }: CellColumn, styles: ColumnStyles): Value | undefi
     case 'id':
     case 'json':
       return undefined;
+    case 'number':
+    case 'count':
     case 'integer':
       return (text) => (isIntegerText(text) && isKept(text) ? number(styles.value, text) : undefined);
     case 'decimal':
@@ -107,6 +109,7 @@ function valueWriter({ kind }: CellColumn, styles: ColumnStyles): Value | undefi
         if (scale > MONEY_SCALE) return undefined;
         return number(scale <= 2 ? styles.value : styles.moneyOfScale(scale), text);
       };
+    case 'day':
     case 'date':
       return remembered((text) => {
         const serial = text.length === 10 ? serialOfIso(text) : undefined;

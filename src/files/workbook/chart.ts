@@ -45,7 +45,7 @@ export function chartPart(chart: Chart, cells: ChartCells): string {
     '<c:date1904 val="0"/><c:roundedCorners val="0"/><c:chart>' +
     `<c:title><c:tx><c:rich><a:bodyPr/><a:lstStyle/><a:p><a:pPr>${font(1200, true)}</a:pPr>` +
     `<a:r>${font(1200, true, 'rPr')}<a:t>${plainText(chart.title)}</a:t></a:r></a:p></c:rich></c:tx><c:overlay val="0"/></c:title>` +
-    `<c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>${plot}${timeAxis()}${countAxis(greatest(chart, cells))}` +
+    `<c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>${plot}${timeAxis(cells.rows.length)}${countAxis(greatest(chart, cells))}` +
     '<c:spPr><a:noFill/></c:spPr></c:plotArea>' +
     `<c:legend><c:legendPos val="b"/><c:overlay val="0"/>${texts(1000)}</c:legend>` +
     '<c:plotVisOnly val="0"/><c:dispBlanksAs val="gap"/></c:chart>' +
@@ -83,13 +83,18 @@ function seriesXml({ form, times }: Chart, { column, color }: Chart['series'][nu
   );
 }
 
+const LABELS = 10;
+
 /** One place a row, not a scale of days: two runs of one day stand side by side, and nights without a run leave no gap. */
-function timeAxis(): string {
+function timeAxis(places: number): string {
+  // As many labels as stand side by side.
+  const skip = Math.ceil(places / LABELS);
   return (
     '<c:catAx><c:axId val="111111111"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/>' +
     '<c:axPos val="b"/><c:numFmt formatCode="d\\ mmm" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/>' +
     `<c:tickLblPos val="low"/><c:spPr>${stroke('A6A6A6', 9525)}</c:spPr>${texts(900)}` +
-    '<c:crossAx val="222222222"/><c:crosses val="autoZero"/><c:auto val="0"/><c:lblAlgn val="ctr"/><c:lblOffset val="100"/><c:noMultiLvlLbl val="1"/></c:catAx>'
+    '<c:crossAx val="222222222"/><c:crosses val="autoZero"/><c:auto val="0"/><c:lblAlgn val="ctr"/><c:lblOffset val="100"/>' +
+    `<c:tickLblSkip val="${skip}"/><c:noMultiLvlLbl val="1"/></c:catAx>`
   );
 }
 

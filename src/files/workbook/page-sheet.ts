@@ -34,6 +34,9 @@ export interface PageSheet {
 const CELL = 32_767;
 const LINE = 15;
 
+/** Points of a row of one line; a little air makes pages readable. */
+const AIRY = 18;
+
 /** Most points of a row are 409. */
 const MOST_LINES = 27;
 
@@ -45,7 +48,7 @@ export async function writePageSheet(sheet: PageSheet, first: boolean, write: Wr
   const { widths, lines } = sheet;
   await write(
     `${XML}<worksheet xmlns="${MAIN}">${FIT_TO_PAGE}<sheetViews><sheetView showGridLines="0"${first ? ' tabSelected="1"' : ''} workbookViewId="0"/></sheetViews>` +
-      `<sheetFormatPr defaultRowHeight="${LINE}"/><cols>${widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`).join('')}</cols><sheetData>`,
+      `<sheetFormatPr defaultRowHeight="${AIRY}" customHeight="1"/><cols>${widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`).join('')}</cols><sheetData>`,
   );
   const merged: string[] = [];
   const links: string[] = [];
@@ -76,7 +79,7 @@ export async function writePageSheet(sheet: PageSheet, first: boolean, write: Wr
       tallest = Math.max(tallest, linesOf(text, room));
       column += span;
     }
-    const height = line.height ?? (tallest > 1 ? Math.min(tallest, MOST_LINES) * LINE : undefined);
+    const height = line.height ?? (tallest > 1 ? Math.min(tallest, MOST_LINES) * LINE + AIRY - LINE : undefined);
     await write(`<row r="${row}"${height === undefined ? '' : ` ht="${height}" customHeight="1"`}>${xml}</row>`);
   }
   await write(

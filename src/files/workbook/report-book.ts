@@ -147,7 +147,7 @@ async function* once<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
 
 function widthsOf({ columns }: Pick<ToneTable, 'columns'>, rows: readonly ToneRow[]): number[] {
   const wanted = columnWidths(
-    columns.map(({ heading, kind }) => ({ heading, kind: kind === 'instant' ? 'text' : kind })),
+    columns.map(({ heading }) => ({ heading, kind: 'text' })),
     rows.map(({ cells }) => cells),
   );
   return columns.map(({ kind, width }, i) => width ?? (kind === 'instant' ? 18 : wanted[i]!));

@@ -9,8 +9,11 @@ import { MAIN, XML } from './xml-text.js';
 /** What the look of a data cell says: `soft` is for information; `changed` and `cleared` become another value or none. */
 export type Tone = 'plain' | 'soft' | 'changed' | 'cleared';
 
-/** Kinds of cells: those of tables, and `instant`: a point in time (UTC, ISO 8601), shown to the minute. */
-export type CellKind = TableKind | 'instant';
+/**
+ * Kinds of cells: those of tables, and of reports: `instant` is a point in time (UTC, ISO 8601), shown to the minute; `day` a
+ * date and `number` a whole number that stand at the left, because they name something; `count` an amount of things.
+ */
+export type CellKind = TableKind | 'instant' | 'day' | 'number' | 'count';
 
 /** Most digits after the point that a money format shows; a number with more is written as text. */
 export const MONEY_SCALE = 15;
@@ -83,10 +86,12 @@ interface CellStyle {
 const TOP = '<alignment vertical="top"/>';
 const TOP_WRAPPED = '<alignment vertical="top" wrapText="1"/>';
 const TOP_CENTERED = '<alignment horizontal="center" vertical="top"/>';
+const TOP_RIGHT = '<alignment horizontal="right" vertical="top" indent="1"/>';
 const TOP_LEFT = '<alignment horizontal="left" vertical="top"/>';
-const INDENTED = '<alignment horizontal="left" vertical="top" indent="2"/>';
+const INDENTED = '<alignment horizontal="left" vertical="center" indent="2"/>';
 const MIDDLE_WRAPPED = '<alignment vertical="center" wrapText="1"/>';
-const RIGHT = '<alignment horizontal="right" vertical="center"/>';
+const RIGHT = '<alignment horizontal="right" vertical="center" indent="1"/>';
+const REMARK = '<alignment horizontal="left" vertical="center" wrapText="1" indent="1"/>';
 const MIDDLE = '<alignment vertical="center"/>';
 
 /** Styles of data cells, in the order of their numbers from `FIRST` on; `PLACE` says what each is for. */
@@ -102,6 +107,9 @@ const DATA: readonly CellStyle[] = [
   { format: FORMAT.money, alignment: TOP },
   ...Array.from({ length: MONEY_SCALE - 2 }, (_, i) => ({ format: moneyOfScale(i + 3), alignment: TOP })),
   { format: FORMAT.instant, alignment: TOP_LEFT },
+  { format: FORMAT.date, alignment: TOP_LEFT },
+  { format: FORMAT.whole, alignment: TOP_LEFT },
+  { format: FORMAT.grouped, alignment: TOP_RIGHT },
 ];
 const PLACE = {
   text: 0,
@@ -114,6 +122,9 @@ const PLACE = {
   boolean: 7,
   money: 8,
   instant: 9 + MONEY_SCALE - 2,
+  day: 10 + MONEY_SCALE - 2,
+  number: 11 + MONEY_SCALE - 2,
+  count: 12 + MONEY_SCALE - 2,
 };
 
 /** What the styles of a tone have besides the format, in the order of the blocks. */
@@ -146,14 +157,16 @@ const CELL_STYLES: readonly CellStyle[] = [
   { format: FORMAT.text, font: FONT.bad, fill: FILL.bad, alignment: MIDDLE_WRAPPED },
   { format: FORMAT.text, font: FONT.info, fill: FILL.info, alignment: MIDDLE_WRAPPED },
   { format: FORMAT.text, font: FONT.good, fill: FILL.good, alignment: MIDDLE_WRAPPED },
-  { format: FORMAT.text, font: FONT.soft, alignment: TOP_WRAPPED },
+  { format: FORMAT.text, font: FONT.soft, alignment: REMARK },
   { format: FORMAT.text, alignment: INDENTED },
-  { format: FORMAT.grouped, font: FONT.bold, alignment: TOP },
-  { format: FORMAT.grouped, alignment: TOP },
-  { format: FORMAT.grouped, font: FONT.bad, alignment: TOP },
-  { format: FORMAT.text, font: FONT.link, alignment: TOP },
+  { format: FORMAT.grouped, font: FONT.bold, alignment: RIGHT },
+  { format: FORMAT.grouped, alignment: RIGHT },
+  { format: FORMAT.grouped, font: FONT.bad, alignment: RIGHT },
+  { format: FORMAT.text, font: FONT.link, alignment: MIDDLE },
   { format: FORMAT.text, font: FONT.white, fill: FILL.heading, border: BORDER.heading, alignment: RIGHT },
-  { format: FORMAT.text, font: FONT.soft },
+  { format: FORMAT.text, font: FONT.soft, alignment: MIDDLE },
+  { format: FORMAT.text, font: FONT.bold, alignment: MIDDLE },
+  { format: FORMAT.text, alignment: REMARK },
 ];
 
 /** Numbers of the styles of headings and of the cover. */
@@ -179,6 +192,8 @@ export const STYLE = {
   headingRight: OTHERS + 18,
   /** A sentence that runs on over the empty cells beside it. */
   aside: OTHERS + 19,
+  name: OTHERS + 20,
+  said: OTHERS + 21,
 } as const;
 
 /** Numbers of the styles that the cells of a column may have. */
@@ -205,6 +220,9 @@ const VALUE_STYLE: Readonly<Record<CellKind, number>> = {
   boolean: PLACE.boolean,
   money: PLACE.money,
   instant: PLACE.instant,
+  day: PLACE.day,
+  number: PLACE.number,
+  count: PLACE.count,
 };
 
 export function columnStyles(kind: CellKind, tone: Tone): ColumnStyles {

@@ -94,14 +94,14 @@ function start({ columns, widths, headingRow, title = '' }: ToneLayout, first: b
     `<sheetViews><sheetView${view}${headingRow === 1 ? `>${frozen}</sheetView>` : '/>'}</sheetViews>` +
     `<sheetFormatPr defaultRowHeight="${LINE}"/><cols>${cols.join('')}</cols><sheetData>` +
     (headingRow > 1 && title !== ''
-      ? `<row r="1" ht="21" customHeight="1">${textCell('A1', title, STYLE.lead)}</row>`
+      ? `<row r="1" ht="21" customHeight="1">${textCell('A1', title, STYLE.aside)}</row>`
       : '') +
     `<row r="${headingRow}" ht="21" customHeight="1">${headings.join('')}</row>`
   );
 }
 
 function isNumber(kind: CellKind): boolean {
-  return kind === 'integer' || kind === 'decimal' || kind === 'money';
+  return kind === 'integer' || kind === 'count' || kind === 'decimal' || kind === 'money';
 }
 
 /** What follows the rows; programs insist on this order. */

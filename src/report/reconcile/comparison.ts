@@ -1,5 +1,5 @@
 import { GOOD_OUTCOMES, type Outcome } from '../../model/outcome.js';
-import type { OrphanLine } from '../../model/reconcile.js';
+import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import type { RowResult } from '../outcome-index.js';
 import type { Compared } from '../summary.js';
 import { type Difference, differencesOf } from './differences.js';
@@ -22,10 +22,21 @@ export interface Comparison {
   /** Counts a row and returns its differences. */
   add(result: RowResult): readonly Difference[];
   addOrphan(orphan: OrphanLine): void;
+  /**
+   * Called when all rows have passed: rows that differed when they were planned and whose differences are in no journal,
+   * because the run stopped before them, count as not put right.
+   */
+  settle(planned: ReconcileFacts['differences']): void;
+}
+
+/** A row that was made into a record, or would have been if the run had not stopped before it. */
+export function isNew({ kind, id, changed }: Outcome): boolean {
+  return kind === 'created' || (kind === 'not_attempted' && id === undefined && changed.length > 0);
 }
 
 const DIFFERENCES = 60;
-const CREATED = 20;
+/** New rows that the page shows. */
+export const CREATED = 20;
 const ORPHANS = 30;
 
 /** What a person wants to see first. */
@@ -56,7 +67,7 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
     },
     add(result) {
       const { kind, ref } = result.outcome;
-      if (kind === 'created' && created.length < CREATED) created.push(result.outcome);
+      if (isNew(result.outcome) && created.length < CREATED) created.push(result.outcome);
       const found = differencesOf(result, columnOf);
       if (found.length === 0) {
         if (kind === 'unchanged') compared.agree++;
@@ -76,6 +87,12 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
       const of = orphans.get(orphan.state);
       if (!of) orphans.set(orphan.state, [orphan]);
       else if (of.length < ORPHANS) of.push(orphan);
+    },
+    settle({ rows }) {
+      const missing = rows - compared.differ;
+      if (missing <= 0) return;
+      compared.differ += missing;
+      compared.not_put_right += missing;
     },
   };
 }

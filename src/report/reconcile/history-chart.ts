@@ -1,7 +1,7 @@
 import type { Night } from '../../model/reconcile.js';
 import { html, type Markup } from '../markup.js';
 import { count } from '../summary.js';
-import { forPerson } from './night.js';
+import { forPerson, isStopped } from './night.js';
 import { when } from './words.js';
 
 const WIDTH = 500;
@@ -99,7 +99,7 @@ function lines(nights: readonly Night[], series: readonly Series[], { x, y, step
 /** A mark under the runs that a brake or a fault stopped. */
 function stops(nights: readonly Night[], { x }: Scale): Markup {
   return html`${nights.map((night, at) => {
-    if (night.status === 'succeeded' || night.status === 'partial') return false;
+    if (!isStopped(night.status)) return false;
     const [mid, y] = [x(at), BOTTOM + 3];
     return html`<polygon points="${mid},${y} ${round(mid + 4.5)},${y + 8} ${round(mid - 4.5)},${y + 8}" fill="var(--bad)"><title>${tip(night, night.status)}</title></polygon>`;
   })}`;

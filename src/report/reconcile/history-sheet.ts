@@ -1,23 +1,23 @@
 import type { ChartTable } from '../../files/workbook/report-book.js';
 import type { ToneRow } from '../../files/workbook/tone-sheet.js';
 import type { Night } from '../../model/reconcile.js';
-import { forPerson, NIGHTS } from './night.js';
+import { forPerson, isStopped, NIGHTS } from './night.js';
 import { SHEETS } from './sheet-names.js';
 
 const COLUMNS: ChartTable['columns'] = [
   { heading: 'Ended (UTC)', kind: 'instant', width: 18 },
   { heading: 'Run as', kind: 'text', width: 14 },
   { heading: 'Status', kind: 'text', width: 14 },
-  { heading: 'Rows', kind: 'integer', width: 12 },
-  { heading: 'Created', kind: 'integer', width: 12 },
-  { heading: 'Updated', kind: 'integer', width: 12 },
-  { heading: 'Rows that differ', kind: 'integer', width: 19 },
-  { heading: 'Need a person', kind: 'integer', width: 18 },
-  { heading: 'Orphans', kind: 'integer', width: 12 },
-  { heading: 'Not reached', kind: 'integer', width: 16 },
-  { heading: 'Requests', kind: 'integer', width: 13 },
-  { heading: 'Writing requests', kind: 'integer', width: 20 },
-  { heading: 'Seconds', kind: 'decimal', width: 12 },
+  { heading: 'Rows', kind: 'count', width: 12 },
+  { heading: 'Created', kind: 'count', width: 12 },
+  { heading: 'Updated', kind: 'count', width: 12 },
+  { heading: 'Rows that differ', kind: 'count', width: 19 },
+  { heading: 'Need a person', kind: 'count', width: 18 },
+  { heading: 'Orphans', kind: 'count', width: 12 },
+  { heading: 'Not reached', kind: 'count', width: 16 },
+  { heading: 'Requests', kind: 'count', width: 13 },
+  { heading: 'Writing requests', kind: 'count', width: 20 },
+  { heading: 'Seconds', kind: 'count', width: 12 },
   { heading: 'Run', kind: 'text', width: 27 },
 ];
 
@@ -80,10 +80,10 @@ function nightRow(night: Night): ToneRow {
       text(outcomes['not_attempted']),
       text(night.requests),
       text(night.writes),
-      String(night.seconds),
+      text(Math.round(night.seconds)),
       night.run,
     ],
-    ...(night.status === 'succeeded' || night.status === 'partial' ? {} : { marks: STOPPED }),
+    ...(isStopped(night.status) ? { marks: STOPPED } : {}),
   };
 }
 

@@ -40,14 +40,7 @@ export async function writeJson(summary: Summary, found: Found, write: Write): P
   };
   await write(JSON.stringify(head).slice(0, -1));
   await list('differences', found.differences(), write);
-  await list(
-    'create',
-    mapped(
-      found.outcomes((kind) => kind === 'created'),
-      line,
-    ),
-    write,
-  );
+  await list('create', mapped(found.created(), line), write);
   await list('orphans', found.orphans(), write);
   await list(
     'ambiguous',

@@ -30,6 +30,11 @@ export function forPerson({ outcomes }: Night): number {
   return Object.entries(outcomes).reduce((sum, [kind, rows]) => (GOOD.has(kind) ? sum : sum + rows), 0);
 }
 
+/** Whether a brake, a fault or a signal stopped the run. */
+export function isStopped(status: string): boolean {
+  return status !== 'succeeded' && status !== 'partial';
+}
+
 /** The last nights with this run as the newest, newest last; a run that is in the history already is not shown twice. */
 export function lastNights(history: readonly Night[], own: Night): readonly Night[] {
   return [...history.filter(({ run }) => run !== own.run), own].slice(-NIGHTS);

@@ -4,10 +4,11 @@ import { shorten } from '../fault-tally.js';
 import { foreign, html, type Markup } from '../markup.js';
 import { sentence } from '../report-lines.js';
 import { count, rowsForPerson, type Summary } from '../summary.js';
-import type { ReconcileSamples } from './comparison.js';
+import { CREATED, type ReconcileSamples } from './comparison.js';
 import type { Difference } from './differences.js';
 import { historyCharts } from './history-chart.js';
 import type { ReconcileInput } from './input.js';
+import { isStopped } from './night.js';
 import { changesText } from './orphan-lines.js';
 import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord, when } from './words.js';
 
@@ -104,13 +105,16 @@ function value(text: string, changed = false): Markup {
 
 /** The first rows that have no record yet. */
 export function toCreate({ rows, dry_run: dry }: Summary, created: readonly Outcome[]): Markup | false {
-  if (rows.created === 0) return false;
+  if (created.length === 0) return false;
+  const all = rows.created;
+  const rest = all > created.length || created.length === CREATED;
   return html`<section>
-<h2>${dry ? 'To create' : 'Created'}</h2>
-<p class="soft">${count(rows.created)} ${rows.created === 1 ? 'row has' : 'rows have'} no record in the service${dry ? '' : html` before this run`}.${
-    rows.created > created.length &&
-    html` The first ${created.length}; all of them are in <a href="reconcile.xlsx">reconcile.xlsx</a>.`
-  }</p>
+<h2>${dry || all === 0 ? 'To create' : 'Created'}</h2>
+<p class="soft">${
+    all > 0
+      ? html`${count(all)} ${all === 1 ? 'row' : 'rows'} had no record in the service.`
+      : 'These rows have no record in the service; the run stopped before them.'
+  }${rest && html` The first ${created.length}; all of them are in <a href="reconcile.xlsx">reconcile.xlsx</a>.`}</p>
 <div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${!dry && html`<th scope="col" class="w-key">Id</th>`}<th scope="col">To know</th></tr></thead>
 <tbody>${created.map(
     ({ ref, key, id, issues }) =>
@@ -168,9 +172,12 @@ export function reading({ read, scope, previous, approved }: Facts): Markup {
 }
 
 export function history(nights: readonly Night[]): Markup {
+  const told = ['One place for each run, this one last.'];
+  if (nights.some(({ apply }) => !apply)) told.push('Pale columns: the run only reported, nothing was written.');
+  if (nights.some(({ status }) => isStopped(status))) told.push('A red mark: a brake or a fault stopped the run.');
   return html`<section>
 <h2>The last ${nights.length === 1 ? 'night' : `${nights.length} nights`}</h2>
-<p class="soft">One place for each run, this one last. Pale columns: the run only reported, nothing was written.</p>
+<p class="soft">${told.join(' ')}</p>
 ${historyCharts(nights)}
 </section>`;
 }

@@ -20,7 +20,7 @@ export function summarySheet(summary: Summary): PageSheet {
     whole(headline(summary), 'lead', 21),
     whole(
       `${when(summary.finished_at)} · company ${summary.company} · ${summary.service ?? ''} · ${summary.source?.path ?? ''}`,
-      'remark',
+      'aside',
     ),
     ...banners(summary),
   ];
@@ -31,7 +31,7 @@ export function summarySheet(summary: Summary): PageSheet {
   lines.push(...theRun(summary));
   if (summary.warnings.length > 0) {
     lines.push(...section('Good to know'));
-    for (const text of summary.warnings.slice(0, MOST_WARNINGS)) lines.push(whole(text, 'fact'));
+    for (const text of summary.warnings.slice(0, MOST_WARNINGS)) lines.push(whole(text, 'said'));
     const more = summary.warnings.length - MOST_WARNINGS;
     if (more > 0) lines.push(whole(`${count(more)} more in summary.json`, 'remark'));
   }
@@ -71,8 +71,8 @@ interface Fact {
 function fact(label: string, value: number | string, { note = '', sheet, part, bad }: Fact = {}): PageLine {
   const name: PageCell = sheet
     ? { text: label, style: 'link', link: sheet }
-    : { text: label, style: part ? 'indented' : 'label' };
-  if (typeof value === 'string') return { cells: [name, { text: value, style: 'fact', span: ALL - 1 }] };
+    : { text: label, style: part ? 'indented' : 'name' };
+  if (typeof value === 'string') return { cells: [name, { text: value, style: 'said', span: ALL - 1 }] };
   const style = bad && value > 0 ? 'badCount' : part ? 'minorCount' : 'count';
   const cells: PageCell[] = [name, { text: String(value), style }];
   return { cells: note === '' ? cells : [...cells, { text: note, style: 'remark', span: ALL - 2 }] };
@@ -185,7 +185,13 @@ function fields({ differences }: Facts): PageLine[] {
   const byMost = [...differences.by_field].sort((a, b) => b.file + b.service - (a.file + a.service));
   for (const { field, file, service, cleared } of byMost)
     lines.push({
-      cells: [{ text: field, style: 'fact' }, number(file + service), number(file), number(service), number(cleared)],
+      cells: [
+        { text: field, style: 'indented' },
+        number(file + service),
+        number(file),
+        number(service),
+        number(cleared),
+      ],
     });
   const sum: PageCell[] = [
     differences.fields,
@@ -193,14 +199,14 @@ function fields({ differences }: Facts): PageLine[] {
     differences.service_stands,
     differences.cleared,
   ].map((n) => ({ text: String(n), style: 'count' }));
-  lines.push({ cells: [{ text: 'All', style: 'label' }, ...sum] });
+  lines.push({ cells: [{ text: 'All', style: 'name' }, ...sum] });
   return lines;
 }
 
 function orphans({ dry_run: dry }: Summary, { orphans: found }: Facts): PageLine[] {
   const { total, fresh, waiting, acted, settled, held } = found;
   const lines = [...section('Orphans'), whole(orphanRule(found), 'remark')];
-  if (total === 0) return [...lines, whole('There are none.', 'fact')];
+  if (total === 0) return [...lines, whole('There are none.', 'said')];
   lines.push(
     fact('New', fresh, { note: 'Not missing in the run before.', part: true }),
     fact(dry ? 'Would be acted on' : 'Acted on', acted, { part: true }),

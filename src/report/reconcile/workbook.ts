@@ -24,7 +24,7 @@ export async function writeBook(sink: ByteSink, summary: Summary, found: Found, 
   const sheets: ReportSheet[] = [
     { page: summarySheet(summary) },
     { table: toCreate(found, dry) },
-    { table: differences(found, dry) },
+    { table: differences(found, summary) },
     { table: orphans(found, dry) },
     { table: ambiguous(found) },
     { table: invalid(found, dry) },
@@ -37,7 +37,7 @@ function toCreate(found: Found, dry: boolean): ToneTable {
   return {
     name: SHEETS.create,
     columns: [
-      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Row', kind: 'number', width: 10 },
       { heading: 'Key', kind: 'text' },
       { heading: 'Result', kind: 'text' },
       { heading: 'Id', kind: 'id' },
@@ -45,12 +45,12 @@ function toCreate(found: Found, dry: boolean): ToneTable {
     ],
     rows: () =>
       mapped(
-        found.outcomes((kind) => kind === 'created'),
+        found.created(),
         (outcome): ToneRow => ({
           cells: [
             String(outcome.ref.row),
             outcome.key,
-            outcomeWords('created', dry, 'reconcile').label,
+            outcomeWords(outcome.kind, dry, 'reconcile').label,
             idText(outcome),
             outcome.issues.map(sentence).join('; '),
           ],
@@ -60,11 +60,12 @@ function toCreate(found: Found, dry: boolean): ToneTable {
   };
 }
 
-function differences(found: Found, dry: boolean): ToneTable {
+function differences(found: Found, { dry_run: dry, reconcile }: Summary): ToneTable {
+  const differ = reconcile?.compared?.differ ?? 0;
   return {
     name: SHEETS.differences,
     columns: [
-      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Row', kind: 'number', width: 10 },
       { heading: 'Key', kind: 'text' },
       { heading: 'Id', kind: 'id' },
       { heading: 'Column', kind: 'text' },
@@ -75,7 +76,10 @@ function differences(found: Found, dry: boolean): ToneTable {
       { heading: 'Result', kind: 'text', width: 20 },
     ],
     rows: () => mapped(found.differences(), (one) => differenceRow(one, dry)),
-    empty: 'No field differs: every row that could be compared agrees with its record.',
+    empty:
+      differ > 0
+        ? 'The run stopped before the rows that differ; how many they are, and in which fields, stands on the sheet Summary.'
+        : 'No field differs: every row that could be compared agrees with its record.',
   };
 }
 
@@ -107,12 +111,11 @@ function orphans(found: Found, dry: boolean): ToneTable {
       { heading: 'Id', kind: 'id' },
       { heading: 'Key', kind: 'text' },
       { heading: 'Name', kind: 'text' },
-      { heading: 'Missing since', kind: 'date', width: 17 },
-      { heading: 'Runs without it', kind: 'integer', width: 19 },
+      { heading: 'Missing since', kind: 'day', width: 18 },
+      { heading: 'Runs without it', kind: 'number', width: 20 },
       { heading: 'What becomes of it', kind: 'text' },
       { heading: 'Changes', kind: 'text' },
       { heading: 'Why', kind: 'text' },
-      { heading: 'Message', kind: 'text' },
     ],
     rows: () => mapped(found.orphans(), (orphan): ToneRow => ({ cells: orphanCells(orphan, dry), ...tone(orphan) })),
     empty: 'No orphans: the file has a row for every record that it is about.',
@@ -128,8 +131,7 @@ function orphanCells(orphan: OrphanLine, dry: boolean): string[] {
     String(orphan.absences),
     orphanState(orphan, dry),
     changesText(orphan),
-    orphan.why ?? '',
-    orphan.message ?? '',
+    [orphan.why, orphan.message].filter((text) => text !== undefined && text !== '').join('; '),
   ];
 }
 
@@ -145,7 +147,7 @@ function ambiguous(found: Found): ToneTable {
   return {
     name: SHEETS.ambiguous,
     columns: [
-      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Row', kind: 'number', width: 10 },
       { heading: 'Key', kind: 'text' },
       { heading: 'Why', kind: 'text' },
     ],
@@ -169,7 +171,7 @@ function invalid(found: Found, dry: boolean): ToneTable {
   return {
     name: SHEETS.invalid,
     columns: [
-      { heading: 'Row', kind: 'integer', width: 9 },
+      { heading: 'Row', kind: 'number', width: 10 },
       { heading: 'Key', kind: 'text' },
       { heading: 'Id', kind: 'id' },
       { heading: 'Outcome', kind: 'text' },

@@ -4,7 +4,7 @@ import { lookAgain, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mirror } from '../../service/mirror-port.js';
-import type { Json } from '../../service/port.js';
+import type { Json, Readable } from '../../service/port.js';
 import { beginMatching, type Matched } from '../match-rows.js';
 import type { Run } from '../run.js';
 import type { Scope } from '../scope.js';
@@ -39,7 +39,10 @@ export interface BeyondOptions {
   readonly set: Fields | undefined;
 }
 
-/** Puts the records that rows mean into the run's snapshot, and finds those that no row means. */
+/**
+ * Puts the records that rows mean into the run's snapshot, and finds those that no row means. These are looked at once all
+ * others have told how the service shows dates and amounts.
+ */
 export async function compareRecords(
   run: Run,
   resolved: Resolved,
@@ -48,36 +51,48 @@ export async function compareRecords(
 ): Promise<Compared> {
   const { match, snapshot, conclude } = await beginMatching(run, resolved);
   const { keys, lexicon, spec } = resolved;
-  const beyond: Beyond[] = [];
-  let records = 0;
-  let withoutKey = 0;
-  let outside = 0;
   for await (const batch of mirror.records()) {
     for (const { record, readAt } of batch) {
       const id = record['id'];
-      if (typeof id !== 'number') continue;
       const key = recordKey(record, match);
-      const meant = key !== '' && keys.has(key);
-      if (meant) {
-        match.onRecord?.(record);
-        await snapshot.add(id, record, key, readAt);
-      }
-      if (scope && !scope.keeps(record)) {
-        outside++;
-        continue;
-      }
-      records++;
-      if (key === '') withoutKey++;
-      else if (!meant)
-        beyond.push({ id, key: keyText(key), name: nameOf(record), done: has(record, set, spec, lexicon) });
+      if (typeof id !== 'number' || key === '' || !keys.has(key)) continue;
+      match.onRecord?.(record);
+      await snapshot.add(id, record, key, readAt);
     }
   }
   let keysFound = 0;
   for (const key of keys.keys()) if (snapshot.ids(key).length > 0) keysFound++;
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
-  await lookAgain(keys, await resolved.readAll.first(match.spec.name as never), match, MOST_LOOKS);
+  await lookAgain(keys, await resolved.readAll.first(spec.name as Readable), match, MOST_LOOKS);
   run.evidence.push(`looking up: ${mirror.described}`);
-  return { matched: await conclude(), beyond, records, withoutKey, outside, keysFound };
+  const matched = await conclude();
+
+  const beyond: Beyond[] = [];
+  let records = 0;
+  let withoutKey = 0;
+  let outside = 0;
+  for await (const batch of mirror.records()) {
+    for (const { record } of batch) {
+      const id = record['id'];
+      if (typeof id !== 'number') continue;
+      if (scope && !scope.keeps(record)) {
+        outside++;
+        continue;
+      }
+      records++;
+      const key = recordKey(record, match);
+      if (key === '') withoutKey++;
+      else if (!keys.has(key)) {
+        beyond.push({ id, key: keyText(key), name: nameOf(record), done: has(record, set, spec, lexicon) });
+      }
+    }
+  }
+  if (scope && records === 0 && outside > 0) {
+    run.warn(
+      `No record is in the scope of the job (${scope.described}): texts are compared with their case. No record can be an orphan.`,
+    );
+  }
+  return { matched, beyond, records, withoutKey, outside, keysFound };
 }
 
 /** Requests for keys that the list did not show. */

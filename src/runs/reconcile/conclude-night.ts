@@ -53,6 +53,7 @@ async function endedNight(run: Run, summary: Summary, stored: Stored | undefined
       sha256,
       date: run.request.startedAt.slice(0, 10),
       certain: stored.certain,
+      found: new Set(stored.found),
       forced: run.request.force && !run.request.lineage?.approves,
     }),
   };

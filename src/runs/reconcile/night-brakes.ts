@@ -1,6 +1,6 @@
 import type { ReconcileJob } from '../../model/job.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
-import { afterBrake, type PlanCounts, trippedByPlan } from '../../pipeline/brakes.js';
+import { type PlanCounts, trippedByPlan } from '../../pipeline/brakes.js';
 import { type BrakeFinding, headingsChanged, unknownKeys } from '../../pipeline/night-brakes.js';
 import { type Nights, sameFile } from '../nights.js';
 import type { Run } from '../run.js';
@@ -23,6 +23,7 @@ export function trippedBrakes(run: Run, resolved: Resolved, judged: Judged): rea
   const plan: PlanCounts = {
     ...counts,
     clearedBy: new Map(differences.by_field.flatMap(({ field, cleared }) => (cleared > 0 ? [[field, cleared]] : []))),
+    updatedBy: new Map(differences.by_field.flatMap(({ field, file }) => (file > 0 ? [[field, file]] : []))),
     orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
   };
   const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
@@ -50,9 +51,4 @@ export function trippedBrakes(run: Run, resolved: Resolved, judged: Judged): rea
   );
   if (unknown !== undefined) note('unknown_keys', { tripped: unknown });
   return tripped;
-}
-
-/** What a person is told who finds the run stopped. */
-export function brakedText(run: Run, tripped: readonly string[]): string {
-  return [...tripped, afterBrake(run.folder.run)].join(' ');
 }

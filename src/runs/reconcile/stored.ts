@@ -11,6 +11,8 @@ export interface Stored {
   readonly passed: boolean;
   /** Whether the absences of this run count. */
   readonly certain: boolean;
+  /** Of the records that were absent before: those that a row of the file means. */
+  readonly found: readonly number[];
   /** Headings by field, for the reports. */
   readonly columns: Readonly<Record<string, string>>;
 }

@@ -52,7 +52,8 @@ export async function decideRecords(
       } else noteSettled(run, decision.settled);
     }
     await out.drained();
-    run.progress('looking up', (done += batch.length));
+    done += batch.length;
+    run.progress('looking up', done);
     if (run.signal.aborted) break;
   }
   await out.close();
@@ -116,7 +117,12 @@ async function decideRecord(record: WrittenRecord, context: Context): Promise<De
   // Of a row that was being put back when an earlier process was cut off: decided as that process did it, and then held
   // against the record as it is.
   const now = stateOf(id, open?.before ?? found?.record, context);
-  const { set, left } = putBack(record, now, context.options);
+  const { set, left, assigned } = putBack(record, now, context.options);
+  if (assigned) {
+    context.run.warn(
+      'The run assigned custom field templates or forms to records that had none: no update takes them away, and they stay, without values.',
+    );
+  }
   if (Object.keys(set).length > 0) return write(record, id, set, left.map(asWarning), context);
   if (left.length === 0) return end(record, 'unchanged', [], id);
   return end(record, left.some(({ code }) => code === 'changed_meanwhile') ? 'conflict' : 'invalid', left, id);

@@ -29,6 +29,8 @@ export interface PutBack {
   readonly set: Fields;
   /** One fault for each field that is left as it is, although the run changed it. */
   readonly left: readonly Issue[];
+  /** A template or form that the record did not have stays assigned to it, without values. */
+  readonly assigned: boolean;
 }
 
 /**
@@ -53,7 +55,8 @@ export function putBack(written: WrittenRecord, now: State, options: PutBackOpti
     else if (issue !== 'same') left.set(field, issue);
   }
   leaveWhole(set, left);
-  return { set, left: [...left.values()] };
+  const assigned = Object.keys(set).some((field) => isEmpty(set[field]) && !hadCustom(field, old.base));
+  return { set, left: [...left.values()], assigned };
 
   function judge(field: string): 'same' | 'put' | Issue {
     const where = `${field} of record ${written.id}`;
@@ -178,6 +181,12 @@ function leaveWhole(set: Record<string, Value>, left: Map<string, Issue>): void 
       left.set(other, fault(issue.code, message, { field: other }));
     }
   }
+}
+
+/** True of fields that are no custom ones. */
+function hadCustom(field: string, base: Fields): boolean {
+  const owner = /^(?:template|form)\.[^.]+\./.exec(field)?.[0];
+  return owner === undefined || Object.keys(base).some((name) => name.startsWith(owner));
 }
 
 /** Undefined where a field is no part of an object; values of templates and forms stand for themselves. */

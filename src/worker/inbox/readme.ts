@@ -5,7 +5,7 @@ import type { TakingKind } from './jobs.js';
 /** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */
 export function readmeText(dir: string, job: string, kind: TakingKind): string {
   const ended = (place: string) => join(dir, place, job);
-  const { title, done, run, then, reports } = WORDS[kind];
+  const { title, done, run, more, reports } = WORDS[kind];
   const fine = `${done[0]?.toUpperCase()}${done.slice(1)}:`;
   const place = (words: string, at: string) => `  ${words.padEnd(done.length + 7)}${ended(at)}`;
   return `${title}: job "${shown(job)}"
@@ -19,7 +19,7 @@ WHAT HAPPENS THEN
   taken out of this folder and ${done}. An empty file is taken after 10 seconds.
   If another program delivers the file, it can put an empty file beside it when it is done:
   for assets.xlsx the name is assets.xlsx.ready. The file is then taken at once.
-${then}
+${more}
 WHERE YOUR FILE IS AFTERWARDS
 ${place(fine, 'done')}
 ${place(`Not ${done}:`, 'failed')}
@@ -42,7 +42,7 @@ interface Words {
   /** What is done with a file. */
   readonly done: string;
   readonly run: string;
-  readonly then: string;
+  readonly more: string;
   readonly reports: string;
 }
 
@@ -51,7 +51,7 @@ const WORDS: Readonly<Record<TakingKind, Words>> = {
     title: 'This folder imports spreadsheets',
     done: 'imported',
     run: 'import',
-    then: '',
+    more: '',
     reports: `  report.html     the import on one page; open it first
   rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
                   Correct them in that very file and put it into this folder again;
@@ -65,7 +65,7 @@ const WORDS: Readonly<Record<TakingKind, Words>> = {
     title: 'This folder compares spreadsheets with the service',
     done: 'compared',
     run: 'comparison',
-    then: `  The file must be whole: what it does not hold counts as missing. Whether differences are put right,
+    more: `  The file must be whole: what it does not hold counts as missing. Whether differences are put right,
   or only reported, says the job. The same file may be put here again and again.
 `,
     reports: `  report.html     the comparison on one page; open it first

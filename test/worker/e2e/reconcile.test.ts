@@ -17,7 +17,7 @@ const ROWS = 30;
 it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
   'reconcile jobs run by schedule and out of the drop folder on $name, and tell what changed',
   async ({ start }) => {
-    const schedule = { cron: '*/2 * * * * *', timezone: 'Europe/Berlin', file: 'nightly.csv' };
+    const schedule = { cron: '* * * * * *', timezone: 'Europe/Berlin', file: 'nightly.csv' };
     crew = await openCrew({
       server: await start(),
       jobs: {
@@ -89,6 +89,37 @@ it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
     ]);
   },
   120_000,
+);
+
+it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
+  'a dropped file is reconciled to its end on $name by the other worker when the one that has it is killed',
+  async ({ start }) => {
+    const rows = 300;
+    crew = await openCrew({
+      server: await start(),
+      sharedHome: true,
+      sandbox: { latencyMs: 20, keepBodies: false },
+      env: { ROWFERRY_CONCURRENCY: '8' },
+      jobs: { erp: JSON.stringify({ ...RECONCILE, apply: true, brakes: { max_updates: '100%' } }) },
+    });
+    insertAssets(
+      crew.sandbox,
+      Array.from({ length: rows }, (_, i) => ({ name: 'old', serial_number: `S${i}` })),
+    );
+    const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
+    await crew.drop('erp.csv', assetSheet(rows), 'erp');
+    const share = (part: number) =>
+      until(() => crew.sandbox.commits.length >= part * rows, { withinMs: 60_000, what: `${part} of the rows` });
+    await share(0.3);
+    const [coordinator, helper] = workers[0].coordinates() ? workers : [workers[1], workers[0]];
+    await coordinator.kill();
+    const { summary } = await crew.only(90_000, 'erp');
+    expect(summary).toMatchObject({ kind: 'reconcile', status: 'succeeded', rows: { updated: rows, total: rows } });
+    const { commits } = crew.sandbox;
+    expect([commits.length, new Set(commits.map(({ id }) => id)).size]).toEqual([rows, rows]);
+    expect(helper.coordinates()).toBe(true);
+  },
+  180_000,
 );
 
 /** Replaces the file of the schedule in one step, as an ERP should. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Claim } from '../../../src/worker/inbox/claim.js';
+import { type Claim, claimedName } from '../../../src/worker/inbox/claim.js';
 import { listClaims } from '../../../src/worker/inbox/claims.js';
 import { checkContent, repeatedNote } from '../../../src/worker/inbox/content.js';
 import { endClaim } from '../../../src/worker/inbox/end.js';
@@ -12,6 +12,14 @@ beforeEach(async () => {
   place = await makePlace();
 });
 afterEach(() => place.close());
+
+it('never gives a dropped file the name of a report', async () => {
+  const source = await readFile('src/report/finish.ts', 'utf8');
+  const list = /const ALL_REPORTS = \[([^\]]+)\]/.exec(source)?.[1] ?? '';
+  const reports = [...list.matchAll(/'([^']+)'/g)].map(([, name = '']) => name);
+  expect(reports.length).toBeGreaterThan(9);
+  expect(reports.map((name) => claimedName(Buffer.from(name)))).toEqual(reports.map((name) => `dropped-${name}`));
+});
 
 /** Drops files, one after another, and waits for their claims in that order. */
 async function claimsOf(files: Readonly<Record<string, string>>): Promise<Claim[]> {

@@ -1,0 +1,602 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ExcelJS from 'exceljs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/files/limits.js';
+import { openSource } from '../../src/files/open.js';
+import { openArchive } from '../../src/files/zip.js';
+import { type Cell, shownText } from '../../src/model/row.js';
+import { summaryText } from '../../src/report/console.js';
+import { writeReports } from '../../src/report/finish.js';
+import { headline } from '../../src/report/headline.js';
+import type { Entry } from '../../src/report/journal.js';
+import {
+  facts,
+  head,
+  inBatches,
+  night,
+  nights,
+  ORPHANS,
+  ROWS,
+  reconcileInput,
+  record,
+  source,
+} from './reconcile-sample.js';
+import { outcome, readCsv } from './sample.js';
+
+let dir: string;
+let out: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'reconcile-'));
+  out = join(dir, 'out');
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const SHEETS = ['Summary', 'To create', 'Differences', 'Orphans', 'Ambiguous', 'Invalid', 'History of nights'];
+
+async function book(): Promise<ExcelJS.Workbook> {
+  const workbook = new ExcelJS.Workbook();
+  await workbook.xlsx.readFile(join(out, 'reconcile.xlsx'));
+  return workbook;
+}
+
+/** The cells of a sheet as exceljs has them; blank ones are ''. */
+function cells(workbook: ExcelJS.Workbook, name: string): unknown[][] {
+  const sheet = workbook.getWorksheet(name);
+  if (!sheet) throw new Error(`no sheet ${name}`);
+  const rows: unknown[][] = [];
+  for (let row = 1; row <= sheet.rowCount; row++) {
+    rows.push(Array.from({ length: sheet.columnCount }, (_, at) => sheet.getCell(row, at + 1).value ?? ''));
+  }
+  return rows;
+}
+
+/** Texts of a sheet, by our own reader. */
+async function ourCells(name: string): Promise<string[][]> {
+  const opened = await openSource(join(out, 'reconcile.xlsx'), { sheet: name });
+  const rows: (readonly Cell[])[] = [];
+  for await (const batch of opened.rows()) rows.push(...batch.map(({ cells }) => cells));
+  return rows.map((row) => row.map((cell) => (typeof cell === 'string' ? cell : shownText(cell))));
+}
+
+describe('CSV', () => {
+  test('every field that differs has a line; what is only kept is no plan', async () => {
+    const summary = await writeReports(await night(dir));
+    const [columns, ...lines] = await readCsv(join(out, 'differences.csv'));
+    expect(columns).toEqual([
+      ...['row', 'key', 'id', 'field', 'column', 'service', 'file', 'stands', 'action', 'outcome'],
+    ]);
+    expect(lines).toEqual([
+      ['7', 'SN-1007', '107', 'name', 'Item Name', 'ThinkPad T14', 'ThinkPad T14 Gen 3', 'file', 'set', 'updated'],
+      ['7', 'SN-1007', '107', 'original_cost', 'Purchase Cost', '1200', '1250.5', 'file', 'set', 'updated'],
+      ['7', 'SN-1007', '107', 'asset_notes', 'Notes', 'with Anna since May', 'none', 'service', 'kept', 'updated'],
+      ['8', 'SN-1008', '108', 'lifecycle_stage', 'Stage', 'Stock', 'Deployed', 'file', 'set', 'updated'],
+      ['8', 'SN-1008', '108', 'purchase_date', 'Bought on', '2021-04-01', '', 'file', 'clear', 'updated'],
+      ['9', 'SN-1009', '109', 'name', 'Item Name', "'=1+1", "'@SUM(A1)", 'file', 'set', 'updated'],
+      ['10', 'SN-1010', '110', 'asset_notes', 'Notes', 'do not lend', 'lend', 'service', 'kept', 'unchanged'],
+      ['16', 'SN-1016', '116', 'name', 'Item Name', 'a', 'b', 'file', 'set', 'at_risk'],
+      ['17', 'SN-1017', '117', 'name', 'Item Name', 'old', 'new', 'file', 'set', 'conflict'],
+    ]);
+    const plan = (await readCsv(join(out, 'plan.csv'))).slice(1);
+    expect(plan.map((line) => line[5])).not.toContain('kept');
+    expect(plan.map((line) => line[5])).toContain('preserved');
+    expect(summary.reconcile?.compared).toEqual({
+      agree: 5,
+      differ: 6,
+      put_right: 3,
+      left_to_service: 1,
+      not_put_right: 2,
+      orphans_for_person: 1,
+    });
+  });
+
+  test('orphans with their state and how they ended', async () => {
+    await writeReports(await night(dir));
+    const [columns, ...lines] = await readCsv(join(out, 'orphans.csv'));
+    expect(columns).toEqual([
+      ...['id', 'key', 'name', 'since', 'absences', 'state', 'why', 'outcome', 'codes', 'message', 'changes'],
+    ]);
+    expect(lines.map((line) => line[0])).toEqual(['201', '202', '203', '204', '205']);
+    expect(lines[1]).toEqual([
+      ...['202', "'=SN-2", 'Laptop of Ben', '2026-03-30', '2', 'act', '', 'updated', '', ''],
+      'lifecycle_stage: Deployed → Retired',
+    ]);
+    expect(lines[2]?.slice(7, 9)).toEqual(['conflict', 'changed_meanwhile']);
+    expect(lines[4]?.[6]).toBe('It is no longer as it was when the list was read.');
+  });
+});
+
+describe('summary and files', () => {
+  test('the reports are named, summary.json has the facts', async () => {
+    const summary = await writeReports(await night(dir));
+    expect(summary.reports).toEqual([
+      'results.csv',
+      'rejected.csv',
+      'faults.csv',
+      'plan.csv',
+      'differences.csv',
+      'orphans.csv',
+      'reconcile.json',
+      'reconcile.xlsx',
+      'report.html',
+      'summary.json',
+    ]);
+    expect((await readdir(out)).sort()).toEqual([...summary.reports].sort());
+    expect(summary.reconcile).toMatchObject({ ...facts() });
+    expect(JSON.parse(await readFile(join(out, 'summary.json'), 'utf8'))).toEqual(summary);
+  });
+
+  test('what a reconciliation left is removed where the next run has none', async () => {
+    await writeReports(await night(dir));
+    await writeFile(join(out, '.reconcile.xlsx.0123456789ab.tmp'), 'torn');
+    const { reconcile: _, ...plain } = await night(join(dir));
+    await rm(join(dir, 'journal'));
+    await night(dir);
+    const summary = await writeReports({ ...plain, summary: head({ kind: 'import' }) });
+    expect(summary.reconcile).toBeUndefined();
+    expect((await readdir(out)).filter((name) => /reconcile|orphans|differences/.test(name))).toEqual([]);
+  });
+
+  test('an orphan that could not be settled makes a run partial', async () => {
+    const good: Entry[] = [2, 3].map((row) => ({ t: 'outcome', outcome: outcome(row, 'unchanged') }));
+    await record(join(dir, 'journal'), good);
+    const input = {
+      dir: out,
+      journal: join(dir, 'journal'),
+      source: await source(dir, 2),
+      summary: head({ source: null }),
+    };
+    const settled = ORPHANS.filter(({ outcome: ended }) => ended !== 'conflict');
+    const all = { ...input, summary: { ...head(), source: { ...head().source!, rows: 2 } } };
+    const none = facts({ differences: { ...facts().differences, rows: 0 } });
+    const well = { ...all, reconcile: reconcileInput({ orphans: () => inBatches(settled), facts: none }) };
+    expect((await writeReports(well)).status).toBe('succeeded');
+    expect((await writeReports({ ...all, reconcile: reconcileInput({ facts: none }) })).status).toBe('partial');
+  });
+
+  test('the records before follow the rows: orphans that were, or may have been, written', async () => {
+    const before = join(dir, 'before.log');
+    const orphansBefore = join(dir, 'orphans-before.log');
+    await writeFile(before, '{"row":8,"id":108,"record":{"n":1.10}}\n{"row":7,"id":107,"record":{}}\n');
+    await writeFile(
+      orphansBefore,
+      '{"row":null,"id":203,"record":{}}\n{"row":null,"id":202,"record":1}\n{"row":null,"id":202,"record":{"m":2.50}}\n',
+    );
+    const summary = await writeReports(await night(dir, { before, reconcile: reconcileInput({ orphansBefore }) }));
+    expect(summary.reports).toContain('before.ndjson');
+    expect((await readFile(join(out, 'before.ndjson'), 'utf8')).split('\n')).toEqual([
+      '{"row":7,"id":107,"record":{}}',
+      '{"row":8,"id":108,"record":{"n":1.10}}',
+      '{"row":null,"id":202,"record":{"m":2.50}}',
+      '',
+    ]);
+    await rm(orphansBefore);
+    await rm(before);
+    await rm(join(dir, 'journal'));
+    const again = await writeReports(await night(dir, { before, reconcile: reconcileInput({ orphansBefore }) }));
+    expect(again.reports).not.toContain('before.ndjson');
+  });
+
+  test('reconcile.json is one object with everything', async () => {
+    const summary = await writeReports(await night(dir));
+    const json = JSON.parse(await readFile(join(out, 'reconcile.json'), 'utf8'));
+    expect(json).toMatchObject({ version: 1, run: summary.run, job: 'erp-assets', facts: facts(), rows: summary.rows });
+    expect(json.differences).toHaveLength(9);
+    expect(json.differences[4]).toEqual({
+      row: 8,
+      key: 'SN-1008',
+      id: 108,
+      field: 'purchase_date',
+      column: 'Bought on',
+      service: '2021-04-01',
+      file: '',
+      stands: 'file',
+      action: 'clear',
+      outcome: 'updated',
+    });
+    expect(json.create.map((one: { row: number; id: number }) => [one.row, one.id])).toEqual([
+      [11, 511],
+      [12, 512],
+    ]);
+    expect(json.orphans).toEqual(ORPHANS);
+    expect(json.ambiguous.map((one: { row: number }) => one.row)).toEqual([14]);
+    expect(json.invalid.map((one: { row: number; outcome: string }) => [one.row, one.outcome])).toEqual([
+      [13, 'invalid'],
+      [15, 'duplicate'],
+      [16, 'at_risk'],
+      [17, 'conflict'],
+      [18, 'rejected'],
+    ]);
+    expect(json.invalid[0].faults).toHaveLength(2);
+    expect(json.history).toHaveLength(30);
+    expect(json.history[29]).toEqual({
+      run: summary.run,
+      at: summary.finished_at,
+      apply: true,
+      status: 'partial',
+      rows: ROWS,
+      outcomes: Object.fromEntries(Object.entries(summary.rows).filter(([kind, rows]) => kind !== 'total' && rows > 0)),
+      differences: 6,
+      orphans: 5,
+      requests: 1342,
+      writes: 1204,
+      seconds: 81.2,
+    });
+  });
+
+  test('a run that is in the history already is not shown twice', async () => {
+    const own = { ...nights(1)[0]!, run: head().run };
+    await writeReports(await night(dir, { reconcile: reconcileInput({ history: [...nights(3), own] }) }));
+    const { history } = JSON.parse(await readFile(join(out, 'reconcile.json'), 'utf8'));
+    expect(history.map((one: { run: string }) => one.run)).toEqual([...nights(3).map(({ run }) => run), head().run]);
+  });
+
+  test('the same night gives the same bytes', async () => {
+    const names = ['reconcile.xlsx', 'reconcile.json', 'report.html', 'differences.csv', 'orphans.csv'];
+    await writeReports(await night(dir));
+    const first = await Promise.all(names.map((name) => readFile(join(out, name))));
+    await rm(join(dir, 'journal'));
+    await writeReports(await night(dir));
+    for (const [at, name] of names.entries()) expect(await readFile(join(out, name)), name).toEqual(first[at]);
+  });
+});
+
+describe('reconcile.xlsx', () => {
+  test('a sheet for each question, with frozen and filterable headings', async () => {
+    await writeReports(await night(dir));
+    const workbook = await book();
+    expect(workbook.worksheets.map(({ name }) => name)).toEqual(SHEETS);
+    for (const name of SHEETS.slice(1, 6)) {
+      const sheet = workbook.getWorksheet(name)!;
+      expect(sheet.views[0], name).toMatchObject({ state: 'frozen', ySplit: 1 });
+      expect(sheet.autoFilter, name).toMatch(/^A1:[A-Z]\d+$/);
+      expect(sheet.getCell('A1').font, name).toMatchObject({ bold: true });
+    }
+    const { lastRow } = workbook.getWorksheet('History of nights')!;
+    expect(workbook.getWorksheet('History of nights')!.autoFilter).toBe(`A20:N${lastRow!.number}`);
+  });
+
+  test('the differences: values as text, changes filled, what the service keeps in grey', async () => {
+    await writeReports(await night(dir));
+    const workbook = await book();
+    const sheet = workbook.getWorksheet('Differences')!;
+    const rows = cells(workbook, 'Differences');
+    expect(rows[0]).toEqual([
+      ...['Row', 'Key', 'Id', 'Column', 'Field', 'In the service', 'In the file', 'Which stands', 'Result'],
+    ]);
+    expect(rows.slice(1).map((row) => [row[0], row[5], row[6], row[7], row[8]])).toEqual([
+      [7, 'ThinkPad T14', 'ThinkPad T14 Gen 3', 'the file’s', 'Put right'],
+      [7, '1200', '1250.5', 'the file’s', 'Put right'],
+      [7, 'with Anna since May', 'none', 'the service’s', 'Left to the service'],
+      [8, 'Stock', 'Deployed', 'the file’s', 'Put right'],
+      [8, '2021-04-01', '', 'the file’s', 'Cleared'],
+      [9, '=1+1', '@SUM(A1)', 'the file’s', 'Put right'],
+      [10, 'do not lend', 'lend', 'the service’s', 'Left to the service'],
+      [16, 'a', 'b', 'the file’s', 'Held back'],
+      [17, 'old', 'new', 'the file’s', 'Conflict'],
+    ]);
+    const fill = (at: string) => (sheet.getCell(at).fill as ExcelJS.FillPattern | undefined)?.fgColor?.argb;
+    expect([2, 3, 4, 5, 6, 7, 8, 9, 10].map((row) => fill(`G${row}`))).toEqual([
+      'FFDDEFD9',
+      'FFDDEFD9',
+      undefined,
+      'FFDDEFD9',
+      'FFFBE0D6',
+      'FFDDEFD9',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(sheet.getCell('G4').font).toMatchObject({ color: { argb: 'FF7F7F7F' } });
+    expect(sheet.getCell('G2').font.color).toBeUndefined();
+    // Text that begins like a formula is text, and stays so when somebody edits it.
+    expect(sheet.getCell('F7').type).toBe(ExcelJS.ValueType.String);
+    expect(sheet.getCell('F7').numFmt).toBe('@');
+    expect((await ourCells('Differences'))[5]?.slice(5, 7)).toEqual(['=1+1', '@SUM(A1)']);
+  });
+
+  test('the other sheets name what they are about', async () => {
+    await writeReports(await night(dir));
+    const workbook = await book();
+    expect(cells(workbook, 'To create').slice(1)).toEqual([
+      [11, 'SN-1011', 'Created', '511', ''],
+      [12, 'SN-1012', 'Created', '512', ''],
+    ]);
+    const orphans = cells(workbook, 'Orphans').slice(1);
+    expect(orphans.map((row) => [row[0], row[1], row[5]])).toEqual([
+      ['201', 'SN-1', 'Settled: has the values already'],
+      ['202', '=SN-2', 'Acted on'],
+      ['203', 'SN-3', 'Conflict'],
+      ['204', 'SN-4', 'Waits: not missing often enough yet'],
+      ['205', 'SN-5', 'Held back'],
+    ]);
+    expect(orphans[1]?.[3]).toEqual(new Date('2026-03-30T00:00:00Z'));
+    expect(cells(workbook, 'Ambiguous').slice(1)).toEqual([
+      [14, 'SN-1014', '2 records have the key "SN-1014": ids 7, 9.'],
+    ]);
+    expect(
+      cells(workbook, 'Invalid')
+        .slice(1)
+        .map((row) => [row[0], row[3], row[4], row[6]]),
+    ).toEqual([
+      [13, 'Invalid', 'Supplier', 'reference_not_found'],
+      [13, 'Invalid', 'Item Name', 'too_long'],
+      [15, 'Duplicate', '', 'duplicate_key'],
+      [16, 'Held back', '', 'would_lose_value'],
+      [17, 'Conflict', '', 'changed_meanwhile'],
+      [18, 'Refused', '', 'service_rejected'],
+    ]);
+    const history = cells(workbook, 'History of nights').slice(19);
+    expect(history[0]?.slice(0, 3)).toEqual(['Ended (UTC)', 'Run as', 'Status']);
+    expect(history).toHaveLength(31);
+    expect(history[30]?.slice(1, 9)).toEqual(['applied', 'partial', 18, 2, 3, 6, 6, 5]);
+    const ended = history[30]?.[0] as Date;
+    expect(Math.abs(ended.getTime() - Date.parse('2026-03-31T02:01:22Z'))).toBeLessThan(1000);
+  });
+
+  test('the first sheet says it all in one look, and leads to the others', async () => {
+    await writeReports(await night(dir));
+    const workbook = await book();
+    const rows = cells(workbook, 'Summary');
+    const value = (label: string) => {
+      const found = rows.find(
+        (row) => (typeof row[0] === 'object' ? (row[0] as { text: string }).text : row[0]) === label,
+      );
+      return found?.[1];
+    };
+    expect(
+      Object.fromEntries(['Agree', 'Put right', 'Left to the service', 'Need a person'].map((l) => [l, value(l)])),
+    ).toEqual({
+      Agree: 5,
+      'Put right': 3,
+      'Left to the service': 1,
+      'Need a person': 6,
+    });
+    for (const [label, n] of [
+      ['Differ', 6],
+      ['Created', 2],
+      ['Orphans', 5],
+      ['Ambiguous', 1],
+    ] as const)
+      expect(value(label), label).toBe(n);
+    const text = JSON.stringify(rows);
+    for (const words of [
+      'Reconciliation: erp-assets',
+      '17 outside the job’s scope (category.name = Laptop)',
+      'What changed since the reading of 2026-03-30',
+      '20260330T020001000Z-1a2b of 2026-03-30 02:03 UTC, 18 rows',
+      '1,342: 131 reads, 1,204 writes, 7 retries',
+      'The column Colour of the file is not mapped',
+    ])
+      expect(text).toContain(words);
+    // exceljs does not read links within a workbook.
+    const path = join(out, 'reconcile.xlsx');
+    const xml = (await (await openArchive(path, path, DEFAULT_LIMITS)).whole('xl/worksheets/sheet1.xml')).toString();
+    const links = [...xml.matchAll(/<hyperlink ref="A\d+" location="([^"]*)"/g)].map((match) => match[1]);
+    for (const name of ['Differences', 'To create', 'Orphans', 'Ambiguous', 'Invalid'])
+      expect(links).toContain(`'${name}'!A1`);
+  });
+
+  test('a report-only run says what would be, and a brake why', async () => {
+    const reason = 'max_updates: 6,000 of 20,000 rows would be updated.';
+    const summary = await writeReports(
+      await night(dir, {
+        stopped: reason,
+        summary: head({ dry_run: true, status: 'braked', reason }),
+        reconcile: reconcileInput({ facts: facts({ apply: false }) }),
+      }),
+    );
+    expect(headline(summary)).toBe(
+      'A brake would stop this run: 3 records would be put right; 2 would be created; 5 orphans (1 new, 2 would be acted on); 6 rows need a person.',
+    );
+    const workbook = await book();
+    const text = JSON.stringify(cells(workbook, 'Summary'));
+    expect(text).toContain(`Stopped by a brake. ${reason}`);
+    expect(text).toContain('Report only: nothing was written');
+    expect(cells(workbook, 'Differences').map((row) => row[8])).toContain('Would be put right');
+    expect(cells(workbook, 'Differences').map((row) => row[8])).toContain('Would be cleared');
+    expect(cells(workbook, 'To create')[1]?.[2]).toBe('Would be created');
+    const page = await readFile(join(out, 'report.html'), 'utf8');
+    expect(page).toContain('Report only');
+    expect(page).toContain(`rowferry runs approve ${summary.run} --by NAME`);
+    expect(page).not.toMatch(/Dry run/);
+  });
+
+  test('a night without anything says so on every sheet', async () => {
+    const entries: Entry[] = [2, 3].map((row) => ({ t: 'outcome', outcome: outcome(row, 'unchanged') }));
+    await record(join(dir, 'journal'), entries);
+    const nothing = { rows: 0, fields: 0, file_stands: 0, service_stands: 0, cleared: 0, by_field: [] };
+    const none = { action: 'report' as const, after: 2, total: 0, fresh: 0, waiting: 0, acted: 0, settled: 0, held: 0 };
+    const summary = await writeReports({
+      dir: out,
+      journal: join(dir, 'journal'),
+      source: await source(dir, 2),
+      summary: { ...head({ warnings: [] }), source: { ...head().source!, rows: 2 } },
+      reconcile: reconcileInput({
+        history: [],
+        orphans: () => inBatches([]),
+        facts: facts({ differences: nothing, orphans: none }),
+      }),
+    });
+    expect(headline(summary)).toBe('The file and the service agree in all 2 rows.');
+    const workbook = await book();
+    expect(SHEETS.slice(1, 6).map((name) => cells(workbook, name)[1]?.[0])).toEqual([
+      'Nothing is to be created: the service has a record for every row that could be compared.',
+      'No field differs: every row that could be compared agrees with its record.',
+      'No orphans: the file has a row for every record that it is about.',
+      'Nothing is ambiguous: no key of the file belongs to several records.',
+      'No row needs a person.',
+    ]);
+    expect(cells(workbook, 'History of nights')).toHaveLength(21);
+    expect(await readFile(join(out, 'report.html'), 'utf8')).toContain('No row needs anybody');
+  });
+
+  test('differences that a stopped run did not note are counted by its plan', async () => {
+    const entries: Entry[] = [
+      { t: 'outcome', outcome: outcome(2, 'unchanged') },
+      { t: 'outcome', outcome: outcome(3, 'not_attempted', { attempts: 0, changed: ['name'] }) },
+      {
+        t: 'outcome',
+        outcome: outcome(4, 'not_attempted', { attempts: 0, id: 9, changed: ['name'] }),
+        diff: [{ field: 'name', old: 'a', new: 'b', kind: 'set' }],
+      },
+    ];
+    await record(join(dir, 'journal'), entries);
+    const summary = await writeReports({
+      dir: out,
+      journal: join(dir, 'journal'),
+      source: await source(dir, 4),
+      stopped: 'max_updates: too many.',
+      summary: head({ status: 'braked', reason: 'max_updates: too many.' }),
+      reconcile: reconcileInput({ orphans: () => inBatches([]) }),
+    });
+    expect(summary.reconcile?.compared).toMatchObject({ agree: 1, differ: 6, put_right: 0, not_put_right: 6 });
+    const workbook = await book();
+    expect(
+      cells(workbook, 'To create')
+        .slice(1)
+        .map((row) => row[0]),
+    ).toEqual([3]);
+    expect(
+      cells(workbook, 'Differences')
+        .slice(1)
+        .map((row) => [row[0], row[8]]),
+    ).toEqual([[4, 'Not reached']]);
+    expect(workbook.getWorksheet('Differences')!.getCell('G2').fill).toMatchObject({ pattern: 'solid' });
+  });
+});
+
+test('300,000 differences do not fill the memory', { timeout: 120_000 }, async () => {
+  const rows = 60_000;
+  const fields = ['name', 'original_cost', 'lifecycle_stage', 'asset_notes', 'purchase_date'];
+  const journal = join(dir, 'journal');
+  // What a first report takes once, whatever its size.
+  await writeReports(await night(dir));
+  await rm(journal);
+  for (let row = 2; row < rows + 2; row += 1000) {
+    const ids = Array.from({ length: 1000 }, (_, at) => row + at);
+    await record(
+      journal,
+      ids.map((id) => ({
+        t: 'outcome',
+        outcome: outcome(id, 'updated', { id, changed: fields }),
+        diff: fields.map((field) => ({ field, old: `old ${id}`, new: `new ${id}`, kind: 'set' })),
+      })),
+    );
+  }
+  const opened = await source(dir, rows);
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 5);
+  const summary = await writeReports({
+    dir: out,
+    journal,
+    source: opened,
+    reconcile: reconcileInput(),
+    summary: { ...head(), source: { ...head().source!, rows } },
+  });
+  clearInterval(timer);
+  expect(summary.reconcile?.compared).toMatchObject({ agree: 0, differ: rows, put_right: rows });
+  expect((peak - before) / 2 ** 20).toBeLessThan(150);
+  expect((await ourCells('Differences')).length).toBe(rows * fields.length);
+});
+
+describe('report.html', () => {
+  test('asks the network for nothing, runs nothing, and every tag is closed', async () => {
+    for (const dry_run of [false, true]) {
+      await rm(join(dir, 'journal'), { force: true });
+      await writeReports(await night(dir, { summary: head({ dry_run }) }));
+      const page = await readFile(join(out, 'report.html'), 'utf8');
+      expect(page).not.toMatch(/https?:|\/\/|<script|\bsrc=|@import|url\(|<link/i);
+      expect(page).toContain(`default-src 'none'`);
+      for (const [, target] of page.matchAll(/href="([^"]*)"/g))
+        expect(target).toMatch(/^[a-z]+\.(csv|xlsx|html|json|ndjson)$/);
+      const open: string[] = [];
+      for (const [, slash, tag, , own] of page.matchAll(/<(\/?)([a-z][a-z0-9]*)((?:[^>"]|"[^"]*")*?)(\/?)>/g)) {
+        if (own || tag === 'meta' || tag === 'br') continue;
+        if (slash) expect(open.pop()).toBe(tag);
+        else open.push(tag ?? '');
+      }
+      expect(open).toEqual([]);
+    }
+  });
+
+  test('shows what the workbook shows', async () => {
+    await writeReports(await night(dir));
+    const page = await readFile(join(out, 'report.html'), 'utf8');
+    const text = page
+      .replace(/<style>.*?<\/style>/s, '')
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ');
+    for (const words of [
+      '3 records were put right; 2 were created; 5 orphans (1 new, 2 acted on); 6 rows need a person.',
+      'ThinkPad T14 → ThinkPad T14 Gen 3',
+      '2021-04-01 → none',
+      'Left to the service',
+      'Laptop of Ben',
+      'lifecycle_stage: Deployed → Retired',
+      '2 records have the key "SN-1014": ids 7, 9.'.replaceAll('"', '&quot;'),
+      'The last 30 nights',
+      'category.name = Laptop',
+    ])
+      expect(text).toContain(words);
+    expect(page.match(/<svg class="chart night"/g)).toHaveLength(2);
+    expect(page).toMatch(
+      /aria-label="Left for people in the last 30 runs\. The newest: 6 rows that need a person, 5 orphans\."/,
+    );
+  });
+
+  test('hostile text is text wherever it stands', async () => {
+    const hostile = `</td><script>alert(1)</script><img src="http://evil.example/x" onerror='x'>&amp;`;
+    await record(join(dir, 'journal'), [
+      {
+        t: 'outcome',
+        outcome: outcome(2, 'updated', { key: hostile }),
+        diff: [{ field: hostile, old: hostile, new: `${hostile}2`, kind: 'set' }],
+      },
+    ]);
+    const bad = facts({ scope: { records: 1, without_key: 0, outside: 1, described: hostile } });
+    const by_field = [{ field: hostile, file: 1, service: 0, cleared: 0 }];
+    await writeReports({
+      dir: out,
+      journal: join(dir, 'journal'),
+      source: await source(dir, 1),
+      summary: { ...head({ job: hostile, run: hostile }), source: { ...head().source!, rows: 1, path: hostile } },
+      reconcile: reconcileInput({
+        columnOf: () => hostile,
+        orphans: () => inBatches([{ ...ORPHANS[4]!, key: hostile, name: hostile, why: hostile }]),
+        history: nights(2).map((one) => ({ ...one, status: hostile })),
+        facts: { ...bad, differences: { ...bad.differences, by_field } },
+      }),
+    });
+    const page = await readFile(join(out, 'report.html'), 'utf8');
+    expect(page).not.toMatch(/<script|<img|onerror='/);
+    const workbook = await book();
+    expect(cells(workbook, 'Differences')[1]?.[5]).toBe(hostile);
+  });
+});
+
+describe('console', () => {
+  test('one short block with what each number is made of', async () => {
+    const summary = await writeReports(await night(dir));
+    expect(summaryText(summary, 'out').split('\n').slice(0, 12)).toEqual([
+      '3 records were put right; 2 were created; 5 orphans (1 new, 2 acted on); 6 rows need a person.',
+      '',
+      'Compared 18 rows with 240 records of the service:',
+      '',
+      '  5  agree',
+      '  6  differ          3 put right, 1 left to the service, 2 not put right',
+      '  2  created',
+      '  1  skipped         by the job’s own rule',
+      '  5  orphans         1 new, 2 acted on, 1 waits, 1 held back, 1 settled already',
+      '! 6  need a person   1 invalid, 1 duplicate, 1 ambiguous, 1 held back, 1 conflict, 1 refused',
+      '',
+      'Fields that differ: name 4, asset_notes 2, original_cost 1, lifecycle_stage 1, purchase_date 1',
+    ]);
+    expect(summaryText(summary, 'out')).toContain('Reports: out: results.csv');
+  });
+});

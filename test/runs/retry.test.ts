@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { stored } from '../support/records.js';
+
+let desk: Desk;
+afterEach(() => desk.close());
+
+const COLUMNS = { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' };
+const JOB = {
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'serial_number' },
+  columns: COLUMNS,
+  constants: { 'category.name': 'Server', 'category.subcategory': 'Rack' },
+};
+const FAST = { env: { ROWFERRY_TIMEOUT: '0.3', ROWFERRY_CONCURRENCY: '1' } };
+const ROWS = 8;
+const assets = (cost = '10.00', rows = ROWS) =>
+  desk.file(
+    'a.csv',
+    csv([Object.keys(COLUMNS), ...Array.from({ length: rows }, (_, at) => [`Box ${at}`, `S-${at}`, cost])]),
+  );
+const of = ({ results }: Imported, ...kinds: string[]) =>
+  results.filter(({ outcome = '' }) => kinds.includes(outcome)).map(({ row }) => row);
+const costs = () => desk.sandbox.records('asset').map((record) => record['original_cost']);
+
+const WIDE = { env: { ...FAST.env, ROWFERRY_CONCURRENCY: '4' } };
+
+/**
+ * From the third write on every connection is cut, and nothing can be looked up: the run stops, and what was under way is
+ * open. `before`: what is done at the sandbox beforehand.
+ */
+async function deskWithUnknown(
+  method: 'POST' | 'PUT',
+  action: string,
+  cost: string,
+  { before = async () => {}, job = JOB }: { before?: () => Promise<void>; job?: object } = {},
+) {
+  let writes = 0;
+  let armed = false;
+  desk = await openDesk({
+    onRequest(request) {
+      if (!armed || request.method !== method || ++writes !== 3) return;
+      desk.sandbox.setFaults([`${method} * ${action}`, 'GET * status=403']);
+    },
+  });
+  await before();
+  armed = true;
+  const run = await desk.import(await assets(cost), job, WIDE);
+  armed = false;
+  desk.sandbox.setFaults([]);
+  expect(run.summary.status).toBe('failed');
+  expect(of(run, 'unknown').length).toBeGreaterThan(0);
+  return run;
+}
+
+describe('rows that were left unknown', () => {
+  it('and are in the service: found, told as created, nothing is sent', async () => {
+    const run = await deskWithUnknown('POST', 'close_after', '10.00');
+    const open = of(run, 'unknown');
+    const retry = await desk.retry('last');
+    expect([of(retry, 'created'), retry.results.length, retry.commits]).toEqual([open, open.length, 0]);
+    expect(retry.results.every(({ id }) => id !== '')).toBe(true);
+    expect(retry.summary).toMatchObject({ kind: 'import', of_run: run.summary.run, status: 'succeeded' });
+    expect(retry.summary.warnings.join()).toContain(`rowferry runs resume ${run.summary.run}`);
+    await expect(desk.retry('last')).rejects.toThrow('nothing to retry');
+    // The first run is retried by its own logs, and what the retry found out does no harm there.
+    expect((await desk.retry(run.summary.run)).commits).toBe(0);
+    expect((await desk.import(await assets(), JOB)).summary.rows).toMatchObject({ total: ROWS, failed: 0, unknown: 0 });
+    expect(costs()).toHaveLength(ROWS);
+  });
+
+  it('and are not in the service: sent once', async () => {
+    const run = await deskWithUnknown('POST', 'close_before', '10.00');
+    const open = of(run, 'unknown');
+    const retry = await desk.retry('last');
+    expect([of(retry, 'created'), retry.commits]).toEqual([open, open.length]);
+    expect((await desk.import(await assets(), JOB)).summary.rows.unchanged).toBe(
+      open.length + of(run, 'created').length,
+    );
+    expect(costs()).toHaveLength(ROWS);
+  });
+
+  it.each([
+    ['carried out', 'close_after'],
+    ['not carried out', 'close_before'],
+  ])('updates, %s: each ends once, and the retry can be undone', async (_, action) => {
+    let before = new Map<number, unknown>();
+    const run = await deskWithUnknown('PUT', action, '11.00', {
+      before: async () => {
+        await desk.import(await assets(), JOB);
+        before = stored(desk.sandbox, 'asset');
+      },
+    });
+    const open = of(run, 'unknown');
+    const retry = await desk.retry('last');
+    expect(of(retry, 'updated')).toEqual(open);
+    expect(retry.commits).toBe(action === 'close_after' ? 0 : open.length);
+    const undo = await desk.undo('last');
+    expect([of(undo, 'updated'), undo.commits]).toEqual([open, open.length]);
+    const undone = await desk.undo(run.summary.run);
+    expect(of(undone, 'updated')).toEqual(of(run, 'updated'));
+    expect(of(undone, 'unchanged')).toEqual(open);
+    expect(stored(desk.sandbox, 'asset')).toEqual(before);
+  });
+
+  it('customers, which cannot be looked up, stay unknown and are not sent again', async () => {
+    desk = await openDesk({ faults: ['POST /customer nth=2 close_after', 'POST /customer nth=4 close_before'] });
+    const columns = { Name: 'name', City: 'city' };
+    const rows = Array.from({ length: 5 }, (_, at) => [`Party ${at}`, 'Bern']);
+    const file = await desk.file('c.csv', csv([Object.keys(columns), ...rows]));
+    const job = { kind: 'import', resource: 'customer', match: { key: 'name' }, columns };
+    const run = await desk.import(file, job, FAST);
+    const open = of(run, 'unknown');
+    expect(open).toHaveLength(2);
+    desk.sandbox.setFaults([]);
+    const retry = await desk.retry('last');
+    expect([of(retry, 'unknown'), retry.commits, retry.exitCode]).toEqual([open, 0, 3]);
+  });
+});
+
+describe('rows that failed', () => {
+  it('are sent, and no others', async () => {
+    desk = await openDesk();
+    await desk.import(await assets(), JOB);
+    desk.sandbox.setFaults(['PUT * from=3 status=503']);
+    const run = await desk.import(await assets('11.00'), JOB, { env: { ...FAST.env, ROWFERRY_PATIENCE: '0.05' } });
+    desk.sandbox.setFaults([]);
+    const left = of(run, 'failed', 'unknown');
+    expect(left.length).toBeGreaterThan(0);
+    const sent = desk.sandbox.commits.length;
+    const retry = await desk.retry('last', FAST);
+    expect(of(retry, 'updated')).toEqual(left);
+    expect(desk.sandbox.commits.length - sent).toBeLessThanOrEqual(left.length);
+    expect(retry.summary.source?.rows).toBe(left.length);
+  });
+
+  it('brakes for whole files do not stop the few rows of a retry', async () => {
+    const brakes = { min_rows: ROWS, max_creates: '100%', max_change: '1%', max_rejected: 0 };
+    const run = await deskWithUnknown('POST', 'close_before', '10.00', { job: { ...JOB, brakes } });
+    const open = of(run, 'unknown').length;
+    const retry = await desk.retry('last');
+    expect(retry.summary.rows).toMatchObject({ created: open, total: open });
+    // And they are no measure for the next file.
+    expect((await desk.import(await assets(), { ...JOB, brakes })).summary.status).toBe('succeeded');
+  });
+});

@@ -1,0 +1,451 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Decimal } from '../../src/model/decimal.js';
+import { RunError } from '../../src/model/error.js';
+import { type MirrorOptions, openMirror } from '../../src/service/mirror.js';
+import type { Mirror, MirrorRecord } from '../../src/service/mirror-port.js';
+import type { Json, Page, Readable, Service } from '../../src/service/port.js';
+import { type AssetList, type AssetListOptions, assetList } from './mirror-fake.js';
+import { random } from './whole-list-fake.js';
+
+let dir: string;
+const open: Mirror[] = [];
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rowferry-mirror-'));
+});
+afterEach(async () => {
+  for (const mirror of open.splice(0)) await mirror.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const DAY = 86_400_000;
+const assets = (size: number, options: Partial<AssetListOptions> = {}): AssetList =>
+  assetList({ size, random: random(size), ...options });
+
+async function mirrorOf(list: AssetList, options: Partial<MirrorOptions> = {}): Promise<Mirror> {
+  const mirror = await openMirror(list.service, 'asset', { dir, fullEvery: 7, now: () => list.time, ...options });
+  open.push(mirror);
+  return mirror;
+}
+
+const all = async (mirror: Mirror): Promise<Json[]> => {
+  const records: Json[] = [];
+  for await (const batch of mirror.records()) records.push(...batch.map(({ record }) => record));
+  return records;
+};
+
+/** A night with its requests. */
+async function night(list: AssetList, options: Partial<MirrorOptions> = {}) {
+  const before = list.requests;
+  const mirror = await mirrorOf(list, options);
+  const requests = list.requests - before;
+  const records = await all(mirror);
+  expect(records).toEqual(list.records());
+  expect(mirror.count).toBe(list.size);
+  const { how, certified, described } = mirror;
+  await mirror.close();
+  list.time += DAY;
+  return { how, certified, described, requests };
+}
+
+const update = (list: AssetList, ids: readonly number[]): void => {
+  for (const id of ids) list.update(id);
+};
+const some = (count: number, step = 7): number[] => Array.from({ length: count }, (_, at) => (at + 1) * step);
+
+describe('what is read', () => {
+  test('the first time everything, then what has changed', async () => {
+    const list = assets(1_000);
+    list.time += DAY;
+    expect(await night(list)).toEqual({
+      how: 'full',
+      certified: true,
+      described: 'read the whole list, 1,000 records on 40 pages',
+      requests: 42,
+    });
+    expect(await night(list)).toEqual({
+      how: 'delta',
+      certified: true,
+      described:
+        'read what has changed since the last reading, on 1 page: none of 1,000 records were new or had changed',
+      requests: 1,
+    });
+    update(list, some(110));
+    list.create();
+    // Five pages with changes, one without, and the front again.
+    expect(await night(list)).toMatchObject({
+      how: 'delta',
+      described: expect.stringMatching(/on 7 pages: 111 of 1,001 records were new or had changed$/),
+      requests: 7,
+    });
+    update(list, [500]);
+    expect(await night(list)).toMatchObject({ described: expect.stringMatching(/: 1 of 1,001 records was new or/) });
+  });
+
+  test('everything every so many readings, or after 14 days', async () => {
+    const list = assets(200);
+    const hows = [];
+    for (let nights = 0; nights < 7; nights++) hows.push(await night(list, { fullEvery: 3 }));
+    expect(hows.map(({ how }) => how)).toEqual(['full', 'delta', 'delta', 'full', 'delta', 'delta', 'full']);
+    expect(hows[3]?.described).toMatch(/, because it was read whole 3 readings ago$/);
+    list.time += 14 * DAY;
+    expect((await night(list)).described).toMatch(/, because it was last read whole more than 14 days ago$/);
+    list.time -= 30 * DAY;
+    expect((await night(list, { fullEvery: 1 })).described).not.toMatch(/because/);
+  });
+
+  test('other lists than assets, and small ones, always whole and without a word', async () => {
+    const list = assets(200);
+    for (const resource of ['contract', 'supplier'] as const) {
+      const folder = join(dir, resource);
+      for (let nights = 0; nights < 2; nights++) {
+        const before = list.requests;
+        const mirror = await openMirror(list.service, resource, { dir: folder, fullEvery: 7 });
+        open.push(mirror);
+        expect(mirror).toMatchObject({ how: 'full', certified: true, count: 200 });
+        expect(mirror.described).toBe('read the whole list, 200 records on 8 pages');
+        expect(list.requests - before).toBe(10);
+        expect(await mirror.recheck()).toBeUndefined();
+        await mirror.close();
+      }
+    }
+    const small = assets(75);
+    for (let nights = 0; nights < 2; nights++) {
+      const { how, described } = await night(small, { dir: join(dir, 'small') });
+      expect({ how, described }).toEqual({ how: 'full', described: 'read the whole list, 75 records on 3 pages' });
+    }
+    const none = assets(0);
+    for (let nights = 0; nights < 2; nights++) {
+      expect(await night(none, { dir: join(dir, 'none') })).toMatchObject({ how: 'full', certified: true });
+    }
+  });
+
+  test.each<[string, Partial<AssetListOptions>, RegExp]>([
+    ['shows no date', { show: () => undefined }, /its records do not show when they were modified/],
+    ['shows dates for people', { show: (at) => new Date(at).toUTCString() }, /its records do not show when/],
+    [
+      'lacks a date somewhere',
+      { show: (at) => (at % 5 === 0 ? null : new Date(at).toISOString()) },
+      /do not show when/,
+    ],
+    ['has one date for all', { show: () => '2026-01-01T00:00:00Z' }, /too many records were modified/],
+    ['ignores the order', { ordering: 'ignored' }, /its records do not show when they were modified|the order cannot/],
+    ['orders the other way round', { ordering: 'ascending' }, /its records do not show when|do not descend/],
+    ['refuses the order', { ordering: 'refused' }, /its records do not show when they were modified/],
+  ])('a service that %s is read whole', async (_name, options, why) => {
+    const list = assets(300, options);
+    await night(list);
+    for (let nights = 0; nights < 2; nights++) {
+      list.update(some(1)[0] as number);
+      const { how, described } = await night(list);
+      expect({ how, described }).toEqual({ how: 'full', described: expect.stringMatching(why) });
+    }
+  });
+
+  test('a record that went is noticed by the count, also where another came', async () => {
+    const list = assets(300);
+    await night(list);
+    list.remove(17);
+    expect((await night(list)).described).toMatch(/because the service counts 299 records, where 300 are known$/);
+    list.remove(18);
+    list.create();
+    expect((await night(list)).described).toMatch(/because the service counts 299 records, where 300 are known$/);
+  });
+
+  test('more than half the list: whole, and cheaper than both', async () => {
+    const list = assets(500);
+    await night(list);
+    update(list, some(400, 1));
+    const { how, described, requests } = await night(list);
+    expect({ how, described }).toEqual({ how: 'full', described: expect.stringMatching(/too many records were mod/) });
+    expect(requests).toBeLessThanOrEqual(10 + 22);
+  });
+
+  test('many records of one day are read through, whatever their order within it', async () => {
+    for (const ties of ['id', '-id', 'any'] as const) {
+      const list = assets(600, { grain: 'day', ties });
+      list.time = Math.ceil(list.time / DAY) * DAY + 6 * 3600_000;
+      update(list, some(60, 3));
+      await night(list, { dir: join(dir, ties) });
+      // The same day as before the reading.
+      list.time -= DAY;
+      update(list, [100, 599, 2]);
+      const { how, requests } = await night(list, { dir: join(dir, ties) });
+      expect({ ties, how }).toEqual({ ties, how: 'delta' });
+      expect(requests).toBeLessThan(10);
+    }
+  });
+});
+
+describe('what is kept', () => {
+  const damage: Readonly<Record<string, (files: readonly string[]) => Promise<void>>> = {
+    'a byte changed': async ([file = '']) => {
+      const bytes = await readFile(file);
+      bytes[100] = (bytes[100] as number) ^ 1;
+      await writeFile(file, bytes);
+    },
+    'torn at its end': async ([file = '']) => truncate(file, (await stat(file)).size - 10),
+    'longer than it was': async ([file = '']) => appendFile(file, 'x'),
+    empty: async ([file = '']) => truncate(file, 0),
+    missing: async ([file = '']) => rm(file),
+    'a state that is no JSON': async () => writeFile(join(dir, 'mirror.json'), '{"version":1,"resour'),
+    'a state of another version': async () => {
+      const state = JSON.parse(await readFile(join(dir, 'mirror.json'), 'utf8')) as object;
+      await writeFile(join(dir, 'mirror.json'), JSON.stringify({ ...state, version: 2 }));
+    },
+    'a state that names a file elsewhere': async () => {
+      const text = await readFile(join(dir, 'mirror.json'), 'utf8');
+      await writeFile(join(dir, 'mirror.json'), text.replace('"records-', '"../records-'));
+    },
+  };
+
+  test.each(Object.entries(damage))('%s: the list is read whole', async (_name, spoil) => {
+    const list = assets(200);
+    await night(list);
+    const files = (await readdir(dir)).filter((name) => name.startsWith('records-')).map((name) => join(dir, name));
+    await spoil(files);
+    expect(await night(list)).toMatchObject({ how: 'full', certified: true });
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+  });
+
+  test('a reading that ends in an error leaves the one before', async () => {
+    const list = assets(300);
+    await night(list);
+    list.update(9);
+    const kept = (await readdir(dir)).sort();
+    const { page } = list.service;
+    let answers = 0;
+    const failing = {
+      ...list.service,
+      page: (...given: Parameters<Service['page']>): Promise<Page> =>
+        ++answers > 4 ? Promise.reject(new RunError('failed', 'the service is down')) : page(...given),
+    };
+    const options = { dir, fullEvery: 1, now: () => list.time };
+    await expect(openMirror(failing, 'asset', options)).rejects.toThrow('the service is down');
+    expect((await readdir(dir)).sort()).toEqual(kept);
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+  });
+
+  test('what an ended process left is gone on with, and removed a day later', async () => {
+    const list = assets(300);
+    await night(list);
+    list.update(9);
+    // Not closed: killed.
+    await mirrorOf(list);
+    await writeFile(join(dir, 'records-0-0.ndjson'), 'left by a process that was killed');
+    await writeFile(join(dir, 'lock'), 'somebody else’s');
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+    expect(await readdir(dir)).toContain('records-0-0.ndjson');
+    await utimes(join(dir, 'records-0-0.ndjson'), new Date(0), new Date(0));
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+    const left = await readdir(dir);
+    expect(left).not.toContain('records-0-0.ndjson');
+    expect(left).toEqual(expect.arrayContaining(['lock', 'mirror.json']));
+  });
+
+  test('an uncertain reading is used and not kept', async () => {
+    let restless = false;
+    const list = assets(300, {
+      beforeAnswer: (living, nth) => {
+        if (restless && nth % 5 === 0) living.create();
+      },
+    });
+    await night(list);
+    const state = await readFile(join(dir, 'mirror.json'), 'utf8');
+    restless = true;
+    const mirror = await mirrorOf(list, { fullEvery: 1 });
+    restless = false;
+    expect(mirror).toMatchObject({ how: 'full', certified: false });
+    expect(mirror.described).toMatch(/, 3 times because it changed$/);
+    expect(mirror.problems.length).toBeGreaterThan(0);
+    expect((await all(mirror)).length).toBe(mirror.count);
+    expect(await mirror.recheck()).toBeUndefined();
+    await mirror.close();
+    expect(await readFile(join(dir, 'mirror.json'), 'utf8')).toBe(state);
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+  });
+
+  test('the files do not grow without end, and are for their owner alone', async () => {
+    const list = assets(300);
+    const sizes: number[] = [];
+    for (let nights = 0; nights < 40; nights++) {
+      update(list, some(40, 2));
+      await night(list, { fullEvery: 1_000 });
+      const files = (await readdir(dir)).filter((name) => name.startsWith('records-'));
+      expect(files.length).toBeLessThanOrEqual(17);
+      let bytes = 0;
+      for (const name of files) bytes += (await stat(join(dir, name))).size;
+      sizes.push(bytes);
+    }
+    expect(Math.max(...sizes)).toBeLessThan(5 * (sizes[0] as number));
+    const modes = (await readdir(dir)).map(async (name) => (await stat(join(dir, name))).mode & 0o77);
+    if (process.platform !== 'win32') expect(await Promise.all(modes)).toEqual(modes.map(() => 0));
+  });
+
+  test('records keep every digit, and when they were read', async () => {
+    const list = assets(100);
+    const price = Decimal.parse('99999999999999.99') as Decimal;
+    const withPrice = (record: Json): Json => ({ ...record, original_cost: price, name: 'Gerät\n„x“\u2028' });
+    const { page } = list.service;
+    const service: Service = {
+      ...list.service,
+      page: async (...given: Parameters<Service['page']>) => {
+        const answer = await page(...given);
+        return { ...answer, results: answer.results.map(withPrice) };
+      },
+    };
+    const options = { dir, fullEvery: 7, now: () => list.time };
+    await (await openMirror(service, 'asset', options)).close();
+    const first = list.time;
+    list.time += DAY;
+    const second = list.time;
+    list.update(50);
+    const mirror = await openMirror(service, 'asset', options);
+    open.push(mirror);
+    expect(mirror.how).toBe('delta');
+    const found: MirrorRecord[] = [];
+    for await (const batch of mirror.records()) found.push(...batch);
+    expect(found.map(({ record }) => record)).toEqual(list.records().map(withPrice));
+    for (const { record, readAt } of found) {
+      if (record['id'] === 50) expect(readAt).toBeGreaterThan(second);
+      else expect(readAt).toBeLessThanOrEqual(first);
+    }
+  });
+
+  test('every record is shown as it comes', async () => {
+    const list = assets(200);
+    const seen: number[] = [];
+    const progress: [number, number][] = [];
+    const options: Partial<MirrorOptions> = {
+      onRecords: (records) => seen.push(...records.map(({ id }) => id as number)),
+      onProgress: (done, total) => progress.push([done, total]),
+    };
+    await night(list, options);
+    expect(seen).toEqual(list.ids);
+    expect(progress.at(0)).toEqual([25, 200]);
+    expect(progress.at(-1)).toEqual([200, 200]);
+    seen.length = 0;
+    list.update(120);
+    await night(list, options);
+    expect(seen).toHaveLength(75);
+    expect(seen[0]).toBe(120);
+  });
+});
+
+describe('records that this program writes', () => {
+  test('are read anew, also by the process after one that was killed', async () => {
+    const list = assets(500);
+    await night(list);
+    const mirror = await mirrorOf(list);
+    mirror.written(some(60));
+    update(list, some(60));
+    // Not closed: killed.
+    list.time += DAY;
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+    expect((await readdir(dir)).filter((name) => name.startsWith('written-'))).toEqual([]);
+  });
+
+  test('where the service gives them no new date, lists are read whole for good', async () => {
+    const list = assets(500);
+    const mirror = await mirrorOf(list);
+    mirror.written([40, 41, 42]);
+    for (const id of [40, 41]) list.update(id, false);
+    await mirror.close();
+    list.time += DAY;
+    expect((await night(list)).described).toMatch(/because the service writes records without a new modification date/);
+    for (let nights = 0; nights < 2; nights++) {
+      expect(await night(list)).toMatchObject({ how: 'full', described: expect.not.stringContaining('because') });
+    }
+    expect(await (await mirrorOf(list)).recheck()).toBeUndefined();
+  });
+
+  test('that were refused are asked for one by one, and change nothing', async () => {
+    const list = assets(500);
+    const mirror = await mirrorOf(list);
+    mirror.written([40, 41, 42, 43]);
+    list.update(42);
+    await mirror.close();
+    list.time += DAY;
+    expect(await night(list)).toMatchObject({ how: 'delta', requests: 3 + 3 });
+    const another = await mirrorOf(list);
+    another.written(some(30, 3));
+    await another.close();
+    list.time += DAY;
+    expect(await night(list)).toMatchObject({
+      how: 'full',
+      described: expect.stringMatching(/because \d+ records were written and not shown$/),
+    });
+    // They were not written, which proves nothing.
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+  });
+});
+
+describe('recheck', () => {
+  test('shows what has changed or come since, for a request where nothing has', async () => {
+    const list = assets(500);
+    list.time += DAY;
+    const mirror = await mirrorOf(list);
+    list.time += 3600_000;
+    const asked = async () => {
+      const before = list.requests;
+      const changed = await mirror.recheck();
+      return { ids: changed?.map(({ record }) => record['id']), requests: list.requests - before };
+    };
+    expect(await asked()).toEqual({ ids: [], requests: 1 });
+    update(list, [30, 7]);
+    const made = list.create();
+    // Page 2 shows that nothing else has changed, and page 1 again that nothing changed meanwhile.
+    expect(await asked()).toEqual({ ids: [7, 30, made], requests: 3 });
+    expect(await asked()).toEqual({ ids: [], requests: 1 });
+    update(list, some(40));
+    expect((await asked()).ids).toEqual(some(40));
+    expect(await all(mirror)).toEqual(list.records());
+    expect(mirror.count).toBe(501);
+    await mirror.close();
+    list.time += DAY;
+    expect(await night(list)).toMatchObject({ how: 'delta' });
+  });
+
+  test('does not miss a change among many of the same day', async () => {
+    const list = assets(500, { grain: 'day' });
+    list.time = Math.ceil(list.time / DAY) * DAY;
+    update(list, some(60, 2));
+    const mirror = await mirrorOf(list);
+    list.update(499);
+    expect((await mirror.recheck())?.map(({ record }) => record['id'])).toEqual([499]);
+    list.update(499);
+    expect((await mirror.recheck())?.map(({ record }) => record['version'])).toEqual([3]);
+  });
+
+  test('tells nothing once anything is in doubt, and that is not kept', async () => {
+    const list = assets(500);
+    const mirror = await mirrorOf(list);
+    update(list, [3, 4]);
+    list.remove(5);
+    expect(await mirror.recheck()).toBeUndefined();
+    const before = list.requests;
+    expect(await mirror.recheck()).toBeUndefined();
+    expect(list.requests).toBe(before);
+    await mirror.close();
+    expect(await night(list)).toMatchObject({ how: 'full' });
+  });
+});
+
+test('a list of one page is one answer', async () => {
+  const list = assets(20);
+  const mirror = await mirrorOf(list);
+  list.update(4);
+  expect((await mirror.recheck())?.map(({ record }) => record['id'])).toEqual([4]);
+  expect(await mirror.recheck()).toEqual([]);
+});
+
+test('licenses are kept under their own id', async () => {
+  const results = Array.from({ length: 20 }, (_, at) => ({ license_id: at + 1, license_name: `License ${at}` }));
+  const page = async (_resource: Readable, number: number) => ({ count: 20, results: number === 1 ? results : [] });
+  const service = { inFlightLimit: 4, page } as unknown as Service;
+  const mirror = await openMirror(service, 'license', { dir, fullEvery: 7 });
+  open.push(mirror);
+  expect(await all(mirror)).toEqual(results);
+});
