@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Command } from 'commander';
 import ExcelJS from 'exceljs';
@@ -8,13 +8,17 @@ import { z } from 'zod';
 import { DEFAULT_LIMITS, sizeText } from '../src/files/limits.js';
 import { EXIT } from '../src/model/error.js';
 import { ISSUE_CODES, type IssueCode } from '../src/model/issue.js';
-import { exportJob, importJob } from '../src/model/job.js';
+import { exportJob, importJob, reconcileBrakes, reconcileJob } from '../src/model/job.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
 import { EXPORTABLE } from '../src/model/resource-names.js';
+import { RECONCILE_LIMITS } from '../src/pipeline/brakes.js';
 import { compileDateFormat } from '../src/pipeline/date-format.js';
 import { advice } from '../src/report/advice.js';
 import { summaryText } from '../src/report/console.js';
 import { outcomeWords } from '../src/report/outcome-words.js';
+import { DIFFERENCE_COLUMNS } from '../src/report/reconcile/differences.js';
+import { ORPHAN_COLUMNS } from '../src/report/reconcile/orphan-lines.js';
+import { SHEETS } from '../src/report/reconcile/sheet-names.js';
 import { rejectedName } from '../src/report/rejected.js';
 import { FAULT_COLUMNS, PLAN_COLUMNS, REJECTED_COLUMNS, RESULT_COLUMNS } from '../src/report/report-lines.js';
 import { fieldTable } from '../src/resources/describe.js';
@@ -40,13 +44,10 @@ import { type Desk, openDesk } from './support/desk.js';
 
 let readme: string;
 let program: Command;
-/** Full names of the commands whose help says that they are not there. */
-let later: ReadonlySet<string>;
 
 beforeAll(async () => {
   readme = await readFile('README.md', 'utf8');
   program = await commandTree();
-  later = await laterNames(program);
 });
 
 describe('generated tables', () => {
@@ -93,17 +94,6 @@ describe('commands', () => {
     const mentioned = new Set(readme.match(/(?<=[\s`([|])--[a-z][a-z-]+/g));
     expect(mentioned.size).toBeGreaterThan(20);
     expect([...mentioned].filter((flag) => !flags.has(flag))).toEqual([]);
-  });
-
-  it('that are not in this version say so, and the README lists just these', async () => {
-    const table = tableRows(section('## What is in this version, and what is not'));
-    const listed = table.flatMap(([first = '']) =>
-      [...first.matchAll(/`(rowferry [^`]+)`/g)].map((match) => match[1]!),
-    );
-    expect(listed.sort()).toEqual([...later].sort());
-    const { code, err } = await cli(['runs', 'undo', 'last'], { cwd: '.' });
-    expect(code).toBe(EXIT.usage);
-    expect(err).toContain('not in this version');
   });
 
   it('in code blocks and in running text can be parsed', async () => {
@@ -161,14 +151,36 @@ describe('settings, job files and codes', () => {
     for (const name of EXPORTABLE) expect(intro, name).toContain(name);
   });
 
+  it('names every key that reconcile jobs add with its default, and none that does not exist', () => {
+    expect(firstCellsOf('### Reconcile jobs').sort()).toEqual(reconcileKeys().sort());
+    const stated = new Map(tableRows(section('### Reconcile jobs')).map(([key = '', , value = '']) => [key, value]));
+    const least = { kind: 'reconcile', resource: 'asset', match: { key: 'name' }, columns: { Name: 'name' } };
+    const filled = new Map(scalars(reconcileJob.parse(least)));
+    for (const key of ['apply', 'orphans.action', 'orphans.after', 'read.full_every', 'brakes.same_file'])
+      expect(filled.has(key), key).toBe(true);
+    for (const [key, value] of filled)
+      if (reconcileKeys().includes(key)) expect(stated.get(`\`${key}\``)?.replaceAll('`', ''), key).toBe(String(value));
+  });
+
+  it('states the brakes of a reconciliation and their defaults as they are', () => {
+    const { min_rows, same_file, headings, unknown_keys } = reconcileBrakes.parse({});
+    const defaults = { ...RECONCILE_LIMITS, min_rows: String(min_rows), same_file, headings, unknown_keys };
+    const stated = tableRows(section('### Brakes of a reconciliation')).map(([name = '', value = '']) => [
+      name.replaceAll('`', ''),
+      value.replaceAll('`', ''),
+    ]);
+    expect(Object.fromEntries(stated)).toEqual(defaults);
+  });
+
   it('shows job files that are right, and of each kind every key', () => {
     const jobs = codeBlocks('yaml');
-    expect(jobs).toHaveLength(5);
+    expect(jobs).toHaveLength(6);
     for (const text of jobs)
       expect(checkJobText(text).problems.filter((problem) => problem.severity === 'error')).toEqual([]);
-    for (const schema of [importJob, exportJob]) {
+    for (const schema of [importJob, exportJob, reconcileJob]) {
       const own = jobs.filter((text) => text.includes(`kind: ${schema.shape.kind.value}\n`)).join('');
-      for (const key of keysOf(schema)) expect(own, key).toMatch(new RegExp(`\\b${key.split('.').at(-1)}:`));
+      const keys = schema === reconcileJob ? reconcileKeys() : keysOf(schema);
+      for (const key of keys) expect(own, key).toMatch(new RegExp(`\\b${key.split('.').at(-1)}:`));
     }
   });
 
@@ -207,10 +219,10 @@ describe('settings, job files and codes', () => {
 describe('reports', () => {
   it('have the columns that the table lists', () => {
     const rows = tableRows(section('## Reports'));
-    const columnsOf = (file: string) =>
-      [...(rows.find(([name]) => name?.includes(`\`${file}\``))?.[1] ?? '').matchAll(/`([^`]+)`/g)].map(
-        (one) => one[1],
-      );
+    rows.push(...tableRows(section('### What a reconciliation leaves behind')));
+    const columnsOf = (file: string) => columnsIn(rows, file);
+    expect(columnsOf('differences.csv')).toEqual([...DIFFERENCE_COLUMNS]);
+    expect(columnsOf('orphans.csv')).toEqual([...ORPHAN_COLUMNS]);
     expect(columnsOf('results.csv')).toEqual([...RESULT_COLUMNS]);
     expect(columnsOf('faults.csv')).toEqual([...FAULT_COLUMNS]);
     expect(columnsOf('plan.csv')).toEqual([...PLAN_COLUMNS]);
@@ -237,7 +249,7 @@ describe('reports', () => {
       const keys = named.filter((name) => /^[a-z_]+$/.test(name) && name !== 'reason');
       expect(keys.sort()).toEqual(Object.keys(summary).sort());
       const before = JSON.parse((await readFile(join(reportDir, 'before.ndjson'), 'utf8')).split('\n')[0]!) as object;
-      expect(Object.keys(before)).toEqual(['row', 'id', 'record']);
+      expect(Object.keys(before)).toEqual(columnsIn(tableRows(section('## Reports')), 'before.ndjson'));
     } finally {
       await desk.close();
     }
@@ -285,28 +297,7 @@ describe('the tutorial', () => {
 
 describe('the tutorials of export, template and map', () => {
   let desk: Desk;
-  const run = async (line: string): Promise<string> => {
-    const env = {
-      ROWFERRY_API_URL: desk.sandbox.url,
-      ROWFERRY_API_TOKEN: 'test-token',
-      ROWFERRY_HOME: desk.home,
-      ROWFERRY_LOG_LEVEL: 'silent',
-    };
-    // Job files and what is shown go by the folder of the process, as on a command line.
-    const back = process.cwd();
-    process.chdir(desk.dir);
-    const ran = await cli(shellWords(line), { cwd: desk.dir, env }).finally(() => process.chdir(back));
-    expect(ran.code, ran.err).toBe(EXIT.ok);
-    return ran.out;
-  };
-  const blocksOf = (heading: string, kind: string) => codeBlocks(kind, section(heading));
-  const commandsOf = (heading: string) =>
-    blocksOf(heading, 'sh').flatMap((text) =>
-      text
-        .trim()
-        .split('\n')
-        .map((line) => line.replace(/^npx rowferry /, '')),
-    );
+  const run = async (line: string): Promise<string> => (await runIn(desk, line, EXIT.ok)).out;
 
   beforeAll(async () => {
     desk = await openDesk({ seed: 'demo' });
@@ -368,6 +359,70 @@ describe('the tutorials of export, template and map', () => {
     const common = tableRows(section('## Reports')).map(([first = '']) => first);
     const own = Object.keys(summary).filter((key) => !common.some((cell) => cell.includes(`\`${key}\``)));
     expect(own.sort()).toEqual(listed.sort());
+  });
+});
+
+describe('the tutorial of the nightly ERP', () => {
+  let desk: Desk;
+  const command = (heading: string, at = 0) =>
+    commandsOf(heading)
+      [at]!.replace('fixtures/', `${resolve('fixtures')}/`)
+      .replace('--job ', '--jobs-dir jobs --job ');
+  const night = async (line: string, code: number, shown?: string) => {
+    const { out, err } = await runIn(desk, line, code);
+    const text = shown?.trimEnd() ?? '';
+    expect(out.slice(0, text.length), err).toBe(text);
+  };
+  const latest = async () => (await readdir(join(desk.home, 'runs'))).sort().at(-1) ?? '';
+  const shownIn = (heading: string) => blocksOf(heading, 'text')[0];
+
+  beforeAll(async () => {
+    desk = await openDesk({ seed: 'demo' });
+    const [job = ''] = blocksOf('### The job that compares', 'yaml');
+    expect(reconcileJob.parse(parse(job))).toEqual(
+      reconcileJob.parse(parse(await readFile('jobs/reconcile-assets.yaml', 'utf8'))),
+    );
+    await mkdir(join(desk.dir, 'jobs'));
+    await desk.file('jobs/reconcile-assets.yaml', job);
+  });
+  afterAll(() => desk.close());
+
+  it('comes to what it shows, night after night', { timeout: 60_000 }, async () => {
+    await night(command('### The first night: look'), EXIT.needsPerson, shownIn('### The first night: look'));
+    expect(desk.sandbox.commits).toHaveLength(0);
+    await night(command('### Apply'), EXIT.needsPerson, '6 records were put right; 2 were created;');
+    await night(command('### Apply', 1), EXIT.needsPerson, shownIn('### Apply'));
+
+    const wednesday = (await readFile('fixtures/erp-assets-monday.csv', 'utf8'))
+      .split('\n')
+      .filter((line) => !line.includes('SN-10009'))
+      .map((line) => line.replace(';München;', ';Munich;'));
+    await desk.file('wednesday.csv', wednesday.join('\n'));
+    const [stopped, approved] = blocksOf('### A night that is stopped', 'text');
+    const before = desk.sandbox.commits.length;
+    await night(command('### A night that is stopped', 1), EXIT.braked, stopped);
+    expect(desk.sandbox.commits).toHaveLength(before);
+    await night(command('### A night that is stopped', 2), EXIT.needsPerson, approved);
+
+    const last = await latest();
+    const { out } = await runIn(desk, `runs show ${last} --json`, EXIT.ok);
+    const summary = JSON.parse(out) as Record<string, object>;
+    const rows = tableRows(section('### What a reconciliation leaves behind'));
+    const named = [...tableRows(section('## Reports')), ...rows].flatMap(([first = '']) =>
+      [...first.matchAll(/`([^`]+)`/g)].map((match) => match[1]!),
+    );
+    for (const name of [...Object.keys(summary), ...(summary['reports'] as string[])]) expect(named).toContain(name);
+    const facts = rows.find(([first]) => first === '`reconcile`')?.[1] ?? '';
+    expect([...facts.matchAll(/`([^`]+)`/g)].map((match) => match[1]).sort()).toEqual(
+      Object.keys(summary['reconcile']!).sort(),
+    );
+    const sheets = tableRows(section('### The first night: look')).map(([name]) => name?.replaceAll('`', ''));
+    expect(sheets).toEqual(Object.values(SHEETS));
+
+    const taken = '### Take a night back';
+    await night(command(taken), EXIT.ok, 'DRY RUN, nothing was written. All 8 records would be put back.');
+    await night(command(taken, 2).replace('RUN', last), EXIT.ok, shownIn(taken));
+    expect(desk.sandbox.commits).toHaveLength(before + 16);
   });
 });
 
@@ -488,14 +543,12 @@ describe('the project', () => {
 
 function generated(): Record<string, string> {
   const commands = leaves(program);
-  const there = commands.filter((one) => !later.has(fullName(one)));
   return {
-    commands: table(['Command', 'What it does'], [...there.map((one) => [`\`${usage(one)}\``, one.description()])]),
-    flags: table(['Command', 'Flag', 'Meaning'], [...flagRows(program), ...there.flatMap(flagRows)]),
-    'later-flags': table(
-      ['Command', 'Flag', 'Meaning'],
-      commands.filter((one) => later.has(fullName(one))).flatMap(flagRows),
+    commands: table(
+      ['Command', 'What it does'],
+      commands.map((one) => [`\`${usage(one)}\``, one.description()]),
     ),
+    flags: table(['Command', 'Flag', 'Meaning'], [...flagRows(program), ...commands.flatMap(flagRows)]),
     settings: table(
       ['Variable', 'Meaning', 'Default', 'Flag'],
       SETTINGS.map((row: SettingRow) => [
@@ -520,12 +573,16 @@ function generated(): Record<string, string> {
   };
 }
 
+/** Own flags one a row; those that stand for a setting in one, since the table of settings says what they mean. */
 function flagRows(command: Command): string[][] {
-  return command.options.map((option, i) => [
-    i === 0 ? `\`${fullName(command)}\`` : '',
-    `\`${option.flags}\``,
-    option.description,
-  ]);
+  const isSetting = ({ long }: { long?: string | undefined }) => SETTINGS.some(({ flag }) => flag === long);
+  const settings = command.options.filter(isSetting).map(({ long }) => `\`${long}\``);
+  return [
+    ...command.options
+      .filter((option) => !isSetting(option))
+      .map((option) => [`\`${option.flags}\``, option.description]),
+    ...(settings.length > 0 ? [[settings.join(', '), '[settings](#settings)']] : []),
+  ].map((cells, i) => [i === 0 ? `\`${fullName(command)}\`` : '', ...cells]);
 }
 
 function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -577,16 +634,6 @@ function usage(command: Command): string {
   return [fullName(command), ...args].join(' ');
 }
 
-async function laterNames(tree: Command): Promise<Set<string>> {
-  const names = new Set<string>();
-  for (const command of leaves(tree)) {
-    const [, ...words] = fullName(command).split(' ');
-    const { out } = await cli([...words, '--help'], { cwd: '.' });
-    if (out.includes('Not in this version')) names.add(fullName(command));
-  }
-  return names;
-}
-
 /** `runs resume last   # a remark` → `runs`, `resume`, `last`; what stands behind a pipe or an arrow is the shell's. */
 function shellWords(line: string): string[] {
   const words: string[] = [];
@@ -600,6 +647,8 @@ function shellWords(line: string): string[] {
 /** Keys of a job file, dotted; `*` stands for a heading. */
 function keysOf(schema: unknown, path = ''): string[] {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return keysOf(schema.unwrap(), path);
+  // What is written is what goes into a transformation.
+  if (schema instanceof z.ZodPipe) return keysOf(schema.in, path);
   if (schema instanceof z.ZodObject) {
     return Object.entries(schema.shape).flatMap(([key, value]) => keysOf(value, path === '' ? key : `${path}.${key}`));
   }
@@ -618,6 +667,18 @@ function scalars(value: unknown, path = ''): [string, unknown][] {
   return Object.entries(value).flatMap(([key, part]) => scalars(part, path === '' ? key : `${path}.${key}`));
 }
 
+/** Keys of a reconcile job that no import has. */
+function reconcileKeys(): string[] {
+  const common = new Set(keysOf(importJob));
+  return keysOf(reconcileJob).filter((key) => !common.has(key));
+}
+
+/** Columns of a file as a table of reports lists them. */
+function columnsIn(rows: readonly (readonly string[])[], file: string): string[] {
+  const cell = rows.find(([name]) => name?.includes(`\`${file}\``))?.[1] ?? '';
+  return [...cell.matchAll(/`([^`]+)`/g)].map((one) => one[1]!);
+}
+
 /** From a heading to the next one of its level or above. */
 function section(heading: string): string {
   const start = readme.indexOf(`\n${heading}\n`);
@@ -630,6 +691,37 @@ function section(heading: string): string {
 function between(from: string, to: string): string {
   const start = readme.indexOf(from) + from.length;
   return readme.slice(start, readme.indexOf(to, start));
+}
+
+/** Code blocks of a kind in a section. */
+function blocksOf(heading: string, kind: string): string[] {
+  return codeBlocks(kind, section(heading));
+}
+
+/** Lines of the shell blocks of a section, as the program gets them. */
+function commandsOf(heading: string): string[] {
+  return blocksOf(heading, 'sh').flatMap((text) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^npx rowferry /, '')),
+  );
+}
+
+/** Runs a command line against a desk's sandbox, in its folder. */
+async function runIn(desk: Desk, line: string, code: number): Promise<{ out: string; err: string }> {
+  const env = {
+    ROWFERRY_API_URL: desk.sandbox.url,
+    ROWFERRY_API_TOKEN: 'test-token',
+    ROWFERRY_HOME: desk.home,
+    ROWFERRY_LOG_LEVEL: 'silent',
+  };
+  // Job files and what is shown go by the folder of the process, as on a command line.
+  const back = process.cwd();
+  process.chdir(desk.dir);
+  const ran = await cli(shellWords(line), { cwd: desk.dir, env }).finally(() => process.chdir(back));
+  expect(ran.code, `${line}: ${ran.err}`).toBe(code);
+  return ran;
 }
 
 /** What a terminal shows at the end of a run, up to the line that tells seconds and requests. */

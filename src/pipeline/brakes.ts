@@ -9,6 +9,8 @@ export interface PlanCounts {
   cleared: number;
   /** Rows in which a field would be changed, by field as job files name it. */
   updatedBy?: Map<string, number>;
+  /** Rows at fault, by heading, or field where no column is to blame. */
+  invalidBy?: Map<string, number>;
   /** Rows in which a field would be emptied, by field. */
   clearedBy?: Map<string, number>;
   /**
@@ -76,7 +78,7 @@ export function trippedByPlan(
     const rows = plan.rows === 0 ? 'no data rows' : `${shown(plan.rows)} data row${plan.rows === 1 ? '' : 's'}`;
     sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${shown(brakes.min_rows)}.`);
   }
-  check('max_invalid', ofRows(plan.invalid, 'cannot be imported as they are'));
+  check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));
   check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
   check('max_creates', ofRows(plan.creates, 'would be created'));
   check('max_cleared', ofRows(plan.cleared, `would have a value cleared${fieldsCounted(plan.clearedBy)}`));

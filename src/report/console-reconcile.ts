@@ -2,14 +2,15 @@ import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
 import { clean } from './console-text.js';
 import { outcomeWords } from './outcome-words.js';
 import { orphanParts } from './reconcile/words.js';
-import { count, rowsForPerson, type Summary } from './summary.js';
+import { count, isRehearsal, rowsForPerson, type Summary } from './summary.js';
 
 const MOST_FIELDS = 6;
 
 type Facts = NonNullable<Summary['reconcile']>;
 
 /** What a terminal shows of a comparison: one line a number, what it is made of beside it. */
-export function comparedLines({ rows, dry_run: dry }: Summary, facts: Facts): string[] {
+export function comparedLines(summary: Summary, facts: Facts): string[] {
+  const { rows, dry_run: dry } = summary;
   const { compared, differences, orphans, scope } = facts;
   const person = rowsForPerson(rows) - rows.not_attempted;
   const lines: [flag: ' ' | '!', n: number, what: string, made: string][] = [
@@ -17,7 +18,7 @@ export function comparedLines({ rows, dry_run: dry }: Summary, facts: Facts): st
     [' ', compared?.differ ?? differences.rows, 'differ', differing(compared, dry)],
     [' ', rows.created, dry ? 'to create' : 'created', ''],
     [' ', rows.skipped, 'skipped', 'by the job’s own rule'],
-    [' ', orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', orphaned(orphans, dry)],
+    [' ', orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', orphaned(orphans, isRehearsal(summary))],
     ['!', person, person === 1 ? 'needs a person' : 'need a person', needing(rows)],
     ['!', rows.not_attempted, 'not reached', 'the run stopped before them'],
   ];

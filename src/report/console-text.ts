@@ -2,7 +2,7 @@
 export const MAX_WARNINGS = 5;
 
 /** On one line, without anything a terminal would obey. */
-export function clean(text: string): string {
+export function clean(text: string, most = 200): string {
   const plain = text.replace(/\s+/gu, ' ').replace(/[\p{Cc}\p{Cf}]/gu, '');
-  return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
+  return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
 }

@@ -3,9 +3,12 @@ import { comparedLines } from './console-reconcile.js';
 import { clean, MAX_WARNINGS } from './console-text.js';
 import { headline } from './headline.js';
 import { outcomeWords } from './outcome-words.js';
-import { count, duration, rowsForPerson, type Summary } from './summary.js';
+import { count, duration, rowsForPerson, type Summary, shownFaults } from './summary.js';
 
 const MAX_FAULTS = 3;
+
+/** Why a run stopped is told whole, unless somebody else's words are endless. */
+const MAX_REASON = 1_000;
 
 /**
  * What a terminal shows when a run has ended: the headline, the counts, the commonest faults, what to know, where the
@@ -14,11 +17,11 @@ const MAX_FAULTS = 3;
 export function summaryText(summary: Summary, folder?: string): string {
   const { requests, reports, reconcile } = summary;
   const lines = [`${rehearsal(summary)}${headline(summary)}`];
-  if (summary.reason) lines.push(clean(summary.reason));
+  if (summary.reason) lines.push(clean(summary.reason, MAX_REASON));
   const counted = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
   if (counted.length > 0) lines.push('', ...counted);
 
-  const faults = summary.top_faults.slice(0, MAX_FAULTS);
+  const faults = shownFaults(summary).slice(0, MAX_FAULTS);
   if (faults.length) lines.push('', 'Most common faults:');
   for (const { code, count: times, column, field, example } of faults) {
     const where = column !== undefined ? ` in ${clean(column)}` : field !== undefined ? ` (field ${clean(field)})` : '';

@@ -1,4 +1,4 @@
-import { count, type RunStatus, rowsForPerson, rowsInPlace, type Summary } from './summary.js';
+import { count, isRehearsal, type RunStatus, rowsForPerson, rowsInPlace, type Summary } from './summary.js';
 
 /** The run in one sentence, for the top of every report. */
 export function headline(summary: Summary): string {
@@ -65,7 +65,7 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
     else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total).toLowerCase()}`);
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
-  if (total > 0) parts.push(orphaned(total, fresh, acted, dry));
+  if (total > 0) parts.push(orphaned(total, fresh, acted, isRehearsal({ dry_run: dry, status })));
   return [...parts, ...left(summaryRows(rows), 'row')];
 }
 

@@ -95,7 +95,7 @@ function ofUndo(summary: Summary): Markup[] {
   const person = rowsForPerson(rows) - rows.not_attempted;
   if (person > 0) {
     steps.push(
-      html`Look at the ${person === 1 ? 'record' : `${count(person)} records`} below in the service: the reason stands beside each of them.`,
+      html`Look at the ${person === 1 ? 'record' : `${count(person)} records`} below in the service: the reason stands beside ${person === 1 ? 'it' : 'each of them'}.`,
     );
   }
   if (status === 'interrupted' || status === 'failed') steps.push(resume(summary));

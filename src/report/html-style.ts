@@ -56,7 +56,7 @@ details p{margin:4px 0 8px}
 .tile b{font-size:27px;line-height:1.15;letter-spacing:-.02em;font-weight:680}.tile span{font-weight:600;font-size:14px}.tile small{color:var(--soft);font-size:12.5px;line-height:1.35;margin-top:3px}
 .tile.calm{--tone:var(--unchanged)}.tile.change{--tone:var(--updated)}.tile.new{--tone:var(--created)}.tile.lost{--tone:var(--ambiguous)}.tile.warn{--tone:var(--invalid)}
 .key{white-space:nowrap;margin-left:10px;color:var(--soft);font-size:13px}.key i{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:6px}
-.split{display:flex;height:9px;margin-top:6px;min-width:120px}.split i{display:block;height:9px}.split i:first-child{border-radius:3px 0 0 3px}.split i:last-child{border-radius:0 3px 3px 0}
+.split{display:flex;height:9px;margin-top:6px;min-width:120px}.split i{display:block;height:9px}.split i{border-radius:3px}
 .value.changed{background:var(--goodbg);color:var(--good)}
 tr.kept td,tr.kept th{color:var(--soft)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(340px,1fr));gap:26px}

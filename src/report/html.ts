@@ -19,7 +19,7 @@ import {
   toCreate,
 } from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
-import { count, duration, type Summary } from './summary.js';
+import { count, duration, fileName, type Summary, shownFaults, when } from './summary.js';
 
 /** The first rows of each outcome that needs a person, in input order. */
 export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;
@@ -116,7 +116,7 @@ function statusOf({ status, kind }: Summary): readonly [tone: string, label: str
 function head(summary: Summary): Markup {
   const [tone, label] = statusOf(summary);
   const facts: [string, string | undefined][] = [
-    ['File', summary.source ? fileName(summary.source.path) : undefined],
+    ['File', summary.source && summary.kind !== 'undo' ? fileName(summary.source.path) : undefined],
     ['Sheet', summary.source?.sheet ?? undefined],
     ['Job', `${summary.job} (${summary.kind} of ${summary.resource}s)`],
     [OF_RUN[summary.kind] ?? 'Takes up run', summary.of_run],
@@ -151,13 +151,14 @@ ${outcomeChart(rows, dry, summary.kind)}
 }
 
 function faults(summary: Summary): Markup | false {
-  const most = summary.top_faults[0]?.count ?? 0;
+  const shown = shownFaults(summary);
+  const most = shown[0]?.count ?? 0;
   if (most === 0) return false;
   return html`<section>
 <h2>Most common faults</h2>
-<p class="soft">A row can have several. All of them are in <a href="faults.csv">faults.csv</a>.</p>
+<p class="soft">A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.</p>
 <div class="scroll"><table><thead><tr><th scope="col" class="w-what">Fault</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-count">Times</th><th scope="col" class="w-ex">For example</th><th scope="col">What to do</th></tr></thead>
-<tbody>${summary.top_faults.map(
+<tbody>${shown.map(
     (fault) =>
       html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
         fault.column !== undefined
@@ -171,15 +172,18 @@ function faults(summary: Summary): Markup | false {
 }
 
 function people(summary: Summary, samples: Samples): Markup | false {
-  const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && samples.get(kind)?.length);
+  // Why a night stopped stands at the top of its page, and says nothing of the rows.
+  const silent = summary.kind === 'reconcile' ? 'not_attempted' : undefined;
+  const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && kind !== silent && samples.get(kind)?.length);
   if (kinds.length === 0) return false;
+  const thing = summary.kind === 'undo' ? 'record' : 'row';
   return html`<section>
 <h2>${summary.kind === 'undo' ? 'Records' : 'Rows'} that need a person</h2>
 ${kinds.map((kind) => {
   const shown = samples.get(kind) ?? [];
   const all = summary.rows[kind];
   const words = outcomeWords(kind, summary.dry_run, summary.kind);
-  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${all === 1 ? 'row' : 'rows'}${
+  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${thing}${all === 1 ? '' : 's'}${
     all > shown.length && html` <span class="soft">(the first ${shown.length}; the others are in results.csv)</span>`
   }</summary>
 <p class="soft">${words.meaning} ${words.next}</p>
@@ -237,18 +241,9 @@ function value(text: string | undefined): Markup | false {
   return text !== undefined && text !== '' && html`<span class="value">${foreign(shorten(text, VALUE))}</span>`;
 }
 
-function fileName(path: string): string {
-  return path.split(/[\\/]/).pop() || path;
-}
-
 /** `98.8%`; never 0% or 100% for what is neither. */
 function share(part: number, whole: number): string {
   const percent = (part / whole) * 100;
   if (part === whole) return '100%';
   return percent < 0.1 ? '<0.1%' : percent > 99.9 ? '>99.9%' : `${percent.toFixed(1)}%`;
-}
-
-/** `2026-03-31 14:05 UTC` */
-function when(iso: string): string {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
 }

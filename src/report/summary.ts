@@ -130,6 +130,16 @@ export function rowsInPlace(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, (kind) => IN_PLACE.has(kind));
 }
 
+/** The faults that people are shown. That a night stopped before its rows is told once, not as the fault of each. */
+export function shownFaults({ kind, top_faults: faults }: Pick<Summary, 'kind' | 'top_faults'>): readonly TopFault[] {
+  return kind === 'reconcile' ? faults.filter(({ code }) => code !== 'run_stopped') : faults;
+}
+
+/** Whether what was planned was not carried out, or not wholly: counts of a plan then read as what would be. */
+export function isRehearsal({ dry_run: dry, status }: Pick<Summary, 'dry_run' | 'status'>): boolean {
+  return dry || status === 'braked' || status === 'failed' || status === 'interrupted';
+}
+
 /** Rows somebody has to look at: every outcome that is not a good one. */
 export function rowsForPerson(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, (kind) => !GOOD_OUTCOMES.has(kind));
@@ -154,4 +164,14 @@ export function duration(seconds: number): string {
   const minutes = Math.floor(whole / 60);
   if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
   return `${count(Math.floor(minutes / 60))} h ${String(minutes % 60).padStart(2, '0')} min`;
+}
+
+/** `2026-03-31 14:05 UTC` */
+export function when(iso: string): string {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
+}
+
+/** The last part of a path, of whichever system. */
+export function fileName(path: string): string {
+  return path.split(/[\\/]/).pop() || path;
 }

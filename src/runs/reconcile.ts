@@ -168,7 +168,8 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   try {
     await assertApproved(run);
     await assertSameOrphans(run);
-    const tripped = trippedBrakes(run, resolved, { job, counts, nights, compared, facts });
+    const { invalidBy } = differences;
+    const tripped = trippedBrakes(run, resolved, { job, counts: { ...counts, invalidBy }, nights, compared, facts });
     if (tripped.length > 0 && !run.request.force) throw new RunError('braked', [...tripped, AFTER_BRAKE].join(' '));
     for (const sentence of tripped) run.warn(overridden(run, sentence));
   } catch (error) {

@@ -76,7 +76,7 @@ export async function resumeUndo(run: string, context: RunContext): Promise<RunR
 }
 
 /** Its records, without those of which not even the id is known; a note says how many these are. */
-async function* undoable({ folder, request }: EarlierRun, notes: string[]): AsyncGenerator<readonly WrittenRecord[]> {
+async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerator<readonly WrittenRecord[]> {
   let open = 0;
   for await (const batch of whatWasWritten(runLogs(folder))) {
     const known = batch.filter(({ outcome, id }) => outcome !== 'unknown' || id !== undefined);
@@ -84,9 +84,9 @@ async function* undoable({ folder, request }: EarlierRun, notes: string[]): Asyn
     if (known.length > 0) yield known;
   }
   if (open > 0) {
-    const rows = open === 1 ? 'one row of the run is' : `${open} rows of the run are`;
+    const [rows, they] = open === 1 ? ['one row', 'it'] : [`${open} rows`, 'they'];
     notes.push(
-      `Of ${rows} not known whether a ${request.job.job.resource} was created: look for ${open === 1 ? 'it' : 'them'} in the service (outcome unknown in results.csv of the run).`,
+      `Of ${rows} of the run it is not known whether ${they} created a record (unknown in its results.csv): look in the service, or find out with \`rowferry runs retry ${folder.run}\` and undo that run, too.`,
     );
   }
 }

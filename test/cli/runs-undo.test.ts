@@ -17,7 +17,7 @@ beforeEach(async () => {
   await writeFile(join(cwd, 'a.csv'), 'Serial,Name,Room\r\nS-1,,R2\r\nS-2,New,R3\r\n');
   await writeFile(
     join(cwd, 'assets.yaml'),
-    'kind: import\nresource: asset\nmatch: { key: serial_number }\ncolumns: { Serial: serial_number, Name: name, Room: room }\n',
+    'kind: import\nresource: asset\nmatch: { key: serial_number }\ncolumns: { Serial: serial_number, Name: name, Room: room }\nconstants: { category.name: Server, category.subcategory: Rack }\n',
   );
 });
 afterEach(async () => {
@@ -31,7 +31,7 @@ const run = (...argv: string[]) =>
     env: { ROWFERRY_API_URL: sandbox.url, ROWFERRY_API_TOKEN: 'test-token', ROWFERRY_SETTLE_WINDOW: '0.05,0.1' },
   });
 const imported = async () => {
-  const { code } = await run('import', 'a.csv', '--job', 'assets.yaml', '--json');
+  const { code } = await run('import', 'a.csv', '--job', join(cwd, 'assets.yaml'), '--json');
   expect(code).toBe(0);
 };
 const rooms = () => sandbox.records('asset').map((record) => [record['room'], record['lifecycle_stage']]);

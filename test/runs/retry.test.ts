@@ -58,7 +58,10 @@ describe('rows that were left unknown', () => {
   it('and are in the service: found, told as created, nothing is sent', async () => {
     const run = await deskWithUnknown('POST', 'close_after', '10.00');
     const open = of(run, 'unknown');
-    const retry = await desk.retry('last');
+    const undo = await desk.undo('last', { dryRun: true, retire: { lifecycle_stage: 'Retired' } });
+    expect(of(undo, 'updated')).toEqual(of(run, 'created'));
+    expect(undo.summary.warnings.join()).toContain('it is not known whether');
+    const retry = await desk.retry(run.summary.run);
     expect([of(retry, 'created'), retry.results.length, retry.commits]).toEqual([open, open.length, 0]);
     expect(retry.results.every(({ id }) => id !== '')).toBe(true);
     expect(retry.summary).toMatchObject({ kind: 'import', of_run: run.summary.run, status: 'succeeded' });
@@ -102,6 +105,14 @@ describe('rows that were left unknown', () => {
     expect(of(undone, 'updated')).toEqual(of(run, 'updated'));
     expect(of(undone, 'unchanged')).toEqual(open);
     expect(stored(desk.sandbox, 'asset')).toEqual(before);
+  });
+
+  it('a retry that was interrupted is resumed', async () => {
+    const run = await deskWithUnknown('POST', 'close_after', '10.00');
+    const stopped = await desk.retry('last', { signal: AbortSignal.abort('SIGINT') });
+    expect([stopped.summary.status, stopped.summary.rows.total]).toEqual(['interrupted', of(run, 'unknown').length]);
+    const resumed = await desk.resume();
+    expect([of(resumed, 'created'), resumed.commits]).toEqual([of(run, 'unknown'), 0]);
   });
 
   it('customers, which cannot be looked up, stay unknown and are not sent again', async () => {

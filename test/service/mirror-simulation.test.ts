@@ -30,7 +30,7 @@ interface Story {
   readonly fullEvery: number;
   readonly nights: number;
   /** What may happen before an answer; switched on for some nights. */
-  readonly moving: { on: boolean };
+  readonly moving: { on: boolean; dodged: boolean };
 }
 
 /** Everything that happens under a seed. */
@@ -51,7 +51,7 @@ function story(seed: number): Story {
     date: (millis: number) => new Date(millis).toISOString().slice(0, 10),
     odd: (millis: number) => (millis % 7 === 0 ? null : new Date(millis).toISOString()),
   }[form];
-  const moving = { on: false };
+  const moving = { on: false, dodged: false };
   const often = pick([0, 0.05, 0.2, 0.6]);
   const edits = chance() < 0.6;
   const dodges = chance() < 0.5;
@@ -65,7 +65,10 @@ function story(seed: number): Story {
     beforeAnswer(living, _nth, unread) {
       if (!moving.on) return;
       // A record that changed before changes again: from a page to be read now it goes to one that was read.
-      if (dodges && unread && chance() < 0.5) living.update(living.standing(unread + Math.floor(chance() * 15)) ?? 1);
+      if (dodges && unread && !moving.dodged) {
+        moving.dodged = true;
+        living.update(living.standing(unread + Math.floor(chance() * 12)) ?? 1);
+      }
       while (chance() < often) {
         const what = edits ? 0 : chance();
         if (what < 0.55) living.update((chance() < 0.5 && pick(living.touched.slice(-60))) || someId(living, chance));
@@ -126,6 +129,7 @@ async function live(told: Story, tally: Tally, rules: Rules): Promise<void> {
     const where = `${label}, night ${night}`;
     const before = list.event;
     moving.on = chance() < 0.4;
+    moving.dodged = false;
     const options = { dir: folder, fullEvery: told.fullEvery, now: () => list.time };
     const mirror = await openMirror(list.service, 'asset', options, rules);
     const atRest = list.event === before;

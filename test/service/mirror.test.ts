@@ -179,6 +179,22 @@ describe('what is read', () => {
   });
 });
 
+test('what changes without a date is as old as the last full reading, and no older', async () => {
+  const list = assets(300);
+  const label = async () => {
+    const mirror = await mirrorOf(list, { fullEvery: 3 });
+    const found = (await all(mirror)).find(({ id }) => id === 40)?.['category'];
+    await mirror.close();
+    list.time += DAY;
+    return [mirror.how, (found as { name: string }).name];
+  };
+  expect(await label()).toEqual(['full', 'label 0']);
+  list.rename(40);
+  expect(await label()).toEqual(['delta', 'label 0']);
+  expect(await label()).toEqual(['delta', 'label 0']);
+  expect(await label()).toEqual(['full', 'label 1']);
+});
+
 describe('what is kept', () => {
   const damage: Readonly<Record<string, (files: readonly string[]) => Promise<void>>> = {
     'a byte changed': async ([file = '']) => {

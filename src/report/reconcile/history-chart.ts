@@ -1,8 +1,7 @@
 import type { Night } from '../../model/reconcile.js';
 import { html, type Markup } from '../markup.js';
-import { count } from '../summary.js';
+import { count, when } from '../summary.js';
 import { forPerson, isStopped } from './night.js';
-import { when } from './words.js';
 
 const WIDTH = 500;
 const HEIGHT = 220;

@@ -3,14 +3,14 @@ import type { Night, OrphanLine } from '../../model/reconcile.js';
 import { shorten } from '../fault-tally.js';
 import { foreign, html, type Markup } from '../markup.js';
 import { sentence } from '../report-lines.js';
-import { count, rowsForPerson, type Summary } from '../summary.js';
+import { count, isRehearsal, rowsForPerson, type Summary, when } from '../summary.js';
 import { CREATED, type ReconcileSamples } from './comparison.js';
 import type { Difference } from './differences.js';
 import { historyCharts } from './history-chart.js';
 import type { ReconcileInput } from './input.js';
 import { isStopped } from './night.js';
 import { changesText } from './orphan-lines.js';
-import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord, when } from './words.js';
+import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord } from './words.js';
 
 /** What report.html shows of a reconciliation beyond its summary. */
 export interface ReconcilePage {
@@ -124,7 +124,8 @@ export function toCreate({ rows, dry_run: dry }: Summary, created: readonly Outc
 }
 
 /** Records that the file does not hold. */
-export function orphanSection({ dry_run: dry }: Summary, facts: Facts, shown: readonly OrphanLine[]): Markup | false {
+export function orphanSection(summary: Summary, facts: Facts, shown: readonly OrphanLine[]): Markup | false {
+  const dry = isRehearsal(summary);
   const { orphans } = facts;
   if (orphans.total === 0 && orphans.held_reason === undefined) return false;
   const parts = orphanParts(orphans, dry);
@@ -140,7 +141,7 @@ ${
   html`<div class="scroll"><table><thead><tr><th scope="col" class="w-count">Id</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-key">Name</th><th scope="col" class="w-count">Missing since</th><th scope="col" class="num w-count">Runs</th><th scope="col">What becomes of it</th></tr></thead>
 <tbody>${shown.map((orphan) => {
     const more = [changesText(orphan), orphan.why, orphan.message].filter((text) => text !== undefined && text !== '');
-    return html`<tr><th scope="row">${orphan.id}</th><td>${foreign(shorten(orphan.key, VALUE))}</td><td>${foreign(shorten(orphan.name, VALUE))}</td><td>${orphan.since}</td><td class="num">${orphan.absences}</td><td>${orphanState(orphan, dry)}${more.length > 0 && html`<br><span class="soft">${foreign(shorten(more.join('; '), MESSAGE))}</span>`}</td></tr>`;
+    return html`<tr><th scope="row">${orphan.id}</th><td>${foreign(shorten(orphan.key, VALUE))}</td><td>${foreign(shorten(orphan.name, VALUE))}</td><td>${orphan.since}</td><td class="num">${orphan.absences}</td><td>${orphanState(orphan)}${more.length > 0 && html`<br><span class="soft">${foreign(shorten(more.join('; '), MESSAGE))}</span>`}</td></tr>`;
   })}</tbody></table></div>`
 }
 </section>`;

@@ -2,9 +2,9 @@ import type { PageCell, PageLine, PageSheet, PageStyle } from '../../files/workb
 import { GOOD_OUTCOMES, OUTCOMES } from '../../model/outcome.js';
 import { headline } from '../headline.js';
 import { outcomeWords } from '../outcome-words.js';
-import { count, duration, rowsForPerson, type Summary } from '../summary.js';
+import { count, duration, fileName, isRehearsal, rowsForPerson, type Summary, when } from '../summary.js';
 import { SHEETS } from './sheet-names.js';
-import { orphanRule, scopeSentence, when } from './words.js';
+import { orphanRule, scopeSentence } from './words.js';
 
 const WIDTHS = [36, 14, 20, 20, 14, 42];
 const ALL = WIDTHS.length;
@@ -80,11 +80,11 @@ function fact(label: string, value: number | string, { note = '', sheet, part, b
 
 function glance({ rows, source, dry_run: dry }: Summary, facts: Facts): PageLine[] {
   const { differences, orphans, scope, previous, compared } = facts;
-  const before = previous ? ` ${count(previous.rows)} in run ${previous.run} before it.` : '';
+  const before = previous ? `; the run before had ${count(previous.rows)}` : '';
   const lines = [
     ...section('At a glance'),
     fact('Rows of the file', rows.total, {
-      note: `${source ? `${source.format}, ${fileName(source.path)}.` : ''}${before}`,
+      note: `${source ? `${fileName(source.path)}` : 'No file'}${before}.`,
     }),
     fact('Records the file is about', scope.records, { note: scopeSentence(facts) }),
   ];
@@ -203,7 +203,8 @@ function fields({ differences }: Facts): PageLine[] {
   return lines;
 }
 
-function orphans({ dry_run: dry }: Summary, { orphans: found }: Facts): PageLine[] {
+function orphans(summary: Summary, { orphans: found }: Facts): PageLine[] {
+  const dry = isRehearsal(summary);
   const { total, fresh, waiting, acted, settled, held } = found;
   const lines = [...section('Orphans'), whole(orphanRule(found), 'remark')];
   if (total === 0) return [...lines, whole('There are none.', 'said')];
@@ -262,8 +263,4 @@ function theRun(summary: Summary): PageLine[] {
     fact('Reports', summary.reports.join(', ')),
   );
   return lines;
-}
-
-function fileName(path: string): string {
-  return path.split(/[\\/]/).pop() || path;
 }

@@ -25,7 +25,7 @@ export function standsWord({ stands }: Difference): string {
   return stands === 'file' ? 'the file’s' : 'the service’s';
 }
 
-export function orphanState({ state, outcome }: OrphanLine, dry: boolean): string {
+export function orphanState({ state, outcome }: OrphanLine): string {
   switch (state) {
     case 'report':
       return 'Reported only';
@@ -36,7 +36,7 @@ export function orphanState({ state, outcome }: OrphanLine, dry: boolean): strin
     case 'held':
       return 'Held back';
     case 'act':
-      return outcome === undefined || dry ? 'Would be acted on' : orphanOutcome(outcome);
+      return outcome === undefined ? 'Would be acted on' : orphanOutcome(outcome);
   }
 }
 
@@ -65,18 +65,14 @@ export function orphanParts(orphans: ReconcileFacts['orphans'], dry: boolean): s
   return parts.filter((part) => part !== false).join(', ');
 }
 
-/** Where the records of the service went: all, outside the scope, without a key. */
+/** Where the records of the service went: all, outside the scope, without a key; '' where every one can be meant. */
 export function scopeSentence({ scope, read }: ReconcileFacts): string {
-  const parts = [`${count(read.records)} read`];
+  const parts: string[] = [];
+  if (read.records !== scope.records) parts.push(`${count(read.records)} read`);
   if (scope.outside > 0)
     parts.push(`${count(scope.outside)} outside the job’s scope${scope.described ? ` (${scope.described})` : ''}`);
   else if (scope.described) parts.push(`scope: ${scope.described}`);
   if (scope.without_key > 0)
     parts.push(`${count(scope.without_key)} without a value in the key, so that no row can mean them`);
-  return `${parts.join('; ')}.`;
-}
-
-/** `2026-03-31 14:05 UTC` */
-export function when(iso: string): string {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
+  return parts.length > 0 ? `${parts.join('; ')}.` : '';
 }

@@ -25,7 +25,7 @@ export async function writeBook(sink: ByteSink, summary: Summary, found: Found, 
     { page: summarySheet(summary) },
     { table: toCreate(found, dry) },
     { table: differences(found, summary) },
-    { table: orphans(found, dry) },
+    { table: orphans(found) },
     { table: ambiguous(found) },
     { table: invalid(found, dry) },
     { chart: historySheet(found.nights) },
@@ -104,7 +104,7 @@ function differenceRow(one: Difference, dry: boolean): ToneRow {
   return changes(one) ? { cells, marks: one.action === 'clear' ? CLEARED : CHANGED } : { cells };
 }
 
-function orphans(found: Found, dry: boolean): ToneTable {
+function orphans(found: Found): ToneTable {
   return {
     name: SHEETS.orphans,
     columns: [
@@ -117,19 +117,19 @@ function orphans(found: Found, dry: boolean): ToneTable {
       { heading: 'Changes', kind: 'text' },
       { heading: 'Why', kind: 'text' },
     ],
-    rows: () => mapped(found.orphans(), (orphan): ToneRow => ({ cells: orphanCells(orphan, dry), ...tone(orphan) })),
+    rows: () => mapped(found.orphans(), (orphan): ToneRow => ({ cells: orphanCells(orphan), ...tone(orphan) })),
     empty: 'No orphans: the file has a row for every record that it is about.',
   };
 }
 
-function orphanCells(orphan: OrphanLine, dry: boolean): string[] {
+function orphanCells(orphan: OrphanLine): string[] {
   return [
     String(orphan.id),
     orphan.key,
     orphan.name,
     orphan.since,
     String(orphan.absences),
-    orphanState(orphan, dry),
+    orphanState(orphan),
     changesText(orphan),
     [orphan.why, orphan.message].filter((text) => text !== undefined && text !== '').join('; '),
   ];

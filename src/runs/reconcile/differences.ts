@@ -4,13 +4,26 @@ import type { ReconcileFacts } from '../../model/reconcile.js';
 type Differences = ReconcileFacts['differences'];
 
 /** Counts in how many fields rows and records differ, and whose value stands. */
-export function differenceCounter(): { see(change: Change): void; counts(): Differences } {
+export function differenceCounter(): {
+  see(change: Change): void;
+  counts(): Differences;
+  /** Rows that cannot be taken, by heading or field at fault. */
+  readonly invalidBy: Map<string, number>;
+} {
   const byField = new Map<string, { file: number; service: number; cleared: number }>();
+  const invalidBy = new Map<string, number>();
   let rows = 0;
   return {
+    invalidBy,
     see(change) {
       // What a row that cannot be written would have changed is no difference that anybody settled.
-      if (change.kind === 'settled' && change.outcome === 'invalid') return;
+      if (change.kind === 'settled' && change.outcome === 'invalid') {
+        const faulty = change.issues.flatMap(({ severity, column, field }) =>
+          severity === 'error' ? [column ?? field ?? ''] : [],
+        );
+        for (const name of new Set(faulty)) if (name !== '') invalidBy.set(name, (invalidBy.get(name) ?? 0) + 1);
+        return;
+      }
       const differing = ('diff' in change ? (change.diff ?? []) : []).filter(
         ({ kind }) => kind === 'set' || kind === 'clear' || kind === 'kept',
       );

@@ -10,6 +10,7 @@ import type { Compared } from './compare-records.js';
 /** What the brakes look at. */
 export interface Judged {
   readonly job: ReconcileJob;
+  /** As they were planned; `invalidBy` with them. */
   readonly counts: PlanCounts;
   readonly nights: Nights;
   readonly compared: Compared;

@@ -46,7 +46,8 @@ const MOST_ROUNDS = 5;
  * too. It is read where it costs few pages; only older than the watermark is what can be relied on.
  */
 const LOOK_BACK_MICROS = 5 * 60_000_000;
-const LOOK_BACK_PAGES = 400;
+/** One page of so many of the list may be read for that. */
+const LOOK_BACK_SHARE = 400;
 /** Times without a zone are repeated when the clock is put back. */
 const CLOCK_PUT_BACK_MICROS = 3600_000_000;
 
@@ -72,7 +73,6 @@ export async function readDelta(options: DeltaOptions): Promise<Delta> {
   let bottom = Number.POSITIVE_INFINITY;
   let pages = 0;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const before = changed.size;
     const walk = await walkDown(options, watermark, { shown, changed }, round === 1 && options.lookBack);
     if (walk.kind === 'doubt') return walk;
     pages += walk.pages;
@@ -80,7 +80,7 @@ export async function readDelta(options: DeltaOptions): Promise<Delta> {
     if (walk.kind === 'moved') continue;
     bottom = Math.min(bottom, walk.bottom);
     watermark = walk.top;
-    const atRest = walk.pages === 1 || (round > 1 && changed.size === before && walk.fresh === 0);
+    const atRest = walk.pages === 1 || (round > 1 && walk.fresh === 0);
     if (!atRest && rules.secondLook) continue;
     if (rules.counts && walk.count !== held.size) return doubt(countsDiffer(walk.count, held.size));
     if (held.laterThan(bottom, shown)) return doubt('the service does not show the last modified records first');
@@ -97,7 +97,7 @@ interface Walked {
   readonly top: Moment;
   /** The last date of the last page, in microseconds. */
   readonly bottom: number;
-  /** Records that were new or had changed, those that had in an earlier walk included. */
+  /** Times that a record was new or read otherwise than before. */
   readonly fresh: number;
 }
 
@@ -175,7 +175,7 @@ const TOO_MUCH = 'too many records were modified since the last reading';
 
 function limitsOf(count: number, pageSize: number, lookBack: boolean): { pages: number; lookBack: number } {
   const pages = Math.ceil(count / Math.max(pageSize, 1));
-  return { pages: Math.max(1, Math.floor(pages / 2)), lookBack: lookBack ? Math.ceil(pages / LOOK_BACK_PAGES) : 0 };
+  return { pages: Math.max(1, Math.floor(pages / 2)), lookBack: lookBack ? Math.ceil(pages / LOOK_BACK_SHARE) : 0 };
 }
 
 /** A service that does not look at `ordering` shows the lowest ids first. */

@@ -99,7 +99,8 @@ async function readOnce(
 
 /**
  * The highest id of the list, asked for before page 1 is read. Where one record goes and another comes, the count is as before, and a record
- * that was pushed from a page unread to a page read is missed: one that came has a higher id than all before.
+ * that was pushed from a page unread to a page read is missed: one that came has a higher id than all before. (One that returns
+ * under its old id is not noticed.)
  */
 async function lastId(service: Service, resource: Readable, { count, results }: Page): Promise<number> {
   const page = await service.page(resource, Math.max(1, Math.ceil(count / Math.max(results.length, 1))));

@@ -1,0 +1,457 @@
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import ExcelJS from 'exceljs';
+import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/files/limits.js';
+import type { Chart } from '../../../src/files/workbook/chart.js';
+import { type ReportSheet, writeReportBook } from '../../../src/files/workbook/report-book.js';
+import type { ToneRow } from '../../../src/files/workbook/tone-sheet.js';
+import { createXmlScanner, xmlText } from '../../../src/files/xml-scan.js';
+import { openArchive } from '../../../src/files/zip.js';
+import { read, scratch } from '../fixtures.js';
+
+const { folder } = await scratch();
+let files = 0;
+
+async function written(sheets: readonly ReportSheet[], rowsPerSheet?: number): Promise<string> {
+  const path = join(folder, `report${++files}.xlsx`);
+  const stream = createWriteStream(path);
+  const sink = { write: async (bytes: Buffer) => void stream.write(bytes) };
+  await writeReportBook(sink, 'A report', sheets, rowsPerSheet);
+  stream.end();
+  await finished(stream);
+  return path;
+}
+
+async function whole(path: string): Promise<ExcelJS.Workbook> {
+  const book = new ExcelJS.Workbook();
+  await book.xlsx.readFile(path);
+  return book;
+}
+
+const archiveOf = (path: string) => openArchive(path, path, DEFAULT_LIMITS);
+const part = async (path: string, name: string) => (await (await archiveOf(path)).whole(name)).toString('utf8');
+
+const NIGHTS = 12;
+const day = (i: number) => `2026-03-${String(i + 1).padStart(2, '0')}T02:03:${String(i).padStart(2, '0')}.250Z`;
+
+const CHARTS: readonly Chart[] = [
+  {
+    title: 'Written & "more"',
+    described: 'Columns <of> two numbers.',
+    form: 'columns',
+    times: 0,
+    series: [
+      { column: 2, color: '1F8A54' },
+      { column: 3, color: '2F6FC4' },
+    ],
+    from: [0, 1],
+    to: [4, 16],
+  },
+  {
+    title: 'Left',
+    described: 'A line.',
+    form: 'lines',
+    times: 0,
+    series: [{ column: 4, color: 'D9820F' }],
+    from: [4, 1],
+    to: [8, 16],
+  },
+];
+
+function sheets(nights = NIGHTS): ReportSheet[] {
+  return [
+    {
+      page: {
+        name: 'Summary',
+        widths: [30, 12, 20, 40],
+        lines: [
+          { cells: [{ text: 'Title =1+1', style: 'title', span: 4 }], height: 26 },
+          { cells: [] },
+          {
+            cells: [
+              { text: 'Differ', style: 'link', link: 'It’s "all"' },
+              { text: '1200', style: 'count' },
+              {
+                text: 'a remark that is longer than its columns are wide, so that it takes two lines',
+                style: 'remark',
+                span: 2,
+              },
+            ],
+          },
+          { cells: [undefined, { text: 'not a number', style: 'count' }] },
+        ],
+      },
+    },
+    {
+      table: {
+        name: 'It’s "all"',
+        columns: [
+          { heading: 'Row', kind: 'number', width: 9 },
+          { heading: 'Text', kind: 'text' },
+          { heading: 'When', kind: 'instant' },
+          { heading: 'Day', kind: 'day' },
+          { heading: 'Count', kind: 'count' },
+        ],
+        rows: () => rows(),
+        empty: 'Nothing.',
+      },
+    },
+    {
+      table: {
+        name: 'Empty',
+        columns: [{ heading: 'Only', kind: 'text' }],
+        rows: () => none(),
+        empty: 'There is none.',
+      },
+    },
+    {
+      chart: {
+        name: 'Nights of it',
+        title: 'The last nights.',
+        columns: [
+          { heading: 'Ended', kind: 'instant', width: 18 },
+          { heading: 'Status', kind: 'text' },
+          { heading: 'Created', kind: 'count' },
+          { heading: 'Updated', kind: 'count' },
+          { heading: 'Left', kind: 'count' },
+        ],
+        rows: Array.from({ length: nights }, (_, i) => ({
+          cells: [day(i), 'partial', String(i * 10), String(1000 + i), String(i % 4)],
+        })),
+        empty: 'No night yet.',
+        charts: CHARTS,
+      },
+    },
+  ];
+}
+
+async function* rows(): AsyncGenerator<readonly ToneRow[]> {
+  yield [
+    { cells: ['2', '=1+1', '2026-03-31T02:01:22.200Z', '2026-03-31', '12345'] },
+    { cells: ['3', 'grey', 'soon', '', ''], tone: 'soft' },
+  ];
+  yield [
+    {
+      cells: ['4', '', '', '', ''],
+      marks: new Map([
+        [1, 'cleared'],
+        [4, 'changed'],
+      ] as const),
+    },
+  ];
+}
+
+async function* none(): AsyncGenerator<readonly ToneRow[]> {}
+
+test('cells have their kinds and looks', async () => {
+  const book = await whole(await written(sheets()));
+  expect(book.worksheets.map(({ name }) => name)).toEqual(['Summary', 'It’s "all"', 'Empty', 'Nights of it']);
+  const sheet = book.getWorksheet('It’s "all"')!;
+  expect([1, 2, 5].map((column) => sheet.getCell(2, column).value)).toEqual([2, '=1+1', 12345]);
+  expect((sheet.getCell('C2').value as Date).toISOString().slice(0, 19)).toBe('2026-03-31T02:01:22');
+  expect(sheet.getCell('C2').numFmt.replaceAll('\\', '')).toBe('yyyy-mm-dd hh:mm');
+  expect(sheet.getCell('D2').value).toEqual(new Date('2026-03-31T00:00:00Z'));
+  expect(sheet.getCell('E2').numFmt).toBe('#,##0');
+  // What is no point in time is text.
+  expect(sheet.getCell('C3').value).toBe('soon');
+  expect(sheet.getCell('B3').font).toMatchObject({ color: { argb: 'FF7F7F7F' } });
+  const fill = (at: string) => (sheet.getCell(at).fill as ExcelJS.FillPattern | undefined)?.fgColor?.argb;
+  expect([fill('A4'), fill('B4'), fill('E4')]).toEqual([undefined, 'FFFBE0D6', 'FFDDEFD9']);
+  expect(book.getWorksheet('Empty')!.getCell('A2').value).toBe('There is none.');
+});
+
+test('a page: merged lines, numbers, links to the sheets', async () => {
+  const path = await written(sheets());
+  const sheet = (await whole(path)).getWorksheet('Summary')!;
+  expect(sheet.getCell('A1').isMerged && sheet.getCell('D1').isMerged).toBe(true);
+  expect(sheet.getCell('B3').value).toBe(1200);
+  expect(sheet.getCell('B4').value).toBe('not a number');
+  expect(sheet.getRow(3).height).toBe(33);
+  const xml = await part(path, 'xl/worksheets/sheet1.xml');
+  expect(xml).toContain('<hyperlink ref="A3" location="\'It’s &quot;all&quot;\'!A1" display="Differ"/>');
+});
+
+test('our reader takes the tables', async () => {
+  const { meta, rows: back } = await read(await written(sheets()), { sheet: 'It’s "all"' });
+  expect(meta.headings).toEqual(['Row', 'Text', 'When', 'Day', 'Count']);
+  expect(back[0]!.cells[1]).toBe('=1+1');
+});
+
+test('a chart is drawn from the cells of its table, and its copy of them agrees', async () => {
+  const path = await written(sheets());
+  const book = await whole(path);
+  const sheet = book.getWorksheet('Nights of it')!;
+  const serial = (date: Date) => date.getTime() / 86_400_000 + 25_569;
+  for (const [i, chart] of CHARTS.entries()) {
+    const xml = await part(path, `xl/charts/chart${i + 1}.xml`);
+    const series = [...xml.matchAll(/<c:ser>.*?<\/c:ser>/gs)].map((match) => match[0]);
+    expect(series).toHaveLength(chart.series.length);
+    for (const [s, one] of series.entries()) {
+      const cached = (element: string) => {
+        const inside = new RegExp(`<c:${element}>.*?</c:${element}>`, 's').exec(one)![0];
+        const [, name, range] = /<c:f>'([^<]*)'!([^<]*)<\/c:f>/.exec(inside)!;
+        expect(name).toBe(sheet.name);
+        const points = [...inside.matchAll(/<c:pt idx="(\d+)"><c:v>([^<]*)<\/c:v>/g)];
+        const [from, to = from] = range!.replaceAll('$', '').split(':');
+        const [first, last] = [sheet.getCell(from!), sheet.getCell(to!)];
+        expect(first.fullAddress.col).toBe(last.fullAddress.col);
+        const values = Array.from(
+          { length: last.fullAddress.row - first.fullAddress.row + 1 },
+          (_, at) => sheet.getCell(first.fullAddress.row + at, first.fullAddress.col).value,
+        );
+        return { values, points: points.map((point) => point[2]), column: Number(first.fullAddress.col) - 1 };
+      };
+      const [heading, times, values] = [cached('tx'), cached('cat'), cached('val')];
+      expect(heading.values).toEqual(heading.points);
+      expect([heading.column, times.column, values.column]).toEqual([
+        chart.series[s]!.column,
+        0,
+        chart.series[s]!.column,
+      ]);
+      expect(values.values).toHaveLength(NIGHTS);
+      expect(values.values).toEqual(values.points.map(Number));
+      for (const [at, time] of times.values.entries())
+        expect(Math.abs(serial(time as Date) - Number(times.points[at]))).toBeLessThan(1e-6);
+    }
+  }
+});
+
+test('no night yet: a table that says so, and no chart of nothing', async () => {
+  const path = await written(sheets(0));
+  const names = [...(await archiveOf(path)).names()];
+  expect(names.filter((name) => /chart|drawing/.test(name))).toEqual([]);
+  expect((await whole(path)).getWorksheet('Nights of it')!.getCell('A2').value).toBe('No night yet.');
+});
+
+test('few things are counted in whole steps', async () => {
+  const path = await written(sheets(3));
+  expect(await part(path, 'xl/charts/chart2.xml')).toContain('<c:majorUnit val="1"/>');
+  expect(await part(path, 'xl/charts/chart1.xml')).not.toContain('majorUnit');
+});
+
+test('a long table goes on on further sheets, which take no name of another', async () => {
+  async function* many(): AsyncGenerator<readonly ToneRow[]> {
+    for (let i = 0; i < 25; i++) yield [{ cells: [String(i)] }];
+  }
+  const columns = [{ heading: 'Number', kind: 'number' as const }];
+  const path = await written(
+    [
+      { table: { name: 'All', columns, rows: many, empty: '' } },
+      { table: { name: 'All (2)', columns, rows: none, empty: 'None.' } },
+    ],
+    11,
+  );
+  const book = await whole(path);
+  expect(book.worksheets.map(({ name }) => name)).toEqual(['All', 'All (2) (2)', 'All (3)', 'All (2)']);
+  const back = book.worksheets.slice(0, 3).flatMap((sheet) => {
+    expect(sheet.autoFilter).toBe(sheet.name === 'All (3)' ? 'A1:A6' : 'A1:A11');
+    return Array.from({ length: sheet.rowCount - 1 }, (_, at) => sheet.getCell(at + 2, 1).value);
+  });
+  expect(back).toEqual(Array.from({ length: 25 }, (_, i) => i));
+});
+
+test('the same report gives the same bytes', async () => {
+  const [first, second] = [await written(sheets()), await written(sheets())];
+  expect((await readFile(first)).equals(await readFile(second))).toBe(true);
+});
+
+/** Children of an element in the order that the schema (ECMA-376, part 1, transitional) asks for. */
+const ORDER: Readonly<Record<string, readonly string[]>> = {
+  workbook: ['workbookPr', 'bookViews', 'sheets', 'definedNames', 'calcPr'],
+  worksheet: [
+    ...['sheetPr', 'dimension', 'sheetViews', 'sheetFormatPr', 'cols', 'sheetData', 'sheetProtection', 'autoFilter'],
+    ...['mergeCells', 'conditionalFormatting', 'dataValidations', 'hyperlinks', 'printOptions', 'pageMargins'],
+    ...[
+      'pageSetup',
+      'headerFooter',
+      'rowBreaks',
+      'colBreaks',
+      'ignoredErrors',
+      'drawing',
+      'legacyDrawing',
+      'tableParts',
+    ],
+  ],
+  sheetView: ['pane', 'selection'],
+  styleSheet: [
+    ...[
+      'numFmts',
+      'fonts',
+      'fills',
+      'borders',
+      'cellStyleXfs',
+      'cellXfs',
+      'cellStyles',
+      'dxfs',
+      'tableStyles',
+      'colors',
+    ],
+  ],
+  font: ['b', 'i', 'strike', 'u', 'vertAlign', 'sz', 'color', 'name', 'family', 'charset', 'scheme'],
+  border: ['left', 'right', 'top', 'bottom', 'diagonal'],
+  'xdr:twoCellAnchor': ['xdr:from', 'xdr:to', 'xdr:graphicFrame', 'xdr:clientData'],
+  'xdr:from': ['xdr:col', 'xdr:colOff', 'xdr:row', 'xdr:rowOff'],
+  'xdr:to': ['xdr:col', 'xdr:colOff', 'xdr:row', 'xdr:rowOff'],
+  'xdr:graphicFrame': ['xdr:nvGraphicFramePr', 'xdr:xfrm', 'a:graphic'],
+  'xdr:nvGraphicFramePr': ['xdr:cNvPr', 'xdr:cNvGraphicFramePr'],
+  'c:chartSpace': ['c:date1904', 'c:lang', 'c:roundedCorners', 'c:chart', 'c:spPr', 'c:txPr', 'c:printSettings'],
+  'c:chart': ['c:title', 'c:autoTitleDeleted', 'c:plotArea', 'c:legend', 'c:plotVisOnly', 'c:dispBlanksAs'],
+  'c:title': ['c:tx', 'c:layout', 'c:overlay', 'c:spPr', 'c:txPr'],
+  'c:rich': ['a:bodyPr', 'a:lstStyle', 'a:p'],
+  'c:txPr': ['a:bodyPr', 'a:lstStyle', 'a:p'],
+  'a:p': ['a:pPr', 'a:r', 'a:endParaRPr'],
+  'a:r': ['a:rPr', 'a:t'],
+  'c:plotArea': ['c:layout', 'c:barChart', 'c:lineChart', 'c:catAx', 'c:valAx', 'c:spPr'],
+  'c:barChart': ['c:barDir', 'c:grouping', 'c:varyColors', 'c:ser', 'c:dLbls', 'c:gapWidth', 'c:overlap', 'c:axId'],
+  'c:lineChart': ['c:grouping', 'c:varyColors', 'c:ser', 'c:dLbls', 'c:dropLines', 'c:marker', 'c:smooth', 'c:axId'],
+  'c:ser': [
+    ...[
+      'c:idx',
+      'c:order',
+      'c:tx',
+      'c:spPr',
+      'c:invertIfNegative',
+      'c:marker',
+      'c:dPt',
+      'c:dLbls',
+      'c:cat',
+      'c:val',
+      'c:smooth',
+    ],
+  ],
+  'c:marker': ['c:symbol', 'c:size', 'c:spPr'],
+  'c:strRef': ['c:f', 'c:strCache'],
+  'c:numRef': ['c:f', 'c:numCache'],
+  'c:strCache': ['c:ptCount', 'c:pt'],
+  'c:numCache': ['c:formatCode', 'c:ptCount', 'c:pt'],
+  'c:scaling': ['c:logBase', 'c:orientation', 'c:max', 'c:min'],
+  'c:catAx': [
+    ...['c:axId', 'c:scaling', 'c:delete', 'c:axPos', 'c:majorGridlines', 'c:title', 'c:numFmt', 'c:majorTickMark'],
+    ...['c:minorTickMark', 'c:tickLblPos', 'c:spPr', 'c:txPr', 'c:crossAx', 'c:crosses', 'c:auto', 'c:lblAlgn'],
+    ...['c:lblOffset', 'c:tickLblSkip', 'c:tickMarkSkip', 'c:noMultiLvlLbl'],
+  ],
+  'c:valAx': [
+    ...['c:axId', 'c:scaling', 'c:delete', 'c:axPos', 'c:majorGridlines', 'c:title', 'c:numFmt', 'c:majorTickMark'],
+    ...[
+      'c:minorTickMark',
+      'c:tickLblPos',
+      'c:spPr',
+      'c:txPr',
+      'c:crossAx',
+      'c:crosses',
+      'c:crossBetween',
+      'c:majorUnit',
+    ],
+  ],
+  'c:legend': ['c:legendPos', 'c:legendEntry', 'c:layout', 'c:overlay', 'c:spPr', 'c:txPr'],
+  'c:spPr': ['a:noFill', 'a:solidFill', 'a:ln'],
+};
+
+/** Elements with their children, as they stand in a part. */
+function elements(xml: string): { readonly name: string; readonly children: string[] }[] {
+  const all: { name: string; children: string[] }[] = [];
+  const open: { name: string; children: string[] }[] = [];
+  for (const [, close, name, , self] of xml.matchAll(/<(\/?)([a-zA-Z][\w:]*)((?:[^>"]|"[^"]*")*?)(\/?)>/g)) {
+    if (close) {
+      expect(open.pop()?.name).toBe(name);
+      continue;
+    }
+    open[open.length - 1]?.children.push(name!);
+    const element = { name: name!, children: [] };
+    all.push(element);
+    if (!self) open.push(element);
+  }
+  expect(open).toEqual([]);
+  return all;
+}
+
+test('the package: every part has a type, every relation a part, every element its place', async () => {
+  const path = await written(sheets());
+  const archive = await archiveOf(path);
+  const names = [...archive.names()];
+  expect(new Set(names).size).toBe(names.length);
+  const types = await part(path, '[Content_Types].xml');
+  const typed = new Map([...types.matchAll(/PartName="\/([^"]*)" ContentType="([^"]*)"/g)].map((m) => [m[1]!, m[2]!]));
+  for (const name of typed.keys()) expect(names).toContain(name);
+  for (const name of names) if (!/\.rels$|^\[Content/.test(name)) expect([...typed.keys()]).toContain(name);
+  expect(typed.get('xl/drawings/drawing4.xml')).toBe('application/vnd.openxmlformats-officedocument.drawing+xml');
+  expect(typed.get('xl/charts/chart2.xml')).toBe('application/vnd.openxmlformats-officedocument.drawingml.chart+xml');
+  expect(types).not.toContain('vml');
+
+  const related = new Set<string>();
+  for (const name of names.filter((one) => one.endsWith('.rels'))) {
+    const from = name.replace('_rels/', '').replace(/\.rels$/, '');
+    const base = new URL(`package:/${from}`);
+    const ids = new Set<string>();
+    for (const [, id, target] of (await part(path, name)).matchAll(/Id="([^"]*)" Type="[^"]*" Target="([^"]*)"/g)) {
+      expect(ids.has(id!), `${name} ${id}`).toBe(false);
+      ids.add(id!);
+      const to = new URL(target!, base).pathname.slice(1);
+      expect(names, `${name} → ${target}`).toContain(to);
+      related.add(to);
+    }
+    if (from !== '')
+      for (const [, id] of (await part(path, from)).matchAll(/r:id="([^"]*)"/g)) expect(ids).toContain(id);
+  }
+  for (const name of typed.keys()) expect(related, name).toContain(name);
+
+  for (const name of names) {
+    const xml = await part(path, name);
+    for (const { name: element, children } of elements(xml)) {
+      const order = ORDER[element];
+      if (!order) continue;
+      const places = children.map((child) => order.indexOf(child));
+      expect(places.includes(-1), `${name}: ${element} holds ${children.join(' ')}`).toBe(false);
+      expect(places, `${name}: ${element}`).toEqual([...places].sort((a, b) => a - b));
+    }
+    let count = 0;
+    const scanner = createXmlScanner(name, {
+      open: () => void count++,
+      close() {},
+      text: (bytes, from, to, raw) => void xmlText(bytes, from, to, raw),
+    });
+    for await (const chunk of archive.stream(name)) scanner.push(chunk);
+    scanner.finish();
+    expect(count, name).toBeGreaterThan(0);
+  }
+});
+
+test('the charts stand above the table, and styles are counted right', async () => {
+  const path = await written(sheets());
+  const drawing = await part(path, 'xl/drawings/drawing4.xml');
+  const places = [...drawing.matchAll(/<xdr:(from|to)><xdr:col>(\d+)<\/xdr:col>.*?<xdr:row>(\d+)<\/xdr:row>/gs)].map(
+    (m) => [m[1], Number(m[2]), Number(m[3])],
+  );
+  expect(places).toEqual([
+    ['from', 0, 1],
+    ['to', 4, 16],
+    ['from', 4, 1],
+    ['to', 8, 16],
+  ]);
+  expect(new Set([...drawing.matchAll(/cNvPr id="(\d+)"/g)].map((m) => m[1])).size).toBe(2);
+  expect(drawing).toContain(
+    'name="Written &amp; &quot;more&quot;" descr="Columns &lt;of> two numbers."'.replace('of>', 'of&gt;'),
+  );
+  const sheet = (await whole(path)).getWorksheet('Nights of it')!;
+  expect(sheet.autoFilter).toBe(`A18:E${18 + NIGHTS}`);
+  expect(sheet.getCell('A18').value).toBe('Ended');
+  const styles = await part(path, 'xl/styles.xml');
+  for (const [, list, count] of styles.matchAll(/<(numFmts|fonts|fills|borders|cellXfs) count="(\d+)">/g)) {
+    const inside = new RegExp(`<${list} .*?</${list}>`, 's').exec(styles)![0];
+    const item = { numFmts: 'numFmt', fonts: 'font', fills: 'fill', borders: 'border', cellXfs: 'xf' }[list!]!;
+    expect(inside.match(new RegExp(`<${item}[ >]`, 'g'))?.length, list).toBe(Number(count));
+  }
+  const most = (attribute: string) =>
+    Math.max(...[...styles.matchAll(new RegExp(`${attribute}="(\\d+)"`, 'g'))].map((m) => Number(m[1])));
+  const counted = (list: string) => Number(new RegExp(`<${list} count="(\\d+)"`).exec(styles)![1]);
+  expect(most('fontId')).toBeLessThan(counted('fonts'));
+  expect(most('fillId')).toBeLessThan(counted('fills'));
+  expect(most('borderId')).toBeLessThan(counted('borders'));
+  for (let i = 1; i <= 4; i++) {
+    const xml = await part(path, `xl/worksheets/sheet${i}.xml`);
+    for (const [, style] of xml.matchAll(/ s="(\d+)"/g)) expect(Number(style)).toBeLessThan(counted('cellXfs'));
+  }
+});
