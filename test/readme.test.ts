@@ -575,7 +575,7 @@ function generated(): Record<string, string> {
 
 /** Own flags one a row; those that stand for a setting in one, since the table of settings says what they mean. */
 function flagRows(command: Command): string[][] {
-  const isSetting = ({ long }: { long?: string | undefined }) => SETTINGS.some(({ flag }) => flag === long);
+  const isSetting = ({ long }: { long?: string | undefined }) => SETTINGS.some((row: SettingRow) => row.flag === long);
   const settings = command.options.filter(isSetting).map(({ long }) => `\`${long}\``);
   return [
     ...command.options

@@ -18,7 +18,7 @@ export function comparedLines(summary: Summary, facts: Facts): string[] {
     [' ', compared?.differ ?? differences.rows, 'differ', differing(compared, dry)],
     [' ', rows.created, dry ? 'to create' : 'created', ''],
     [' ', rows.skipped, 'skipped', 'by the job’s own rule'],
-    [' ', orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', orphaned(orphans, isRehearsal(summary))],
+    [' ', orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', orphaned(facts, isRehearsal(summary))],
     ['!', person, person === 1 ? 'needs a person' : 'need a person', needing(rows)],
     ['!', rows.not_attempted, 'not reached', 'the run stopped before them'],
   ];
@@ -54,9 +54,9 @@ function differing(compared: Facts['compared'], dry: boolean): string {
   return parts.filter((part) => part !== false).join(', ');
 }
 
-function orphaned(orphans: Facts['orphans'], dry: boolean): string {
-  const fresh = orphans.fresh > 0 ? `${count(orphans.fresh)} new` : '';
-  return [fresh, orphanParts(orphans, dry)].filter((part) => part !== '').join(', ');
+function orphaned(facts: Facts, dry: boolean): string {
+  const { fresh } = facts.orphans;
+  return [fresh > 0 ? `${count(fresh)} new` : '', orphanParts(facts, dry)].filter((part) => part !== '').join(', ');
 }
 
 /** `3 invalid, 2 ambiguous` */

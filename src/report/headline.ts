@@ -25,9 +25,7 @@ function nothingRead({ status, kind, reconcile }: Summary): string {
   if (status === 'braked') return 'Stopped by a brake: the file holds no data rows; nothing was written.';
   if (kind === 'undo') return 'The run wrote nothing that could be put back.';
   const orphans = reconcile?.orphans.total ?? 0;
-  return orphans > 0
-    ? `The file holds no data rows; ${orphaned(orphans, 0, 0, false)}.`
-    : 'The file holds no data rows.';
+  return orphans > 0 ? `The file holds no data rows; ${orphaned(orphans)}.` : 'The file holds no data rows.';
 }
 
 function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
@@ -65,7 +63,12 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
     else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total).toLowerCase()}`);
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
-  if (total > 0) parts.push(orphaned(total, fresh, acted, isRehearsal({ dry_run: dry, status })));
+  if (total > 0) {
+    const refused = facts.compared?.orphans_for_person ?? 0;
+    parts.push(
+      orphaned(total, { fresh, acted: acted - refused, refused, planned: isRehearsal({ dry_run: dry, status }) }),
+    );
+  }
   return [...parts, ...left(summaryRows(rows), 'row')];
 }
 
@@ -97,13 +100,26 @@ function left({ person, missed }: { person: number; missed: number }, word: '' |
   ];
 }
 
-function orphaned(total: number, fresh: number, acted: number, dry: boolean): string {
+function orphaned(total: number, { fresh, acted, refused, planned }: Orphaned = NONE): string {
   const parts = [
     ...(fresh > 0 ? [`${count(fresh)} new`] : []),
-    ...(acted > 0 ? [`${count(acted)} ${dry ? 'would be acted on' : 'acted on'}`] : []),
+    ...(acted > 0 ? [`${count(acted)} ${planned ? 'would be acted on' : 'acted on'}`] : []),
+    ...(refused > 0 ? [`${count(refused)} ${refused === 1 ? 'needs' : 'need'} a person`] : []),
   ];
   return `${count(total)} ${total === 1 ? 'orphan' : 'orphans'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
+
+interface Orphaned {
+  readonly fresh: number;
+  /** Acted on, or to be. */
+  readonly acted: number;
+  /** Could not be acted on. */
+  readonly refused: number;
+  /** Nothing was carried out: they would be. */
+  readonly planned: boolean;
+}
+
+const NONE: Orphaned = { fresh: 0, acted: 0, refused: 0, planned: false };
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

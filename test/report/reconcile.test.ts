@@ -388,7 +388,7 @@ describe('reconcile.xlsx', () => {
       }),
     );
     expect(headline(summary)).toBe(
-      'A brake would stop this run: 3 records would be put right; 2 would be created; 5 orphans (1 new, 2 would be acted on); 6 rows need a person.',
+      'A brake would stop this run: 3 records would be put right; 2 would be created; 5 orphans (1 new, 1 would be acted on, 1 needs a person); 6 rows need a person.',
     );
     const workbook = await book();
     const text = JSON.stringify(cells(workbook, 'Summary'));
@@ -529,7 +529,7 @@ describe('report.html', () => {
       .replace(/<[^>]+>/g, ' ')
       .replace(/\s+/g, ' ');
     for (const words of [
-      '3 records were put right; 2 were created; 5 orphans (1 new, 2 acted on); 6 rows need a person.',
+      '3 records were put right; 2 were created; 5 orphans (1 new, 1 acted on, 1 needs a person); 6 rows need a person.',
       'ThinkPad T14 → ThinkPad T14 Gen 3',
       '2021-04-01 → none',
       'Left to the service',
@@ -580,7 +580,7 @@ describe('console', () => {
   test('one short block with what each number is made of', async () => {
     const summary = await writeReports(await night(dir));
     expect(summaryText(summary, 'out').split('\n').slice(0, 12)).toEqual([
-      '3 records were put right; 2 were created; 5 orphans (1 new, 2 acted on); 6 rows need a person.',
+      '3 records were put right; 2 were created; 5 orphans (1 new, 1 acted on, 1 needs a person); 6 rows need a person.',
       '',
       'Compared 18 rows with 240 records of the service:',
       '',
@@ -588,7 +588,7 @@ describe('console', () => {
       '  6  differ          3 put right, 1 left to the service, 2 not put right',
       '  2  created',
       '  1  skipped         by the job’s own rule',
-      '  5  orphans         1 new, 2 acted on, 1 waits, 1 held back, 1 settled already',
+      '  5  orphans         1 new, 1 acted on, 1 needs a person, 1 waits, 1 held back, 1 settled already',
       '! 6  need a person   1 invalid, 1 duplicate, 1 ambiguous, 1 held back, 1 conflict, 1 refused',
       '',
       'Fields that differ: name 4, asset_notes 2, original_cost 1, lifecycle_stage 1, purchase_date 1',

@@ -128,7 +128,7 @@ export function orphanSection(summary: Summary, facts: Facts, shown: readonly Or
   const dry = isRehearsal(summary);
   const { orphans } = facts;
   if (orphans.total === 0 && orphans.held_reason === undefined) return false;
-  const parts = orphanParts(orphans, dry);
+  const parts = orphanParts(facts, dry);
   return html`<section>
 <h2>Orphans</h2>
 <p class="soft">${count(orphans.total)} ${orphans.total === 1 ? 'record' : 'records'} of the service ${orphans.total === 1 ? 'is' : 'are'} not in the file${orphans.fresh > 0 && `, ${count(orphans.fresh)} of them for the first time`}${parts !== '' && `: ${parts}`}. ${orphanRule(orphans)}${

@@ -203,14 +203,18 @@ function fields({ differences }: Facts): PageLine[] {
   return lines;
 }
 
-function orphans(summary: Summary, { orphans: found }: Facts): PageLine[] {
+function orphans(summary: Summary, { orphans: found, compared }: Facts): PageLine[] {
+  const refused = compared?.orphans_for_person ?? 0;
   const dry = isRehearsal(summary);
   const { total, fresh, waiting, acted, settled, held } = found;
   const lines = [...section('Orphans'), whole(orphanRule(found), 'remark')];
   if (total === 0) return [...lines, whole('There are none.', 'said')];
   lines.push(
     fact('New', fresh, { note: 'Not missing in the run before.', part: true }),
-    fact(dry ? 'Would be acted on' : 'Acted on', acted, { part: true }),
+    fact(dry ? 'Would be acted on' : 'Acted on', acted - refused, { part: true }),
+    ...(refused > 0
+      ? [fact('Not settled', refused, { note: 'They were to be acted on, and need a person.', part: true, bad: true })]
+      : []),
     fact('Wait', waiting, { note: 'Not missing often enough yet.', part: true }),
     fact('Held back', held, { note: found.held_reason ?? '', part: true }),
     fact('Settled', settled, { note: 'They have the job’s values already.', part: true }),

@@ -1,7 +1,7 @@
 import type { OutcomeKind } from '../../model/outcome.js';
 import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import { outcomeWords } from '../outcome-words.js';
-import { count } from '../summary.js';
+import { count, type Summary } from '../summary.js';
 import type { Difference } from './differences.js';
 
 /** How the reports of a reconciliation say things. `dry`: a report-only run, in which things would be. */
@@ -54,10 +54,13 @@ export function orphanRule({ action, after }: ReconcileFacts['orphans']): string
 }
 
 /** `30 wait, 10 acted on, 4 held back` */
-export function orphanParts(orphans: ReconcileFacts['orphans'], dry: boolean): string {
-  const { waiting, acted, settled, held } = orphans;
+export function orphanParts({ orphans, compared }: NonNullable<Summary['reconcile']>, dry: boolean): string {
+  const { waiting, settled, held } = orphans;
+  const refused = compared?.orphans_for_person ?? 0;
+  const acted = orphans.acted - refused;
   const parts = [
     acted > 0 && `${count(acted)} ${dry ? 'would be acted on' : 'acted on'}`,
+    refused > 0 && `${count(refused)} ${refused === 1 ? 'needs' : 'need'} a person`,
     waiting > 0 && `${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`,
     held > 0 && `${count(held)} held back`,
     settled > 0 && `${count(settled)} settled already`,
