@@ -24,6 +24,15 @@ export function noteSettled(run: Run, change: Change): void {
   note(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
 }
 
+/** The same for a row of a run that is stopped before it writes. */
+export function noteUnsent(run: Run, change: Change): void {
+  if (change.kind !== 'create' && change.kind !== 'update') return noteSettled(run, change);
+  const { ref, key, issues } = change;
+  const outcome = { ref, kind: 'not_attempted' as const, key, attempts: 0, issues };
+  if (change.kind === 'create') note(run, { ...outcome, changed: Object.keys(change.fields) });
+  else note(run, { ...outcome, id: change.id, changed: changedFields(change.diff) }, change.diff);
+}
+
 function outcomeOf(change: Change): OutcomeKind {
   switch (change.kind) {
     case 'create':

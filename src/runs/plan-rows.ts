@@ -4,7 +4,7 @@ import type { PlanCounts } from '../pipeline/brakes.js';
 import { changesOf } from '../pipeline/merge.js';
 import { decide } from './decide.js';
 import type { Matched } from './match-rows.js';
-import { noteSettled } from './outcomes.js';
+import { noteSettled, noteUnsent } from './outcomes.js';
 import { planWriter } from './planned.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
@@ -28,11 +28,9 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   return counts;
 }
 
-/** Notes the rows of a braked run that end without a request; the others are not attempted. */
+/** Notes the rows of a braked run: those that would have been written are not attempted, and the reports show the plan. */
 export async function noteRest(run: Run, matched: Matched): Promise<void> {
-  for await (const change of plannedRows(run, matched)) {
-    if (change.kind !== 'create' && change.kind !== 'update') noteSettled(run, change);
-  }
+  for await (const change of plannedRows(run, matched)) noteUnsent(run, change);
 }
 
 /**
