@@ -6,6 +6,12 @@ export interface MirrorRecord {
   readonly readAt: number;
 }
 
+export interface Recheck {
+  readonly records: readonly MirrorRecord[];
+  /** Whether all others are surely as they were read; else they are as likely as their age says. */
+  readonly certain: boolean;
+}
+
 /**
  * All records of a list as the service holds them now, read the cheapest way that is certain. Performance page, "Delta
  * read"; interface, section 8.
@@ -25,7 +31,7 @@ export interface Mirror {
    * What has changed or come since the reading (or the last `recheck`), for a request or two. Undefined where that cannot
    * be told so: every record must then be read again before it is written.
    */
-  recheck(): Promise<readonly MirrorRecord[] | undefined>;
+  recheck(): Promise<Recheck | undefined>;
   /** These records are about to be written by this run: what is kept of them is not to be believed by the next reading. */
   written(ids: Iterable<number>): void;
   /** Keeps what was read for the next run, if it was certain. */

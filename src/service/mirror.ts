@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { RULES, type Rules, readDelta } from './mirror/delta.js';
+import { RULES, type Rules } from './mirror/delta.js';
 import { LAST_MODIFIED } from './mirror/full.js';
 import { createHeld, formOf, openHeld } from './mirror/held.js';
 import type { MirrorOptions } from './mirror/options.js';
-import { newName, type Opened, type Reading, readAnew, type Setting, SMALL } from './mirror/reading.js';
+import { changesOf, newName, type Opened, type Reading, readAnew, type Setting, SMALL } from './mirror/reading.js';
 import { loadState, type MirrorState, prepareFolder, saveState } from './mirror/state.js';
 import { forgetWritten, loadWritten, noteWritten } from './mirror/written.js';
 import type { Mirror } from './mirror-port.js';
@@ -18,7 +18,9 @@ const OLDEST_FULL_MS = 14 * 24 * 3600_000;
  *
  * What holds after a delta reading (assets only): the list has exactly the records of a full reading, and each is as the
  * service held it when the reading began or later, if the service gives every write a modification date that is not before any
- * shown until then. What the service changes in a record without doing so (the name of a category or owner that was
+ * shown until then (where records show theirs), or puts every write before all that was not written since (where they do
+ * not, as the interface has it: dates as coarse as a day may then hide a change). Where the order is all there is, a few
+ * pages of the list are looked at besides, others each time, and whoever writes reads the record again. What the service changes in a record without doing so (the name of a category or owner that was
  * renamed, a warranty status that follows from the date) is as old as the last full reading: at most `fullEvery` readings or
  * 14 days. A service that was seen to write one of this program's own changes without a new date is always read whole.
  *
@@ -49,6 +51,7 @@ export async function openMirror(
       deltas: reading.deltas,
       size: reading.held.size,
       watermark: reading.watermark ?? null,
+      front: reading.front ? [...reading.front] : null,
       unmoved: reading.unmoved,
       segments: await reading.held.seal(),
     };
@@ -65,11 +68,11 @@ async function openKept(kept: MirrorState, resource: Readable, options: MirrorOp
   if (resource !== 'asset' || kept.unmoved || options.fullEvery <= 1 || kept.size <= SMALL) return '';
   if (kept.deltas + 1 >= options.fullEvery) return `it was read whole ${options.fullEvery} readings ago`;
   if (!(now - kept.fullAt <= OLDEST_FULL_MS)) return 'it was last read whole more than 14 days ago';
-  const { watermark } = kept;
-  if (!watermark) return 'its records do not show when they were modified';
+  const { watermark, front } = kept;
+  if (!front) return 'its records do not show when they were modified, nor does their order';
   const held = await openHeld(options.dir, newName, kept.segments, kept.size);
   if (!held) return 'what was kept of the last reading is damaged';
-  return { held, watermark, written: await loadWritten(options.dir, kept.reading) };
+  return { held, watermark: watermark ?? undefined, front, written: await loadWritten(options.dir, kept.reading) };
 }
 
 function mirrorOf(
@@ -80,7 +83,8 @@ function mirrorOf(
   const { options, rules, now, kept, certified } = parts;
   let { held } = parts;
   /** Undefined once what has changed cannot be told. */
-  let since = certified && !parts.unmoved ? parts.watermark : undefined;
+  let since =
+    certified && !parts.unmoved && parts.front ? { watermark: parts.watermark, front: parts.front } : undefined;
   let state = kept;
   let changed = false;
   let closed = false;
@@ -93,11 +97,15 @@ function mirrorOf(
       options.onRecords?.(page.results);
       return page;
     };
-    const delta = await readDelta({ read, held, watermark: since, lookBack: false, now, rules });
-    since = delta.kind === 'read' ? delta.watermark : undefined;
-    if (delta.kind === 'doubt') return undefined;
+    const delta = await changesOf({ read, held, ...since, lookBack: false, now, rules });
+    if (delta.kind === 'doubt') {
+      since = undefined;
+      return undefined;
+    }
+    const certain = since.watermark !== undefined;
+    since = delta.front && { watermark: delta.watermark, front: delta.front };
     changed ||= delta.changed.length > 0;
-    return held.read(delta.changed);
+    return { records: await held.read(delta.changed), certain };
   }
 
   /** The same records in one file, without the lines that are out of date. */

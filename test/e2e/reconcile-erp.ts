@@ -206,6 +206,9 @@ export const KINDS: Readonly<Record<string, Alter>> = {
   enum: (row, i) => {
     row.Support = shout(pick(SUPPORT, i + 1), i);
   },
+  'another enum': (row, i) => {
+    row.Depreciation = shout(pick(DEPRECIATION, Math.floor(i / 4) + 1), i);
+  },
   reference: (row, i) => {
     row.Owner = pick(OWNERS, i + 1)[i % 2]!;
   },

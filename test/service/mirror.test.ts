@@ -123,7 +123,6 @@ describe('what is read', () => {
   });
 
   test.each<[string, Partial<AssetListOptions>, RegExp]>([
-    ['shows no date', { show: () => undefined }, /its records do not show when they were modified/],
     ['shows dates for people', { show: (at) => new Date(at).toUTCString() }, /its records do not show when/],
     [
       'lacks a date somewhere',
@@ -142,6 +141,54 @@ describe('what is read', () => {
       const { how, described } = await night(list);
       expect({ how, described }).toEqual({ how: 'full', described: expect.stringMatching(why) });
     }
+  });
+
+  describe('records that do not show when they were modified', () => {
+    const undated = (size: number) => assets(size, { show: () => undefined });
+
+    test('are read by their order alone', async () => {
+      const list = undated(500);
+      await night(list);
+      const asked = async () => {
+        const { how, requests } = await night(list);
+        return { how, requests };
+      };
+      // Two pages as they are held, page 1 again, and one page of the list in its own order.
+      expect(await asked()).toEqual({ how: 'delta', requests: 4 });
+      update(list, some(60));
+      expect(await asked()).toEqual({ how: 'delta', requests: 7 });
+      list.create();
+      list.update(9);
+      expect(await asked()).toEqual({ how: 'delta', requests: 5 });
+    });
+
+    test('a record that was written and does not come first is a doubt', async () => {
+      const list = undated(300);
+      const mirror = await mirrorOf(list);
+      mirror.written([7]);
+      list.update(7, false);
+      await mirror.close();
+      expect(await night(list)).toMatchObject({ how: 'full', described: expect.stringMatching(/7 was written/) });
+    });
+
+    test('others that are written and do not come first are found by looking at pages here and there', async () => {
+      const list = undated(300);
+      await night(list);
+      for (const id of list.ids) if (id % 20 === 0 && id < 240) list.update(id, false);
+      const { how, described } = await night(list);
+      expect({ how, described }).toEqual({
+        how: 'full',
+        described: expect.stringMatching(/does not hold what is known/),
+      });
+    });
+
+    test('recheck does not vouch for what it did not see', async () => {
+      const list = undated(300);
+      const mirror = await mirrorOf(list);
+      list.update(40);
+      expect(await mirror.recheck()).toMatchObject({ certain: false, records: [{ record: { id: 40 } }] });
+      expect(await mirror.recheck()).toMatchObject({ certain: false, records: [] });
+    });
   });
 
   test('a record that went is noticed by the count, also where another came', async () => {
@@ -209,7 +256,7 @@ describe('what is kept', () => {
     'a state that is no JSON': async () => writeFile(join(dir, 'mirror.json'), '{"version":1,"resour'),
     'a state of another version': async () => {
       const state = JSON.parse(await readFile(join(dir, 'mirror.json'), 'utf8')) as object;
-      await writeFile(join(dir, 'mirror.json'), JSON.stringify({ ...state, version: 2 }));
+      await writeFile(join(dir, 'mirror.json'), JSON.stringify({ ...state, version: 1 }));
     },
     'a state that names a file elsewhere': async () => {
       const text = await readFile(join(dir, 'mirror.json'), 'utf8');
@@ -407,7 +454,7 @@ describe('recheck', () => {
     const asked = async () => {
       const before = list.requests;
       const changed = await mirror.recheck();
-      return { ids: changed?.map(({ record }) => record['id']), requests: list.requests - before };
+      return { ids: changed?.records.map(({ record }) => record['id']), requests: list.requests - before };
     };
     expect(await asked()).toEqual({ ids: [], requests: 1 });
     update(list, [30, 7]);
@@ -430,9 +477,9 @@ describe('recheck', () => {
     update(list, some(60, 2));
     const mirror = await mirrorOf(list);
     list.update(499);
-    expect((await mirror.recheck())?.map(({ record }) => record['id'])).toEqual([499]);
+    expect((await mirror.recheck())?.records.map(({ record }) => record['id'])).toEqual([499]);
     list.update(499);
-    expect((await mirror.recheck())?.map(({ record }) => record['version'])).toEqual([3]);
+    expect((await mirror.recheck())?.records.map(({ record }) => record['version'])).toEqual([3]);
   });
 
   test('tells nothing once anything is in doubt, and that is not kept', async () => {
@@ -453,8 +500,8 @@ test('a list of one page is one answer', async () => {
   const list = assets(20);
   const mirror = await mirrorOf(list);
   list.update(4);
-  expect((await mirror.recheck())?.map(({ record }) => record['id'])).toEqual([4]);
-  expect(await mirror.recheck()).toEqual([]);
+  expect((await mirror.recheck())?.records.map(({ record }) => record['id'])).toEqual([4]);
+  expect(await mirror.recheck()).toMatchObject({ records: [] });
 });
 
 test('licenses are kept under their own id', async () => {

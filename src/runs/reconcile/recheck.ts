@@ -5,13 +5,14 @@ import type { Matched } from '../match-rows.js';
 
 /**
  * What is written is held against the records as they are at that moment, not as they were when the list was read. Where the
- * service tells in a request or two what has changed since, the rest counts as read just now; else every record is read again
- * before its update. Contract, section 5 (`conflict`).
+ * service tells in a request or two what has changed since, the rest counts as read just now, or, where that is likely rather
+ * than certain, is read again once it is old; else every record is read again before its update. Contract, sections 5
+ * (`conflict`) and 7.
  */
 export async function recheck(matched: Matched, mirror: Mirror): Promise<Matched> {
-  const changed = await mirror.recheck();
+  const seen = await mirror.recheck();
   const { snapshot, keys, match } = matched;
-  for (const { record, readAt } of changed ?? []) {
+  for (const { record, readAt } of seen?.records ?? []) {
     const id = record['id'];
     if (typeof id !== 'number') continue;
     const key = recordKey(record, match);
@@ -19,7 +20,7 @@ export async function recheck(matched: Matched, mirror: Mirror): Promise<Matched
     match.onRecord?.(record);
     await snapshot.add(id, record, key, readAt);
   }
-  const seenAt = changed ? Date.now() : 0;
+  const now = Date.now();
   const fresh: Snapshot = {
     ...snapshot,
     get size() {
@@ -27,7 +28,7 @@ export async function recheck(matched: Matched, mirror: Mirror): Promise<Matched
     },
     async get(id) {
       const found = await snapshot.get(id);
-      return found && { record: found.record, readAt: seenAt };
+      return found && { record: found.record, readAt: !seen ? 0 : seen.certain ? now : found.readAt };
     },
   };
   return {

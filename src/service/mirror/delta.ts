@@ -107,8 +107,8 @@ interface Found {
 }
 
 type Doubt = { readonly kind: 'doubt'; readonly why: string };
-const doubt = (why: string): Doubt => ({ kind: 'doubt', why });
-const countsDiffer = (count: number, known: number): string =>
+export const doubt = (why: string): Doubt => ({ kind: 'doubt', why });
+export const countsDiffer = (count: number, known: number): string =>
   `the service counts ${count} records, where ${known} are known`;
 
 async function walkDown(
@@ -171,7 +171,7 @@ async function walkDown(
   return doubt(TOO_MUCH);
 }
 
-const TOO_MUCH = 'too many records were modified since the last reading';
+export const TOO_MUCH = 'too many records were modified since the last reading';
 
 function limitsOf(count: number, pageSize: number, lookBack: boolean): { pages: number; lookBack: number } {
   const pages = Math.ceil(count / Math.max(pageSize, 1));
@@ -179,10 +179,10 @@ function limitsOf(count: number, pageSize: number, lookBack: boolean): { pages: 
 }
 
 /** A service that does not look at `ordering` shows the lowest ids first. */
-function frontIsWrong(results: readonly Json[], count: number, held: Held): string | undefined {
+export function frontIsWrong(results: readonly Json[], count: number, held: Held): string | undefined {
   if (results.length === 0) return `the first page is empty although the service counts ${count}`;
   if (results.length >= count) return undefined;
-  const lowest = held.lowest(results.length);
+  const lowest = held.slice(0, results.length);
   return results.every((record, index) => idOf(record) === lowest[index])
     ? 'the order cannot be told from that of the ids'
     : undefined;

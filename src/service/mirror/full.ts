@@ -2,7 +2,7 @@ import { RunError } from '../../model/error.js';
 import { idOf } from '../answer.js';
 import { readAll } from '../paging.js';
 import type { Json, Page, Readable, Service } from '../port.js';
-import { datedAs, watermarkOf } from './delta.js';
+import { datedAs, frontIsWrong, watermarkOf } from './delta.js';
 import { createHeld, formOf, type Held } from './held.js';
 import type { Moment } from './moment.js';
 
@@ -33,6 +33,8 @@ export interface Full {
   readonly pages: number;
   /** The latest modification date when the reading began; undefined where records do not all show theirs. */
   readonly watermark: Moment | undefined;
+  /** Ids of page 1 in the order of modification when the reading began; undefined where there is no such order. */
+  readonly front: readonly number[] | undefined;
 }
 
 /** Page 1 of the last modified records; undefined where the service does not know the order. */
@@ -52,9 +54,16 @@ export async function readFull(service: Service, resource: Readable, options: Fu
   for (let reading = 1; ; reading++) {
     const held = createHeld(options.dir, options.newName);
     try {
-      const { certified, problems, pages, dated } = await readOnce(service, resource, held, watermark, options);
+      const { certified, problems, pages, dated, undated } = await readOnce(
+        service,
+        resource,
+        held,
+        watermark,
+        options,
+      );
       if (certified || reading === MOST_READINGS) {
-        return { held, certified, problems, readings: reading, pages, watermark: dated ? watermark : undefined };
+        const front = options.front && (dated || undated) ? idsOfFront(options.front, held) : undefined;
+        return { held, certified, problems, readings: reading, pages, front, watermark: dated ? watermark : undefined };
       }
     } catch (error) {
       await held.close();
@@ -64,17 +73,24 @@ export async function readFull(service: Service, resource: Readable, options: Fu
   }
 }
 
+/** Undefined where the page is just the beginning of the list: then nothing shows that the order was looked at. */
+function idsOfFront({ count, results }: Page, held: Held): readonly number[] | undefined {
+  const ids = results.flatMap((record) => idOf(record) ?? []);
+  return ids.length === results.length && frontIsWrong(results, count, held) === undefined ? ids : undefined;
+}
+
 async function readOnce(
   service: Service,
   resource: Readable,
   held: Held,
   watermark: Moment | undefined,
   { parallel, now, front, onRecords, onProgress }: FullOptions,
-): Promise<Pick<Full, 'certified' | 'problems' | 'pages'> & { readonly dated: boolean }> {
+): Promise<Pick<Full, 'certified' | 'problems' | 'pages'> & { readonly dated: boolean; readonly undated: boolean }> {
   const last = await lastId(service, resource, front ?? (await service.page(resource, 1)));
   const walk = readAll(service, resource, {}, parallel === undefined ? {} : { parallel });
   let highest = 0;
   let dated = watermark !== undefined;
+  let undated = true;
   let pages = 0;
   for await (const { records, count } of walk) {
     const readAt = now();
@@ -87,6 +103,7 @@ async function readOnce(
       highest = Math.max(highest, id);
       const micros = datedAs(record, watermark?.form);
       if (Number.isNaN(micros)) dated = false;
+      if (record['modified_date'] !== undefined) undated = false;
       held.put(id, formOf(record), readAt, micros);
     }
     await held.drained();
@@ -94,7 +111,7 @@ async function readOnce(
   }
   const problems = [...walk.problems];
   if (highest !== last) problems.push(`record ${Math.max(highest, last)} came or went while the list was read`);
-  return { certified: walk.certified && problems.length === 0, problems, pages, dated };
+  return { certified: walk.certified && problems.length === 0, problems, pages, dated, undated };
 }
 
 /**

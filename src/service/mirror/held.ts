@@ -25,8 +25,8 @@ export interface Held {
   records(): AsyncIterable<readonly MirrorRecord[]>;
   /** In the order of the ids, which must be held. */
   read(ids: readonly number[]): Promise<MirrorRecord[]>;
-  /** The lowest ids, ascending. */
-  lowest(count: number): readonly number[];
+  /** Ids by their places in ascending order, from 0. */
+  slice(from: number, to: number): readonly number[];
   seal(): Promise<readonly Segment[]>;
   /** Whether so much of the files is out of date that writing them anew is worth it. */
   readonly stale: boolean;
@@ -144,7 +144,7 @@ function heldOf(dir: string, segments: Segments, slots: ReturnType<typeof create
       for (let from = 0; from < ids.length; from += BATCH) yield await read(ids.subarray(from, from + BATCH));
     },
     read,
-    lowest: (count) => Array.from(ascending().subarray(0, count)),
+    slice: (from, to) => Array.from(ascending().subarray(from, to)),
     seal: () => segments.seal(),
     get stale() {
       return segments.files > MOST_FILES || segments.bytes > 2 * live + (1 << 20);

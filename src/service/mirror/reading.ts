@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Page, Readable, Service } from '../port.js';
-import { type Delta, type Rules, readDelta } from './delta.js';
+import { type Delta, type DeltaOptions, type Rules, readDelta } from './delta.js';
+import { readDeltaByOrder } from './delta-by-order.js';
 import { LAST_MODIFIED, readFront, readFull } from './full.js';
 import { formOf, type Held } from './held.js';
 import type { Moment } from './moment.js';
 import type { MirrorOptions } from './options.js';
+import { spotCheck } from './spot-check.js';
 import type { MirrorState } from './state.js';
 
 /** A list of so many records is read whole: that is cheaper than thinking. */
@@ -15,7 +17,9 @@ const MOST_ASKED = 25;
 /** The last reading as it lies on the disk. */
 export interface Kept {
   readonly held: Held;
-  readonly watermark: Moment;
+  /** Absent: records do not show when they were modified. */
+  readonly watermark: Moment | undefined;
+  readonly front: readonly number[];
   /** Ids of what this program was to write since. */
   readonly written: Set<number>;
 }
@@ -41,6 +45,7 @@ export interface Reading {
   readonly described: string;
   readonly held: Held;
   readonly watermark: Moment | undefined;
+  readonly front: readonly number[] | undefined;
   readonly fullAt: number;
   readonly deltas: number;
   readonly unmoved: boolean;
@@ -65,6 +70,7 @@ export async function readAnew(setting: Setting & { readonly opened: Opened | un
       described: describeDelta(delta, held.size),
       held,
       watermark: delta.watermark,
+      front: delta.front,
       fullAt: kept.fullAt,
       deltas: kept.deltas + 1,
       unmoved: false,
@@ -77,9 +83,9 @@ export async function readAnew(setting: Setting & { readonly opened: Opened | un
 
 /** The delta, and the page with which it began: with that one the list is read whole where there is a doubt. */
 async function readChanges(
-  { service, resource, options, rules, now }: Setting,
-  { held, watermark, written }: Kept,
-): Promise<{ readonly delta: Delta; readonly front: Page | undefined }> {
+  { service, resource, options, rules, now, kept }: Setting,
+  { held, watermark, front: before, written }: Kept,
+): Promise<{ readonly delta: Changes; readonly front: Page | undefined }> {
   const front = await readFront(service, resource);
   if (!front) return { front, delta: { kind: 'doubt', why: 'the service refuses the order by modification date' } };
   if (front.count <= SMALL) return { front, delta: { kind: 'doubt', why: '' } };
@@ -90,10 +96,38 @@ async function readChanges(
     options.onRecords?.(page.results);
     return page;
   };
-  const delta = await readDelta({ read, held, watermark, lookBack: true, now, rules });
+  const delta = await changesOf({ read, held, watermark, front: before, lookBack: true, now, rules });
   if (delta.kind === 'doubt') return { front, delta };
   for (const id of written) if (delta.shown.has(id)) written.delete(id);
-  return { front, delta: (await unshown(service, resource, held, written)) ?? delta };
+  const missed = await unshown(service, resource, held, written);
+  if (missed || watermark) return { front, delta: missed ?? delta };
+  const look = (number: number) => service.page(resource, number);
+  const strange = await spotCheck(look, held, front.results.length, kept?.deltas ?? 0);
+  return { front, delta: strange === undefined ? delta : { kind: 'doubt', why: strange } };
+}
+
+/** What a delta reading came to, by dates or by order alone. */
+export type Changes =
+  | (Omit<Extract<Delta, { kind: 'read' }>, 'watermark'> & {
+      readonly watermark: Moment | undefined;
+      readonly front: readonly number[] | undefined;
+    })
+  | Extract<Delta, { kind: 'doubt' }>;
+
+/** By dates where records show them, else by order. */
+export async function changesOf(
+  options: Omit<DeltaOptions, 'watermark'> & {
+    readonly watermark: Moment | undefined;
+    readonly front: readonly number[];
+  },
+): Promise<Changes> {
+  const { watermark, front } = options;
+  if (watermark) {
+    const delta = await readDelta({ ...options, watermark });
+    return delta.kind === 'doubt' ? delta : { ...delta, front };
+  }
+  const delta = await readDeltaByOrder(options);
+  return delta.kind === 'doubt' ? delta : { ...delta, watermark: undefined };
 }
 
 /** Records that were to be written and were not shown: not written after all, or the service moves no date. */
@@ -102,7 +136,7 @@ async function unshown(
   resource: Readable,
   held: Held,
   written: ReadonlySet<number>,
-): Promise<Delta | undefined> {
+): Promise<Extract<Delta, { kind: 'doubt' }> | undefined> {
   if (written.size > MOST_ASKED) return { kind: 'doubt', why: `${written.size} records were written and not shown` };
   for (const id of written) {
     const record = held.look(id) && (await service.get(resource, id));
@@ -133,6 +167,7 @@ async function readWhole(
       `${readings > 1 ? `, ${readings} times because it changed` : ''}${reason === '' ? '' : `, because ${reason}`}`,
     held,
     watermark: full.watermark,
+    front: full.front,
     fullAt,
     deltas: 0,
     unmoved: found || kept?.unmoved === true,
@@ -143,6 +178,7 @@ const NOT_MOVED = 'the service writes records without a new modification date, a
 
 /** Whether a record that this program wrote has changed, and is dated before everything that was written since. */
 function wroteWithoutDate({ held: before, watermark, written }: Kept, held: Held): boolean {
+  if (!watermark) return false;
   for (const id of written) {
     const [old, read] = [before.look(id), held.look(id)];
     if (old && read && old.hash !== read.hash && read.micros < watermark.micros) return true;
@@ -150,7 +186,7 @@ function wroteWithoutDate({ held: before, watermark, written }: Kept, held: Held
   return false;
 }
 
-function describeDelta(delta: Extract<Delta, { kind: 'read' }>, size: number): string {
+function describeDelta(delta: Extract<Changes, { kind: 'read' }>, size: number): string {
   const { length } = delta.changed;
   const found = length === 0 ? 'none' : String(length.toLocaleString('en-US'));
   return (

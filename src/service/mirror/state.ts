@@ -11,7 +11,7 @@ const OURS = /^(records|written)-[0-9a-z-]+\.ndjson$|^mirror\.json\.[0-9a-z-]+\.
 
 const segment = z.object({ name: z.string().regex(OURS), bytes: z.number().int(), sha256: z.string() });
 const schema = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   resource: z.string(),
   /** Names the file of what was written since (`written.ts`); another with every reading. */
   reading: z.string().regex(/^[0-9a-z-]+$/),
@@ -22,6 +22,8 @@ const schema = z.object({
   size: z.number().int().min(0),
   /** The latest modification date that the service showed when the reading began; null where it cannot be told. */
   watermark: z.object({ form: z.enum(['date', 'local', 'zoned']), micros: z.number() }).nullable(),
+  /** Ids of page 1 in that order when the reading began; null where the service does not honour it, or shows dates that cannot be compared. */
+  front: z.array(z.number()).nullable(),
   /** The service was seen to write a record without moving its modification date: delta readings are over for good. */
   unmoved: z.boolean(),
   segments: z.array(segment),
@@ -48,7 +50,7 @@ export async function saveState(dir: string, state: MirrorState, before: readonl
   try {
     const file = await open(temporary, 'w', 0o600);
     try {
-      await file.writeFile(`${JSON.stringify({ version: 1, ...state }, undefined, 1)}\n`);
+      await file.writeFile(`${JSON.stringify({ version: 2, ...state }, undefined, 1)}\n`);
       await file.sync();
     } finally {
       await file.close();
