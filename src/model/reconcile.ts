@@ -19,6 +19,8 @@ export interface Orphan {
    */
   readonly state: 'report' | 'wait' | 'act' | 'done' | 'held';
   readonly why?: string;
+  /** What it holds in the fields that the job sets, as texts; of orphans that are acted on. */
+  readonly held?: Readonly<Record<string, string>>;
 }
 
 /** How an orphan that was acted on ended. */

@@ -43,7 +43,8 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
   const fresh: (Create | Update)[] = [];
   await eachLimit(ready, context.width(), async (change) => {
     if (halted(context)) return skip(change, context);
-    const current = change.kind === 'update' ? await guarded(change, context, () => refresh(change, context)) : change;
+    const readNow = change.kind === 'update' && !context.readLate;
+    const current = readNow ? await guarded(change, context, () => refresh(change, context)) : change;
     if (current) fresh.push(current);
   });
   if (fresh.length === 0) return;

@@ -20,7 +20,7 @@ export function compileCompare(
   job: ReconcileJob,
   spec: ResourceSpec,
   catalogue: Catalogue,
-  mapping: Pick<Mapping, 'fields'>,
+  mapping: Pick<Mapping, 'fields' | 'key'>,
 ): Compared {
   const problems: string[] = [];
   const canonical = (name: string, where: string): string | undefined => {
@@ -48,6 +48,8 @@ export function compileCompare(
   return {
     problems,
     stands(field, set, held) {
+      // A record that a row means has its key, however the service spells it.
+      if (mapping.key.includes(field)) return 'none';
       const leader = LED_BY[field];
       // Under another category the subcategory of the file means nothing: both stand or fall together.
       const led = leader !== undefined && leader in set && !sameValue(set[leader], held[leader]);

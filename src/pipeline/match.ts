@@ -50,8 +50,8 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   const first = await readAll.first(resource);
   const listFor = (lookUps: number) => readAll.has(resource) || listIsCheaper(first.count, lookUps);
   const mirror = async (why: string) => {
-    const how = await readList(why, keys, first, options);
-    await lookAgain(keys, first, options);
+    const { how, certified } = await readList(why, keys, first, options);
+    await (certified ? lookAgain(keys, first, options) : lookAgain(keys, first, options, Number.POSITIVE_INFINITY));
     return how;
   };
   if (ids) return listFor(keys.size) ? mirror('cheapest') : byId(keys, options);
@@ -80,7 +80,12 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
 }
 
 /** Reads the list whole; again while it changes under the reading, because a record may have slipped through. */
-async function readList(why: string, keys: Keys, first: Page, options: MatchOptions): Promise<string> {
+async function readList(
+  why: string,
+  keys: Keys,
+  first: Page,
+  options: MatchOptions,
+): Promise<{ readonly how: string; readonly certified: boolean }> {
   const pages = Math.ceil(first.count / PAGE_SIZE);
   let readings = 0;
   let certified = false;
@@ -90,30 +95,35 @@ async function readList(why: string, keys: Keys, first: Page, options: MatchOpti
     ));
   }
   const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
-  return `${why}: read the whole list, ${first.count} records on ${pages} ${pages === 1 ? 'page' : 'pages'}${times}`;
+  const how = `${why}: read the whole list, ${first.count} records on ${pages} ${pages === 1 ? 'page' : 'pages'}${times}`;
+  return { how, certified };
 }
 
 /**
  * A record that moved to a page already read, while another took its place in the count, was missed by a list that
- * looks whole. Where a few requests tell (`most` of them), the keys that were not found are asked for once more.
+ * looks whole. Where a few requests tell (`most` of them), the keys that were not found are asked for once more. False where they were not, or the filter cannot be believed.
  */
 export async function lookAgain(
   keys: Keys,
   first: Page,
   options: MatchOptions,
   most = Math.ceil(first.count / PAGE_SIZE / 20),
-): Promise<void> {
+): Promise<boolean> {
   const filter = filterFor(options);
   const missing = new Map([...keys].filter(([key]) => options.snapshot.ids(key).length === 0));
-  if (!filter || missing.size === 0 || first.count <= PAGE_SIZE) return;
+  if (missing.size === 0 || first.count === 0) return true;
+  if (!filter || (first.count <= PAGE_SIZE && most !== Number.POSITIVE_INFINITY)) return false;
   let values = valuesOf(missing, filter, options);
-  if (isProbed(filter)) {
-    if (probes(values.size) > most) return;
+  if (values.has('')) return false;
+  // Where the list tells nothing, the filter has to be one that finds what is there.
+  if (most === Number.POSITIVE_INFINITY && !(await trustFilter(options.service, filter, first))) return false;
+  if (isProbed(filter) && probes(values.size) <= most) {
     const probed = await probeValues(values, first, options.service);
-    if (!probed || probed === 'dear') return;
-    values = probed;
-  } else if (values.size > most) return;
-  await ask(values, false, { filter, keys, count: first.count }, options);
+    // A probe that tells nothing leaves the filters.
+    if (probed && probed !== 'dear') values = probed;
+    else if (values.size > most) return false;
+  } else if (values.size > most) return false;
+  return ask(values, false, { filter, keys, count: first.count }, options);
 }
 
 /** Whether the service can be asked for many values of the filter in one request. */

@@ -72,6 +72,8 @@ export interface WriteContext extends MergeOptions {
   readonly settleWindow: readonly number[];
   /** A record read longer ago than so many milliseconds is read again before its PUT. Contract, section 7. */
   readonly freshMs: number;
+  /** Stale records are read right before their own PUT, not when their part begins: for plans that somebody looked at. */
+  readonly readLate: boolean;
   /** Changes of a part that are at work at once: as many as requests may be in flight, or all where others send them. */
   readonly width: () => number;
   readonly now: () => number;

@@ -1,4 +1,4 @@
-import type { Change } from '../model/change.js';
+import type { Change, FieldDiff } from '../model/change.js';
 import { fault } from '../model/issue.js';
 import { type Fields, isEmpty } from '../model/value.js';
 import { differences, isStored } from '../pipeline/apply-create.js';
@@ -87,7 +87,8 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
   return conflict(
     row,
     id,
-    `The row was being updated when the run was cut off; ${fields} of record ${id} now holds neither the old value nor the new one.`,
+    `The row was to be updated, or was being updated, when the run was cut off; ${fields} of record ${id} now holds neither the old value nor the new one.`,
+    merge.diff,
   );
 }
 
@@ -99,6 +100,11 @@ function created(row: ResolvedRow, id: number): Change {
   return { ...settled(row, 'created'), id };
 }
 
-function conflict(row: ResolvedRow, id: number, text: string): Change {
-  return { ...settled(row, 'conflict'), id, issues: [...row.issues, fault('changed_meanwhile', text)] };
+function conflict(row: ResolvedRow, id: number, text: string, diff?: readonly FieldDiff[]): Change {
+  return {
+    ...settled(row, 'conflict'),
+    id,
+    ...(diff ? { diff } : {}),
+    issues: [...row.issues, fault('changed_meanwhile', text)],
+  };
 }

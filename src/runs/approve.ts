@@ -42,6 +42,11 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
       `it was planned for ${request.service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`,
     );
   }
+  if (request.lineage?.approves) {
+    throw refuse(
+      'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
+    );
+  }
   const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
   if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
   if (!(await readPlan(folder.plan))) {
@@ -60,8 +65,8 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
       lineage: { approves: { run: approved, by: options.by, at } },
       makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
       dryRun: false,
-      // The brakes were looked at by the person.
-      force: true,
+      // The brakes on the plan were looked at by the person; what trips while it is written was not.
+      force: false,
       company: request.company,
       concurrency: options.concurrency ?? request.concurrency,
       run,

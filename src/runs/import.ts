@@ -1,12 +1,11 @@
-import { RunError } from '../model/error.js';
 import { brakesOnPlan, trippedByPlan } from '../pipeline/brakes.js';
-import { assertApproved } from './approved.js';
 import { conclude, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { matchRows } from './match-rows.js';
 import { oneWriter } from './one-writer.js';
-import { noteRest, planRows } from './plan-rows.js';
+import { assertNotRejected, passBrakes, usePlan } from './pass-brakes.js';
+import { planRows } from './plan-rows.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
 import { resolveRows, stageRows } from './stage-rows.js';
 import { writeRows } from './write-rows.js';
@@ -41,17 +40,18 @@ async function carryOut(run: Run): Promise<RunResult> {
     const resolved = await resolveRows(run, staged);
     const matched = await matchRows(run, resolved);
     const { approves, retries } = run.request.lineage ?? {};
-    const wholePlan = run.request.dryRun || approves !== undefined || brakesOnPlan(run.job.brakes);
-    const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
-    await assertApproved(run);
-    // The rows of a retry were let pass by the run that they come from.
-    const tripped = retries ? [] : trippedByPlan(run.job.brakes, counts, await run.previousRows());
-    if (tripped.length > 0 && !run.request.force) {
-      if (!run.request.dryRun) await noteRest(run, matched);
-      throw new RunError('braked', tripped.join(' '));
+    if (!run.past.passed) {
+      const wholePlan = run.request.dryRun || approves !== undefined || brakesOnPlan(run.job.brakes);
+      const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
+      // The rows of a retry were let pass by the run that they come from.
+      const tripped = retries ? [] : trippedByPlan(run.job.brakes, counts, await run.previousRows());
+      await passBrakes(run, matched, { tripped });
     }
-    for (const sentence of tripped) run.warn(`Brake overridden by --force: ${sentence}`);
-    if (!run.request.dryRun) await writeRows(run, matched);
+    if (!run.request.dryRun) {
+      await usePlan(run);
+      assertNotRejected(run);
+      await writeRows(run, matched);
+    }
   } catch (error) {
     stopped = error as Error;
   }

@@ -13,6 +13,8 @@ export interface Matched extends Resolved {
   readonly snapshot: Snapshot;
   readonly match: MatchOptions;
   readonly options: PlanOptions;
+  /** Records that are stale are read right before they are written. */
+  readonly readLate?: boolean;
 }
 
 /** Looks up what exists, the cheapest way, and prepares the plan. */

@@ -22,6 +22,10 @@ export interface OpenIntent {
  */
 export interface Past {
   readonly begun: boolean;
+  /** Whether anything was sent, or was about to be. */
+  readonly sent: boolean;
+  /** The brakes on the plan let the run pass: what is left of it is not held against them again. */
+  readonly passed: boolean;
   /** Rows that are finished. */
   readonly outcomes: ReadonlyMap<number, OutcomeKind>;
   /** Keys, as text, of rows whose records were created by requests with empty answers, and whose ids are still to be learned. */
@@ -55,11 +59,13 @@ export async function readPast(
   let latest: RequestCounts | undefined;
   let finished: Finished | undefined;
   let begun = false;
+  let sent = false;
+  let passed = false;
   const there = await access(folder.journal).then(
     () => true,
     () => false,
   );
-  if (!there) return { begun, outcomes, open, ids, nameless, requests };
+  if (!there) return { begun, sent, passed, outcomes, open, ids, nameless, requests };
   for await (const { entry } of readJournal(folder.journal)) {
     begun = true;
     if (entry.t === 'run') {
@@ -67,8 +73,10 @@ export async function readPast(
       latest = undefined;
     } else if (entry.t === 'phase') {
       if (entry.phase === 'requests') latest = entry.data as RequestCounts;
+      if (entry.phase === 'passed') passed = true;
       if (entry.phase === 'finished') finished = entry.data as Finished;
     } else if (entry.t === 'intent') {
+      sent = true;
       const { op, at, id } = entry;
       open.set(entry.row, { op, at, ...(id === undefined ? {} : { id }) });
     } else if (entry.t === 'ids') {
@@ -93,7 +101,7 @@ export async function readPast(
   }
   add(requests, latest);
   await addRecords(folder, open);
-  const past = { begun, outcomes, open, ids, nameless, requests };
+  const past = { begun, sent, passed, outcomes, open, ids, nameless, requests };
   return finished && failed.size === 0 ? { ...past, finished } : past;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, rename, rm } from 'node:fs/promises';
 import type { Change } from '../model/change.js';
 import { fault } from '../model/issue.js';
-import { valueText } from '../model/value.js';
+import { isRef, type Value, valueText } from '../model/value.js';
 import { encodeFields } from '../pipeline/codec.js';
 import { changesOf } from '../pipeline/merge.js';
 import { lines, lineWriter } from './row-files.js';
@@ -21,16 +21,29 @@ export interface PlannedWrite {
 /** The writes of a plan by row; rows that a plan leaves alone are not in it. */
 export type Planned = ReadonlyMap<number, PlannedWrite>;
 
-/** The write that a change comes to; undefined for a change that sends nothing. */
-export function plannedWrite(change: Change): PlannedWrite | undefined {
+/** Set by the run itself once the row is written that it refers to. */
+const PARENT = 'parent_contract';
+
+/**
+ * The write that a change comes to; undefined for a change that sends nothing. `own`: ids of records that this run has
+ * written. That a row refers to one of them is no part of the plan's mark: when it was planned the record may not have been
+ * there.
+ */
+export function plannedWrite(change: Change, own: ReadonlySet<number> = NONE): PlannedWrite | undefined {
   const { ref, key } = change;
+  const isOwn = (field: string, value: Value | undefined) => field === PARENT && isRef(value) && own.has(value.id);
   if (change.kind === 'create') {
-    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(change.fields)) };
+    const fields = Object.entries(change.fields).filter(([field, value]) => !isOwn(field, value));
+    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(Object.fromEntries(fields))) };
   }
   if (change.kind !== 'update') return undefined;
-  const changes = changesOf(change.diff).map((one) => [one.field, valueText(one.old), valueText(one.new)]);
+  const changes = changesOf(change.diff)
+    .filter((one) => !isOwn(one.field, one.new))
+    .map((one) => [one.field, valueText(one.old), valueText(one.new)]);
   return { row: ref.row, op: 'update', key, id: change.id, mark: mark([change.id, changes]) };
 }
+
+const NONE: ReadonlySet<number> = new Set();
 
 function mark(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 16);
@@ -79,8 +92,8 @@ export async function readPlan(path: string): Promise<Planned | undefined> {
  * Holds a row against the plan that was made for it: what would now be written otherwise than planned is not written.
  * Contract, section 5 (`conflict`).
  */
-export function heldToPlan(change: Change, planned: Planned): Change {
-  const now = plannedWrite(change);
+export function heldToPlan(change: Change, planned: Planned, own: ReadonlySet<number>): Change {
+  const now = plannedWrite(change, own);
   if (!now) return change;
   const then = planned.get(now.row);
   if (then && then.op === now.op && then.mark === now.mark) return change;

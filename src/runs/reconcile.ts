@@ -1,20 +1,19 @@
 import { RunError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
-import type { ReconcileFacts } from '../model/reconcile.js';
+import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/brakes.js';
 import type { Mirror } from '../service/mirror-port.js';
 import type { Readable } from '../service/port.js';
-import { assertApproved } from './approved.js';
 import type { RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { type JobValues, resolveJobValues } from './job-values.js';
-import { type RunFolder, runFolder } from './layout.js';
+import { runFolder } from './layout.js';
 import { matchRows } from './match-rows.js';
 import { countAbsences, type Nights, readNights } from './nights.js';
 import { oneWriter } from './one-writer.js';
-import { noteRest, planRows } from './plan-rows.js';
-import { readPlan } from './planned.js';
+import { assertNotRejected, passBrakes, usePlan } from './pass-brakes.js';
+import { planRows } from './plan-rows.js';
 import { type Compared, compareRecords } from './reconcile/compare-records.js';
 import { concludeNight, nightsOf } from './reconcile/conclude-night.js';
 import { differenceCounter } from './reconcile/differences.js';
@@ -22,7 +21,7 @@ import { trippedBrakes } from './reconcile/night-brakes.js';
 import { openList, withList } from './reconcile/open-list.js';
 import { countOrphans, judgeOrphans } from './reconcile/orphans.js';
 import { recheck } from './reconcile/recheck.js';
-import { keepFacts, readFacts, type Stored } from './reconcile/stored.js';
+import { keepFacts, type Stored } from './reconcile/stored.js';
 import { actedOrphans, keepOrphans, writeOrphans } from './reconcile/write-orphans.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
 import { openScope, type Scope } from './scope.js';
@@ -64,7 +63,10 @@ async function carryOut(run: Run): Promise<RunResult> {
     if (run.request.lineage?.retries !== undefined) {
       const matched = await matchRows(run, await resolveRows(run, staged));
       if (run.request.dryRun) await planRows(run, matched);
-      else await writeRows(run, matched);
+      else {
+        await usePlan(run);
+        await writeRows(run, matched);
+      }
     } else {
       const mirror = await openList(run, job, staged);
       const readAll = withList(staged.readAll, staged.spec.name as Readable, mirror);
@@ -87,11 +89,17 @@ async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
   const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });
-  const stored = await readFacts(run.folder);
-  if (!stored?.passed) await planNight(run, resolved, { job, nights, scope, compared, mirror });
+  if (!run.past.passed) await planNight(run, resolved, { job, nights, scope, compared, mirror, values });
   if (run.request.dryRun || run.signal.aborted) return;
-  run.planned = await readPlan(run.folder.plan);
-  await apply(run, compared, { mirror, values, scope });
+  await usePlan(run);
+  assertNotRejected(run);
+  const later = nights.history.find((night) => night.run > run.folder.run && night.apply && night.status !== 'braked');
+  await apply(run, compared, { mirror, values: later ? undefined : values, scope });
+  if (later && values) {
+    run.warn(
+      `The run ${later.run} of this job came after this one: what it knows of missing records is newer, and none is touched here.`,
+    );
+  }
 }
 
 /** What the job gives to orphans; undefined where it only reports them. */
@@ -108,11 +116,12 @@ interface NightParts {
   readonly scope: Scope | undefined;
   readonly compared: Compared;
   readonly mirror: Mirror;
+  readonly values: JobValues | undefined;
 }
 
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
 async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promise<void> {
-  const { job, nights, scope, compared, mirror } = parts;
+  const { job, nights, scope, compared, mirror, values } = parts;
   const differences = differenceCounter();
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
@@ -127,11 +136,15 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
       date: dateOf(run),
       certain: held === undefined,
       found: new Set(found),
-      // An approved run counts as the run did that was looked at.
-      forced: run.request.force && !run.request.lineage?.approves,
     },
   );
-  const orphans = judgeOrphans(compared.beyond, { rules: job.orphans, absences, held, date: dateOf(run) });
+  const orphans = judgeOrphans(compared.beyond, {
+    rules: job.orphans,
+    set: values?.fields,
+    absences,
+    held,
+    date: dateOf(run),
+  });
   const facts: ReconcileFacts = {
     apply: !run.request.dryRun,
     read: {
@@ -165,18 +178,15 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   };
   await keepOrphans(run.folder, orphans);
   await keepFacts(run.folder, stored);
-  try {
-    await assertApproved(run);
-    await assertSameOrphans(run);
-    const { invalidBy } = differences;
-    const tripped = trippedBrakes(run, resolved, { job, counts: { ...counts, invalidBy }, nights, compared, facts });
-    if (tripped.length > 0 && !run.request.force) throw new RunError('braked', [...tripped, AFTER_BRAKE].join(' '));
-    for (const sentence of tripped) run.warn(overridden(run, sentence));
-  } catch (error) {
-    if (!run.request.dryRun) await noteRest(run, compared.matched);
-    throw error;
-  }
-  await keepFacts(run.folder, { ...stored, passed: true });
+  const { invalidBy } = differences;
+  const judged = { job, counts: { ...counts, invalidBy }, nights, compared, facts };
+  const tripped = trippedBrakes(run, resolved, judged);
+  await passBrakes(run, compared.matched, {
+    tripped,
+    advice: AFTER_BRAKE,
+    assertSame: () => assertSameOrphans(run, orphans),
+  });
+  await keepFacts(run.folder, { ...stored, passed: true, overridden: tripped.length > 0 });
 }
 
 /** Of the records that were absent before: those that rows of the file mean now. */
@@ -184,11 +194,6 @@ async function foundAgain({ absent }: Nights, { matched }: Compared): Promise<re
   const found: number[] = [];
   for (const id of absent.keys()) if (await matched.snapshot.get(id)) found.push(id);
   return found;
-}
-
-function overridden({ request: { lineage } }: Run, sentence: string): string {
-  const by = lineage?.approves ? `approved by ${lineage.approves.by}` : 'by --force';
-  return `Brake overridden, ${by}: ${sentence}`;
 }
 
 /** Why this run may not conclude that a record is missing from the file. */
@@ -203,18 +208,18 @@ function whyHeld({ keyless }: Resolved, mirror: Mirror): string | undefined {
   return undefined;
 }
 
-/** Orphans that the approved run did not show as to be changed are not changed. */
-async function assertSameOrphans({ folder, settings, request }: Run): Promise<void> {
+/** Orphans are changed as the approved run showed it: the same ones, and what they hold is what they held. */
+async function assertSameOrphans({ settings, request }: Run, orphans: readonly Orphan[]): Promise<void> {
   const approved = request.lineage?.approves;
   if (!approved) return;
-  const idsOf = async (one: RunFolder) => (await actedOrphans(one)).map(({ id }) => id);
-  const then = new Set(await idsOf(runFolder(settings.home, approved.run)));
-  const now = new Set(await idsOf(folder));
-  const moved = [...then, ...now].filter((id) => !then.has(id) || !now.has(id));
+  const marks = (acted: readonly Orphan[]) => new Map(acted.map(({ id, held }) => [id, JSON.stringify(held ?? {})]));
+  const then = marks(await actedOrphans(runFolder(settings.home, approved.run)));
+  const now = marks(orphans.filter(({ state }) => state === 'act'));
+  const moved = [...new Set([...then.keys(), ...now.keys()])].filter((id) => then.get(id) !== now.get(id));
   if (moved.length === 0) return;
   throw new RunError(
     'braked',
-    `The records have changed since the run ${approved.run} was planned: of the records that the file does not hold, others would now be changed (ids ${moved.slice(0, 10).join(', ')}${moved.length > 10 ? ', …' : ''}). Nothing was sent. Run the file again and look at the new plan.`,
+    `The records have changed since the run ${approved.run} was planned: of the records that the file does not hold, others would now be changed, or from other values (ids ${moved.slice(0, 10).join(', ')}${moved.length > 10 ? ', …' : ''}). Nothing was sent. Run the file again and look at the new plan.`,
   );
 }
 
@@ -232,7 +237,7 @@ async function apply(
   const writes = (run.planned?.size ?? 0) + orphans.length;
   if (writes === 0) return writeRows(run, matched);
   mirror.written([...updated, ...orphans.map(({ id }) => id)]);
-  await writeRows(run, await recheck(matched, mirror));
+  await writeRows(run, await recheck(matched, mirror, run.planned ?? new Map()));
   if (orphans.length > 0 && values && !run.signal.aborted) {
     await writeOrphans(run, orphans, matched, { values, scope });
   }

@@ -13,7 +13,7 @@ import { type AppendLog, openAppendLog } from '../report/append-log.js';
 import { REPORTS } from '../report/finish.js';
 import { type Journal, openJournal } from '../report/journal.js';
 import type { RequestCounts } from '../service/port.js';
-import { onlyRows, readChosen } from './chosen-rows.js';
+import { type ChosenRows, onlyRows, readChosen } from './chosen-rows.js';
 import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
 import { lastRunFile } from './last-finished.js';
@@ -200,7 +200,7 @@ async function begin(
     );
     const chosen = request.lineage?.retries === undefined ? undefined : await readChosen(folder);
     const source = chosen ? onlyRows(whole, chosen.rows) : whole;
-    const past = await readPast(folder, chosen?.open);
+    const past = await pastOf(folder, chosen);
     const journal = await openJournal(folder.journal);
     journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
     const before = await openAppendLog(folder.before);
@@ -266,6 +266,17 @@ async function begin(
     await unlock();
     throw error;
   }
+}
+
+/**
+ * What was done so far. Of a run that sent nothing and did not finish, nothing is kept: it is planned anew from its first row,
+ * so that its brakes look at all of them.
+ */
+async function pastOf(folder: RunFolder, chosen: ChosenRows | undefined): Promise<Past> {
+  const past = await readPast(folder, chosen?.open);
+  if (!past.begun || past.sent || past.finished) return past;
+  await rm(folder.journal, { force: true });
+  return { ...(await readPast(folder, chosen?.open)), begun: true, requests: past.requests };
 }
 
 function sourceOptions({ source }: RowsJob): SourceOptions {

@@ -174,6 +174,7 @@ function writeContext(
     written,
     settleWindow: run.settings.settleWindowMs,
     freshMs: FRESH_MS,
+    readLate: matched.readLate === true,
     width: () => (carrier && carrier.parts > 0 ? PART_SIZE : run.request.concurrency),
     now: Date.now,
     async wait(milliseconds) {

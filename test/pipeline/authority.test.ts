@@ -22,7 +22,12 @@ function compile(compare: object, fields: readonly string[] = FIELDS) {
     columns: {},
     compare,
   });
-  return compileCompare(job, resourceSpec('asset'), { templates: TEMPLATES as never, forms: [] }, { fields });
+  return compileCompare(
+    job,
+    resourceSpec('asset'),
+    { templates: TEMPLATES as never, forms: [] },
+    { fields, key: ['serial_number'] },
+  );
 }
 
 describe('whose value stands', () => {

@@ -1,4 +1,5 @@
-import { type Fields, sameValue } from '../../model/value.js';
+import { RunError } from '../../model/error.js';
+import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { keyText } from '../../pipeline/key.js';
 import { lookAgain, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
@@ -17,6 +18,8 @@ export interface Beyond {
   readonly name: string;
   /** It has what the job sets in orphans already. */
   readonly done: boolean;
+  /** What it holds in the fields that the job sets in orphans, as texts. */
+  readonly held: Readonly<Record<string, string>>;
 }
 
 /** The records of the service, held against the keys of the file. */
@@ -63,7 +66,9 @@ export async function compareRecords(
   let keysFound = 0;
   for (const key of keys.keys()) if (snapshot.ids(key).length > 0) keysFound++;
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
-  await lookAgain(keys, await resolved.readAll.first(spec.name as Readable), match, MOST_LOOKS);
+  const most = mirror.certified ? MOST_LOOKS : Number.POSITIVE_INFINITY;
+  const sure = await lookAgain(keys, await resolved.readAll.first(spec.name as Readable), match, most);
+  if (!mirror.certified && !sure) throw new RunError('failed', uncertain(mirror));
   run.evidence.push(`looking up: ${mirror.described}`);
   const matched = await conclude();
 
@@ -83,7 +88,7 @@ export async function compareRecords(
       const key = recordKey(record, match);
       if (key === '') withoutKey++;
       else if (!keys.has(key)) {
-        beyond.push({ id, key: keyText(key), name: nameOf(record), done: has(record, set, spec, lexicon) });
+        beyond.push({ id, key: keyText(key), name: nameOf(record), ...heldBy(record, set, spec, lexicon) });
       }
     }
   }
@@ -93,6 +98,11 @@ export async function compareRecords(
     );
   }
   return { matched, beyond, records, withoutKey, outside, keysFound };
+}
+
+/** Where it is not certain which records there are, a key that was not found is asked for; where that cannot be, nothing is written. */
+function uncertain(mirror: Mirror): string {
+  return `The list of the service changed whenever it was read (${mirror.problems[0] ?? 'it did not fit together'}), and the service has no filter for the key of this job: whether a record exists cannot be told, and nothing was sent. Run the file again when less is going on.`;
 }
 
 /** Requests for keys that the list did not show. */
@@ -106,8 +116,18 @@ function nameOf(record: Json): string {
   return '';
 }
 
-function has(record: Json, set: Fields | undefined, spec: ResourceSpec, lexicon: Resolved['lexicon']): boolean {
-  if (!set) return false;
+/** What a record holds in the fields that the job sets in orphans. */
+export function heldBy(
+  record: Json,
+  set: Fields | undefined,
+  spec: ResourceSpec,
+  lexicon: Resolved['lexicon'],
+): Pick<Beyond, 'done' | 'held'> {
+  if (!set) return { done: false, held: {} };
   const { fields } = readRecord(spec, record, lexicon);
-  return Object.keys(set).every((field) => sameValue(fields[field], set[field]));
+  const names = Object.keys(set);
+  return {
+    done: names.every((field) => sameValue(fields[field], set[field])),
+    held: Object.fromEntries(names.map((field) => [field, valueText(fields[field])])),
+  };
 }

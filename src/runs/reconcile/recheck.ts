@@ -1,7 +1,13 @@
-import { recordKey } from '../../pipeline/match.js';
+import { PAGE_SIZE } from '../../pipeline/filter.js';
+import { keyText } from '../../pipeline/key.js';
+import { lookAgain, recordKey } from '../../pipeline/match.js';
 import type { Mirror } from '../../service/mirror-port.js';
 import type { Snapshot } from '../../service/port.js';
 import type { Matched } from '../match-rows.js';
+import type { Planned } from '../planned.js';
+
+/** So few updates cost next to nothing to read again in any case. */
+const FEW = 25;
 
 /**
  * What is written is held against the records as they are at that moment, not as they were when the list was read. Where the
@@ -9,7 +15,7 @@ import type { Matched } from '../match-rows.js';
  * than certain, is read again once it is old; else every record is read again before its update. Contract, sections 5
  * (`conflict`) and 7.
  */
-export async function recheck(matched: Matched, mirror: Mirror): Promise<Matched> {
+export async function recheck(matched: Matched, mirror: Mirror, planned: Planned): Promise<Matched> {
   const seen = await mirror.recheck();
   const { snapshot, keys, match } = matched;
   for (const { record, readAt } of seen?.records ?? []) {
@@ -20,6 +26,8 @@ export async function recheck(matched: Matched, mirror: Mirror): Promise<Matched
     match.onRecord?.(record);
     await snapshot.add(id, record, key, readAt);
   }
+  if (!seen) await lookForCreated(matched, mirror, planned);
+  const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;
   const now = Date.now();
   const fresh: Snapshot = {
     ...snapshot,
@@ -28,13 +36,28 @@ export async function recheck(matched: Matched, mirror: Mirror): Promise<Matched
     },
     async get(id) {
       const found = await snapshot.get(id);
-      return found && { record: found.record, readAt: !seen ? 0 : seen.certain ? now : found.readAt };
+      return found && { record: found.record, readAt: !seen || few ? 0 : seen.certain ? now : found.readAt };
     },
   };
   return {
     ...matched,
     snapshot: fresh,
+    readLate: true,
     match: { ...match, snapshot: fresh },
     options: { ...matched.options, snapshot: fresh },
   };
+}
+
+/** Keys that are to be created and that somebody may have created meanwhile. */
+async function lookForCreated({ keys, match }: Matched, mirror: Mirror, planned: Planned): Promise<void> {
+  const created = new Set([...planned.values()].flatMap(({ op, key }) => (op === 'create' ? [key] : [])));
+  if (created.size === 0) return;
+  const wanted = new Map([...keys].filter(([key]) => created.has(keyText(key))));
+  const first = { count: mirror.count, results: await firstRecords(mirror) };
+  await lookAgain(wanted, first, match, Number.POSITIVE_INFINITY);
+}
+
+async function firstRecords(mirror: Mirror) {
+  for await (const batch of mirror.records()) return batch.slice(0, PAGE_SIZE).map(({ record }) => record);
+  return [];
 }

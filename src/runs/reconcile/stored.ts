@@ -9,6 +9,8 @@ export interface Stored {
   readonly facts: ReconcileFacts;
   /** False: a brake stopped it, and it is planned anew. */
   readonly passed: boolean;
+  /** A brake tripped, and somebody let the run pass. */
+  readonly overridden?: boolean;
   /** Whether the absences of this run count. */
   readonly certain: boolean;
   /** Of the records that were absent before: those that a row of the file means. */

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { fault } from '../../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
 import type { Orphan, OrphanLine, OrphanOutcome } from '../../model/reconcile.js';
+import { eachLimit } from '../../pipeline/apply.js';
 import { recordKey } from '../../pipeline/match.js';
 import { openAppendLog, readLog } from '../../report/append-log.js';
 import { openJournal, readJournal } from '../../report/journal.js';
+import type { Json, Readable } from '../../service/port.js';
 import type { JobValues } from '../job-values.js';
 import type { RunFolder } from '../layout.js';
-import { matchRows } from '../match-rows.js';
+import { beginMatching, type Matching } from '../match-rows.js';
 import { note } from '../outcomes.js';
 import { readPast } from '../past.js';
 import { encodeResolved, lines, lineWriter } from '../row-files.js';
@@ -16,6 +18,7 @@ import type { Run } from '../run.js';
 import type { Scope } from '../scope.js';
 import type { Resolved } from '../stage-rows.js';
 import { writeRows } from '../write-rows.js';
+import { heldBy } from './compare-records.js';
 
 /** Orphans are written as rows are, with files of their own: they are no rows of the file. */
 export function orphanFolder(folder: RunFolder): RunFolder {
@@ -32,7 +35,7 @@ export function orphanFolder(folder: RunFolder): RunFolder {
 const listOf = (folder: RunFolder) => join(folder.dir, 'work', 'orphans.ndjson');
 
 /** Keeps the orphans of a run as they were judged. */
-export async function keepOrphans(folder: RunFolder, orphans: readonly Orphan[]): Promise<void> {
+export async function keepOrphans(folder: RunFolder, orphans: readonly OrphanLine[]): Promise<void> {
   const out = await lineWriter(listOf(folder));
   for (const orphan of orphans) out.write(`${JSON.stringify(orphan)}\n`);
   await out.close();
@@ -90,7 +93,7 @@ export async function writeOrphans(
   try {
     journal.append([{ t: 'run', v: 1, run: run.folder.run, data: { orphans: orphans.length } }]);
     const { stands: _, mapping, ...rest } = resolved;
-    const matched = await matchRows(pass, {
+    const matching = await beginMatching(pass, {
       ...rest,
       mapping: {
         ...mapping,
@@ -103,14 +106,16 @@ export async function writeOrphans(
       depth: new Map(),
       waves: 1,
     });
-    for (const [at, { id, key }] of orphans.entries()) {
+    const open = orphans.filter((_orphan, at) => !done.has(at + 1));
+    await readAgain(open, matching);
+    const matched = await matching.conclude();
+    const moved = whatMoved(resolved, { values, scope });
+    for (const [at, orphan] of orphans.entries()) {
       const row = at + 1;
-      const found = await matched.snapshot.get(id);
-      if (!found || done.has(row) || past.open.has(row)) continue;
-      const left = scope && !scope.keeps(found.record);
-      if (!left && !resolved.keys.has(recordKey(found.record, { ...matched.match, key: resolved.mapping.key })))
-        continue;
-      const why = left ? 'it has left the scope of the job' : 'a row of the file has its key now';
+      const found = await matched.snapshot.get(orphan.id);
+      const why = found && !done.has(row) && !past.open.has(row) ? moved(orphan, found.record) : undefined;
+      if (why === undefined) continue;
+      const { id, key } = orphan;
       const issue = fault(
         'changed_meanwhile',
         `Somebody changed the record after it was planned: ${why}. Nothing was sent.`,
@@ -123,6 +128,31 @@ export async function writeOrphans(
     await journal.close();
     await before.close();
   }
+}
+
+/** One by one: the list was read before the rows were written. */
+async function readAgain(orphans: readonly Orphan[], { match, snapshot }: Matching): Promise<void> {
+  await eachLimit(orphans, READS, async ({ id }) => {
+    const record = await match.service.get(match.spec.name as Readable, id);
+    if (!record) return;
+    match.onRecord?.(record);
+    await snapshot.add(id, record, String(id), Date.now());
+  });
+}
+
+/** Reads handed to the service at once; how many are in flight is its own business. */
+const READS = 64;
+
+/** In words why an orphan is not what it was when it was planned; undefined where it is. */
+function whatMoved({ keys, lexicon, spec, mapping }: Resolved, { values, scope }: OrphanWork) {
+  return ({ held }: Orphan, record: Json): string | undefined => {
+    if (scope && !scope.keeps(record)) return 'it has left the scope of the job';
+    if (keys.has(recordKey(record, { spec, lexicon, key: mapping.key }))) return 'a row of the file has its key now';
+    const now = heldBy(record, values.fields, spec, lexicon);
+    if (now.done || !held) return undefined;
+    const field = Object.keys(held).find((one) => held[one] !== now.held[one]);
+    return field === undefined ? undefined : `${field} is now "${now.held[field]}", it was "${held[field]}"`;
+  };
 }
 
 /** The orphans of a run with how those ended that it acted on, in batches. */
