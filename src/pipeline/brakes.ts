@@ -125,10 +125,15 @@ export const AFTER_BRAKE =
   'Nothing was written: look at the report first. If all of it is meant, `rowferry runs approve RUN --by NAME`, with the id of this run, ' +
   'carries out exactly this plan; a new run with `--force` passes its brakes.';
 
-/** The brake that works while writing. */
-export function trippedByRejections(brakes: Brakes, rejected: number, rows: number): string | undefined {
-  if (brakes.max_rejected === undefined || !exceeds(brakes.max_rejected, rejected, rows)) return undefined;
-  return `max_rejected: the service refused ${rejected} of ${rows} rows, the job allows ${brakes.max_rejected}.`;
+/** The brake that works while writing. `what`: what is written. */
+export function trippedByRejections(
+  brakes: Brakes,
+  rejected: number,
+  of: number,
+  what: 'rows' | 'records' = 'rows',
+): string | undefined {
+  if (brakes.max_rejected === undefined || !exceeds(brakes.max_rejected, rejected, of)) return undefined;
+  return `max_rejected: the service refused ${rejected} of ${of} ${what}, the job allows ${brakes.max_rejected}.`;
 }
 
 function exceeds(limit: string | number, count: number, of: number): boolean {

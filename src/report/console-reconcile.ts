@@ -2,7 +2,7 @@ import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
 import { clean } from './console-text.js';
 import { outcomeWords } from './outcome-words.js';
 import { orphanParts } from './reconcile/words.js';
-import { count, isRehearsal, rowsForPerson, type Summary } from './summary.js';
+import { count, rowsForPerson, type Summary } from './summary.js';
 
 const MOST_FIELDS = 6;
 
@@ -18,7 +18,7 @@ export function comparedLines(summary: Summary, facts: Facts): string[] {
     [' ', compared?.differ ?? differences.rows, 'differ', differing(compared, dry)],
     [' ', rows.created, dry ? 'to create' : 'created', ''],
     [' ', rows.skipped, 'skipped', 'by the job’s own rule'],
-    [' ', orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', orphaned(facts, isRehearsal(summary))],
+    [' ', orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', orphaned(summary, facts)],
     ['!', person, person === 1 ? 'needs a person' : 'need a person', needing(rows)],
     ['!', rows.not_attempted, 'not reached', 'the run stopped before them'],
   ];
@@ -54,9 +54,9 @@ function differing(compared: Facts['compared'], dry: boolean): string {
   return parts.filter((part) => part !== false).join(', ');
 }
 
-function orphaned(facts: Facts, dry: boolean): string {
+function orphaned(summary: Summary, facts: Facts): string {
   const { fresh } = facts.orphans;
-  return [fresh > 0 ? `${count(fresh)} new` : '', orphanParts(facts, dry)].filter((part) => part !== '').join(', ');
+  return [fresh > 0 ? `${count(fresh)} new` : '', orphanParts(summary, facts)].filter((part) => part !== '').join(', ');
 }
 
 /** `3 invalid, 2 ambiguous` */

@@ -3,7 +3,8 @@ import { comparedLines } from './console-reconcile.js';
 import { clean, MAX_WARNINGS } from './console-text.js';
 import { headline } from './headline.js';
 import { outcomeWords } from './outcome-words.js';
-import { count, duration, rowsForPerson, type Summary, shownFaults } from './summary.js';
+import { SHEETS } from './reconcile/sheet-names.js';
+import { brakeStop, count, duration, rowsForPerson, type Summary, shownFaults } from './summary.js';
 
 const MAX_FAULTS = 3;
 
@@ -65,20 +66,81 @@ function hint(summary: Summary, reports: readonly string[]): string[] {
   const rejected = reports.find((name) => name.startsWith('rejected.'));
   const correct = rejected && rowsForPerson(rows) > rows.not_attempted;
   if (status === 'interrupted' || status === 'failed') return [`Next: rowferry runs resume ${run}`];
-  if (status === 'braked') return ['Next: check the file; if its numbers are meant, run it again with --force'];
-  if (kind === 'undo' && correct) return ['Next: look at the records that need a person; report.html says why'];
+  if (status === 'braked') return [brakedHint(summary, rejected)];
+  if (kind === 'undo') return undoHint(summary);
   if (correct) return [`Next: correct ${rejected} and import it again with the same job`];
   return dry_run ? ['Next: run the same command without --dry-run'] : [];
 }
 
-function nightHint({ status, run, rows, dry_run }: Summary): string[] {
+function brakedHint(summary: Summary, rejected: string | undefined): string {
+  switch (brakeStop(summary)) {
+    case 'plan':
+      return 'Next: check the file; if its numbers are meant, run it again with --force';
+    case 'approval':
+      return 'Next: run the file again and look at the new plan';
+    case 'refusals':
+      return rejected
+        ? `Next: correct what the service refused in ${rejected}, which holds the rows that were not reached, too, and import it with the same job`
+        : 'Next: correct what the service refused and run the file again';
+  }
+}
+
+/** `last` is not what it was: the undo is the last run now, so that the run is named. */
+function undoHint({ rows, dry_run: dry, of_run: of }: Summary): string[] {
+  if (rowsForPerson(rows) > rows.not_attempted)
+    return ['Next: look at the records that need a person; report.html says why'];
+  if (!dry || rows.updated === 0) return [];
+  return [
+    of === undefined
+      ? 'Next: the same without --dry-run'
+      : `Next: the same without --dry-run: rowferry runs undo ${of}`,
+  ];
+}
+
+function nightHint(summary: Summary): string[] {
+  const { status, run, rows, dry_run, reconcile } = summary;
   if (status === 'interrupted' || status === 'failed') return [`Next: rowferry runs resume ${run}`];
-  if (status === 'braked')
-    return [
-      'Next: look at reconcile.xlsx. If the numbers are meant, this carries out exactly that plan:',
-      `      rowferry runs approve ${run} --by NAME`,
-    ];
+  if (status === 'braked') return brakedNight(summary);
   if (rows.failed + rows.unknown > 0) return [`Next: rowferry runs retry ${run}`];
-  if (dry_run && rows.created + rows.updated > 0) return ['Next: look at reconcile.xlsx; --apply carries it out'];
-  return rowsForPerson(rows) > 0 ? ['Next: look at the sheets Ambiguous and Invalid of reconcile.xlsx'] : [];
+  if (dry_run && rows.created + rows.updated + (reconcile?.orphans.acted ?? 0) > 0)
+    return ['Next: look at reconcile.xlsx; --apply carries it out'];
+  return lookAt(summary);
+}
+
+function brakedNight(summary: Summary): string[] {
+  switch (brakeStop(summary)) {
+    case 'plan':
+      return [
+        'Next: look at reconcile.xlsx. If the numbers are meant, this carries out exactly that plan:',
+        `      rowferry runs approve ${summary.run} --by NAME`,
+      ];
+    case 'approval':
+      return ['Next: run the file again and look at the new plan'];
+    case 'refusals':
+      return [
+        `Next: put right what the service refused (reconcile.xlsx: ${sheetsOf(summary)}), then run the file again:`,
+        '      what is right already is left alone',
+      ];
+  }
+}
+
+/** Where the rows and orphans are that need a person. */
+function lookAt(summary: Summary): string[] {
+  const sheets = sheetsOf(summary);
+  if (sheets !== '' && summary.reports.includes(BOOK)) return [`Next: look at ${sheets} of ${BOOK}`];
+  return rowsForPerson(summary.rows) > 0 ? ['Next: look at report.html: it names the rows that need a person'] : [];
+}
+
+const BOOK = 'reconcile.xlsx';
+
+/** `the sheets Ambiguous and Orphans`: those that hold something that needs a person. */
+function sheetsOf({ rows, reconcile }: Summary): string {
+  const sheets = [
+    ...(rows.ambiguous > 0 ? [SHEETS.ambiguous] : []),
+    ...(rowsForPerson(rows) > rows.ambiguous ? [SHEETS.invalid] : []),
+    ...((reconcile?.compared?.orphans_for_person ?? 0) > 0 ? [SHEETS.orphans] : []),
+  ];
+  const last = sheets.pop();
+  if (last === undefined) return '';
+  return sheets.length === 0 ? `the sheet ${last}` : `the sheets ${sheets.join(', ')} and ${last}`;
 }

@@ -1,4 +1,5 @@
-import { count, isRehearsal, type RunStatus, rowsForPerson, rowsInPlace, type Summary } from './summary.js';
+import { actedOrphans, actedParts } from './reconcile/words.js';
+import { count, type RunStatus, rowsForPerson, rowsInPlace, type Summary } from './summary.js';
 
 /** The run in one sentence, for the top of every report. */
 export function headline(summary: Summary): string {
@@ -8,7 +9,7 @@ export function headline(summary: Summary): string {
     ? compared(summary, summary.reconcile)
     : summary.kind === 'undo'
       ? putBack(summary)
-      : rowsIn(summary);
+      : takenUp(summary, rowsIn(summary));
   const sentence = `${parts.join('; ')}.`;
   const lead = summary.dry_run && status === 'braked' ? 'A brake would stop this run' : LEAD[status];
   return lead ? `${lead}: ${sentence}` : capital(sentence);
@@ -45,6 +46,13 @@ function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
   return [...parts, ...left(summaryRows(rows), '')];
 }
 
+/** A retry of a reconciliation compares nothing, and its total is not that of the file. */
+function takenUp({ kind, of_run: of, rows, status }: Summary, parts: string[]): string[] {
+  if (kind !== 'reconcile' || of === undefined || LEAD[status]) return parts;
+  const these = rows.total === 1 ? 'one row' : `${count(rows.total)} rows`;
+  return [`${these} of the run ${of} ${was(rows.total)} taken up again`, ...parts.map(small)];
+}
+
 /** A reconciliation: what was put right, and what is left. */
 function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Summary['reconcile']>): string[] {
   const { updated, created } = rows;
@@ -56,19 +64,16 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
     parts.push(
       updated > 0 ? `${count(created)} ${were(created)} created` : `${records(created)} ${were(created)} created`,
     );
-  const { total, fresh, acted } = facts.orphans;
+  const { total, fresh } = facts.orphans;
+  const orphans = actedOrphans({ dry_run: dry, status }, facts);
   if (parts.length === 0) {
     const agreed = facts.compared?.agree ?? rows.unchanged;
-    if (LEAD[status]) parts.push(dry ? 'nothing would be written' : 'nothing was written');
+    if (LEAD[status] && orphans.acted > 0) parts.push('no row was put right');
+    else if (LEAD[status]) parts.push(dry ? 'nothing would be written' : 'nothing was written');
     else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total).toLowerCase()}`);
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
-  if (total > 0) {
-    const refused = facts.compared?.orphans_for_person ?? 0;
-    parts.push(
-      orphaned(total, { fresh, acted: acted - refused, refused, planned: isRehearsal({ dry_run: dry, status }) }),
-    );
-  }
+  if (total > 0) parts.push(orphaned(total, [...(fresh > 0 ? [`${count(fresh)} new`] : []), ...actedParts(orphans)]));
   return [...parts, ...left(summaryRows(rows), 'row')];
 }
 
@@ -100,26 +105,13 @@ function left({ person, missed }: { person: number; missed: number }, word: '' |
   ];
 }
 
-function orphaned(total: number, { fresh, acted, refused, planned }: Orphaned = NONE): string {
-  const parts = [
-    ...(fresh > 0 ? [`${count(fresh)} new`] : []),
-    ...(acted > 0 ? [`${count(acted)} ${planned ? 'would be acted on' : 'acted on'}`] : []),
-    ...(refused > 0 ? [`${count(refused)} ${refused === 1 ? 'needs' : 'need'} a person`] : []),
-  ];
+function orphaned(total: number, parts: readonly string[] = []): string {
   return `${count(total)} ${total === 1 ? 'orphan' : 'orphans'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
-interface Orphaned {
-  readonly fresh: number;
-  /** Acted on, or to be. */
-  readonly acted: number;
-  /** Could not be acted on. */
-  readonly refused: number;
-  /** Nothing was carried out: they would be. */
-  readonly planned: boolean;
+function small(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
-
-const NONE: Orphaned = { fresh: 0, acted: 0, refused: 0, planned: false };
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,5 +1,5 @@
 import { html, type Markup } from './markup.js';
-import { count, rowsForPerson, type Summary } from './summary.js';
+import { brakeStop, count, rowsForPerson, type Summary } from './summary.js';
 
 /** What the reader does now, in the order of doing it. */
 export function nextSteps(summary: Summary): Markup | false {
@@ -41,9 +41,12 @@ function ofImport(summary: Summary): Markup[] {
   }
   if (status === 'interrupted' || status === 'failed') steps.push(resume(summary));
   if (status === 'braked') {
-    steps.unshift(
-      html`Check whether the file is the right one and complete. If its numbers are meant, run it again with <code>--force</code>.`,
-    );
+    const what = brakeStop(summary);
+    if (what === 'approval') return [NEW_PLAN];
+    if (what === 'plan')
+      steps.unshift(
+        html`Check whether the file is the right one and complete. If its numbers are meant, run it again with <code>--force</code>.`,
+      );
   }
   if (dry && status !== 'failed') {
     steps.push(html`When this is what you want, run the same command without <code>--dry-run</code>.`);
@@ -55,7 +58,9 @@ function ofImport(summary: Summary): Markup[] {
 function ofNight(summary: Summary): Markup[] {
   const { rows, status, dry_run: dry, run, reconcile, reports } = summary;
   const steps: Markup[] = [];
-  if (status === 'braked') {
+  const braked = status === 'braked' ? brakeStop(summary) : undefined;
+  if (braked === 'approval') return [NEW_PLAN];
+  if (braked === 'plan') {
     steps.push(
       html`Look at what the brake names, here and in <a href="reconcile.xlsx">reconcile.xlsx</a>: is the file the right one, and complete?`,
       html`If its numbers are meant, <code>rowferry runs approve ${run} --by NAME</code> carries out exactly this plan, or refuses if somebody changed the records since. If not, do nothing: nothing was written.`,
@@ -68,6 +73,11 @@ function ofNight(summary: Summary): Markup[] {
       html`Put the ${person === 1 ? 'row' : `${count(person)} rows`} below right where ${person === 1 ? 'it comes' : 'they come'} from${
         rejected && html` (<a href="${rejected}">${rejected}</a> has them with the reasons)`
       }. The next run takes ${person === 1 ? 'it' : 'them'} up.`,
+    );
+  }
+  if (braked === 'refusals') {
+    steps.push(
+      html`When that is done, run the file again, or wait for the next one: what is right already is left alone, and what was not reached is done.`,
     );
   }
   if (rows.failed + rows.unknown > 0) {
@@ -83,14 +93,15 @@ function ofNight(summary: Summary): Markup[] {
     steps.push(html`Look at the orphans that were held back: why stands beside each of them.`);
   }
   if (status === 'interrupted' || status === 'failed') steps.push(resume(summary));
-  if (dry && status !== 'failed' && status !== 'braked' && rows.created + rows.updated > 0) {
+  const planned = rows.created + rows.updated + (reconcile?.orphans.acted ?? 0);
+  if (dry && status !== 'failed' && status !== 'braked' && planned > 0) {
     steps.push(html`When this is what you want, run the same command with <code>--apply</code>.`);
   }
   return steps;
 }
 
 function ofUndo(summary: Summary): Markup[] {
-  const { rows, status, dry_run: dry } = summary;
+  const { rows, status, dry_run: dry, of_run: of } = summary;
   const steps: Markup[] = [];
   const person = rowsForPerson(rows) - rows.not_attempted;
   if (person > 0) {
@@ -103,10 +114,17 @@ function ofUndo(summary: Summary): Markup[] {
     steps.push(html`Read what the brake names. If it is meant, undo again with <code>--force</code>.`);
   }
   if (dry && status !== 'failed' && rows.updated > 0) {
-    steps.push(html`When this is what you want, run the same command without <code>--dry-run</code>.`);
+    steps.push(
+      html`When this is what you want, run the same command without <code>--dry-run</code>${
+        of !== undefined && html`, with the id of the run: <code>rowferry runs undo ${of}</code>`
+      }.`,
+    );
   }
   return steps;
 }
+
+/** Of an approved run that was refused: its plan is not the one that somebody looked at. */
+const NEW_PLAN = html`Run the file again and look at the new plan. Nothing was written.`;
 
 function resume({ run }: Summary): Markup {
   return html`Continue with <code>rowferry runs resume ${run}</code>. Nothing is written twice.`;

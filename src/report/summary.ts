@@ -67,6 +67,8 @@ export interface Compared {
   readonly left_to_service: number;
   /** Held back, in conflict, refused, not reached. */
   readonly not_put_right: number;
+  /** Orphans that were to be acted on and now have the job's values. */
+  readonly orphans_acted: number;
   /** Orphans that were to be acted on and ended in an outcome that needs a person; they make a run `partial`, too. */
   readonly orphans_for_person: number;
 }
@@ -138,6 +140,19 @@ export function shownFaults({ kind, top_faults: faults }: Pick<Summary, 'kind' |
 /** Whether what was planned was not carried out, or not wholly: counts of a plan then read as what would be. */
 export function isRehearsal({ dry_run: dry, status }: Pick<Summary, 'dry_run' | 'status'>): boolean {
   return dry || status === 'braked' || status === 'failed' || status === 'interrupted';
+}
+
+/**
+ * What a brake stopped. `plan`: what was planned, before anything was written. `approval`: a plan that had been approved, and would now
+ * be another one. `refusals`: a run that was writing, because the service refused too much of it.
+ */
+export type BrakeStop = 'plan' | 'approval' | 'refusals';
+
+/** Of a run whose status is `braked`: each kind asks for something else. */
+export function brakeStop({ dry_run: dry, rows, of_run: of, reconcile }: Summary): BrakeStop {
+  if (dry) return 'plan';
+  if (rows.rejected > 0 || (reconcile?.compared?.orphans_for_person ?? 0) > 0) return 'refusals';
+  return of === undefined ? 'plan' : 'approval';
 }
 
 /** Rows somebody has to look at: every outcome that is not a good one. */

@@ -7,15 +7,6 @@ import type { Matched } from './match-rows.js';
 import { heldToPlan } from './planned.js';
 import type { Run } from './run.js';
 
-const own = new WeakMap<Run['past'], ReadonlySet<number>>();
-
-/** Records that earlier processes of the run have written. */
-function ownIds({ past }: Run): ReadonlySet<number> {
-  const known = own.get(past) ?? new Set(past.ids.values());
-  own.set(past, known);
-  return known;
-}
-
 /** Decides about one row, in the light of what an earlier process of the run may have sent for it. */
 export async function decide(row: ResolvedRow, run: Run, matched: Matched): Promise<Change> {
   if (row.after && !matched.depth.has(row.ref.row)) {
@@ -24,5 +15,5 @@ export async function decide(row: ResolvedRow, run: Run, matched: Matched): Prom
   }
   const intent = run.past.open.get(row.ref.row);
   const change = intent ? await adopt(row, intent, matched) : await planRow(row, matched.options);
-  return run.planned ? heldToPlan(change, run.planned, ownIds(run)) : change;
+  return run.planned ? heldToPlan(change, run.planned, matched.snapshot) : change;
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
 import type { Summary } from '../report/summary.js';
 import { type RunFolder, runFolder } from './layout.js';
-import { findRun, readRun, readSummary } from './list.js';
+import { findRun, readRun, readRunSummary } from './list.js';
 import type { StoredRequest } from './run.js';
 import { requireService, type Settings } from './settings.js';
 
@@ -10,7 +10,7 @@ import { requireService, type Settings } from './settings.js';
 export interface EarlierRun {
   readonly folder: RunFolder;
   readonly request: StoredRequest;
-  /** Of its reports; they lie where it was asked to put them. */
+  /** Of its reports, which lie where it was asked to put them; undefined where a later run has put its own. */
   readonly summary: Summary | undefined;
 }
 
@@ -35,19 +35,21 @@ export async function earlierRun(wanted: string, { done, command }: Wanted, sett
   if (request.v !== 1) throw refuse('it was begun by a newer version of rowferry. Use that version.');
   const kind: string = request.kind;
   if (kind === 'export') throw refuse('it is an export, which writes nothing to the service.');
-  if (request.dryRun) throw refuse('it was a dry run, and nothing was sent.');
+  if (request.dryRun) {
+    throw refuse(`it was ${kind === 'reconcile' ? 'report-only' : 'a dry run'}, and nothing was sent.`);
+  }
   const { apiUrl } = requireService(settings);
   if (request.service !== apiUrl) {
     throw refuse(`it wrote to ${request.service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`);
   }
-  const { status, reportDir } = await readRun(home, run);
+  const { status } = await readRun(home, run);
   if (status === 'running') throw refuse('a process is at work on it. Wait for it to end, or end it first.');
   if (status === 'unfinished') {
     throw refuse(
       `it ended without its reports. Finish it with \`rowferry runs resume ${run}\`, then \`rowferry runs ${command} ${run}\`.`,
     );
   }
-  return { folder, request, summary: await readSummary(reportDir) };
+  return { folder, request, summary: await readRunSummary(home, run) };
 }
 
 /** What a run was asked to do; undefined where it ended before it noted that. */

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { unescapeFormula } from '../files/formula.js';
 import { RunError } from '../model/error.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
-import { runFolder } from './layout.js';
+import { type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. */
@@ -28,6 +28,8 @@ export interface RunEntry {
   readonly needsPerson?: number;
   /** Where its reports are, or will be. */
   readonly reportDir: string;
+  /** The run whose reports lie there instead: it was told to put them into the same folder. */
+  readonly reportsOf?: string;
 }
 
 const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]+$/;
@@ -73,8 +75,8 @@ export async function findRun(home: string, wanted: string): Promise<string> {
 export async function readRun(home: string, run: string): Promise<RunEntry> {
   const folder = runFolder(home, run);
   const asked = asRecord(await readJson(folder.request));
-  const reportDir = text(asked, 'reportDir') || folder.dir;
-  const summary = await readSummary(reportDir);
+  const reportDir = reportDirOf(asked, folder);
+  const { summary, reportsOf } = await ownSummary(folder, reportDir);
   const running = await isHeld(folder.lock);
   return {
     run,
@@ -86,7 +88,33 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
     ...(summary && !running ? counts(summary) : {}),
     reportDir,
+    ...(reportsOf === undefined ? {} : { reportsOf }),
   };
+}
+
+function reportDirOf(asked: Readonly<Record<string, unknown>>, folder: RunFolder): string {
+  return text(asked, 'reportDir') || folder.dir;
+}
+
+/** Several runs may have been told to put their reports into one folder: there lie those of the last. */
+async function ownSummary(
+  folder: RunFolder,
+  reportDir: string,
+): Promise<{ readonly summary?: Summary; readonly reportsOf?: string }> {
+  const found = await readSummary(reportDir);
+  if (found?.run === folder.run) return { summary: found };
+  const kept = reportDir === folder.dir ? undefined : await readSummary(folder.dir);
+  return {
+    ...(kept?.run === folder.run && { summary: kept }),
+    ...(found && { reportsOf: found.run }),
+  };
+}
+
+/** The summary of one run; undefined where its reports are not complete, and where those of another run took their place. */
+export async function readRunSummary(home: string, run: string): Promise<Summary | undefined> {
+  const folder = runFolder(home, run);
+  const asked = asRecord(await readJson(folder.request));
+  return (await ownSummary(folder, reportDirOf(asked, folder))).summary;
 }
 
 function kindOf(
@@ -106,7 +134,7 @@ function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson'> {
   return { rows: summary.rows.total, needsPerson: rowsForPerson(summary.rows) };
 }
 
-/** The summary of a finished run; undefined where its reports are not complete. */
+/** The summary in a folder of reports; undefined where they are not complete. Of which run they are, it says itself. */
 export async function readSummary(reportDir: string): Promise<Summary | undefined> {
   const found = await readJson(join(reportDir, 'summary.json'));
   // Our own file: it appears complete or not at all.

@@ -6,10 +6,13 @@ import { readLog } from '../report/append-log.js';
 export interface Absence {
   /** Calendar date (UTC, `yyyy-MM-dd`) of the first of these runs. */
   readonly since: string;
+  /** 0: no run has counted yet, only such that were not certain. */
   readonly absences: number;
   /** Of the file, and the run, that was counted last. */
   readonly sha256: string;
   readonly run: string;
+  /** Beginnings of the SHA-256 of files that were counted before that one, newest last. */
+  readonly earlier?: readonly string[];
 }
 
 /** By id of the record. */
@@ -23,28 +26,47 @@ export interface Counting {
   readonly date: string;
   /** Whether the list was read without doubt and every row's key could be read. Else nothing is counted. */
   readonly certain: boolean;
-  /** A file that was counted before counts again: `--force`. */
-  readonly forced?: boolean;
   /** Records that a row of the file means. They are there, however doubtful the rest of the reading. */
-  readonly found?: { has(id: number): boolean };
+  readonly found?: Found;
 }
 
+export interface Found {
+  has(id: number): boolean;
+}
+
+/** Files that an absence knows it was counted for, beside the last; and how much of their SHA-256. */
+const EARLIER = 8;
+const MARK = 16;
+
 /**
- * The absences after a run. An orphan is absent once more where the file is another one than when it was counted last; a
- * record that is no orphan any more is forgotten. A run that is resumed counts once. A run that is not certain counts nothing: it only
- * ends the absences of what it has `found`.
+ * The absences after a run. An orphan is absent once more where its file was not counted before; a record that is no orphan any
+ * more is forgotten. A run that is resumed counts once. A run that is not certain counts nothing: it ends the absences of
+ * what it has `found`, and notes orphans that nobody knew of, so that they are no news to the next run.
  */
 export function countAbsences(absent: Absences, orphanIds: Iterable<number>, by: Counting): Absences {
-  const { run, sha256, date, certain, forced = false, found } = by;
-  if (!certain) return found ? new Map([...absent].filter(([id]) => !found.has(id))) : absent;
-  const next = new Map<number, Absence>();
+  const { run, sha256, date, certain, found } = by;
+  const next = new Map(certain ? [] : endAbsences(absent, found));
   for (const id of orphanIds) {
     const known = absent.get(id);
-    if (!known) next.set(id, { since: date, absences: 1, sha256, run });
-    else if (known.run === run || (known.sha256 === sha256 && !forced)) next.set(id, known);
-    else next.set(id, { since: known.since, absences: known.absences + 1, sha256, run });
+    if (!known) next.set(id, { since: date, absences: certain ? 1 : 0, sha256, run });
+    else if (!certain || known.run === run || isCounted(known, sha256)) next.set(id, known);
+    else next.set(id, { ...known, absences: known.absences + 1, sha256, run, ...earlierOf(known) });
   }
   return next;
+}
+
+/** The absences after a run that counts none: those of records that its file holds end. */
+export function endAbsences(absent: Absences, found: Found | undefined): Absences {
+  return found ? new Map([...absent].filter(([id]) => !found.has(id))) : absent;
+}
+
+function isCounted(known: Absence, sha256: string): boolean {
+  if (known.absences === 0) return false;
+  return known.sha256 === sha256 || (known.earlier?.includes(sha256.slice(0, MARK)) ?? false);
+}
+
+function earlierOf({ absences, sha256, earlier = [] }: Absence): { earlier?: readonly string[] } {
+  return absences === 0 ? {} : { earlier: [...earlier, sha256.slice(0, MARK)].slice(-EARLIER) };
 }
 
 const FILE = 'absent.ndjson';
@@ -53,8 +75,8 @@ const FILE = 'absent.ndjson';
 export async function writeAbsent(dir: string, service: string, absent: Absences): Promise<void> {
   await writeSafely(join(dir, FILE), async (write) => {
     await write(`${JSON.stringify({ v: 1, service, records: absent.size })}\n`);
-    for (const [id, { since, absences, sha256, run }] of absent) {
-      await write(`${JSON.stringify({ id, since, absences, sha256, run })}\n`);
+    for (const [id, { since, absences, sha256, run, earlier }] of absent) {
+      await write(`${JSON.stringify({ id, since, absences, sha256, run, ...(earlier && { earlier }) })}\n`);
     }
   });
 }
@@ -70,9 +92,15 @@ export async function readAbsent(dir: string, service: string): Promise<Absences
         if (line?.['v'] !== 1 || line['service'] !== service) return new Map();
         expected = line['records'];
       } else {
-        const { id, since, absences, sha256, run } = line ?? {};
+        const { id, since, absences, sha256, run, earlier } = line ?? {};
         if (typeof id !== 'number' || typeof absences !== 'number') return new Map();
-        absent.set(id, { since: String(since), absences, sha256: String(sha256), run: String(run) });
+        absent.set(id, {
+          since: String(since),
+          absences,
+          sha256: String(sha256),
+          run: String(run),
+          ...(Array.isArray(earlier) && { earlier: earlier.map(String) }),
+        });
       }
     }
   }

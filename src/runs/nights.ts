@@ -1,15 +1,25 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.js';
-import { writeSafely } from '../files/safe-write.js';
 import type { Night } from '../model/reconcile.js';
 import type { BrakeFinding } from '../pipeline/night-brakes.js';
 import type { LoadedJob } from './job-file.js';
 import { HOME } from './layout.js';
-import { type Absences, readAbsent, writeAbsent } from './nights-absent.js';
+import { type Absences, countAbsences, endAbsences, type Found, readAbsent, writeAbsent } from './nights-absent.js';
+import {
+  APPLIED,
+  alone,
+  baseline,
+  fileOf,
+  HISTORY,
+  isApplied,
+  isFinished,
+  type Line,
+  nightsDir,
+  readLines,
+  writeLines,
+} from './nights-file.js';
 
 export { type Absence, type Absences, countAbsences } from './nights-absent.js';
+export { nightsDir } from './nights-file.js';
 
 /** Whose nights: those of one job for one company of one service. */
 export interface NightsOf {
@@ -32,13 +42,22 @@ export interface LastNight {
   readonly status: string;
 }
 
-/** What earlier nights of a job left. Of every list the newest is last. */
+/** A run that was reported. */
+export interface PastNight extends Night {
+  /** The run whose plan it carried out. */
+  readonly approves?: string;
+}
+
+/** What earlier nights of a job left. Of every list the run that began last is last, whichever ended last. */
 export interface Nights {
   /** Every run that was reported, at most 90. */
-  readonly history: readonly Night[];
-  /** The last run that finished; report-only runs count, braked and failed ones do not. */
+  readonly history: readonly PastNight[];
+  /**
+   * The run with the newest file that finished; report-only runs count, braked and failed ones do not, nor does a report-only
+   * run that brakes would have stopped.
+   */
   readonly last?: LastNight;
-  /** Runs that were applied and finished, at most 30. */
+  /** Runs that were applied, to the end or in part, at most 30. */
   readonly applied: readonly Pick<LastNight, 'run' | 'at' | 'sha256' | 'status'>[];
   readonly absent: Absences;
 }
@@ -48,19 +67,24 @@ export interface EndedNight {
   readonly night: Night;
   readonly sha256: string;
   readonly headings: readonly string[];
-  /** What `countAbsences` gave; left out where this run changes nothing. */
-  readonly absent?: Absences;
+  /** The run whose plan it carried out. */
+  readonly approves?: string;
+  /** Brakes tripped, and somebody let it pass. */
+  readonly overridden?: boolean;
+  /** What it saw; left out where it did not come so far. */
+  readonly seen?: Seen;
 }
 
-const HISTORY = 90;
-const APPLIED = 30;
-
-/** One line of nights.ndjson. `headings` of the last finished run alone. */
-interface Line {
-  readonly service: string;
-  readonly sha256: string;
-  readonly headings?: readonly string[];
-  readonly night: Night;
+/** What a run saw of the records that its file does not hold. */
+export interface Seen {
+  /** By id. */
+  readonly orphans: Iterable<number>;
+  /** Calendar date (UTC) of the run. */
+  readonly date: string;
+  /** Whether the list was read without doubt and every row's key could be read. */
+  readonly certain: boolean;
+  /** Records that a row of the file means. */
+  readonly found: Found;
 }
 
 /** What tells a job from others: its name, and of a job without a file its content. */
@@ -68,20 +92,13 @@ export function jobKey({ name, path, sha256 }: Pick<LoadedJob, 'name' | 'path' |
   return path === '' ? `${name}-${sha256.slice(0, 16)}` : name;
 }
 
-/** `<home>/reconcile/<job>-<company>/`. Names that had to be changed to be those of a folder carry a hash, so that none is shared. */
-export function nightsDir({ home, job, company }: Pick<NightsOf, 'home' | 'job' | 'company'>): string {
-  const plain = job.replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
-  const hash = createHash('sha256').update(job).digest('hex').slice(0, 12);
-  return join(home, 'reconcile', `${plain === job ? job : `${plain}~${hash}`}-${company}`);
-}
-
 /** What earlier nights left; nothing where there was none. A line that cannot be read counts as not written. */
 export async function readNights(of: NightsOf): Promise<Nights> {
   const dir = nightsDir(of);
   const lines = (await readLines(dir)).filter(({ service }) => service === of.service);
-  const last = lines.findLast(({ night }) => isFinished(night));
+  const last = baseline(lines);
   return {
-    history: lines.slice(-HISTORY).map(({ night }) => night),
+    history: lines.slice(-HISTORY).map(pastNight),
     ...(last && { last: asLast(last) }),
     applied: lines
       .filter(isApplied)
@@ -91,38 +108,81 @@ export async function readNights(of: NightsOf): Promise<Nights> {
   };
 }
 
-/** Keeps how a run ended. A run that ends again (resumed, or its reports written again) takes the place of its first end. */
-export async function rememberNight(of: NightsOf, { night, sha256, headings, absent }: EndedNight): Promise<void> {
+/**
+ * Keeps how a run ended. One that ends again because it was resumed takes the place of its first end; one that had finished
+ * stays as it is, and counts nothing twice.
+ */
+export async function rememberNight(of: NightsOf, ended: EndedNight): Promise<void> {
   const dir = nightsDir(of);
   await makeFolder(dir, HOME);
-  // First, because an absence knows its run and is not counted twice.
-  if (absent) await writeAbsent(dir, of.service, absent);
-  const lines = await readLines(dir);
-  const line: Line = { service: of.service, sha256, headings, night };
-  const at = lines.findIndex((one) => one.night.run === night.run);
-  if (at < 0) lines.push(line);
-  else lines[at] = line;
-  const kept = keep(lines);
-  await writeSafely(join(dir, 'nights.ndjson'), (write) =>
-    write(kept.map((one) => `${JSON.stringify(one)}\n`).join('')),
-  );
+  await alone(dir, async () => {
+    const lines = await readLines(dir);
+    const at = lines.findIndex(({ night: { run }, service }) => run === ended.night.run && service === of.service);
+    const before = lines[at];
+    if (before && isFinished(before.night)) return;
+    const history = lines.filter(({ service }) => service === of.service).map(pastNight);
+    // First, because an absence knows its run and is not counted twice.
+    await rememberAbsent(dir, of.service, ended, history);
+    const { night, sha256, headings, approves, overridden = false } = ended;
+    const line: Line = {
+      service: of.service,
+      sha256,
+      headings,
+      night,
+      ...(approves === undefined ? {} : { approves }),
+      ...(overridden ? { overridden } : {}),
+    };
+    await writeLines(dir, before ? lines.with(at, line) : [...lines, line]);
+  });
+}
+
+async function rememberAbsent(
+  dir: string,
+  service: string,
+  { night, sha256, approves, overridden, seen }: EndedNight,
+  history: readonly PastNight[],
+): Promise<void> {
+  const finished = isFinished(night);
+  if (!seen || !(finished || night.status === 'braked')) return;
+  // What a later run saw of a newer file stands.
+  if (laterNight({ history }, { run: night.run, approves })) return;
+  const absent = await readAbsent(dir, service);
+  const counts = finished && (night.apply || !overridden);
+  const next = counts
+    ? countAbsences(absent, seen.orphans, { run: night.run, sha256, ...seen })
+    : endAbsences(absent, seen.found);
+  if (next !== absent) await writeAbsent(dir, service, next);
 }
 
 /**
- * Whether this very file was applied before, by a run that succeeded: a job that put an older file in the place of today's would
- * undo what people did since. A run that was partial may be repeated.
+ * The latest run of the job whose file is newer than that of a run, and that saw what is there: what the older file says of
+ * missing records means nothing any more. `approves`: the run whose plan it carries out.
+ */
+export function laterNight(
+  { history }: Pick<Nights, 'history'>,
+  of: { readonly run: string; readonly approves?: string | undefined },
+): PastNight | undefined {
+  return history.findLast((night) => night.run !== of.run && night.status !== 'failed' && fileOf(night) > fileOf(of));
+}
+
+/**
+ * Whether this very file was applied before: a job that put an older file in the place of today's would undo what people did
+ * since. A run that did not succeed may be repeated until another file is applied.
  */
 export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, wouldWrite: boolean): BrakeFinding {
-  const at = applied.findLastIndex((one) => one.sha256 === sha256 && one.status === 'succeeded');
+  const succeeded = applied.findLastIndex((one) => one.sha256 === sha256 && one.status === 'succeeded');
+  const at = succeeded >= 0 ? succeeded : applied.findLastIndex((one) => one.sha256 === sha256);
   const same = applied[at];
   if (!same) return {};
   const since = new Set(applied.slice(at + 1).map((one) => one.sha256));
   since.delete(sha256);
+  if (succeeded < 0 && since.size === 0) return {};
   const others =
     since.size === 0
       ? ''
       : ` ${since.size === 1 ? 'Another file was' : `${since.size} other files were`} applied since.`;
-  const what = `the file has the same content as the one that run ${same.run} applied on ${when(same.at)}.${others}`;
+  const how = succeeded < 0 ? 'applied in part' : 'applied';
+  const what = `the file has the same content as the one that run ${same.run} ${how} on ${when(same.at)}.${others}`;
   if (!wouldWrite) return { remark: `T${what.slice(1)} Nothing is to be written.` };
   return {
     tripped: `same_file: ${what} Writing it again would put its older values over what was changed since: has the ERP left a new file?`,
@@ -132,42 +192,10 @@ export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, w
 /** `2026-11-20, 02:00 UTC` */
 const when = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
 
-const isFinished = ({ status }: Night): boolean => status === 'succeeded' || status === 'partial';
-const isApplied = ({ night }: Line): boolean => night.apply && isFinished(night);
+function pastNight({ night, approves }: Line): PastNight {
+  return approves === undefined ? night : { ...night, approves };
+}
 
 function asLast({ sha256, headings = [], night: { run, at, rows, apply, status } }: Line): LastNight {
   return { run, at, rows, headings, sha256, apply, status };
-}
-
-/** What the next night needs, of each service: a run of another one takes nothing away. */
-function keep(lines: readonly Line[]): Line[] {
-  const needed = new Set<Line>();
-  const last = new Set<Line>();
-  for (const service of new Set(lines.map((line) => line.service))) {
-    const own = lines.filter((line) => line.service === service);
-    const finished = own.findLast(({ night }) => isFinished(night));
-    if (finished) last.add(finished);
-    for (const line of [...own.slice(-HISTORY), ...own.filter(isApplied).slice(-APPLIED), ...last]) needed.add(line);
-  }
-  return lines
-    .filter((line) => needed.has(line))
-    .map((line) => {
-      const { headings: _, ...rest } = line;
-      return last.has(line) ? line : rest;
-    });
-}
-
-async function readLines(dir: string): Promise<Line[]> {
-  const text = await readFile(join(dir, 'nights.ndjson'), 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw error;
-  });
-  return text.split('\n').flatMap((line) => {
-    try {
-      const value = JSON.parse(line) as Partial<Line> | null;
-      return typeof value?.night?.run === 'string' && typeof value.service === 'string' ? [value as Line] : [];
-    } catch {
-      return [];
-    }
-  });
 }

@@ -26,7 +26,10 @@ export function noteSettled(run: Run, change: Change): void {
 
 /** The same for a row of a run that is stopped before it writes. */
 export function noteUnsent(run: Run, change: Change): void {
-  if (change.kind !== 'create' && change.kind !== 'update') return noteSettled(run, change);
+  if (change.kind !== 'create' && change.kind !== 'update') {
+    noteSettled(run, change);
+    return;
+  }
   const { ref, key, issues } = change;
   const outcome = { ref, kind: 'not_attempted' as const, key, attempts: 0, issues };
   if (change.kind === 'create') note(run, { ...outcome, changed: Object.keys(change.fields) });
@@ -48,7 +51,10 @@ function outcomeOf(change: Change): OutcomeKind {
 
 /** The brake on refusals, looked at after each outcome. Overridden, it is a warning: once, when it would have stopped the run. */
 export function checkRejections(run: Run): RunError | undefined {
-  const sentence = trippedByRejections(run.job.brakes, run.tally.rejected, run.rows);
+  const { brakes, match } = run.job;
+  // What is met by its id is a record as much as a row; orphans, which are met by nothing else, are no rows.
+  const what = String(match.key) === 'id' ? 'records' : 'rows';
+  const sentence = trippedByRejections(brakes, run.tally.rejected, run.rows, what);
   if (sentence === undefined) return undefined;
   if (!run.request.force) return new RunError('braked', sentence);
   const overridden = 'Brake overridden by --force: max_rejected:';

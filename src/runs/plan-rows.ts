@@ -15,7 +15,7 @@ import { resolvedRows } from './stage-rows.js';
  */
 export async function planRows(run: Run, matched: Matched, see?: (change: Change) => void): Promise<PlanCounts> {
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
-  const plan = await planWriter(run.folder.plan);
+  const plan = await planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
   for await (const change of plannedRows(run, matched)) {
     count(change, counts);

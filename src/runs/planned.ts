@@ -5,6 +5,7 @@ import { fault } from '../model/issue.js';
 import { isRef, type Value, valueText } from '../model/value.js';
 import { encodeFields } from '../pipeline/codec.js';
 import { changesOf } from '../pipeline/merge.js';
+import type { Snapshot } from '../service/port.js';
 import { lines, lineWriter } from './row-files.js';
 
 /** A write that a plan holds; one line of the plan's file. */
@@ -25,32 +26,36 @@ export type Planned = ReadonlyMap<number, PlannedWrite>;
 const PARENT = 'parent_contract';
 
 /**
- * The write that a change comes to; undefined for a change that sends nothing. `own`: ids of records that this run has
- * written. That a row refers to one of them is no part of the plan's mark: when it was planned the record may not have been
- * there.
+ * The write that a change comes to; undefined for a change that sends nothing. That a row refers to the record of another row
+ * of the file is no part of the mark: when it was planned that record may not have been there.
  */
-export function plannedWrite(change: Change, own: ReadonlySet<number> = NONE): PlannedWrite | undefined {
+export async function plannedWrite(change: Change, snapshot: Pick<Snapshot, 'get'>): Promise<PlannedWrite | undefined> {
   const { ref, key } = change;
-  const isOwn = (field: string, value: Value | undefined) => field === PARENT && isRef(value) && own.has(value.id);
+  // The snapshot has the records that rows of the file mean.
+  const isOfFile = async (field: string, value: Value | undefined) =>
+    field === PARENT && isRef(value) && (await snapshot.get(value.id)) !== undefined;
   if (change.kind === 'create') {
-    const fields = Object.entries(change.fields).filter(([field, value]) => !isOwn(field, value));
-    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(Object.fromEntries(fields))) };
+    const { [PARENT]: parent, ...fields } = change.fields;
+    const own = await isOfFile(PARENT, parent);
+    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(own ? fields : change.fields)) };
   }
   if (change.kind !== 'update') return undefined;
-  const changes = changesOf(change.diff)
-    .filter((one) => !isOwn(one.field, one.new))
-    .map((one) => [one.field, valueText(one.old), valueText(one.new)]);
+  const changes: (readonly string[])[] = [];
+  for (const { field, old, new: value } of changesOf(change.diff)) {
+    if (!(await isOfFile(field, value))) changes.push([field, valueText(old), valueText(value)]);
+  }
   return { row: ref.row, op: 'update', key, id: change.id, mark: mark([change.id, changes]) };
 }
-
-const NONE: ReadonlySet<number> = new Set();
 
 function mark(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 16);
 }
 
 /** Writes a plan's file as the rows are planned; it appears complete or not at all. */
-export async function planWriter(path: string): Promise<{
+export async function planWriter(
+  path: string,
+  snapshot: Pick<Snapshot, 'get'>,
+): Promise<{
   add(change: Change): Promise<void>;
   /** `whole`: every row was planned. */
   close(whole: boolean): Promise<void>;
@@ -60,7 +65,7 @@ export async function planWriter(path: string): Promise<{
   let pending = 0;
   return {
     async add(change) {
-      const write = plannedWrite(change);
+      const write = await plannedWrite(change, snapshot);
       if (!write) return;
       out.write(`${JSON.stringify(write)}\n`);
       if (++pending % 500 === 0) await out.drained();
@@ -92,8 +97,8 @@ export async function readPlan(path: string): Promise<Planned | undefined> {
  * Holds a row against the plan that was made for it: what would now be written otherwise than planned is not written.
  * Contract, section 5 (`conflict`).
  */
-export function heldToPlan(change: Change, planned: Planned, own: ReadonlySet<number>): Change {
-  const now = plannedWrite(change, own);
+export async function heldToPlan(change: Change, planned: Planned, snapshot: Pick<Snapshot, 'get'>): Promise<Change> {
+  const now = await plannedWrite(change, snapshot);
   if (!now) return change;
   const then = planned.get(now.row);
   if (then && then.op === now.op && then.mark === now.mark) return change;

@@ -229,15 +229,16 @@ const dateOf = ({ request }: Run): string => request.startedAt.slice(0, 10);
 /** Writes what was planned: rows first, orphans then. */
 async function apply(
   run: Run,
-  { matched }: Compared,
+  compared: Compared,
   { mirror, values, scope }: { mirror: Mirror; values: JobValues | undefined; scope: Scope | undefined },
 ): Promise<void> {
+  const { matched } = compared;
   const orphans = values ? await actedOrphans(run.folder) : [];
   const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));
   const writes = (run.planned?.size ?? 0) + orphans.length;
   if (writes === 0) return writeRows(run, matched);
   mirror.written([...updated, ...orphans.map(({ id }) => id)]);
-  await writeRows(run, await recheck(matched, mirror, run.planned ?? new Map()));
+  await writeRows(run, await recheck(compared, mirror, run.planned ?? new Map()));
   if (orphans.length > 0 && values && !run.signal.aborted) {
     await writeOrphans(run, orphans, matched, { values, scope });
   }

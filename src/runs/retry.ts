@@ -47,7 +47,7 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
     company: request.company,
     dryRun: false,
     force,
-    notes: notReached === 0 ? [] : [stillToDo(folder.run, notReached)],
+    notes: [takenUp(folder.run, chosen.rows.size), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
     async makeSource(path, own) {
       await writeChosen(own, chosen);
       // Where such a row turns out to be written, this is what it can be put back to.
@@ -72,20 +72,42 @@ function withoutBrakes(loaded: LoadedJob): LoadedJob {
   return { ...loaded, job };
 }
 
-function nothingToRetry({ folder, request, summary }: EarlierRun, notReached: number): RunError {
-  const next =
-    notReached > 0
-      ? stillToDo(folder.run, notReached)
-      : summary?.status === 'partial'
+function nothingToRetry(earlier: EarlierRun, notReached: number): RunError {
+  const { folder, request, summary } = earlier;
+  const orphans = summary?.reconcile?.compared?.orphans_for_person ?? 0;
+  const next = [
+    ...(notReached > 0 ? [stillToDo(earlier, notReached)] : []),
+    ...(orphans > 0 ? [orphansNext(orphans)] : []),
+  ];
+  if (next.length === 0) {
+    next.push(
+      summary?.status === 'partial'
         ? `Rows that need a person are in the rejected file of ${request.reportDir}: correct them there and import that file.`
-        : 'Every row ended well.';
+        : 'Every row ended well.',
+    );
+  }
   return new RunError(
     'usage',
-    `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. ${next}`,
+    `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. ${next.join(' ')}`,
   );
 }
 
-function stillToDo(run: string, rows: number): string {
-  const what = rows === 1 ? 'One row of the run was' : `${rows} rows of the run were`;
-  return `${what} not reached: \`rowferry runs resume ${run}\` goes on with ${rows === 1 ? 'it' : 'them'}, or \`runs approve\` where a brake stopped the run.`;
+/** What the rows of a retry are, for its reports: its totals are not those of the file. */
+function takenUp(run: string, rows: number): string {
+  return `A retry: ${rows === 1 ? 'the one row' : `the ${rows} rows`} of the run ${run} that failed or ${rows === 1 ? 'was' : 'were'} left unknown, and no others.`;
+}
+
+/** Orphans are no rows: each night judges them anew. */
+function orphansNext(orphans: number): string {
+  return orphans === 1
+    ? 'One orphan could not be acted on: orphans.csv says why, and the next run of the job takes it up.'
+    : `${orphans} orphans could not be acted on: orphans.csv says why, and the next run of the job takes them up.`;
+}
+
+function stillToDo({ folder: { run }, summary }: EarlierRun, rows: number): string {
+  const [what, them] = rows === 1 ? ['One row of the run was', 'it'] : [`${rows} rows of the run were`, 'them'];
+  if (summary?.status === 'braked') {
+    return `${what} not reached, because a brake stopped the run: its report says what to do about ${them}.`;
+  }
+  return `${what} not reached: \`rowferry runs resume ${run}\` goes on with ${them}.`;
 }

@@ -12,6 +12,7 @@ import { oneWriter } from './one-writer.js';
 import { planRows } from './plan-rows.js';
 import { openRun, type Run, reopenRun } from './run.js';
 import type { Resolved } from './stage-rows.js';
+import { beginAbsencesAnew } from './undo/absences.js';
 import { readCreated } from './undo/created.js';
 import { decideRecords, type Retirement } from './undo/decide-records.js';
 import { type RetireValues, undoJob } from './undo/job.js';
@@ -114,6 +115,10 @@ async function carryOut(run: Run): Promise<RunResult> {
   } catch (error) {
     stopped = error as Error;
   }
+  // Also where it did not come to its end: some of the records are back.
+  await beginAbsencesAnew(run).catch((error: unknown) => {
+    stopped ??= error as Error;
+  });
   return end(run, stopped);
 }
 

@@ -91,7 +91,8 @@ describe(`${RECORDS} records, one in a hundred changed`, { timeout: 120_000 }, (
       2 * CHANGED,
       'delta',
     ]);
-    expect(fourth.requests).toBeLessThanOrEqual(2 * CHANGED + CHANGED / 25 + AROUND);
+    // A GET and a PUT of each record, which was read nights ago, and the pages on which both kinds of changes stand first.
+    expect(fourth.requests).toBeLessThanOrEqual(2 * CHANGED + (2 * CHANGED) / 25 + AROUND);
     expect(desk.sandbox.records('asset').map((one) => Number(one['original_cost']))).toEqual(costs);
     expect(desk.sandbox.records('asset').filter((one) => one['city'] !== 'Bern')).toEqual([]);
   });

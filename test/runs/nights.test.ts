@@ -3,17 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Night } from '../../src/model/reconcile.js';
+import { takeLock } from '../../src/runs/lock.js';
 import {
-  type Absences,
-  countAbsences,
   type EndedNight,
   jobKey,
+  laterNight,
+  type Nights,
   type NightsOf,
   nightsDir,
   readNights,
   rememberNight,
+  type Seen,
   sameFile,
 } from '../../src/runs/nights.js';
+import { forgetAbsences } from '../../src/runs/nights-forget.js';
 
 let home: string;
 let of: NightsOf;
@@ -45,15 +48,26 @@ const ended = (run: string, more: Partial<Night> = {}, rest: Partial<EndedNight>
   ...rest,
 });
 
+const seen = (orphans: number[], more: Partial<Seen> = {}): { seen: Seen } => ({
+  seen: { orphans, date: '2026-11-20', certain: true, found: new Set(), ...more },
+});
+
+/** Ids sort by time. */
+const id = (n: number) => `n${String(n).padStart(3, '0')}`;
+
+/** `absences` by id of the record. */
+const counts = ({ absent }: Pick<Nights, 'absent'>) =>
+  Object.fromEntries([...absent].map(([id, { absences }]) => [id, absences]));
+
 describe('the memory of a job’s nights', () => {
   it('is empty before the first', async () => {
     expect(await readNights(of)).toEqual({ history: [], applied: [], absent: new Map() });
   });
 
   it('gives back what a night left', async () => {
-    const absent: Absences = new Map([[7, { since: '2026-11-19', absences: 2, sha256: 's', run: 'a' }]]);
-    await rememberNight(of, ended('a', { rows: 90 }));
-    await rememberNight(of, ended('b', { apply: false, status: 'partial' }, { headings: ['Größe', 'x,"y'], absent }));
+    await rememberNight(of, ended('a', { rows: 90 }, seen([7], { date: '2026-11-19' })));
+    const headings = ['Größe', 'x,"y'];
+    await rememberNight(of, ended('b', { apply: false, status: 'partial' }, { headings, ...seen([7, 8]) }));
     const nights = await readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.history[0]).toEqual(night('a', { rows: 90 }));
@@ -69,7 +83,10 @@ describe('the memory of a job’s nights', () => {
     expect(nights.applied).toEqual([
       { run: 'a', at: '2026-11-20T02:00:12.123Z', sha256: 'sha-a', status: 'succeeded' },
     ]);
-    expect(nights.absent).toEqual(absent);
+    expect([...nights.absent]).toEqual([
+      [7, { since: '2026-11-19', absences: 2, sha256: 'sha-b', run: 'b', earlier: ['sha-a'] }],
+      [8, { since: '2026-11-20', absences: 1, sha256: 'sha-b', run: 'b' }],
+    ]);
   });
 
   it.each(['braked', 'failed', 'interrupted'])('a run that was %s is history and nothing more', async (status) => {
@@ -89,10 +106,10 @@ describe('the memory of a job’s nights', () => {
 
   it('keeps 90 nights, and what the next one needs however long ago it was', async () => {
     await rememberNight(of, ended('first', {}, { headings: ['Only here'] }));
-    for (let n = 0; n < 95; n++) await rememberNight(of, ended(`n${n}`, { status: 'braked' }));
+    for (let n = 10; n < 105; n++) await rememberNight(of, ended(id(n), { status: 'braked' }));
     const nights = await readNights(of);
     expect(nights.history).toHaveLength(90);
-    expect(nights.history[0]?.run).toBe('n5');
+    expect(nights.history[0]?.run).toBe(id(15));
     expect(nights.last).toMatchObject({ run: 'first', headings: ['Only here'] });
     expect(nights.applied.map(({ run }) => run)).toEqual(['first']);
     const text = await readFile(join(nightsDir(of), 'nights.ndjson'), 'utf8');
@@ -100,16 +117,17 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('keeps 30 runs that were applied', async () => {
-    for (let n = 0; n < 33; n++) await rememberNight(of, ended(`n${n}`));
+    for (let n = 0; n < 33; n++) await rememberNight(of, ended(id(n)));
     expect((await readNights(of)).applied.map(({ run }) => run)).toEqual(
-      Array.from({ length: 30 }, (_, n) => `n${n + 3}`),
+      Array.from({ length: 30 }, (_, n) => id(n + 3)),
     );
   });
 
   it('does not count what was seen in another service', async () => {
     const other = { ...of, service: 'http://127.0.0.1:9999' };
-    const absent = new Map([[7, { since: '2026-11-19', absences: 1, sha256: 's', run: 'a' }]]);
-    await rememberNight(of, ended('a', {}, { absent }));
+    await rememberNight(of, ended('a', {}, seen([7])));
+    const { absent } = await readNights(of);
+    expect(absent.size).toBe(1);
     expect(await readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
     await rememberNight(other, ended('x'));
     expect((await readNights(of)).history.map(({ run }) => run)).toEqual(['a']);
@@ -129,10 +147,7 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('survives lines that nobody can read, and leaves no temporary files', async () => {
-    await rememberNight(
-      of,
-      ended('a', {}, { absent: new Map([[7, { since: 'x', absences: 1, sha256: 's', run: 'a' }]]) }),
-    );
+    await rememberNight(of, ended('a', {}, seen([7])));
     const dir = nightsDir(of);
     expect((await readdir(dir)).sort()).toEqual(['absent.ndjson', 'nights.ndjson']);
     await writeFile(join(dir, 'nights.ndjson'), `${await readFile(join(dir, 'nights.ndjson'), 'utf8')}{"torn`);
@@ -153,47 +168,116 @@ describe('the memory of a job’s nights', () => {
   });
 });
 
-describe('absences', () => {
-  const count = (absent: Absences, ids: number[], run: string, more: object = {}) =>
-    countAbsences(absent, ids, { run, sha256: `file of ${run}`, date: `date of ${run}`, certain: true, ...more });
-  const counts = (absent: Absences) => Object.fromEntries([...absent].map(([id, one]) => [id, one.absences]));
-
-  it('count one for each certain run with another file', () => {
-    const first = count(new Map(), [3, 5], 'a');
-    expect(first.get(3)).toEqual({ since: 'date of a', absences: 1, sha256: 'file of a', run: 'a' });
-    const second = count(first, [3, 5, 9], 'b');
-    expect(counts(second)).toEqual({ 3: 2, 5: 2, 9: 1 });
-    expect(second.get(3)).toEqual({ since: 'date of a', absences: 2, sha256: 'file of b', run: 'b' });
+describe('an older run that ends after a newer one', () => {
+  it('takes its place in the order in which the runs began', async () => {
+    await rememberNight(of, ended('b', { rows: 60 }, { headings: ['New'] }));
+    await rememberNight(of, ended('a', { rows: 40 }, { headings: ['Old'] }));
+    const nights = await readNights(of);
+    expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
+    expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
+    expect(nights.last).toMatchObject({ run: 'b', rows: 60, headings: ['New'] });
   });
 
-  it('of the same file count once, unless the run is forced', () => {
-    const first = count(new Map(), [3], 'a');
-    expect(counts(count(first, [3], 'b', { sha256: 'file of a' }))).toEqual({ 3: 1 });
-    expect(counts(count(first, [3], 'b', { sha256: 'file of a', forced: true }))).toEqual({ 3: 2 });
+  it('says nothing of records that are missing, or are not', async () => {
+    await rememberNight(of, ended('a', {}, seen([3, 5])));
+    await rememberNight(of, ended('c', {}, seen([5, 9])));
+    await rememberNight(of, ended('b', {}, seen([3, 7], { found: new Set([9]) })));
+    expect(counts(await readNights(of))).toEqual({ 5: 2, 9: 1 });
+    await rememberNight(of, ended('b2', { status: 'braked' }, seen([], { found: new Set([9]) })));
+    expect(counts(await readNights(of))).toEqual({ 5: 2, 9: 1 });
   });
 
-  it('of a run that is resumed count once, also where it is forced', () => {
-    const first = count(new Map(), [3], 'a', { forced: true });
-    expect(counts(count(first, [3], 'a', { forced: true }))).toEqual({ 3: 1 });
+  it('counts where the later one failed and saw nothing', async () => {
+    await rememberNight(of, ended('b', { status: 'failed' }));
+    await rememberNight(of, ended('a', {}, seen([3])));
+    const nights = await readNights(of);
+    expect(counts(nights)).toEqual({ 3: 1 });
+    expect(laterNight(nights, { run: 'a' })).toBeUndefined();
   });
 
-  it('end where the record is no orphan any more, and begin anew', () => {
-    const twice = count(count(new Map(), [3, 5], 'a'), [3, 5], 'b');
-    const back = count(twice, [5], 'c');
-    expect(counts(back)).toEqual({ 5: 3 });
-    expect(count(back, [3, 5], 'd').get(3)).toMatchObject({ since: 'date of d', absences: 1 });
+  it('is also one that carries out the plan of an older run', async () => {
+    await rememberNight(of, ended('a', { status: 'braked', rows: 40 }, seen([3])));
+    await rememberNight(of, ended('b', { rows: 60 }, seen([5])));
+    const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
+    await rememberNight(of, ended('c', { rows: 40 }, { ...approved, ...seen([3], { found: new Set([5]) }) }));
+    const nights = await readNights(of);
+    expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
+    expect(counts(nights)).toEqual({ 5: 1 });
+    expect(nights.applied.map(({ run }) => run)).toEqual(['b', 'c']);
+    expect(nights.history.at(-1)).toMatchObject({ run: 'c', approves: 'a' });
+    expect(laterNight(nights, { run: 'c', approves: 'a' })?.run).toBe('b');
+    expect(laterNight(nights, { run: 'a' })?.run).toBe('b');
+    expect(laterNight(nights, { run: 'b' })).toBeUndefined();
   });
 
-  it('do not change in a run that is not certain, but for records that the file holds', () => {
-    const first = count(new Map(), [3, 5], 'a');
-    expect(count(first, [5, 9], 'b', { certain: false })).toBe(first);
-    expect(counts(count(first, [], 'b', { certain: false, found: new Set([3]) }))).toEqual({ 5: 1 });
+  it('is none that was approved before the next file came', async () => {
+    await rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
+    const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
+    await rememberNight(of, ended('b', {}, { ...approved, ...seen([3]) }));
+    const nights = await readNights(of);
+    expect(nights.last?.run).toBe('b');
+    expect(counts(nights)).toEqual({ 3: 1 });
+  });
+});
+
+describe('what a night leaves', () => {
+  it('is nothing more when its reports are written again', async () => {
+    await rememberNight(of, ended('a', { at: 'then' }, seen([3])));
+    await rememberNight(of, ended('b', {}, seen([])));
+    await rememberNight(of, ended('a', { at: 'now' }, seen([3])));
+    const nights = await readNights(of);
+    expect(nights.absent.size).toBe(0);
+    expect(nights.history.map(({ at }) => at)).toEqual(['then', '2026-11-20T02:00:12.123Z']);
   });
 
-  it('leave what they were given alone', () => {
-    const first = count(new Map(), [3], 'a');
-    count(first, [4], 'b');
-    expect(counts(first)).toEqual({ 3: 1 });
+  it('counts for a run that a brake had stopped, and that went on', async () => {
+    await rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
+    expect(counts(await readNights(of))).toEqual({});
+    await rememberNight(of, ended('a', {}, seen([3])));
+    expect(counts(await readNights(of))).toEqual({ 3: 1 });
+  });
+
+  it('of a braked run: the end of absences of what its file holds; of a failed one: nothing', async () => {
+    await rememberNight(of, ended('a', {}, seen([3, 5])));
+    const found = { found: new Set([3]) };
+    await rememberNight(of, ended('b', { status: 'failed' }, seen([5, 9], found)));
+    expect(counts(await readNights(of))).toEqual({ 3: 1, 5: 1 });
+    await rememberNight(of, ended('c', { status: 'braked' }, seen([5, 9], found)));
+    expect(counts(await readNights(of))).toEqual({ 5: 1 });
+  });
+
+  it('of a look with --force at a file that brakes would stop: no measure, and no absence', async () => {
+    await rememberNight(of, ended('a', { rows: 100 }, seen([3])));
+    const cut = { overridden: true, ...seen([4, 5], { found: new Set([3]) }) };
+    await rememberNight(of, ended('b', { rows: 50, apply: false }, cut));
+    const looked = await readNights(of);
+    expect(looked.last).toMatchObject({ run: 'a', rows: 100, headings: ['Serial', 'Name'] });
+    expect(counts(looked)).toEqual({});
+    await rememberNight(of, ended('c', { rows: 50 }, cut));
+    const applied = await readNights(of);
+    expect(applied.last).toMatchObject({ run: 'c', rows: 50 });
+    expect(counts(applied)).toEqual({ 4: 1, 5: 1 });
+  });
+
+  it('is kept of runs that end at once', async () => {
+    await Promise.all([0, 1, 2, 3, 4].map((n) => rememberNight(of, ended(id(n), {}, seen([7])))));
+    const nights = await readNights(of);
+    expect(nights.history.map(({ run }) => run)).toEqual([0, 1, 2, 3, 4].map(id));
+    expect(nights.last?.run).toBe(id(4));
+    expect(await readdir(nightsDir(of))).not.toContain('lock');
+  });
+
+  it('waits for another run that writes', async () => {
+    await rememberNight(of, ended('a', {}, seen([7, 8])));
+    const release = await takeLock(join(nightsDir(of), 'lock'), 'the test');
+    const waiting = Promise.all([rememberNight(of, ended('b', {}, seen([8]))), forgetAbsences(of, new Set([8]))]);
+    // Reads do not wait, and what is to be written cannot be there yet.
+    for (let n = 0; n < 20; n++) expect((await readNights(of)).history).toHaveLength(1);
+    await release();
+    await waiting;
+    const nights = await readNights(of);
+    expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
+    expect(nights.absent.has(7)).toBe(false);
   });
 });
 
@@ -225,9 +309,27 @@ describe('the brake on a file that was applied before', () => {
     });
   });
 
-  it('lets another file pass, and one whose run was partial', () => {
+  it('lets another file pass, and one that was applied in part until another file was', () => {
     expect(sameFile(applied(['A']), 'B', true)).toEqual({});
-    expect(sameFile(applied(['A', 'partial']), 'A', true)).toEqual({});
     expect(sameFile(applied(), 'A', true)).toEqual({});
+    for (const status of ['partial', 'failed', 'braked']) {
+      expect(sameFile(applied(['A', status]), 'A', true)).toEqual({});
+      expect(sameFile(applied(['B'], ['A', status], ['A', status]), 'A', true)).toEqual({});
+      const other = sameFile(applied(['A', status], ['B', 'partial']), 'A', true);
+      expect(other.tripped).toMatch(/run r0 applied in part on .* Another file was applied since\./);
+      expect(sameFile(applied(['A', status], ['B'], ['A', status]), 'A', true)).toEqual({});
+    }
+    expect(sameFile(applied(['A'], ['A', 'partial']), 'A', true).tripped).toContain('run r0 applied on');
+  });
+
+  it('knows of runs that were stopped while they wrote', async () => {
+    await rememberNight(of, ended('a', { status: 'partial' }));
+    await rememberNight(of, ended('b', { status: 'failed', writes: 3 }));
+    await rememberNight(of, ended('c', { status: 'braked', writes: 0 }));
+    await rememberNight(of, ended('d', { status: 'braked', writes: 3, apply: false }));
+    const nights = await readNights(of);
+    expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
+    expect(sameFile(nights, 'sha-a', true).tripped).toContain('Another file was applied since');
+    expect(sameFile(nights, 'sha-b', true)).toEqual({});
   });
 });

@@ -65,8 +65,8 @@ describe('a reconciliation is undone', () => {
     desk = await openDesk();
     desk.sandbox.insert('asset', [asset(1)]);
     await desk.reconcile(await sheet([rowOf(1, 'R2')]), JOB);
-    await expect(desk.undo('last')).rejects.toThrow('dry run');
-    await expect(desk.retry('last')).rejects.toThrow('dry run');
+    await expect(desk.undo('last')).rejects.toThrow('report-only');
+    await expect(desk.retry('last')).rejects.toThrow('report-only');
   });
 });
 

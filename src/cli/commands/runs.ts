@@ -92,19 +92,29 @@ function showCommand(cli: Cli): Command {
     .option('--json', 'print the summary as one JSON object')
     .action(async (wanted: string, options: Options) => {
       const { home } = await readSettings(cli, options);
-      const [{ findRun, firstFaults, readRun, readSummary }, { faultText, nearPath, presentSummary }] =
+      const [{ findRun, firstFaults, readRun, readRunSummary }, { faultText, nearPath, presentSummary }] =
         await Promise.all([import('../../runs/list.js'), import('../../runs/present.js')]);
       const entry = await readRun(home, await findRun(home, wanted));
-      const summary = await readSummary(entry.reportDir);
+      const summary = await readRunSummary(home, entry.run);
       if (options.json) return printJson(cli.io, summary ?? entry);
       if (!summary) {
+        const resume = `rowferry runs resume ${entry.run}`;
         const next =
           entry.status === 'running'
             ? 'It is running; its reports are not written yet.'
-            : `It ended without reports. Go on with: rowferry runs resume ${entry.run}`;
+            : entry.reportsOf === undefined
+              ? `It ended without reports. Go on with: ${resume}`
+              : `Its reports are not in ${nearPath(entry.reportDir)}: those of the run ${entry.reportsOf} are. To go on with it, or to write them again: ${resume}`;
         return print(
           cli.io,
           `Run ${entry.run} of ${localTime(entry.startedAt)}: ${kindText(entry)} ${entry.job} ${nearPath(entry.file)}\n${next}`,
+        );
+      }
+      if (entry.reportsOf !== undefined) {
+        const lost = `Its reports were in ${nearPath(entry.reportDir)}, where those of the run ${entry.reportsOf} are now.`;
+        return print(
+          cli.io,
+          [presentSummary({ summary: { ...summary, reports: [] }, reportDir: entry.reportDir }), '', lost].join('\n'),
         );
       }
       const faults = await firstFaults(entry.reportDir, FIRST_FAULTS);
@@ -142,7 +152,8 @@ function kindText({ kind, manner }: RunEntry): string {
 }
 
 function statusText(run: RunEntry): string {
-  return run.dryRun && run.status !== 'running' ? `${run.status} (dry run)` : run.status;
+  if (!run.dryRun || run.status === 'running') return run.status;
+  return `${run.status} (${run.kind === 'reconcile' ? 'report only' : 'dry run'})`;
 }
 
 /** `2026-11-21 08:15` in the time of this machine. */

@@ -49,6 +49,7 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
     put_right: 0,
     left_to_service: 0,
     not_put_right: 0,
+    orphans_acted: 0,
     orphans_for_person: 0,
   };
   const differing = createRowSet();
@@ -83,6 +84,7 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
     },
     addOrphan(orphan) {
       const { outcome } = orphan;
+      if (outcome === 'updated' || outcome === 'unchanged') compared.orphans_acted++;
       if (outcome && outcome !== 'not_attempted' && !GOOD_OUTCOMES.has(outcome)) compared.orphans_for_person++;
       const of = orphans.get(orphan.state);
       if (!of) orphans.set(orphan.state, [orphan]);

@@ -5,18 +5,18 @@ import type { Summary } from '../summary.js';
 /** Nights that reports show. */
 export const NIGHTS = 30;
 
-/** A run as the job's history has it. `differences`: rows that differ. */
-export function nightOf(summary: Summary, facts: ReconcileFacts): Night {
+/** A run as the job's history has it. `differences`: rows that differ. `facts`: undefined where the run did not come so far. */
+export function nightOf(summary: Summary, facts: ReconcileFacts | undefined): Night {
   const present = OUTCOMES.filter((kind) => summary.rows[kind] > 0);
   return {
     run: summary.run,
     at: summary.finished_at,
-    apply: facts.apply,
+    apply: facts?.apply ?? !summary.dry_run,
     status: summary.status,
     rows: summary.rows.total,
     outcomes: Object.fromEntries(present.map((kind) => [kind, summary.rows[kind]])),
-    differences: facts.differences.rows,
-    orphans: facts.orphans.total,
+    differences: facts?.differences.rows ?? 0,
+    orphans: facts?.orphans.total ?? 0,
     requests: summary.requests.total,
     writes: summary.requests.writes,
     seconds: summary.seconds,

@@ -3,7 +3,7 @@ import type { Night, OrphanLine } from '../../model/reconcile.js';
 import { shorten } from '../fault-tally.js';
 import { foreign, html, type Markup } from '../markup.js';
 import { sentence } from '../report-lines.js';
-import { count, isRehearsal, rowsForPerson, type Summary, when } from '../summary.js';
+import { count, rowsForPerson, type Summary, when } from '../summary.js';
 import { CREATED, type ReconcileSamples } from './comparison.js';
 import type { Difference } from './differences.js';
 import { historyCharts } from './history-chart.js';
@@ -125,10 +125,9 @@ export function toCreate({ rows, dry_run: dry }: Summary, created: readonly Outc
 
 /** Records that the file does not hold. */
 export function orphanSection(summary: Summary, facts: Facts, shown: readonly OrphanLine[]): Markup | false {
-  const dry = isRehearsal(summary);
   const { orphans } = facts;
   if (orphans.total === 0 && orphans.held_reason === undefined) return false;
-  const parts = orphanParts(facts, dry);
+  const parts = orphanParts(summary, facts);
   return html`<section>
 <h2>Orphans</h2>
 <p class="soft">${count(orphans.total)} ${orphans.total === 1 ? 'record' : 'records'} of the service ${orphans.total === 1 ? 'is' : 'are'} not in the file${orphans.fresh > 0 && `, ${count(orphans.fresh)} of them for the first time`}${parts !== '' && `: ${parts}`}. ${orphanRule(orphans)}${

@@ -2,9 +2,9 @@ import type { PageCell, PageLine, PageSheet, PageStyle } from '../../files/workb
 import { GOOD_OUTCOMES, OUTCOMES } from '../../model/outcome.js';
 import { headline } from '../headline.js';
 import { outcomeWords } from '../outcome-words.js';
-import { count, duration, fileName, isRehearsal, rowsForPerson, type Summary, when } from '../summary.js';
+import { count, duration, fileName, rowsForPerson, type Summary, when } from '../summary.js';
 import { SHEETS } from './sheet-names.js';
-import { orphanRule, scopeSentence } from './words.js';
+import { actedOrphans, orphanRule, scopeSentence } from './words.js';
 
 const WIDTHS = [36, 14, 20, 20, 14, 42];
 const ALL = WIDTHS.length;
@@ -203,15 +203,16 @@ function fields({ differences }: Facts): PageLine[] {
   return lines;
 }
 
-function orphans(summary: Summary, { orphans: found, compared }: Facts): PageLine[] {
-  const refused = compared?.orphans_for_person ?? 0;
-  const dry = isRehearsal(summary);
-  const { total, fresh, waiting, acted, settled, held } = found;
+function orphans(summary: Summary, facts: Facts): PageLine[] {
+  const { orphans: found } = facts;
+  const { acted, refused, left, planned } = actedOrphans(summary, facts);
+  const { total, fresh, waiting, settled, held } = found;
   const lines = [...section('Orphans'), whole(orphanRule(found), 'remark')];
   if (total === 0) return [...lines, whole('There are none.', 'said')];
   lines.push(
     fact('New', fresh, { note: 'Not missing in the run before.', part: true }),
-    fact(dry ? 'Would be acted on' : 'Acted on', acted - refused, { part: true }),
+    planned ? fact('Would be acted on', left, { part: true }) : fact('Acted on', acted, { part: true }),
+    ...(left > 0 && !planned ? [fact('Not acted on', left, { note: 'Nothing was done to them.', part: true })] : []),
     ...(refused > 0
       ? [fact('Not settled', refused, { note: 'They were to be acted on, and need a person.', part: true, bad: true })]
       : []),

@@ -1,10 +1,12 @@
 import type { OutcomeKind } from '../../model/outcome.js';
 import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import { outcomeWords } from '../outcome-words.js';
-import { count, type Summary } from '../summary.js';
+import { count, isRehearsal, type Summary } from '../summary.js';
 import type { Difference } from './differences.js';
 
 /** How the reports of a reconciliation say things. `dry`: a report-only run, in which things would be. */
+
+type Facts = NonNullable<Summary['reconcile']>;
 
 /** What became of a difference. */
 export function resultOf({ action, outcome }: Difference, dry: boolean): string {
@@ -53,19 +55,43 @@ export function orphanRule({ action, after }: ReconcileFacts['orphans']): string
   return `The job ${what} an orphan ${nights}.`;
 }
 
-/** `30 wait, 10 acted on, 4 held back` */
-export function orphanParts({ orphans, compared }: NonNullable<Summary['reconcile']>, dry: boolean): string {
-  const { waiting, settled, held } = orphans;
+/** What became of the orphans that a run was to act on. */
+export interface ActedOrphans {
+  /** They have the job's values now. */
+  readonly acted: number;
+  /** They could not be acted on, and need a person. */
+  readonly refused: number;
+  /** Nothing was done to them. */
+  readonly left: number;
+  /** Nothing was to be written, or the run stopped before the first of them: those that are left would be acted on. */
+  readonly planned: boolean;
+}
+
+export function actedOrphans(summary: Pick<Summary, 'dry_run' | 'status'>, { orphans, compared }: Facts): ActedOrphans {
   const refused = compared?.orphans_for_person ?? 0;
-  const acted = orphans.acted - refused;
-  const parts = [
-    acted > 0 && `${count(acted)} ${dry ? 'would be acted on' : 'acted on'}`,
-    refused > 0 && `${count(refused)} ${refused === 1 ? 'needs' : 'need'} a person`,
-    waiting > 0 && `${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`,
-    held > 0 && `${count(held)} held back`,
-    settled > 0 && `${count(settled)} settled already`,
+  const acted = compared?.orphans_acted ?? 0;
+  const left = Math.max(orphans.acted - acted - refused, 0);
+  return { acted, refused, left, planned: isRehearsal(summary) && acted + refused === 0 };
+}
+
+/** `10 acted on`, `2 need a person` */
+export function actedParts({ acted, refused, left, planned }: ActedOrphans): string[] {
+  return [
+    ...(acted > 0 ? [`${count(acted)} acted on`] : []),
+    ...(refused > 0 ? [`${count(refused)} ${refused === 1 ? 'needs' : 'need'} a person`] : []),
+    ...(left > 0 ? [`${count(left)} ${planned ? 'would be acted on' : 'not acted on'}`] : []),
   ];
-  return parts.filter((part) => part !== false).join(', ');
+}
+
+/** `10 acted on, 30 wait, 4 held back` */
+export function orphanParts(summary: Summary, facts: Facts): string {
+  const { waiting, settled, held } = facts.orphans;
+  return [
+    ...actedParts(actedOrphans(summary, facts)),
+    ...(waiting > 0 ? [`${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`] : []),
+    ...(held > 0 ? [`${count(held)} held back`] : []),
+    ...(settled > 0 ? [`${count(settled)} settled already`] : []),
+  ].join(', ');
 }
 
 /** Where the records of the service went: all, outside the scope, without a key; '' where every one can be meant. */

@@ -10,7 +10,7 @@ import type { RequestCounts } from '../../service/port.js';
 import type { RunResult } from '../conclude.js';
 import type { RunContext, WorkerContext } from '../context.js';
 import { HOME, newRunId, type RunFolder, runFolder } from '../layout.js';
-import { findRun, readSummary } from '../list.js';
+import { findRun, readRunSummary } from '../list.js';
 import { LockHeld, takeLock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import { assertResumable } from '../resumable.js';
@@ -93,7 +93,7 @@ export async function reopenExport(
   const folder = runFolder(settings.home, await findRun(settings.home, wanted));
   const stored = JSON.parse(await readFile(folder.request, 'utf8')) as StoredExport;
   assertResumable(stored, folder.run, settings.apiUrl);
-  const summary = await readSummary(stored.reportDir);
+  const summary = await readRunSummary(settings.home, folder.run);
   if (summary && (summary.status === 'succeeded' || summary.status === 'partial')) {
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
     return { finished: { summary, exitCode, reportDir: stored.reportDir } };

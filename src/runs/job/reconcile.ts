@@ -1,10 +1,10 @@
 import { customFieldName, type ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../pipeline/headings.js';
 import { findField } from '../../resources/registry.js';
-import type { FieldSpec } from '../../resources/spec.js';
+import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { readScope, scopeNaming } from '../scope.js';
 import { checkGiven } from './given.js';
-import { asPlain, isScalarValue, type NamedFields, type Plain, type Report } from './names.js';
+import { asPlain, isScalarValue, type NamedField, type NamedFields, type Plain, type Report } from './names.js';
 import { NO_LEXICON } from './no-lexicon.js';
 import { writtenProblem } from './values.js';
 import type { JobYaml, KeyPath } from './yaml.js';
@@ -40,7 +40,7 @@ function checkCompare(compare: Plain, named: NamedFields, report: Report): void 
       });
       continue;
     }
-    const key = comparable(text, path, 'value', named, report);
+    const key = comparable(text, path, 'value', named, report)?.key;
     if (key === undefined) continue;
     if (fields.has(key)) {
       report(path, `\`${text}\` stands in the list twice`, { part: 'value', severity: 'warning' });
@@ -48,11 +48,12 @@ function checkCompare(compare: Plain, named: NamedFields, report: Report): void 
     fields.set(key, text);
   }
   const seen = new Map<string, string>();
-  for (const text of Object.keys(asPlain(compare['authority']))) {
+  for (const [text, whose] of Object.entries(asPlain(compare['authority']))) {
     const path = ['compare', 'authority', text];
     if (text === '*') continue;
-    const key = comparable(text, path, 'key', named, report);
-    if (key === undefined) continue;
+    const field = comparable(text, path, 'key', named, report);
+    if (!field) continue;
+    const { key } = field;
     const earlier = seen.get(key);
     if (earlier !== undefined) report(path, `\`${text}\` is the same field as \`${earlier}\`; keep one of them`);
     seen.set(key, text);
@@ -62,8 +63,19 @@ function checkCompare(compare: Plain, named: NamedFields, report: Report): void 
       });
     } else if (fields.size > 0 && !fields.has(key)) {
       report(path, `\`${text}\` has no effect: \`compare.fields\` leaves it out`, { severity: 'warning' });
+    } else if (whose === 'fill' && !isUpdatable(field, text, named.spec)) {
+      report(
+        path,
+        `\`${text}\` cannot be filled: an update cannot write it (field_not_updatable), only records that are created get it; write \`service\`, or leave it out of \`compare.fields\``,
+        { severity: 'warning' },
+      );
     }
   }
+}
+
+function isUpdatable({ spec }: NamedField, text: string, { form }: ResourceSpec): boolean {
+  if (customFieldName(text)?.kind === 'form') return form?.update !== undefined;
+  return spec === undefined || spec.update !== undefined;
 }
 
 function comparable(
@@ -72,10 +84,10 @@ function comparable(
   part: 'key' | 'value',
   { fields, set }: NamedFields,
   report: Report,
-): string | undefined {
+): NamedField | undefined {
   const field = fields.known(text, path, part);
   if (!field) return undefined;
-  if (set.has(field.key) || maySet(text, set)) return field.key;
+  if (set.has(field.key) || maySet(text, set)) return field;
   report(
     path,
     `\`${text}\` is set by no column, constant or default, so there is nothing to compare; map a column to it`,

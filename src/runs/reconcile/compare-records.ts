@@ -1,11 +1,12 @@
 import { RunError } from '../../model/error.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
+import { PAGE_SIZE } from '../../pipeline/filter.js';
 import { keyText } from '../../pipeline/key.js';
 import { lookAgain, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mirror } from '../../service/mirror-port.js';
-import type { Json, Readable } from '../../service/port.js';
+import type { Json } from '../../service/port.js';
 import { beginMatching, type Matched } from '../match-rows.js';
 import type { Run } from '../run.js';
 import type { Scope } from '../scope.js';
@@ -31,6 +32,8 @@ export interface Compared {
   readonly records: number;
   readonly withoutKey: number;
   readonly outside: number;
+  /** Records that the file knows, at most a page of them. */
+  readonly controls: readonly Json[];
   /** Keys of the file that at least one record has. */
   readonly keysFound: number;
 }
@@ -54,11 +57,14 @@ export async function compareRecords(
 ): Promise<Compared> {
   const { match, snapshot, conclude } = await beginMatching(run, resolved);
   const { keys, lexicon, spec } = resolved;
+  /** A record that the file knows stays longest: it shows whether a filter can be believed. */
+  const controls: Json[] = [];
   for await (const batch of mirror.records()) {
     for (const { record, readAt } of batch) {
       const id = record['id'];
       const key = recordKey(record, match);
       if (typeof id !== 'number' || key === '' || !keys.has(key)) continue;
+      if (controls.length < PAGE_SIZE) controls.push(record);
       match.onRecord?.(record);
       await snapshot.add(id, record, key, readAt);
     }
@@ -67,7 +73,7 @@ export async function compareRecords(
   for (const key of keys.keys()) if (snapshot.ids(key).length > 0) keysFound++;
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
   const most = mirror.certified ? MOST_LOOKS : Number.POSITIVE_INFINITY;
-  const sure = await lookAgain(keys, await resolved.readAll.first(spec.name as Readable), match, most);
+  const sure = await lookAgain(keys, { count: mirror.count, results: controls }, match, most);
   if (!mirror.certified && !sure) throw new RunError('failed', uncertain(mirror));
   run.evidence.push(`looking up: ${mirror.described}`);
   const matched = await conclude();
@@ -97,7 +103,7 @@ export async function compareRecords(
       `No record is in the scope of the job (${scope.described}): texts are compared with their case. No record can be an orphan.`,
     );
   }
-  return { matched, beyond, records, withoutKey, outside, keysFound };
+  return { matched, beyond, records, withoutKey, outside, controls, keysFound };
 }
 
 /** Where it is not certain which records there are, a key that was not found is asked for; where that cannot be, nothing is written. */

@@ -1,12 +1,15 @@
-import { OUTCOMES } from '../../model/outcome.js';
-import type { Night } from '../../model/reconcile.js';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeSafely } from '../../files/safe-write.js';
 import type { ReconcileInput } from '../../report/reconcile/input.js';
+import { nightOf } from '../../report/reconcile/night.js';
 import type { Summary } from '../../report/summary.js';
 import { conclude, type RunResult } from '../conclude.js';
-import { countAbsences, jobKey, type NightsOf, readNights, rememberNight } from '../nights.js';
+import type { RunFolder } from '../layout.js';
+import { type EndedNight, jobKey, type NightsOf, readNights, rememberNight } from '../nights.js';
 import type { Run } from '../run.js';
 import { readFacts, type Stored } from './stored.js';
-import { orphanLines, orphansBefore, orphansNeedPerson } from './write-orphans.js';
+import { orphanFolder, orphanLines, orphansBefore, orphansNeedPerson } from './write-orphans.js';
 
 /** Whose nights a run is one of. */
 export function nightsOf({ settings, request }: Run): NightsOf {
@@ -22,56 +25,56 @@ export function nightsOf({ settings, request }: Run): NightsOf {
 export async function concludeNight(run: Run, stopped: Error | undefined): Promise<RunResult> {
   // Faults of a few rows that are sent once more make no night.
   if (run.request.lineage?.retries !== undefined) return conclude(run, stopped);
-  const stored = await readFacts(run.folder);
+  const { folder } = run;
+  const stored = await readFacts(folder);
   const nights = await readNights(nightsOf(run));
+  const before = await orphansBefore(folder);
   const reconcile: ReconcileInput | undefined = stored && {
     facts: stored.facts,
-    orphans: () => orphanLines(run.folder),
-    history: nights.history.filter((night) => night.run !== run.folder.run),
+    orphans: () => orphanLines(folder),
+    history: nights.history.filter((night) => night.run < folder.run),
     columnOf: (field) => stored.columns[field],
-    orphansBefore: await orphansBefore(run.folder),
+    orphansBefore: before,
   };
-  return conclude(run, stopped, {
+  const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
-    needsPerson: await orphansNeedPerson(run.folder),
-    remember: async (summary) => rememberNight(nightsOf(run), await endedNight(run, summary, stored)),
+    needsPerson: await orphansNeedPerson(folder),
+    async remember(summary) {
+      await keepSummary(run, summary);
+      await rememberNight(nightsOf(run), await endedNight(run, summary, stored));
+    },
   });
+  const { status } = result.summary;
+  if (status === 'succeeded' || status === 'partial') await removeRemade(folder, before);
+  return result;
 }
 
-async function endedNight(run: Run, summary: Summary, stored: Stored | undefined) {
-  const { sha256 } = run.request;
-  const finished = summary.status === 'succeeded' || summary.status === 'partial';
-  const ended = { night: nightOf(summary, stored), sha256, headings: run.source.meta.headings };
-  if (!stored || !finished) return ended;
-  const { absent } = await readNights(nightsOf(run));
-  const ids: number[] = [];
-  for await (const batch of orphanLines(run.folder)) for (const { id } of batch) ids.push(id);
-  return {
-    ...ended,
-    absent: countAbsences(absent, ids, {
-      run: run.folder.run,
-      sha256,
-      date: run.request.startedAt.slice(0, 10),
-      certain: stored.certain,
-      found: new Set(stored.found),
-      forced: run.request.force && !run.request.lineage?.approves,
-    }),
-  };
+/** Where every night puts its reports into one folder, they take the place of those before: how each ended is kept with the run. */
+async function keepSummary({ folder, request }: Run, summary: Summary): Promise<void> {
+  if (request.reportDir === folder.dir) return;
+  await writeSafely(join(folder.dir, 'summary.json'), (write) => write(`${JSON.stringify(summary, null, 2)}\n`));
 }
 
-function nightOf(summary: Summary, stored: Stored | undefined): Night {
-  const { run, finished_at: at, status, rows, requests, seconds, dry_run: dryRun } = summary;
-  return {
-    run,
-    at,
-    apply: !dryRun,
-    status,
-    rows: rows.total,
-    outcomes: Object.fromEntries(OUTCOMES.flatMap((kind) => (rows[kind] > 0 ? [[kind, rows[kind]]] : []))),
-    differences: stored?.facts.differences.rows ?? 0,
-    orphans: stored?.facts.orphans.total ?? 0,
-    requests: requests.total,
-    writes: requests.writes,
-    seconds,
+async function endedNight({ folder, request, source }: Run, summary: Summary, stored: Stored | undefined) {
+  const approves = request.lineage?.approves?.run;
+  const ended: EndedNight = {
+    night: nightOf(summary, stored?.facts),
+    sha256: request.sha256,
+    headings: source.meta.headings,
+    overridden: stored?.overridden ?? false,
+    ...(approves === undefined ? {} : { approves }),
   };
+  if (!stored) return ended;
+  const orphans: number[] = [];
+  for await (const batch of orphanLines(folder)) for (const { id } of batch) orphans.push(id);
+  const { certain, found } = stored;
+  return { ...ended, seen: { orphans, date: request.startedAt.slice(0, 10), certain, found: new Set(found) } };
+}
+
+/** What a finished run can do without. What `runs undo` reads stays: the orphans, what became of them and what they were. */
+async function removeRemade(folder: RunFolder, before: string): Promise<void> {
+  const { resolved, snapshot } = orphanFolder(folder);
+  for (const path of [resolved, snapshot, before, join(folder.dir, 'work', 'mirror')]) {
+    await rm(path, { recursive: true, force: true });
+  }
 }

@@ -1,10 +1,10 @@
-import { PAGE_SIZE } from '../../pipeline/filter.js';
 import { keyText } from '../../pipeline/key.js';
 import { lookAgain, recordKey } from '../../pipeline/match.js';
 import type { Mirror } from '../../service/mirror-port.js';
-import type { Snapshot } from '../../service/port.js';
+import type { Json, Snapshot } from '../../service/port.js';
 import type { Matched } from '../match-rows.js';
 import type { Planned } from '../planned.js';
+import type { Compared } from './compare-records.js';
 
 /** So few updates cost next to nothing to read again in any case. */
 const FEW = 25;
@@ -15,7 +15,7 @@ const FEW = 25;
  * than certain, is read again once it is old; else every record is read again before its update. Contract, sections 5
  * (`conflict`) and 7.
  */
-export async function recheck(matched: Matched, mirror: Mirror, planned: Planned): Promise<Matched> {
+export async function recheck({ matched, controls }: Compared, mirror: Mirror, planned: Planned): Promise<Matched> {
   const seen = await mirror.recheck();
   const { snapshot, keys, match } = matched;
   for (const { record, readAt } of seen?.records ?? []) {
@@ -26,7 +26,7 @@ export async function recheck(matched: Matched, mirror: Mirror, planned: Planned
     match.onRecord?.(record);
     await snapshot.add(id, record, key, readAt);
   }
-  if (!seen) await lookForCreated(matched, mirror, planned);
+  if (!seen) await lookForCreated(matched, controls, mirror, planned);
   const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;
   const now = Date.now();
   const fresh: Snapshot = {
@@ -49,15 +49,14 @@ export async function recheck(matched: Matched, mirror: Mirror, planned: Planned
 }
 
 /** Keys that are to be created and that somebody may have created meanwhile. */
-async function lookForCreated({ keys, match }: Matched, mirror: Mirror, planned: Planned): Promise<void> {
+async function lookForCreated(
+  { keys, match }: Matched,
+  controls: readonly Json[],
+  mirror: Mirror,
+  planned: Planned,
+): Promise<void> {
   const created = new Set([...planned.values()].flatMap(({ op, key }) => (op === 'create' ? [key] : [])));
   if (created.size === 0) return;
   const wanted = new Map([...keys].filter(([key]) => created.has(keyText(key))));
-  const first = { count: mirror.count, results: await firstRecords(mirror) };
-  await lookAgain(wanted, first, match, Number.POSITIVE_INFINITY);
-}
-
-async function firstRecords(mirror: Mirror) {
-  for await (const batch of mirror.records()) return batch.slice(0, PAGE_SIZE).map(({ record }) => record);
-  return [];
+  await lookAgain(wanted, { count: mirror.count, results: controls }, match, Number.POSITIVE_INFINITY);
 }

@@ -113,7 +113,8 @@ export async function writeOrphans(
     for (const [at, orphan] of orphans.entries()) {
       const row = at + 1;
       const found = await matched.snapshot.get(orphan.id);
-      const why = found && !done.has(row) && !past.open.has(row) ? moved(orphan, found.record) : undefined;
+      if (done.has(row) || past.open.has(row)) continue;
+      const why = found ? moved(orphan, found.record) : 'it is there no more';
       if (why === undefined) continue;
       const { id, key } = orphan;
       const issue = fault(

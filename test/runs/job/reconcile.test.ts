@@ -435,6 +435,13 @@ describe('a reconcile job', () => {
     expect(warned(`${GOOD}compare: { fields: [name], authority: { city: service } }\n`)).toEqual([
       '10:41 warning: `city` has no effect: `compare.fields` leaves it out',
     ]);
+    const asset = GOOD.replace('  Cost:', '  Unit: business_entity_type\n  Cost:');
+    expect(warned(`${asset}compare: { authority: { business_entity_type: fill } }\n`)).toEqual([
+      '11:25 warning: `business_entity_type` cannot be filled: an update cannot write it (field_not_updatable), only records that are created get it; write `service`, or leave it out of `compare.fields`',
+    ]);
+    expect(warned(`${asset}compare: { authority: { business_entity_type: service, city: fill } }\n`)).toEqual([]);
+    const contract = CONTRACT.replace('Status: status', 'Rack: form.Data.Rack');
+    expect(warned(`${contract}compare: { authority: { form.Data.Rack: fill } }\n`)[0]).toContain('cannot be filled');
     expect(warned(`${GOOD}compare: { fields: [cost, original_cost] }\n`)[0]).toContain('stands in the list twice');
     expect(warned(`${GOOD}orphans: { after: 3 }\n`)).toEqual([
       '10:12 warning: `after` has no effect: orphans are only reported',

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { type Absences, countAbsences, endAbsences } from '../../src/runs/nights-absent.js';
+
+describe('absences', () => {
+  const count = (absent: Absences, ids: number[], run: string, more: object = {}) =>
+    countAbsences(absent, ids, { run, sha256: `file of ${run}`, date: `date of ${run}`, certain: true, ...more });
+  const counts = (absent: Absences) => Object.fromEntries([...absent].map(([id, one]) => [id, one.absences]));
+
+  it('count one for each certain run with another file', () => {
+    const first = count(new Map(), [3, 5], 'a');
+    expect(first.get(3)).toEqual({ since: 'date of a', absences: 1, sha256: 'file of a', run: 'a' });
+    const second = count(first, [3, 5, 9], 'b');
+    expect(counts(second)).toEqual({ 3: 2, 5: 2, 9: 1 });
+    expect(second.get(3)).toEqual({
+      since: 'date of a',
+      absences: 2,
+      sha256: 'file of b',
+      run: 'b',
+      earlier: ['file of a'],
+    });
+  });
+
+  it('of the same file count once, also where others came between', () => {
+    const first = count(new Map(), [3], 'a');
+    expect(count(first, [3], 'b', { sha256: 'file of a' }).get(3)).toBe(first.get(3));
+    const second = count(first, [3], 'b');
+    expect(counts(count(second, [3], 'c', { sha256: 'file of a' }))).toEqual({ 3: 2 });
+    expect(counts(count(second, [3, 4], 'c'))).toEqual({ 3: 3, 4: 1 });
+  });
+
+  it('know no more than the last files', () => {
+    let absent: Absences = new Map();
+    for (let n = 1; n <= 40; n++) absent = count(absent, [3], `a${n}`, { sha256: `${n}`.padStart(64, '0') });
+    expect(absent.get(3)).toMatchObject({ absences: 40 });
+    expect(absent.get(3)?.earlier).toHaveLength(8);
+  });
+
+  it('of a run that is resumed count once', () => {
+    const first = count(new Map(), [3], 'a');
+    expect(counts(count(first, [3], 'a', { sha256: 'other' }))).toEqual({ 3: 1 });
+  });
+
+  it('end where the record is no orphan any more, and begin anew', () => {
+    const twice = count(count(new Map(), [3, 5], 'a'), [3, 5], 'b');
+    const back = count(twice, [5], 'c');
+    expect(counts(back)).toEqual({ 5: 3 });
+    expect(count(back, [3, 5], 'd').get(3)).toMatchObject({ since: 'date of d', absences: 1 });
+  });
+
+  it('are not counted by a run that is not certain; it ends those of records that the file holds', () => {
+    const first = count(new Map(), [3, 5], 'a');
+    expect(counts(count(first, [], 'b', { certain: false }))).toEqual({ 3: 1, 5: 1 });
+    expect(counts(count(first, [5], 'b', { certain: false, found: new Set([3]) }))).toEqual({ 5: 1 });
+    expect(endAbsences(first, new Set([5]))).toEqual(new Map([[3, first.get(3)]]));
+  });
+
+  it('begin with none where the first run was not certain, and count from the next that is, also with its file', () => {
+    const first = count(new Map(), [3], 'a', { certain: false });
+    expect(first.get(3)).toEqual({ since: 'date of a', absences: 0, sha256: 'file of a', run: 'a' });
+    expect(counts(count(first, [3], 'b', { certain: false }))).toEqual({ 3: 0 });
+    const sure = { since: 'date of a', absences: 1, sha256: 'file of a', run: 'b' };
+    expect(count(first, [3], 'b', { sha256: 'file of a' }).get(3)).toEqual(sure);
+  });
+
+  it('leave what they were given alone', () => {
+    const first = count(new Map(), [3], 'a');
+    count(first, [4], 'b');
+    expect(counts(first)).toEqual({ 3: 1 });
+  });
+});
