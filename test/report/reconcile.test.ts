@@ -33,6 +33,16 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
+/** Before anything was done to them. */
+const UNTOUCHED = ORPHANS.map(({ id, key, name, since, absences, state }) => ({
+  id,
+  key,
+  name,
+  since,
+  absences,
+  state,
+}));
+
 const SHEETS = ['Summary', 'To create', 'Differences', 'Orphans', 'Ambiguous', 'Invalid', 'History of nights'];
 
 async function book(): Promise<ExcelJS.Workbook> {

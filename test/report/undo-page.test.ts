@@ -60,7 +60,10 @@ describe('the headline of a reconciliation', () => {
   });
 
   test('stopped by a brake: nothing was written', () => {
-    const { of_run: _, ...braked } = summary({ not_attempted: 9, invalid: 1 }, { kind: 'reconcile', status: 'braked', reconcile: none });
+    const { of_run: _, ...braked } = summary(
+      { not_attempted: 9, invalid: 1 },
+      { kind: 'reconcile', status: 'braked', reconcile: none },
+    );
     expect(headline(braked)).toBe(
       'Stopped by a brake: nothing was written; 1 row needs a person; 9 rows were not reached.',
     );

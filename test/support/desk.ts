@@ -8,6 +8,7 @@ import type { RunContext, WorkerContext } from '../../src/runs/context.js';
 import { type ExportRequest, exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, inlineReconcileJob, loadJob } from '../../src/runs/job-file.js';
+import type { RunListener } from '../../src/runs/progress.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import { resumeRun } from '../../src/runs/resume.js';
 import { retryRun } from '../../src/runs/retry.js';
@@ -48,6 +49,7 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
   readonly company?: number;
   readonly reportDir?: string;
+  readonly onProgress?: RunListener['progress'];
   /** What a worker adds to a run. */
   readonly worker?: WorkerContext;
 }
@@ -93,14 +95,19 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
       dir,
     );
 
-  function told({ env, signal, worker }: Pick<ImportOptions, 'env' | 'signal' | 'worker'>) {
+  function told({
+    env,
+    signal,
+    worker,
+    onProgress = () => undefined,
+  }: Pick<ImportOptions, 'env' | 'signal' | 'worker' | 'onProgress'>) {
     const notices: string[] = [];
     const context: RunContext = {
       settings: environment(env),
       log: pino({ level: 'silent' }),
       signal: signal ?? new AbortController().signal,
       ...(worker ? { worker } : {}),
-      listener: { progress: () => undefined, notice: ({ text }) => notices.push(text) },
+      listener: { progress: onProgress, notice: ({ text }) => notices.push(text) },
     };
     return { context, notices };
   }
