@@ -3,6 +3,7 @@ import { EXIT, RunError, RunInterrupted } from '../model/error.js';
 import { writeReports } from '../report/finish.js';
 import type { ReconcileInput } from '../report/reconcile/input.js';
 import type { RunStatus, Summary } from '../report/summary.js';
+import { keepSummary } from './keep-summary.js';
 import { rememberRun } from './last-finished.js';
 import { allRequests } from './past.js';
 import type { Lineage, Run } from './run.js';
@@ -79,6 +80,7 @@ export async function conclude(
         ...(reason === undefined ? {} : { reason }),
       },
     });
+    await keepSummary(run.folder, request.reportDir, summary);
     if (status !== 'interrupted') await remember?.(summary);
     if (status === undefined && isWhole(run)) {
       const { company } = request;

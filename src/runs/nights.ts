@@ -109,8 +109,8 @@ export async function readNights(of: NightsOf): Promise<Nights> {
 }
 
 /**
- * Keeps how a run ended. One that ends again because it was resumed takes the place of its first end; one that had finished
- * stays as it is, and counts nothing twice.
+ * Keeps how a run ended. One that ends again because it was resumed takes the place of its first end; one whose reports alone
+ * are written again stays as it is. What a finished run saw counts once.
  */
 export async function rememberNight(of: NightsOf, ended: EndedNight): Promise<void> {
   const dir = nightsDir(of);
@@ -119,10 +119,11 @@ export async function rememberNight(of: NightsOf, ended: EndedNight): Promise<vo
     const lines = await readLines(dir);
     const at = lines.findIndex(({ night: { run }, service }) => run === ended.night.run && service === of.service);
     const before = lines[at];
-    if (before && isFinished(before.night)) return;
+    const again = before !== undefined && isFinished(before.night);
+    if (again && before.night.status === ended.night.status && before.night.writes === ended.night.writes) return;
     const history = lines.filter(({ service }) => service === of.service).map(pastNight);
     // First, because an absence knows its run and is not counted twice.
-    await rememberAbsent(dir, of.service, ended, history);
+    if (!again) await rememberAbsent(dir, of.service, ended, history);
     const { night, sha256, headings, approves, overridden = false } = ended;
     const line: Line = {
       service: of.service,

@@ -10,7 +10,7 @@ import type { RunContext } from './context.js';
 import { type JobValues, resolveJobValues } from './job-values.js';
 import { runFolder } from './layout.js';
 import { matchRows } from './match-rows.js';
-import { countAbsences, type Nights, readNights } from './nights.js';
+import { countAbsences, laterNight, type Nights, readNights } from './nights.js';
 import { oneWriter } from './one-writer.js';
 import { assertNotRejected, passBrakes, usePlan } from './pass-brakes.js';
 import { planRows } from './plan-rows.js';
@@ -93,11 +93,11 @@ async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror
   if (run.request.dryRun || run.signal.aborted) return;
   await usePlan(run);
   assertNotRejected(run);
-  const later = nights.history.find((night) => night.run > run.folder.run && night.apply && night.status !== 'braked');
+  const later = laterThan(run, nights);
   await apply(run, compared, { mirror, values: later ? undefined : values, scope });
   if (later && values) {
     run.warn(
-      `The run ${later.run} of this job came after this one: what it knows of missing records is newer, and none is touched here.`,
+      `The run ${later} of this job came after this one: what it knows of missing records is newer, and none is touched here.`,
     );
   }
 }
@@ -125,7 +125,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const differences = differenceCounter();
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
-  const held = whyHeld(resolved, mirror);
+  const held = whyHeld(run, nights, resolved, mirror);
   const found = await foundAgain(nights, compared);
   const absences = countAbsences(
     nights.absent,
@@ -197,7 +197,9 @@ async function foundAgain({ absent }: Nights, { matched }: Compared): Promise<re
 }
 
 /** Why this run may not conclude that a record is missing from the file. */
-function whyHeld({ keyless }: Resolved, mirror: Mirror): string | undefined {
+function whyHeld(run: Run, nights: Nights, { keyless }: Resolved, mirror: Mirror): string | undefined {
+  const later = laterThan(run, nights);
+  if (later !== undefined) return `the run ${later} of this job came after this one, and knows better`;
   if (!mirror.certified) {
     return `the list of the service changed while it was read (${mirror.problems[0] ?? 'it did not fit together'}), so it is not certain which records there are`;
   }
@@ -221,6 +223,12 @@ async function assertSameOrphans({ settings, request }: Run, orphans: readonly O
     'braked',
     `The records have changed since the run ${approved.run} was planned: of the records that the file does not hold, others would now be changed, or from other values (ids ${moved.slice(0, 10).join(', ')}${moved.length > 10 ? ', …' : ''}). Nothing was sent. Run the file again and look at the new plan.`,
   );
+}
+
+/** The latest run of the job with a newer file. */
+function laterThan({ folder, request: { lineage } }: Run, nights: Nights): string | undefined {
+  const approves = lineage?.approves?.run;
+  return laterNight(nights, { run: folder.run, ...(approves === undefined ? {} : { approves }) })?.run;
 }
 
 /** The calendar date on which the run began, UTC. */

@@ -1,3 +1,4 @@
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
@@ -50,6 +51,8 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
     notes: [takenUp(folder.run, chosen.rows.size), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
     async makeSource(path, own) {
       await writeChosen(own, chosen);
+      // A retry of this retry goes by the same plan.
+      await copyFile(folder.plan, own.plan).catch(absent);
       // Where such a row turns out to be written, this is what it can be put back to.
       if (before.length > 0) await writeSafely(own.before, (write) => write(Buffer.concat(before)));
       return copyPrivately(join(folder.dir, 'work', request.source), path);
@@ -60,6 +63,11 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
   if (request.kind === 'import') return importFile(again, context);
   const { reconcileFile } = await import('./reconcile.js');
   return reconcileFile(again, context);
+}
+
+/** A run without brakes on its plan keeps none. */
+function absent(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }
 
 /** A share of a few rows says nothing about the file, whose plan has passed the brakes. */

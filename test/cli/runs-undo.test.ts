@@ -67,6 +67,15 @@ describe('runs undo', () => {
     expect((await run('runs', 'show', 'last')).out).not.toContain('assets.yaml');
   });
 
+  it('after a rehearsal of `last` it names the run: the rehearsal is the last one now', async () => {
+    await imported();
+    const flags = ['--retire', 'lifecycle_stage=Retired'];
+    const { out } = await run('runs', 'undo', 'last', '--dry-run', ...flags);
+    const named = /Next: the same without --dry-run: rowferry runs undo (\S+)/.exec(out)?.[1] ?? '';
+    const again = await run('runs', 'undo', named, ...flags, '--json');
+    expect(JSON.parse(again.out)).toMatchObject({ of_run: named, rows: { updated: 2 }, status: 'succeeded' });
+  });
+
   it.each([
     ['a value without a field', ['--retire', 'Retired'], 'write field=value'],
     ['a field without a value', ['--retire', 'lifecycle_stage='], 'write field=value'],

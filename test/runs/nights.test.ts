@@ -230,6 +230,16 @@ describe('what a night leaves', () => {
     expect(nights.history.map(({ at }) => at)).toEqual(['then', '2026-11-20T02:00:12.123Z']);
   });
 
+  it('is its better end where rows that had failed were taken up; its absences counted before', async () => {
+    await rememberNight(of, ended('a', { status: 'partial', writes: 3 }, seen([3])));
+    await forgetAbsences(of, new Set([3]));
+    await rememberNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
+    const nights = await readNights(of);
+    expect(nights.applied.map(({ run, status }) => `${run} ${status}`)).toEqual(['a succeeded']);
+    expect(nights.last).toMatchObject({ status: 'succeeded', headings: ['Serial', 'Name'] });
+    expect(counts(nights)).toEqual({});
+  });
+
   it('counts for a run that a brake had stopped, and that went on', async () => {
     await rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
     expect(counts(await readNights(of))).toEqual({});

@@ -6,6 +6,7 @@ import { RunError, RunInterrupted } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
 import { closeAll, exitCode, type RunResult, reasonOf } from '../conclude.js';
+import { keepSummary } from '../keep-summary.js';
 import { rememberRun } from '../last-finished.js';
 import { allRequests } from '../past.js';
 import type { Records } from './records.js';
@@ -34,6 +35,7 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
     await writeSafely(join(run.request.reportDir, 'summary.json'), (write) =>
       write(`${JSON.stringify(summary, null, 2)}\n`),
     );
+    await keepSummary(run.folder, run.request.reportDir, summary);
     finished = status === 'succeeded' || status === 'partial';
     // Without a job file the name is the resource's, which may be the name of another job.
     if (status === 'succeeded' && run.request.job.sha256 !== undefined) {

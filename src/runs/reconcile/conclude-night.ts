@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeSafely } from '../../files/safe-write.js';
 import type { ReconcileInput } from '../../report/reconcile/input.js';
 import { nightOf } from '../../report/reconcile/night.js';
 import type { Summary } from '../../report/summary.js';
@@ -39,20 +38,11 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson: await orphansNeedPerson(folder),
-    async remember(summary) {
-      await keepSummary(run, summary);
-      await rememberNight(nightsOf(run), await endedNight(run, summary, stored));
-    },
+    remember: async (summary) => rememberNight(nightsOf(run), await endedNight(run, summary, stored)),
   });
   const { status } = result.summary;
   if (status === 'succeeded' || status === 'partial') await removeRemade(folder, before);
   return result;
-}
-
-/** Where every night puts its reports into one folder, they take the place of those before: how each ended is kept with the run. */
-async function keepSummary({ folder, request }: Run, summary: Summary): Promise<void> {
-  if (request.reportDir === folder.dir) return;
-  await writeSafely(join(folder.dir, 'summary.json'), (write) => write(`${JSON.stringify(summary, null, 2)}\n`));
 }
 
 async function endedNight({ folder, request, source }: Run, summary: Summary, stored: Stored | undefined) {

@@ -77,7 +77,8 @@ export async function endRepeated(
   const note = claims.repeatedNote(claim, first);
   const dir = await claims.end(claim, { place: 'done', finished: false, ...(note && { note }) });
   const summary = await readSummary(reports).catch(() => undefined);
-  return { dir, summary: { run: first.run, job: claim.job, status: 'succeeded', ...summary, repeated_of: first.run } };
+  const own = summary?.run === first.run ? summary : undefined;
+  return { dir, summary: { run: first.run, job: claim.job, status: 'succeeded', ...own, repeated_of: first.run } };
 }
 
 /**

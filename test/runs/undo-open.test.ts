@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { csv, type Desk, openDesk } from '../support/desk.js';
+
+let desk: Desk;
+afterEach(() => desk.close());
+
+/** Rows that a run was writing when it was interrupted: all that is known of them is what was noted before the request. */
+
+const COLUMNS = { Serial: 'serial_number', Name: 'name', Room: 'room', Notes: 'asset_notes', City: 'city' };
+const JOB = {
+  resource: 'asset',
+  match: { key: 'serial_number' },
+  columns: COLUMNS,
+  compare: { authority: { asset_notes: 'service' } },
+  brakes: { max_updates: '100%' },
+};
+const ASSET = {
+  serial_number: 'S-1',
+  name: 'Box',
+  room: 'R1',
+  asset_notes: 'by hand',
+  city: 'Ulm',
+  category: { id: 3, subcategory: 'Rack' },
+};
+const HELD = ['room', 'asset_notes', 'city'] as const;
+const held = () => HELD.map((field) => desk.sandbox.record('asset', 1)?.[field]);
+
+/** The one row changes the room; the notes are the service's, and the city is the same. */
+async function interrupted() {
+  const stop = new AbortController();
+  desk = await openDesk({
+    faults: ['PUT /asset nth=1 timeout_after'],
+    onRequest: ({ method }) => void (method === 'PUT' && stop.abort('SIGTERM')),
+  });
+  desk.sandbox.insert('asset', [ASSET]);
+  const file = await desk.file('erp.csv', csv([Object.keys(COLUMNS), ['S-1', 'Box', 'R2', 'from the ERP', 'Ulm']]));
+  const run = await desk.reconcile(file, JOB, { apply: true, signal: stop.signal });
+  expect([run.summary.status, run.outcomes, held()]).toEqual(['interrupted', ['2 unknown'], ['R2', 'by hand', 'Ulm']]);
+  return run;
+}
+
+const beforeOf = (run: string) => join(desk.home, 'runs', run, 'work', 'before.ndjson');
+
+/** The line of a row that counts. */
+async function lastLine(path: string) {
+  return JSON.parse((await readFile(path, 'utf8')).trim().split('\n').at(-1) ?? '');
+}
+
+describe('an open row is undone', () => {
+  it('in the fields that the run wrote, whatever somebody entered in others since', async () => {
+    const run = await interrupted();
+    const line = await lastLine(beforeOf(run.summary.run));
+    expect(line.set).toEqual({ room: 'R2' });
+    // The very value of the file, by hand: the run had not written it.
+    desk.sandbox.edit('asset', 1, { asset_notes: 'from the ERP', city: 'Bonn' });
+    const undo = await desk.undo(run.summary.run);
+    expect(undo.results.map(({ outcome, changed_fields: fields, codes }) => [outcome, fields, codes])).toEqual([
+      ['updated', 'room', ''],
+    ]);
+    expect(held()).toEqual(['R1', 'from the ERP', 'Bonn']);
+  });
+
+  it('of a log of an older version, too: what the record held already was not written', async () => {
+    const run = await interrupted();
+    const path = beforeOf(run.summary.run);
+    const line = await lastLine(path);
+    const set = { ...line.set, serial_number: 'S-1', name: 'Box', city: 'Ulm' };
+    await writeFile(path, `${JSON.stringify({ ...line, set })}\n`);
+    desk.sandbox.edit('asset', 1, { city: 'Bonn' });
+    const undo = await desk.undo(run.summary.run);
+    expect(undo.results.map(({ outcome, changed_fields: fields, codes }) => [outcome, fields, codes])).toEqual([
+      ['updated', 'room', ''],
+    ]);
+    expect(held()).toEqual(['R1', 'by hand', 'Bonn']);
+  });
+});
