@@ -26,7 +26,7 @@ export interface Before {
   readonly id: number;
   /** As the service showed it. A customer cannot be read: our own last write, in write form. */
   readonly record: Json;
-  /** Every field that the row sets, whether it changes or not; null clears. Values as `encodeFields` writes them. */
+  /** The fields that the update changes; null clears. Values as `encodeFields` writes them. */
   readonly set: Json;
   /** What our own last write left there, of a customer all, of others what reads do not show; absent where none is known. */
   readonly ours?: Json;

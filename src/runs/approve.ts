@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
+import { brakeStop } from '../report/summary.js';
 import type { RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
 import { readRequest } from './earlier-run.js';
 import { importFile } from './import.js';
 import { newRunId, type RunFolder, runFolder } from './layout.js';
-import { findRun, readRun } from './list.js';
+import { findRun, readRun, readRunSummary } from './list.js';
 import { readPlan } from './planned.js';
 import { reconcileFile } from './reconcile.js';
 import { requireService } from './settings.js';
@@ -49,6 +50,10 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
   }
   const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
   if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
+  const summary = await readRunSummary(home, approved);
+  if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
+    throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
+  }
   if (!(await readPlan(folder.plan))) {
     throw refuse('it stopped before all its rows were planned. Run the file again.');
   }

@@ -157,8 +157,11 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
     if (sameValue(now, value)) continue;
     if (holds(made.given[field], now, field, options)) set[field] = value;
     else {
-      const given = isEmpty(made.given[field]) ? 'no value' : `"${valueText(made.given[field])}"`;
-      const message = `Somebody changed ${field} after the run created record ${id}: it is "${valueText(now)}", and the file gave it ${given}. The record is left as it is.`;
+      const given = made.given[field];
+      const why = isEmpty(given)
+        ? 'and the file gave it no value: somebody set it since, or the service did by itself. Retire the record in the service.'
+        : `and the file gave it "${valueText(given)}": somebody changed it since. The record is left as it is.`;
+      const message = `${field} of record ${id}, which the run created, is "${valueText(now)}", ${why}`;
       changed.push(fault('changed_meanwhile', message, { field, value: valueText(now) }));
     }
   }

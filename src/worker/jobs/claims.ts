@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { runFolder } from '../../runs/layout.js';
 import { readRun, readSummary } from '../../runs/list.js';
-import { rowsInPlace, type Summary } from '../../runs/present.js';
+import { brakeStop, rowsInPlace, type Summary } from '../../runs/present.js';
 import type { Claim } from '../inbox/claim.js';
 import { type ContentCheck, checkContent, type FirstRun, repeatedNote } from '../inbox/content.js';
 import { type ClaimEnd, endClaim } from '../inbox/end.js';
@@ -119,9 +119,9 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
         : 'Nothing was written.';
   const kind = summary.kind === 'reconcile' ? 'reconcile' : 'import';
   const anyway =
-    kind === 'reconcile'
+    kind === 'reconcile' && brakeStop(summary) === 'plan'
       ? `have just that plan carried out with: rowferry runs approve ${run} --by NAME`
-      : `have it run again with: rowferry enqueue import --job ${job} --file FILE --force`;
+      : `have it run again with: rowferry enqueue ${kind} --job ${job} --file FILE --force`;
   const next =
     status === 'braked'
       ? `Check the file; if its numbers are meant, ${anyway}`
