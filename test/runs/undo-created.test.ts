@@ -73,8 +73,8 @@ describe('created records', () => {
     desk.sandbox.edit('asset', 3, { room: 'R9' });
     const undo = await desk.undo('last');
     expect(told(undo)).toEqual(['2 conflict changed_meanwhile', '3 conflict changed_meanwhile', '4 updated']);
-    expect(undo.results[0]?.['message']).toContain('it is "In repair", and the file gave it "Deployed"');
-    expect(undo.results[1]?.['message']).toContain('it is "Stock", and the file gave it no value');
+    expect(undo.results[0]?.['message']).toContain('is "In repair", and the file gave it "Deployed"');
+    expect(undo.results[1]?.['message']).toContain('is "Stock", and the file gave it no value');
     expect(stages()).toEqual(['In repair', 'Stock', 'Retired']);
     expect(storedOne(desk.sandbox, 'asset', 3)).toMatchObject({ room: 'R9' });
   });
