@@ -1,23 +1,11 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { RunError } from '../../model/error.js';
 import type { Cli } from '../io.js';
+import { type RowsOptions, rowsRequest } from '../rows-command.js';
 import { carryOut } from '../run-command.js';
-import { readSettings, settingOptions } from '../setup.js';
+import { settingOptions } from '../setup.js';
 
-interface Options {
-  job?: string;
+interface Options extends RowsOptions {
   dryRun?: true;
-  report?: string;
-  company?: string;
-  force?: true;
-  json?: true;
-  concurrency?: string;
-  jobsDir?: string;
-  home?: string;
-  apiUrl?: string;
-  maxRps?: string;
-  logLevel?: string;
 }
 
 export function importCommand(cli: Cli): Command {
@@ -47,30 +35,11 @@ Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes n
 }
 
 async function importFileCommand(cli: Cli, file: string, options: Options): Promise<number> {
-  // Checked here: an option of a similar name is then reported as what it is, a misspelling.
-  if (options.job === undefined) {
-    throw new RunError(
-      'usage',
-      '--job is missing: it names the job file that says which column is which field. For example: rowferry import assets.xlsx --job assets',
-    );
-  }
-  const settings = await readSettings(cli, options);
-  const [{ requireService }, { loadJob }, { inputFile }] = await Promise.all([
-    import('../../runs/settings.js'),
-    import('../../runs/job-file.js'),
-    import('../input-file.js'),
-  ]);
-  requireService(settings);
-  const job = await loadJob(options.job, { jobsDir: settings.jobsDir });
-  const request = {
-    file: await inputFile(file, cli.io.cwd),
-    job,
+  const { settings, request } = await rowsRequest(cli, file, options, {
+    example: 'rowferry import assets.xlsx --job assets',
+    load: 'loadJob',
     dryRun: options.dryRun === true,
-    force: options.force === true,
-    ...(options.report === undefined ? {} : { reportDir: resolve(cli.io.cwd, options.report) }),
-    ...(options.company === undefined ? {} : { company: settings.company }),
-    ...(options.concurrency === undefined ? {} : { concurrency: settings.concurrency }),
-  };
+  });
   const { importFile } = await import('../../runs/import.js');
   const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
     importFile(request, context),

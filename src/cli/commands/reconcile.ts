@@ -1,23 +1,11 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { RunError } from '../../model/error.js';
 import type { Cli } from '../io.js';
+import { type RowsOptions, rowsRequest } from '../rows-command.js';
 import { carryOut } from '../run-command.js';
-import { readSettings, settingOptions } from '../setup.js';
+import { settingOptions } from '../setup.js';
 
-interface Options {
-  job?: string;
+interface Options extends RowsOptions {
   apply?: true;
-  report?: string;
-  company?: string;
-  force?: true;
-  json?: true;
-  concurrency?: string;
-  jobsDir?: string;
-  home?: string;
-  apiUrl?: string;
-  maxRps?: string;
-  logLevel?: string;
 }
 
 export function reconcileCommand(cli: Cli): Command {
@@ -47,30 +35,11 @@ The report to open in the morning is reconcile.xlsx, or report.html.`,
 }
 
 async function reconcileFileCommand(cli: Cli, file: string, options: Options): Promise<number> {
-  // Checked here: an option of a similar name is then reported as what it is, a misspelling.
-  if (options.job === undefined) {
-    throw new RunError(
-      'usage',
-      '--job is missing: it names the job file that says which column is which field. For example: rowferry reconcile erp.csv --job reconcile-assets',
-    );
-  }
-  const settings = await readSettings(cli, options);
-  const [{ requireService }, { loadReconcileJob }, { inputFile }] = await Promise.all([
-    import('../../runs/settings.js'),
-    import('../../runs/job-file.js'),
-    import('../input-file.js'),
-  ]);
-  requireService(settings);
-  const job = await loadReconcileJob(options.job, { jobsDir: settings.jobsDir });
-  const request = {
-    file: await inputFile(file, cli.io.cwd),
-    job,
+  const { settings, request } = await rowsRequest(cli, file, options, {
+    example: 'rowferry reconcile erp.csv --job reconcile-assets',
+    load: 'loadReconcileJob',
     dryRun: options.apply !== true,
-    force: options.force === true,
-    ...(options.report === undefined ? {} : { reportDir: resolve(cli.io.cwd, options.report) }),
-    ...(options.company === undefined ? {} : { company: settings.company }),
-    ...(options.concurrency === undefined ? {} : { concurrency: settings.concurrency }),
-  };
+  });
   const { reconcileFile } = await import('../../runs/reconcile.js');
   const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
     reconcileFile(request, context),
