@@ -174,7 +174,7 @@ describe('a workbook for assets, with a service', () => {
   it('is refused when imported blank: there are no rows', async () => {
     const imported = await desk.import(result.path, result.jobPath, { dryRun: true });
     expect(imported.exitCode).toBe(4);
-    expect(imported.summary.reason).toContain('0 data rows');
+    expect(imported.summary.reason).toContain('no data rows');
     expect(imported.summary.rows.total).toBe(0);
   });
 
