@@ -23,6 +23,14 @@ export interface Addition {
   readonly remember?: (summary: Summary) => Promise<void>;
 }
 
+/** Whether an earlier process brought the run to its end: there is nothing left but its reports, and that is said. */
+export function isFinished(run: Run): boolean {
+  if (!run.past.finished) return false;
+  run.info(`The run ${run.folder.run} is finished: its reports are written again, nothing is sent.`);
+  run.rows = run.past.outcomes.size;
+  return true;
+}
+
 /** Writes the reports and ends the run. A fault that stopped it is in the summary; the rows it did not get to are `not_attempted`. */
 export async function conclude(
   run: Run,

@@ -1,5 +1,5 @@
 import { brakesOnPlan, trippedByPlan } from '../pipeline/brakes.js';
-import { conclude, type RunResult } from './conclude.js';
+import { conclude, isFinished, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { matchRows } from './match-rows.js';
@@ -28,23 +28,18 @@ export async function resumeImport(run: string, context: RunContext): Promise<Ru
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
 async function carryOut(run: Run): Promise<RunResult> {
-  if (run.past.finished) {
-    run.info(`The run ${run.folder.run} is finished: its reports are written again, nothing is sent.`);
-    run.rows = run.past.outcomes.size;
-    return conclude(run, undefined);
-  }
+  if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
   try {
     const staged = await stageRows(run, await connect(run));
     await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
     const matched = await matchRows(run, resolved);
-    const { approves, retries } = run.request.lineage ?? {};
     if (!run.past.passed) {
-      const wholePlan = run.request.dryRun || approves !== undefined || brakesOnPlan(run.job.brakes);
+      const approves = run.request.lineage?.approves !== undefined;
+      const wholePlan = run.request.dryRun || approves || brakesOnPlan(run.job.brakes);
       const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
-      // The rows of a retry were let pass by the run that they come from.
-      const tripped = retries ? [] : trippedByPlan(run.job.brakes, counts, await run.previousRows());
+      const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows());
       await passBrakes(run, matched, { tripped });
     }
     if (!run.request.dryRun) {

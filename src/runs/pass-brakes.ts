@@ -62,11 +62,13 @@ async function assertApproved(run: Run): Promise<void> {
   );
 }
 
-/** Rows are written as they were planned where somebody may have looked at the plan, and where an earlier run had planned them. */
+/**
+ * Rows are written as they were planned where somebody may have looked at the plan, and where an earlier run had planned them:
+ * a retry has the plan of that run in its folder.
+ */
 export async function usePlan(run: Run): Promise<void> {
   const { retries, approves } = run.request.lineage ?? {};
-  if (retries !== undefined) run.planned = await readPlan(runFolder(run.settings.home, retries).plan);
-  else if (approves || run.request.kind === 'reconcile') run.planned = await readPlan(run.folder.plan);
+  if (retries || approves || run.request.kind === 'reconcile') run.planned = await readPlan(run.folder.plan);
 }
 
 /** A run that the service's refusals have stopped goes on where somebody forces it, not by being taken up again. */

@@ -4,7 +4,7 @@ import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/brakes.js';
 import type { Mirror } from '../service/mirror-port.js';
 import type { Readable } from '../service/port.js';
-import type { RunResult } from './conclude.js';
+import { isFinished, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { type JobValues, resolveJobValues } from './job-values.js';
@@ -21,7 +21,7 @@ import { trippedBrakes } from './reconcile/night-brakes.js';
 import { openList, withList } from './reconcile/open-list.js';
 import { countOrphans, judgeOrphans } from './reconcile/orphans.js';
 import { recheck } from './reconcile/recheck.js';
-import { keepFacts, type Stored } from './reconcile/stored.js';
+import { keepFacts } from './reconcile/stored.js';
 import { actedOrphans, keepOrphans, writeOrphans } from './reconcile/write-orphans.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
 import { openScope, type Scope } from './scope.js';
@@ -50,11 +50,7 @@ export async function resumeReconcile(run: string, context: RunContext): Promise
  * A run that was killed goes by the plan that it had made: rows that have an outcome are left alone, open ones looked up.
  */
 async function carryOut(run: Run): Promise<RunResult> {
-  if (run.past.finished) {
-    run.info(`The run ${run.folder.run} is finished: its reports are written again, nothing is sent.`);
-    run.rows = run.past.outcomes.size;
-    return concludeNight(run, undefined);
-  }
+  if (isFinished(run)) return concludeNight(run, undefined);
   let stopped: Error | undefined;
   try {
     const job = reconcileJobOf(run);
@@ -62,11 +58,8 @@ async function carryOut(run: Run): Promise<RunResult> {
     await oneWriter(run, staged);
     if (run.request.lineage?.retries !== undefined) {
       const matched = await matchRows(run, await resolveRows(run, staged));
-      if (run.request.dryRun) await planRows(run, matched);
-      else {
-        await usePlan(run);
-        await writeRows(run, matched);
-      }
+      await usePlan(run);
+      await writeRows(run, matched);
     } else {
       const mirror = await openList(run, job, staged);
       const readAll = withList(staged.readAll, staged.spec.name as Readable, mirror);
@@ -169,24 +162,22 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     ...(nights.last ? { previous: { run: nights.last.run, rows: nights.last.rows, at: nights.last.at } } : {}),
     ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
   };
-  const stored: Stored = {
-    facts,
-    passed: false,
-    certain: held === undefined,
-    found,
-    columns: Object.fromEntries(resolved.mapping.columns.map(({ field, heading }) => [field, heading])),
-  };
-  await keepOrphans(run.folder, orphans);
-  await keepFacts(run.folder, stored);
   const { invalidBy } = differences;
   const judged = { job, counts: { ...counts, invalidBy }, nights, compared, facts };
   const tripped = trippedBrakes(run, resolved, judged);
+  await keepOrphans(run.folder, orphans);
+  await keepFacts(run.folder, {
+    facts,
+    tripped: tripped.length > 0,
+    certain: held === undefined,
+    found,
+    columns: Object.fromEntries(resolved.mapping.columns.map(({ field, heading }) => [field, heading])),
+  });
   await passBrakes(run, compared.matched, {
     tripped,
     advice: AFTER_BRAKE,
     assertSame: () => assertSameOrphans(run, orphans),
   });
-  await keepFacts(run.folder, { ...stored, passed: true, overridden: tripped.length > 0 });
 }
 
 /** Of the records that were absent before: those that rows of the file mean now. */

@@ -279,7 +279,8 @@ async function pastOf(folder: RunFolder, chosen: ChosenRows | undefined): Promis
   return { ...(await readPast(folder, chosen?.open)), begun: true, requests: past.requests };
 }
 
-function sourceOptions({ source }: RowsJob): SourceOptions {
+/** How the file of a job is opened. */
+export function sourceOptions({ source }: RowsJob): SourceOptions {
   const { format, header_row, encoding, delimiter, sheet } = source;
   return { format, header_row, encoding, delimiter, ...(sheet === undefined ? {} : { sheet }) };
 }

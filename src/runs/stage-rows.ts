@@ -1,12 +1,14 @@
 import { RunError } from '../model/error.js';
+import type { RowsJob } from '../model/job.js';
 import type { SheetRow } from '../model/row.js';
+import type { OpenSource } from '../model/source.js';
 import { normaliseKey } from '../model/value.js';
 import { compileCompare } from '../pipeline/authority.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { decodeRow, encodeRow } from '../pipeline/codec.js';
 import { type Directory, loadDirectory } from '../pipeline/directory.js';
 import { type Keys, keySpelling } from '../pipeline/key.js';
-import { compileMapping, type Mapping, usesCustomFields } from '../pipeline/map.js';
+import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
@@ -44,19 +46,7 @@ const SAMPLE = 2_000;
 /** file → mapped → validated: every row of the file as values by field, on disk. */
 export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
   const { job, source } = run;
-  const custom = usesCustomFields(job);
-  await Promise.all([
-    custom.templates && connection.lexicon.loadTemplates(),
-    custom.forms && connection.lexicon.loadForms(),
-  ]);
-  const { templates, forms } = connection.lexicon;
-  const input = {
-    job,
-    meta: source.meta,
-    spec: connection.spec,
-    catalogue: { templates, forms },
-    sample: await sample(run),
-  };
+  const input = await mappingInput(job, source, connection);
   const mapping = compileMapping(input);
   const compared =
     job.kind === 'reconcile' ? compileCompare(job, connection.spec, input.catalogue, mapping) : undefined;
@@ -137,9 +127,21 @@ function addKey(keys: Map<string, readonly string[]>, key: string, spelling: str
 
 const NONE: readonly string[] = [];
 
-async function sample(run: Run): Promise<readonly SheetRow[]> {
+/** What a job is fitted to: its file, and the custom fields that it names. */
+export async function mappingInput(
+  job: RowsJob,
+  source: OpenSource,
+  { spec, lexicon }: Connection,
+): Promise<MappingInput> {
+  const custom = usesCustomFields(job);
+  await Promise.all([custom.templates && lexicon.loadTemplates(), custom.forms && lexicon.loadForms()]);
+  const { templates, forms } = lexicon;
+  return { job, meta: source.meta, spec, catalogue: { templates, forms }, sample: await sample(source) };
+}
+
+async function sample(source: OpenSource): Promise<readonly SheetRow[]> {
   const rows: SheetRow[] = [];
-  for await (const batch of run.source.rows()) {
+  for await (const batch of source.rows()) {
     rows.push(...batch);
     if (rows.length >= SAMPLE) break;
   }

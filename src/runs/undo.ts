@@ -1,7 +1,7 @@
 import { RunError } from '../model/error.js';
 import { loadDirectory } from '../pipeline/directory.js';
 import { NameCollector } from '../pipeline/resolve.js';
-import { conclude, type RunResult } from './conclude.js';
+import { conclude, isFinished, type RunResult } from './conclude.js';
 import { type Connection, connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { type EarlierRun, earlierRun } from './earlier-run.js';
@@ -94,11 +94,7 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
 async function carryOut(run: Run): Promise<RunResult> {
-  if (run.past.finished) {
-    run.info(`The run ${run.folder.run} is finished: its reports are written again, nothing is sent.`);
-    run.rows = run.past.outcomes.size;
-    return end(run, undefined);
-  }
+  if (isFinished(run)) return end(run, undefined);
   let stopped: Error | undefined;
   try {
     const connection = await connect(run);

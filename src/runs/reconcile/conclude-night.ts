@@ -51,7 +51,7 @@ async function endedNight({ folder, request, source }: Run, summary: Summary, st
     night: nightOf(summary, stored?.facts),
     sha256: request.sha256,
     headings: source.meta.headings,
-    overridden: stored?.overridden ?? false,
+    overridden: stored?.tripped ?? false,
     ...(approves === undefined ? {} : { approves }),
   };
   if (!stored) return ended;

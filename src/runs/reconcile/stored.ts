@@ -7,10 +7,8 @@ import type { RunFolder } from '../layout.js';
 /** What a run found out before its first write; a run that is taken up again goes by it. */
 export interface Stored {
   readonly facts: ReconcileFacts;
-  /** False: a brake stopped it, and it is planned anew. */
-  readonly passed: boolean;
-  /** A brake tripped, and somebody let the run pass. */
-  readonly overridden?: boolean;
+  /** A brake tripped: where the run went on nevertheless, somebody let it pass. */
+  readonly tripped: boolean;
   /** Whether the absences of this run count. */
   readonly certain: boolean;
   /** Of the records that were absent before: those that a row of the file means. */

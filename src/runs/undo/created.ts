@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
-import type { SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import type { Fields } from '../../model/value.js';
 import { loadDirectory } from '../../pipeline/directory.js';
-import { compileMapping, type Mapping, usesCustomFields } from '../../pipeline/map.js';
+import { compileMapping, type Mapping } from '../../pipeline/map.js';
 import { type MatchOptions, matchKeys } from '../../pipeline/match.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../../pipeline/resolve.js';
 import type { StagedRow, StagedValue } from '../../pipeline/staged.js';
@@ -14,7 +13,8 @@ import { openSnapshot } from '../../service/snapshot.js';
 import type { Connection } from '../connect.js';
 import { readRequest } from '../earlier-run.js';
 import { runFolder } from '../layout.js';
-import type { Run } from '../run.js';
+import { type Run, sourceOptions } from '../run.js';
+import { mappingInput } from '../stage-rows.js';
 
 /** A record that the run created, as its file made it. */
 export interface CreatedRecord {
@@ -23,9 +23,6 @@ export interface CreatedRecord {
   /** Ids of the records that have its key; of those alone whose id the service had not told. */
   readonly ids?: readonly number[];
 }
-
-/** Rows as batches before the first is converted: they show the decimal sign and how dates are written. */
-const SAMPLE = 2_000;
 
 /**
  * Reads the file of the run that is undone once more, for what it gave to the records that were created: whether somebody
@@ -42,7 +39,7 @@ export async function readCreated(
   fields: readonly string[],
 ): Promise<ReadonlyMap<number, CreatedRecord>> {
   const { job, source } = await originalOf(run);
-  const mapping = await fit(job, source, connection);
+  const mapping = compileMapping(await mappingInput(job, source, connection));
   const wanted = new Set([...fields, ...mapping.key]);
   const { service, known, readAll } = connection;
   const rows = () => createdRows(source, mapping, created, wanted);
@@ -79,19 +76,7 @@ async function originalOf(run: Run): Promise<{ readonly job: RowsJob; readonly s
     );
   }
   const { job } = request.job;
-  const { format, header_row, encoding, delimiter, sheet } = job.source;
-  const options = { format, header_row, encoding, delimiter, ...(sheet === undefined ? {} : { sheet }) };
-  return { job, source: await openSource(join(folder.dir, 'work', request.source), options) };
-}
-
-/** The job, fitted to its file as the run did it. */
-async function fit(job: RowsJob, source: OpenSource, { spec, lexicon }: Connection): Promise<Mapping> {
-  const custom = usesCustomFields(job);
-  await Promise.all([custom.templates && lexicon.loadTemplates(), custom.forms && lexicon.loadForms()]);
-  const sample: SheetRow[] = [];
-  for await (const batch of source.rows()) if (sample.push(...batch) >= SAMPLE) break;
-  const { templates, forms } = lexicon;
-  return compileMapping({ job, meta: source.meta, spec, catalogue: { templates, forms }, sample });
+  return { job, source: await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)) };
 }
 
 /** The wanted fields of the rows whose records were created, in file order. */
