@@ -20,9 +20,10 @@ const OLDEST_FULL_MS = 14 * 24 * 3600_000;
  * service held it when the reading began or later, if the service gives every write a modification date that is not before any
  * shown until then (where records show theirs), or puts every write before all that was not written since (where they do
  * not, as the interface has it: dates as coarse as a day may then hide a change). Where the order is all there is, a few
- * pages of the list are looked at besides, others each time, and whoever writes reads the record again. What the service changes in a record without doing so (the name of a category or owner that was
- * renamed, a warranty status that follows from the date) is as old as the last full reading: at most `fullEvery` readings or
- * 14 days. A service that was seen to write one of this program's own changes without a new date is always read whole.
+ * pages of the list are looked at besides, others each time, and whoever writes reads the record again. What the service
+ * changes in a record without doing so (the name of a category or owner that was renamed, a warranty status that follows
+ * from the date) is as old as the last full reading: at most `fullEvery` readings or 14 days. A service that was seen to
+ * write one of this program's own changes without a new date is always read whole.
  *
  * A quiet list of n pages takes n + 2 requests; a delta reading one for each 25 records that were written since, and one to
  * three more (twice that where dates are as coarse as a day), and ten for each 100,000 records where much was modified

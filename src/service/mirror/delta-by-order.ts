@@ -1,7 +1,7 @@
 import { idOf } from '../answer.js';
 import { idSet } from '../id-set.js';
 import type { Json, Page } from '../port.js';
-import { countsDiffer, type Delta, doubt, frontIsWrong, type Rules, TOO_MUCH } from './delta.js';
+import { countsDiffer, type Delta, doubt, frontIsWrong, MOST_ROUNDS, type Rules, TOO_MUCH } from './delta.js';
 import { formOf, type Held } from './held.js';
 
 export interface OrderOptions {
@@ -18,8 +18,6 @@ export type OrderDelta =
   | (Omit<Extract<Delta, { kind: 'read' }>, 'watermark'> & { readonly front: readonly number[] })
   | Extract<Delta, { kind: 'doubt' }>;
 
-/** Looks at the front of the list; one that still finds something new then changes faster than it can be read. */
-const MOST_ROUNDS = 5;
 /** Pages in a row on which every record is as held: one may be records that were saved without a change. */
 const CLEAN_PAGES = 2;
 

@@ -40,7 +40,7 @@ export type Delta =
   | { readonly kind: 'doubt'; readonly why: string };
 
 /** Looks at the front of the list; one that still finds something new then changes faster than it can be read. */
-const MOST_ROUNDS = 5;
+export const MOST_ROUNDS = 5;
 /**
  * A date is given before its record can be seen, by clocks that differ: what is a little older than the watermark may be new,
  * too. It is read where it costs few pages; only older than the watermark is what can be relied on.
