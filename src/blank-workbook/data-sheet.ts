@@ -1,6 +1,6 @@
 import type { Cell, Fill, Workbook, Worksheet } from 'exceljs';
-import { columnName } from '../files/header.js';
-import { serialOfIso } from '../files/serial-date.js';
+import { serialOfIso } from '../files/number/serial-date.js';
+import { columnName } from '../files/table/header.js';
 import { cellText } from './cell-text.js';
 import type { BlankColumn } from './columns.js';
 import { setNote } from './heading-note.js';

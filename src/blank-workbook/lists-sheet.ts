@@ -1,5 +1,5 @@
 import type { Workbook } from 'exceljs';
-import { columnName } from '../files/header.js';
+import { columnName } from '../files/table/header.js';
 import { cellText } from './cell-text.js';
 import type { BlankWorkbook } from './plan.js';
 import { SUBCATEGORIES, SUBCATEGORY_OF } from './validation.js';

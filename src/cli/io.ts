@@ -52,7 +52,7 @@ export function printJson(io: Io, value: unknown): void {
 
 /**
  * Text that came from a file or from the service must not steer the terminal: every control character but tab and
- * line feed is replaced by its visible picture.
+ * line feed is replaced by its visible picture, and so is what turns the direction of the text round.
  */
 export function printable(text: string): string {
   return text.replace(CONTROLS, (char) => {
@@ -63,4 +63,7 @@ export function printable(text: string): string {
 
 const range = (from: number, to: number) => `${String.fromCharCode(from)}-${String.fromCharCode(to)}`;
 /** Built from code points, so that the source itself holds none of them: C0 without tab and line feed, DEL, C1. */
-const CONTROLS = new RegExp(`[${range(0x00, 0x08)}${range(0x0b, 0x1f)}${range(0x7f, 0x9f)}]`, 'g');
+const CONTROLS = new RegExp(
+  `[${range(0x00, 0x08)}${range(0x0b, 0x1f)}${range(0x7f, 0x9f)}\\u061c\\u2028-\\u202e\\u2066-\\u2069]`,
+  'g',
+);

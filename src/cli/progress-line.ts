@@ -1,13 +1,13 @@
 import { OUTCOMES } from '../model/outcome.js';
 import type { Progress } from '../runs/progress.js';
 
-/** Rows a second over the last moments, and what that means for the rest. */
+/** Rows and requests a second over the last moments, and what that means for the rest. */
 export interface Pace {
   /** Takes note of where a run stands; `at` in milliseconds. */
   note(progress: Progress, at: number): void;
   /** Rows a second; undefined until it can be told. */
   rate(): number | undefined;
-  /** Seconds left in this phase; undefined where total or rate are not known. */
+  /** Seconds left in this phase, by the requests left where these are known; undefined where neither they nor the rows tell. */
   left(): number | undefined;
 }
 
@@ -16,33 +16,37 @@ const WINDOW_MS = 10_000;
 
 export function pace(): Pace {
   let phase: Progress['phase'] | undefined;
-  let points: { at: number; done: number }[] = [];
-  let total: number | undefined;
-  const rate = () => {
+  let points: { at: number; done: number; made: number }[] = [];
+  let latest: Progress | undefined;
+  const perSecond = (what: 'done' | 'made') => {
     const [first, last] = [points[0], points.at(-1)];
     if (!first || !last || last.at - first.at < 200) return undefined;
-    return ((last.done - first.done) * 1000) / (last.at - first.at);
+    return ((last[what] - first[what]) * 1000) / (last.at - first.at);
   };
   return {
     note(progress, at) {
       if (progress.phase !== phase) points = [];
       phase = progress.phase;
-      total = progress.total;
-      points.push({ at, done: progress.done });
+      latest = progress;
+      points.push({ at, done: progress.done, made: progress.requests?.made ?? 0 });
       while (points.length > 2 && at - points[0]!.at > WINDOW_MS) points.shift();
     },
-    rate,
+    rate: () => perSecond('done'),
     left() {
-      const [speed, last] = [rate(), points.at(-1)];
-      if (!speed || !last || total === undefined) return undefined;
-      return Math.max(0, (total - last.done) / speed);
+      if (!latest) return undefined;
+      const { total, done, requests } = latest;
+      // A bound on the requests tells less than the rows do.
+      const sending = requests && requests.left > 0 && !requests.atMost ? perSecond('made') : undefined;
+      if (requests && sending) return requests.left / sending;
+      const speed = perSecond('done');
+      return !speed || total === undefined ? undefined : Math.max(0, total - done) / speed;
     },
   };
 }
 
 /**
  * One line of at most `columns` characters:
- * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 0:12 left · created 900, invalid 4`.
+ * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 15 requests, 0:12 left · created 900, invalid 4`.
  */
 export function progressLine(progress: Progress, speed: Pace, columns: number): string {
   const counted = number(progress.done);
@@ -53,13 +57,24 @@ export function progressLine(progress: Progress, speed: Pace, columns: number): 
   const parts = [
     `${progress.phase.padEnd(10)} ${bar}${rows}`,
     ...(rate === undefined ? [] : [`${number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate))} rows/s`]),
-    ...(left === undefined || progress.done === progress.total ? [] : [`${duration(left)} left`]),
+    rest(progress, left),
     OUTCOMES.filter((kind) => progress.outcomes[kind] > 0)
       .map((kind) => `${kind.replaceAll('_', ' ')} ${number(progress.outcomes[kind])}`)
       .join(', '),
   ];
   const line = parts.filter((part) => part !== '').join(' · ');
   return line.length > columns ? `${line.slice(0, Math.max(1, columns - 1))}…` : line;
+}
+
+/** `15 requests, 0:12 left`, as far as it is known; '' at the end of the rows. */
+function rest({ done, total, requests }: Progress, left: number | undefined): string {
+  if (done === total) return '';
+  const parts = left === undefined ? [] : [duration(left)];
+  if (requests && requests.left > 0) {
+    const counted = requests.left === 1 ? 'one request' : `${number(requests.left)} requests`;
+    parts.unshift(requests.atMost ? `at most ${counted}` : counted);
+  }
+  return parts.length === 0 ? '' : `${parts.join(', ')} left`;
 }
 
 function gauge(done: number, total: number, cells: number): string {

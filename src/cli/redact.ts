@@ -1,3 +1,5 @@
+import { secretForms } from '../model/secret-forms.js';
+
 /** Shorter ones are words of everyday text (`sandbox`): replacing them would garble messages and hide nothing. */
 const SHORTEST = 8;
 
@@ -6,9 +8,7 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
   const forms = new Set<string>();
   for (const secret of secrets) {
     if (secret.length < SHORTEST) continue;
-    forms.add(secret);
-    forms.add(JSON.stringify(secret).slice(1, -1));
-    forms.add(encodeURIComponent(secret));
+    for (const form of secretForms(secret)) forms.add(form);
   }
   // Longest first, so that a secret that contains another one leaves no remains.
   const ordered = [...forms].sort((a, b) => b.length - a.length);

@@ -1,4 +1,4 @@
-import cliProgress from 'cli-progress';
+import type { MultiBar, SingleBar } from 'cli-progress';
 import type { Progress, RunListener } from '../runs/progress.js';
 import { type Io, printable } from './io.js';
 import { pace, progressLine } from './progress-line.js';
@@ -13,15 +13,16 @@ export interface Screen extends Pick<RunListener, 'progress'> {
   stop(): void;
 }
 
-export function openScreen(io: Io): Screen {
+export async function openScreen(io: Io): Promise<Screen> {
   const { stderr } = io;
   if (!stderr.isTTY) {
     return { progress() {}, write: (text) => void stderr.write(text), busy: false, stop() {} };
   }
+  const { default: cliProgress } = await import('cli-progress');
   const speed = pace();
   let latest: Progress | undefined;
-  let bars: cliProgress.MultiBar | undefined;
-  let bar: cliProgress.SingleBar | undefined;
+  let bars: MultiBar | undefined;
+  let bar: SingleBar | undefined;
   const stop = () => {
     // Lines that wait for a redraw are printed by it.
     bars?.update();

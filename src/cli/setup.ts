@@ -46,7 +46,8 @@ export async function readSettings(cli: Cli, flags: SettingFlags): Promise<Setti
 /** For the redactor alone; a file that cannot be read is reported by what needs it. */
 function tokenIn(path: string): string[] {
   try {
-    return [readFileSync(path, 'utf8').trim()];
+    const text = readFileSync(path, 'utf8').trim();
+    return [text, text.replace(/^bearer\s+/i, '')];
   } catch {
     return [];
   }
@@ -69,9 +70,9 @@ export interface Telling {
 export async function openTelling(cli: Cli, settings: Settings): Promise<Telling> {
   const { openLog } = await import('./log.js');
   const { stderr } = cli.io;
-  const screen = openScreen(cli.io);
+  const screen = await openScreen(cli.io);
   const terminal = stderr.isTTY === true;
-  const log = openLog({ level: settings.logLevel, terminal, screen, secrets: cli.secrets });
+  const log = await openLog({ level: settings.logLevel, terminal, screen, secrets: cli.secrets });
   let run: string | undefined;
   const notice = ({ level, text }: Notice) => {
     if (terminal) screen.write(printable(level === 'warn' ? `warning: ${text}\n` : `${text}\n`));

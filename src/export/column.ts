@@ -11,8 +11,10 @@ export type Exportable = ExportableName;
 export interface ExportRecord {
   /** As the service sent it. */
   readonly json: Json;
-  /** In canonical form; only of resources that can be written. */
-  readonly read?: ReadRecord;
+  /** In canonical form; only of resources that can be written. Made when it is first asked for: most cells do without. */
+  readonly read?: ReadRecord | undefined;
+  /** `read` says nothing but what stands in `json`. */
+  readonly asSent?: boolean;
 }
 
 /** What of the read form a column shows. */

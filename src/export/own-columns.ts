@@ -40,10 +40,17 @@ export function readPaths(field: FieldSpec): readonly string[] {
 function ownColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
   const { name, type } = field;
   const isCountry = type.kind === 'country';
+  const first = valueFinder(paths);
+  const saysItself = selfEvident(type);
   return {
     ...plainColumn(path, type, paths),
     ...about(field),
     text(record) {
+      if (record.asSent) {
+        const raw = first(record.json);
+        if (raw === undefined) return '';
+        if (saysItself(raw)) return rawText(raw);
+      }
       const value = record.read?.fields[name];
       if (isEmpty(value)) return firstRaw(record, paths);
       return isCountry ? countryText(record, paths, value!) : valueCell(value!);
@@ -51,14 +58,38 @@ function ownColumn(field: FieldSpec, path: string, paths: readonly string[]): Ex
   };
 }
 
+/** What is both its own canonical value and its own text: of most cells it need not be found out what they mean. */
+function selfEvident(type: FieldType): (raw: unknown) => boolean {
+  switch (type.kind) {
+    case 'text':
+    case 'email':
+      return (raw) => typeof raw === 'string' || typeof raw === 'number';
+    case 'integer':
+    case 'decimal':
+      return (raw) => typeof raw === 'number';
+    case 'boolean':
+      return (raw) => typeof raw === 'boolean';
+    case 'enum':
+      return (raw) => typeof raw === 'string' && type.values.includes(raw);
+    case 'date':
+      return (raw) => typeof raw === 'string' && ISO_DATE.test(raw);
+    default:
+      return () => false;
+  }
+}
+
+/** One that is no date of the calendar is shown as it came, too. */
+const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
+
 /** A column without a canonical value. */
 function plainColumn(path: string, type: FieldType, paths: readonly string[]): ExportColumn {
+  const first = valueFinder(paths);
   return {
     heading: path,
     kind: path === 'id' ? 'id' : tableKind(type),
     type,
     source: { kind: 'path', path },
-    text: (record) => firstRaw(record, paths),
+    text: ({ json }) => rawText(first(json)),
   };
 }
 
@@ -113,6 +144,7 @@ function referenceColumns(
       note: `${field.label}: id in the service. For information.`,
       text(record) {
         const raw = firstValue(record, paths);
+        if (raw === undefined && record.asSent) return '';
         const id = isMembers(raw) ? raw['id'] : typeof raw === 'string' ? undefined : raw;
         return rawText(id) || refPart(record.read?.fields[field.name], ({ id }) => String(id));
       },
@@ -125,6 +157,7 @@ function referenceColumns(
       ...about(field),
       text(record) {
         const raw = firstValue(record, paths);
+        if (raw === undefined && record.asSent) return '';
         if (typeof raw === 'string' || Array.isArray(raw)) return rawText(raw);
         const own = isMembers(raw) ? rawText(raw[title]) : '';
         // A contract without a number is not known by its name.
@@ -142,6 +175,7 @@ function nameColumn(field: FieldSpec, path: string, paths: readonly string[]): E
     text(record) {
       const raw = firstValue(record, paths);
       if (!isNothing(raw) && !isMembers(raw)) return rawText(raw);
+      if (raw === undefined && record.asSent) return '';
       return refPart(record.read?.fields[field.name], ({ id, name }) => name ?? String(id)) || rawText(raw);
     },
   };
@@ -160,6 +194,16 @@ function countryText(record: ExportRecord, paths: readonly string[], value: Valu
   if (typeof raw === 'string' || typeof raw === 'number') return rawText(raw);
   if (!isRef(value)) return valueCell(value);
   return value.name ?? countryByCode(value.id)?.name ?? String(value.id);
+}
+
+/** `firstValue` for columns that every record is asked for. */
+function valueFinder(paths: readonly string[]): (json: ExportRecord['json']) => unknown {
+  const [path = ''] = paths;
+  if (paths.length !== 1 || path.includes('.')) return (json) => firstValue({ json }, paths);
+  return (json) => {
+    const raw = Object.hasOwn(json, path) ? json[path] : undefined;
+    return isNothing(raw) ? undefined : raw;
+  };
 }
 
 function firstValue({ json }: ExportRecord, paths: readonly string[]): unknown {

@@ -1,4 +1,4 @@
-import { readRecord } from '../resources/read.js';
+import { type ReadRecord, readRecord } from '../resources/read.js';
 import { recordId } from '../resources/read-value.js';
 import { resourceSpec } from '../resources/registry.js';
 import { type ResourceName, WRITABLE } from '../resources/spec.js';
@@ -18,7 +18,14 @@ export function exportRecord(
   json: Json,
   { lexicon }: Pick<ExportContext, 'lexicon'>,
 ): ExportRecord {
-  return isWritable(resource) && recordId(json['id']) !== undefined
-    ? { json, read: readRecord(resourceSpec(resource), json, lexicon) }
-    : { json };
+  if (!isWritable(resource) || recordId(json['id']) === undefined) return { json };
+  let read: ReadRecord | undefined;
+  return {
+    json,
+    asSent: true,
+    get read() {
+      read ??= readRecord(resourceSpec(resource), json, lexicon);
+      return read;
+    },
+  };
 }

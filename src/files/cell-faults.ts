@@ -1,5 +1,5 @@
 import type { RowFault } from '../model/row.js';
-import { columnName } from './header.js';
+import { columnName } from './table/header.js';
 
 type CellCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
 

@@ -1,16 +1,20 @@
 /**
  * Formula protection for CSV, reversible (contract, section 6).
  *
- * A cell is escaped by one leading apostrophe when a spreadsheet program would run it, or one of its lines, as a
- * formula: when the first character after blanks, no-break spaces, zero-width characters and quotation marks is one
- * of `= + - @` (also in their full-width forms), `|` or `%`, or when the cell begins with a tab or carriage return.
+ * A cell is escaped by one leading apostrophe when a spreadsheet program would run it as a formula: when the first
+ * character after blanks, no-break spaces, zero-width characters and quotation marks is one of `= + - @` (also in their
+ * full-width forms), `|` or `%`, or when the cell begins with a tab or carriage return.
  *
  * A sign before a plain number, a telephone number or a date is no formula. They are told apart by what stands after
  * the sign: nothing but digits and the punctuation of numbers, telephone numbers and dates (`. , ( ) / : -`, blanks,
  * a final `%`, an exponent). Without letters, further operators or cell references nothing can be called or read.
  *
- * The decision ignores leading apostrophes, so `'=1` is escaped to `''=1`: text that looks escaped gets one more,
- * and `unescapeFormula(escapeFormula(text)) === text` holds for every text.
+ * A file may be opened with another delimiter than its own, or with a program that takes a line break for the end of a
+ * row: what follows a line break or a delimiter inside a cell is then a cell of its own. Where that would run, two
+ * apostrophes are put before it, and one before the cell. Two, because one stands there in ordinary text (`'a','-b'`).
+ *
+ * Every decision ignores apostrophes at the beginning, and text that looks escaped gets more of them (`'=1` becomes
+ * `''=1`), so `unescapeFormula(escapeFormula(text)) === text` holds for every text. Reading back needs no delimiter.
  */
 
 const LEAD = '\\p{Zs}\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u2064\\u2066-\\u2069\\uFEFF\\u00AD"\'`´‘’‚“”„«»‹›';
@@ -35,27 +39,51 @@ function runs(line: string): boolean {
   return TRIGGER.has(first) && !HARMLESS.test(rest);
 }
 
-function needsEscape(text: string): boolean {
-  if (!CANDIDATE.test(text)) return false;
-  if (CONTROL_START.test(text)) return true;
-  // A formula may span lines, so the first sign is harmless only if the whole text is; a later line is a cell of its own
-  // where a program takes the line break for the end of a row.
-  return (
-    runs(text) ||
-    (/[\r\n]/.test(text) &&
-      text
-        .split(/\r\n|[\r\n]/)
-        .slice(1)
-        .some(runs))
-  );
+/** A formula may span lines, so the first sign is harmless only if the whole text is. */
+function startRuns(text: string): boolean {
+  return CONTROL_START.test(text) || runs(text);
 }
 
-/** The text as it is written to a CSV file. */
-export function escapeFormula(text: string): string {
-  return needsEscape(text) ? `'${text}` : text;
+/** What ends a cell somewhere: line breaks, and the delimiters that files are opened with. */
+const END = /[\r\n\t;,|]/;
+const PART = /(?<=([\r\n\t;,|]))[^\r\n\t;,|]+/g;
+
+/** Changes the number of apostrophes before each part after an END that would run as a cell of its own. */
+function changeParts(text: string, change: (apostrophes: number, end: string) => number): string {
+  if (!END.test(text)) return text;
+  return text.replace(PART, (part: string, end: string) => {
+    if (!runs(part)) return part;
+    const there = leadingApostrophes(part);
+    return "'".repeat(change(there, end)) + part.slice(there);
+  });
 }
 
-/** The text that `escapeFormula` was given; text it did not escape comes back as it is. */
+function leadingApostrophes(text: string): number {
+  let count = 0;
+  while (text.charCodeAt(count) === 0x27) count++;
+  return count;
+}
+
+/** `escapeFormula` for a file with this delimiter, which ends no cell inside quotes. */
+export function escapeFormulaFor(delimiter: string): (text: string) => string {
+  // 0 → 2, 1 → 1 (it is no formula as it stands), 2 → 4, 3 → 5: no two texts become one.
+  const more = (there: number, end: string) => (there === 1 || (there === 0 && end === delimiter) ? there : there + 2);
+  return (text) => {
+    if (!CANDIDATE.test(text)) return text;
+    const safe = changeParts(text, more);
+    return safe !== text || startRuns(text) ? `'${safe}` : text;
+  };
+}
+
+/** The text as it is written to a CSV file with commas. */
+export const escapeFormula = escapeFormulaFor(',');
+
+/** The text that `escapeFormula` was given, whatever the delimiter; text it did not escape comes back as it is. */
 export function unescapeFormula(text: string): string {
-  return text.charCodeAt(0) === 0x27 && needsEscape(text.slice(1)) ? text.slice(1) : text;
+  if (text.charCodeAt(0) !== 0x27 || !CANDIDATE.test(text)) return text;
+  const safe = text.slice(1);
+  const plain = safe.includes("''")
+    ? changeParts(safe, (there) => (there === 2 || there > 3 ? there - 2 : there))
+    : safe;
+  return plain !== safe || startRuns(plain) ? plain : text;
 }

@@ -15,8 +15,12 @@ export interface SourceLimits {
   readonly zipEntries: number;
   /** Bytes of a workbook part that is read whole (workbook, styles, relations). */
   readonly partBytes: number;
-  /** Bytes of the shared strings of a workbook, kept in memory. */
+  /** Bytes of the shared strings of a workbook. */
   readonly sharedStringBytes: number;
+  /** Bytes of them that are kept in memory; beyond that they go to a file. */
+  readonly sharedStringMemory: number;
+  /** Folder of that file, instead of the system's folder for temporary files. */
+  readonly spillFolder?: string;
   /** Bytes of a gzipped workbook, which is unpacked into memory. */
   readonly gzippedWorkbookBytes: number;
 }
@@ -32,7 +36,8 @@ export const DEFAULT_LIMITS: SourceLimits = {
   ratioFromBytes: 64 * MB,
   zipEntries: 10_000,
   partBytes: 32 * MB,
-  sharedStringBytes: 512 * MB,
+  sharedStringBytes: 4 * 1024 * MB,
+  sharedStringMemory: 64 * MB,
   gzippedWorkbookBytes: 256 * MB,
 };
 

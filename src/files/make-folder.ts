@@ -110,6 +110,8 @@ function reasonOf(error: unknown, at: string): string {
     case 'ENOSPC':
     case 'EDQUOT':
       return 'the disk is full';
+    case 'EIO':
+      return 'the disk reports an input/output error';
     case 'ENAMETOOLONG':
       return `the name of ${at} is too long`;
     case 'ELOOP':

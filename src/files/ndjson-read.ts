@@ -3,7 +3,7 @@ import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.j
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { fileBytes } from './bytes.js';
 import { LINE_FAULT, LINE_KEY, textFault, withoutReplacement } from './cell-faults.js';
-import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding.js';
+import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
 import { type SourceLimits, sizeText } from './limits.js';
 import { withoutMeaning } from './stated.js';

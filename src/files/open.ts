@@ -1,19 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
-import type { OpenSource, SourceFormat, SourceOptions } from '../model/source.js';
+import type { OpenSource, SourceOptions } from '../model/source.js';
 import { headBytes, isGzip, readFault, unpackedHead } from './bytes.js';
-import { openCsv } from './csv-read.js';
 import { type SourceLimits, withLimits } from './limits.js';
-import { openNdjson } from './ndjson-read.js';
-import { sniffFormat } from './sniff.js';
-import { openXlsx } from './xlsx-read.js';
+import { type FileForm, sniffFormat } from './sniff.js';
+import { withoutFooter } from './table/footer.js';
 
 const HEAD = 64 * 1024;
 
 /**
- * Opens a table: CSV, XLSX or NDJSON, each also gzipped, known by its bytes and not by its name. What the options leave
+ * Opens a table: CSV, XLSX, ODS or NDJSON, each also gzipped, known by its bytes and not by its name. What the options leave
  * open is detected and stated in `meta`, with the evidence. The file is looked through to its end first, so that a
  * damaged or cut-off file is refused whole, before a row is handed out; rows are then read again, as a stream.
+ *
+ * Rows that are no data for certain are left out (`withoutFooter`); `meta.warnings` names them once the rows have been read.
  *
  * Throws `RunError('failed')` for a file that cannot be read as a table, `RunError('usage')` for options that
  * contradict the file. Faults of single rows are values (`SheetRow.faults`).
@@ -33,18 +33,56 @@ export async function openSource(
       throw new RunError('failed', `${path}: the file is empty${gzip ? ' once unpacked' : ''}. Nothing was sent.`);
     }
     const found = await sniffFormat(path, head);
-    const format = settle(path, found, options.format);
-    switch (format) {
-      case 'csv':
-        return await openCsv({ path, gzip, head }, options, bounds);
-      case 'ndjson':
-        return await openNdjson({ path, gzip, head }, options, bounds);
-      case 'xlsx':
-        return await openXlsx({ path, gzip }, options, bounds);
-    }
+    const file = { path, gzip, head, whole: head.length < HEAD };
+    const table = await openAs(settle(path, found, options.format), file, options, bounds);
+    return withoutFooter(table, options.footer);
   } catch (error) {
     throw readFault(path, error);
   }
+}
+
+/** Loads the reader that the file needs, and no other. */
+async function openAs(
+  form: FileForm,
+  file: { readonly path: string; readonly gzip: boolean; readonly head: Buffer; readonly whole: boolean },
+  options: SourceOptions,
+  bounds: SourceLimits,
+): Promise<OpenSource> {
+  switch (form) {
+    case 'csv': {
+      const { openCsv } = await import('./csv/read.js');
+      return await openCsv(file, options, bounds);
+    }
+    case 'ndjson': {
+      const { openNdjson } = await import('./ndjson-read.js');
+      return await openNdjson(file, options, bounds);
+    }
+    case 'flat-ods': {
+      const { openFlatOds } = await import('./ods/read.js');
+      return await openFlatOds(file, options, bounds);
+    }
+    case 'zip':
+      return await openBook(file, options, bounds);
+  }
+}
+
+async function openBook(
+  file: { readonly path: string; readonly gzip: boolean },
+  options: SourceOptions,
+  bounds: SourceLimits,
+): Promise<OpenSource> {
+  const [{ workbookArchive }, { workbookKind }] = await Promise.all([
+    import('./package/workbook-file.js'),
+    import('./package/zip-kind.js'),
+  ]);
+  const archive = await workbookArchive(file, bounds);
+  const book = { path: file.path, gzip: file.gzip, archive };
+  if ((await workbookKind(file.path, archive)) === 'ods') {
+    const { openOds } = await import('./ods/read.js');
+    return await openOds(book, options, bounds);
+  }
+  const { openXlsx } = await import('./xlsx/read.js');
+  return await openXlsx(book, options, bounds);
 }
 
 async function assertRegularFile(path: string): Promise<void> {
@@ -53,11 +91,17 @@ async function assertRegularFile(path: string): Promise<void> {
   if (!info.isFile()) throw new RunError('failed', `${path}: this is a pipe or device, not a file. Name a file.`);
 }
 
-/** Text may be read as CSV or NDJSON, as the job says; a workbook is a workbook. */
-function settle(path: string, found: SourceFormat, stated: SourceOptions['format']): SourceFormat {
+/**
+ * Text may be read as CSV or NDJSON, as the job says; a workbook is a workbook. Which of the two kinds it is, the file
+ * itself tells: a job that states one is given the other when its rejected rows come back corrected.
+ */
+function settle(path: string, found: FileForm, stated: SourceOptions['format']): FileForm {
   if (stated === undefined || stated === 'auto' || stated === found) return found;
-  if (found === 'xlsx' || stated === 'xlsx') {
-    const what = found === 'xlsx' ? 'a zip file (a workbook)' : 'text';
+  const isBook = found === 'zip' || found === 'flat-ods';
+  const wantsBook = stated === 'xlsx' || stated === 'ods';
+  if (isBook && wantsBook) return found;
+  if (isBook || wantsBook) {
+    const what = found === 'zip' ? 'a zip file (a workbook)' : isBook ? 'an OpenDocument spreadsheet' : 'text';
     throw new RunError(
       'usage',
       `${path}: source.format is ${stated}, but the file is ${what}. Remove source.format or name the right file.`,

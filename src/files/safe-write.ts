@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RunError } from '../model/error.js';
+import { reached } from '../trace/milestones.js';
 import { readFault } from './bytes.js';
 import { sizeText } from './limits.js';
+import { openLinkless } from './open-linkless.js';
 
 const COPY_LIMIT = 8 * 1024 * 1024 * 1024;
 const CHUNK = 1024 * 1024;
@@ -22,6 +24,14 @@ function writeFault(path: string, error: unknown): unknown {
         'failed',
         `${path}: could not be written because the disk is full. Nothing unfinished is left behind. ` +
           `Free space in ${folder} and run again.`,
+        [],
+        options,
+      );
+    case 'EIO':
+      return new RunError(
+        'failed',
+        `${path}: could not be written because the disk reports an input/output error. Nothing unfinished is left ` +
+          `behind. Check the disk of ${folder} and run again.`,
         [],
         options,
       );
@@ -57,12 +67,22 @@ export async function placeSafely(
     } finally {
       await file.close();
     }
+    reached('file-made');
     await rename(temporary, path);
     await flushFolder(dirname(path));
+    reached('file-renamed');
   } catch (error) {
     await rm(temporary, { force: true });
     throw writeFault(path, error);
   }
+}
+
+const UNFINISHED = /^\..+\.[0-9a-f]{12}\.tmp$/;
+
+/** Removes what killed processes left of files they were making here. Only where nobody makes one now: under the folder's lock. */
+export async function removeUnfinished(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (UNFINISHED.test(name)) await rm(join(folder, name), { force: true });
 }
 
 async function flushFolder(folder: string): Promise<void> {
@@ -108,19 +128,23 @@ async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }
 
+export interface CopyOptions {
+  /** Bytes; larger files are refused. */
+  readonly limit?: number;
+  /** `from` was found to lead through no link: one that has appeared on it since is refused (`openLinkless`). */
+  readonly linkless?: boolean;
+}
+
 /**
  * Copies a file for this process alone while hashing it, so that what is imported is what was hashed. Refuses with
- * `RunError('failed')` what is no plain file, is larger than `limit` bytes, or changes while it is copied.
+ * `RunError('failed')` what is no plain file, is larger than `limit`, or changes while it is copied.
  */
 export async function copyPrivately(
   from: string,
   to: string,
-  limit = COPY_LIMIT,
+  { limit = COPY_LIMIT, linkless = false }: CopyOptions = {},
 ): Promise<{ sha256: string; bytes: number }> {
-  // Non-blocking, so that a pipe without a writer is refused rather than waited for.
-  const source = await open(from, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
-    throw readFault(from, error);
-  });
+  const source = await (linkless ? openLinkless(from) : openFollowing(from));
   try {
     const before = await source.stat({ bigint: true });
     if (before.isDirectory()) throw new RunError('failed', `${from}: this is a folder. Name a file.`);
@@ -129,7 +153,7 @@ export async function copyPrivately(
       throw new RunError('failed', `${from}: the file is larger than ${sizeText(limit)}. Split it.`);
     }
     const hash = createHash('sha256');
-    let bytes = 0;
+    let [bytes, sha256] = [0, ''];
     await placeSafely(to, async (temporary) => {
       const target = await open(temporary, 'wx', 0o600);
       try {
@@ -148,8 +172,11 @@ export async function copyPrivately(
       } finally {
         await target.close();
       }
+      sha256 = hash.digest('hex');
       const after = await source.stat({ bigint: true });
-      if (bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs) {
+      const written = bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
+      // Its time can be put back. Renamed, replaced or given another right, it is still what was read.
+      if (written || (after.ctimeNs !== before.ctimeNs && (await hashOf(source, from)) !== sha256)) {
         throw new RunError(
           'failed',
           `${from}: the file changed while it was read; it is still being written. Nothing was sent. ` +
@@ -157,8 +184,28 @@ export async function copyPrivately(
         );
       }
     });
-    return { sha256: hash.digest('hex'), bytes };
+    return { sha256, bytes };
   } finally {
     await source.close();
+  }
+}
+
+async function openFollowing(path: string): Promise<FileHandle> {
+  // Non-blocking, so that a pipe without a writer is refused rather than waited for.
+  return open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw readFault(path, error);
+  });
+}
+
+async function hashOf(source: FileHandle, from: string): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await source.read(buffer, 0, CHUNK, at).catch((error: unknown) => {
+      throw readFault(from, error);
+    });
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(buffer.subarray(0, bytesRead));
+    at += bytesRead;
   }
 }

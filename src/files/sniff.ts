@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { RunError } from '../model/error.js';
-import type { SourceFormat } from '../model/source.js';
-import { encodingOfHead } from './encoding.js';
+import { encodingOfHead } from './encoding/encoding.js';
 
 const OLE2 = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 
@@ -26,10 +25,13 @@ const FOREIGN: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
+/** What the first bytes of a file tell; which workbook a zip file is, its parts tell. */
+export type FileForm = 'csv' | 'ndjson' | 'zip' | 'flat-ods';
+
 /** What the file is, from its first (unpacked) bytes; throws `RunError('failed')` naming what cannot be read. */
-export async function sniffFormat(path: string, head: Buffer): Promise<SourceFormat> {
+export async function sniffFormat(path: string, head: Buffer): Promise<FileForm> {
   if (head.subarray(0, 8).equals(OLE2)) throw await oleFault(path);
-  if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5 || head[2] === 7)) return 'xlsx';
+  if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5 || head[2] === 7)) return 'zip';
   const start = head.subarray(0, 16).toString('latin1');
   for (const [name, beginnings] of FOREIGN) {
     if (beginnings.some((beginning) => start.startsWith(beginning))) {
@@ -40,13 +42,31 @@ export async function sniffFormat(path: string, head: Buffer): Promise<SourceFor
   const text = (mark?.encoding.startsWith('utf-16') ? utf16Text(head, mark.encoding) : head.toString('utf8'))
     .replace(/^[\ufeff\s]+/, '')
     .slice(0, 4_000);
-  if (/^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|meta|style|div)\b/i.test(text)) {
+  if (
+    /^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|thead|tbody|tr|center|font|meta|style|div)\b/i.test(
+      text,
+    )
+  ) {
     throw new RunError(
       'failed',
       `${path}: this is an HTML page, whatever its name says. Web applications often export one under the name .xls. ` +
         'Open it in the spreadsheet program and save it as .xlsx or .csv.',
     );
   }
+  if (/^MIME-Version:\s*1\.0\r?\n/i.test(text)) {
+    throw new RunError(
+      'failed',
+      `${path}: this is a web archive (MHTML), whatever its name says. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
+    );
+  }
+  if (/^ID;P\w*(?:;\w+)*\r?\n(?:[PFBCO];|NN;)/.test(text)) {
+    throw new RunError(
+      'failed',
+      `${path}: this is a SYLK file (.slk), which is not read. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
+    );
+  }
+  if (/^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:\w+:)?document\s[^>]*opendocument\.spreadsheet/i.test(text))
+    return 'flat-ods';
   if (/^<\?xml\b|^<(?:\w+:)?(?:Workbook|document|office)/i.test(text)) {
     const what = /urn:schemas-microsoft-com:office:spreadsheet|progid="Excel/.test(text)
       ? 'an XML spreadsheet of Excel 2003'

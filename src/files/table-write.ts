@@ -1,7 +1,7 @@
 import { createGzip } from 'node:zlib';
 import { RunError, RunInterrupted } from '../model/error.js';
 import type { TableAbout, TableColumn, TableRows } from '../model/table.js';
-import { csvEncoder } from './csv-write.js';
+import { csvEncoder } from './csv/write.js';
 import { tableFormat } from './table-format.js';
 import { ndjsonEncoder } from './table-json.js';
 import { placeTable } from './table-place.js';

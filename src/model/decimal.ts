@@ -26,9 +26,15 @@ export class Decimal {
       whole = padded.slice(0, padded.length + exponent);
     }
     whole = whole.replace(/^0+(?=\d)/, '') || '0';
-    fraction = fraction.replace(/0+$/, '');
+    // Looked for from their first one only: a run of them further left is passed over at once.
+    fraction = fraction.replace(/(?<!0)0+$/, '');
     const digits = fraction ? `${whole}.${fraction}` : whole;
     return new Decimal(match[1] === '-' && digits !== '0' ? `-${digits}` : digits);
+  }
+
+  /** The Decimal of a text that is canonical already, because it is the text of one. */
+  static canonical(text: string): Decimal {
+    return new Decimal(text);
   }
 
   static of(source: string | number): Decimal {

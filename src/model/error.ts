@@ -27,3 +27,24 @@ export class RunInterrupted extends RunError {
     super('failed', 'The run was interrupted.');
   }
 }
+
+/** Codes of the system (ENOSPC, EACCES …), from an error down through its causes. */
+export function codesOf(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if ('code' in at && typeof at.code === 'string') codes.push(at.code);
+  }
+  return codes;
+}
+
+/** Whether something failed for want of space: it goes on once there is some. */
+export function isDiskFull(error: unknown): boolean {
+  return codesOf(error).some((code) => code === 'ENOSPC' || code === 'EDQUOT');
+}
+
+/** Why something could not be written, in words. */
+export function diskWords(error: unknown): string {
+  if (isDiskFull(error)) return 'the disk is full';
+  if (codesOf(error).includes('EIO')) return 'the disk reports an input/output error';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -32,9 +32,10 @@ const brake = z
   .transform((value) => String(value).replace(/\s/g, ''));
 
 export const sourceOptions = z.strictObject({
-  format: z.enum(['auto', 'csv', 'xlsx', 'ndjson']).default('auto'),
+  format: z.enum(['auto', 'csv', 'xlsx', 'ods', 'ndjson']).default('auto'),
   sheet: z.union([z.string().min(1), z.number().int().min(1)]).optional(),
   header_row: z.union([z.literal('auto'), z.number().int().min(1)]).default('auto'),
+  footer: z.enum(['auto', 'keep']).optional(),
   encoding: z.string().min(1).default('auto'),
   delimiter: z.string().min(1).default('auto'),
   dates: z.array(z.string().min(1)).optional(),

@@ -1,12 +1,16 @@
 import type { SheetRow } from './row.js';
 
-export type SourceFormat = 'csv' | 'xlsx' | 'ndjson';
+export type SourceFormat = 'csv' | 'xlsx' | 'ods' | 'ndjson';
 
 /** What a job may say about its file; everything is optional, `auto` means detect. */
 export interface SourceOptions {
   readonly format?: SourceFormat | 'auto';
   readonly sheet?: string | number;
   readonly header_row?: number | 'auto';
+  /** The headings a job maps: they tell the heading row where the table leaves it open. */
+  readonly expect?: readonly string[];
+  /** Totals, notes and repeated headings among the rows: `auto` leaves them out and says so, `keep` reads them as data. */
+  readonly footer?: 'auto' | 'keep';
   readonly encoding?: string;
   readonly delimiter?: string;
 }

@@ -1,14 +1,32 @@
 import { fault, type Issue } from '../model/issue.js';
-import { type Fields, normaliseKey, sameValue, type Value } from '../model/value.js';
-import { readRecord } from '../resources/read.js';
+import type { RowsJob } from '../model/job.js';
+import type { Fields } from '../model/value.js';
 import { createBody } from '../resources/write.js';
 import type { Json, WriteAnswer } from '../service/port.js';
+import { heldOfCreate } from './created-record.js';
+import { isGuarded } from './guard.js';
+import { keptOfCreate } from './kept-of-create.js';
 import { forgetUnnamed, remember, rememberUnnamed } from './memory.js';
 import { rejection } from './rejection.js';
-import { type Create, type Ended, stillOpen, unsent, type WriteContext, whileOpen } from './writing.js';
+import {
+  type Create,
+  type Ended,
+  stillOpen,
+  unsent,
+  type WriteContext,
+  type WriteState,
+  whileOpen,
+} from './writing.js';
 
-/** After an answer of its own that tells of a failure, the service has nothing under way: short looks are enough. */
+/**
+ * After an answer of its own that tells of a failure, the service has nothing under way: where it guards the key itself,
+ * short looks are enough.
+ */
 const ANSWERED_WINDOW = [200, 1_000, 3_000];
+/** Where the service guards the key and takes other creates: chance may befall one row several times. */
+const MOST_TRIES = 4;
+
+type Open = Extract<WriteAnswer, { kind: 'open' }>;
 
 /**
  * Creates one record. A create is never repeated blindly:
@@ -17,36 +35,117 @@ const ANSWERED_WINDOW = [200, 1_000, 3_000];
  *   open → looked up by key over the settle window
  *          found, same content → created        found, other content → conflict
  *          several → ambiguous                  cannot be looked up → unknown
- *          not found → sent once more; open again and not found → unknown
+ *          not found → sent once more; open again and not found → unknown, or, where the service guards the key and
+ *          takes other creates meanwhile, sent again, up to four times in all
+ *          not found, may still be under way, and the service does not guard the key → unknown: it would come twice
  *   open, and the run stops before it is known → no outcome: `runs resume` settles it
  */
 export async function applyCreate(change: Create, context: WriteContext): Promise<Ended> {
-  const ended = await attempt(change, context);
-  if (ended.kind !== 'created' && ended.kind !== 'unknown') forgetUnnamed(change.fields, context);
+  const since = context.created();
+  const sent = context.elapsed();
+  const answer = await send(change, context);
+  const ended =
+    answer.kind === 'open' ? goOn(change, answer, since, sent, context) : closed(change, answer, 1, context);
+  // Nearly always the answer says all, and nothing is waited for.
+  const { kind } = ended instanceof Promise ? await ended : ended;
+  if (kind !== 'created' && kind !== 'unknown') forgetUnnamed(change.fields, context);
   return ended;
 }
 
-async function attempt(change: Create, context: WriteContext): Promise<Ended> {
-  const since = context.created();
-  const answer = await send(change, context);
-  if (answer.kind !== 'open') return closed(change, answer, 1, context);
-  const first = await settle(change, answer, 1, since, context);
-  if (first !== 'absent') return first;
-  const again = await whileOpen(context, () => send(change, context));
-  if (again.kind === 'unsent') throw stillOpen(again.reason, context);
-  if (again.kind === 'done') return closed(change, again, 2, context);
-  // A refusal now may be the first request's doing: it may have taken effect after the last look.
-  const second = await settle(change, again, 2, since, context);
-  if (second !== 'absent') return second;
-  if (again.kind !== 'open') return closed(change, again, 2, context);
-  return unknown(change, `${again.reason}; looked up by key and not found`, 2);
+/** After a first request whose effect is open. `since` and `sent`: what `created` and the clock said when it was sent. */
+async function goOn(change: Create, first: Open, since: number, sent: number, context: WriteContext): Promise<Ended> {
+  let createdBefore = since;
+  let answer = first;
+  for (let attempts = 1; ; attempts++) {
+    const { reason } = answer;
+    const settled = await settle(change, answer, attempts, since, context);
+    if (settled !== 'absent') return settled;
+    const doubt = await whyNotAgain(change, answer, { attempts, sent, createdBefore }, context);
+    if (doubt !== undefined) return unknown(change, `${reason}; ${doubt}`, attempts);
+    createdBefore = context.created();
+    const again = await whileOpen(context, () => send(change, context));
+    if (again.kind === 'unsent') throw stillOpen(again.reason, context);
+    if (again.kind === 'done') return closed(change, again, attempts + 1, context);
+    if (again.kind === 'refused') return refusedAgain(change, again, reason, attempts + 1, since, context);
+    answer = again;
+  }
+}
+
+/** Why a create that is open and not found is not sent once more; undefined where it is. */
+async function whyNotAgain(
+  change: Create,
+  answer: Open,
+  { attempts, sent, createdBefore }: { attempts: number; sent: number; createdBefore: number },
+  context: WriteContext,
+): Promise<string | undefined> {
+  const notFound = 'looked up by key and not found';
+  if (isGuarded(change.fields, context.guarding)) {
+    // The second try is always made; further ones where the service took other creates meanwhile: so it is not this record.
+    if (attempts === 1 || (attempts < MOST_TRIES && context.created() > createdBefore)) return undefined;
+    return notFound;
+  }
+  if (answer.pending) return `${notFound}, and it may still be under way`;
+  if (attempts > 1) return notFound;
+  return (await lookUpsLag(sent, context)) ? 'look-ups do not show yet what the service created meanwhile' : undefined;
+}
+
+/** A refusal of a repetition may be the first request's doing: it may have taken effect after the last look. */
+async function refusedAgain(
+  change: Create,
+  answer: Extract<WriteAnswer, { kind: 'refused' }>,
+  reason: string,
+  attempts: number,
+  since: number,
+  context: WriteContext,
+): Promise<Ended> {
+  const settled = await settle(change, answer, attempts, since, context);
+  if (settled !== 'absent') return settled;
+  if (!saysTaken(answer, context)) return closed(change, answer, attempts, context);
+  const taken = 'the service then said that its key is taken, and look-ups do not show by whom';
+  return unknown(change, `${reason}; ${taken}`, attempts);
+}
+
+/** The record that a run created last, with a clear answer. */
+const lastCreated = new WeakMap<WriteState, { readonly fields: Fields; readonly at: number }>();
+
+/**
+ * A positive control before "not found" is believed: whether look-ups do not show what the service said it created after `sent`.
+ * False also where nothing was created since: then they have to be believed.
+ */
+async function lookUpsLag(sent: number, context: WriteContext): Promise<boolean> {
+  const control = lastCreated.get(context.state);
+  if (!control || control.at < sent) return false;
+  const found = await whileOpen(context, () => context.lookUp(control.fields, 0));
+  return found !== undefined && found.length === 0;
+}
+
+const TAKEN = /exist|duplicat|unique|taken|already/i;
+
+/** Whether a refusal may be about the key: it names a field that the service guards, or says so in its words. */
+function saysTaken(answer: Extract<WriteAnswer, { kind: 'refused' }>, { job, spec }: WriteContext): boolean {
+  const guarded = [...spec.guarded, job.match.unique_field];
+  return (
+    answer.status === 409 ||
+    answer.messages.some(({ field, text }) => (field !== undefined && guarded.includes(field)) || TAKEN.test(text))
+  );
 }
 
 function send(change: Create, context: WriteContext): Promise<WriteAnswer> {
   const { body } = createBody(context.spec, context.company, change.fields, context.lexicon);
-  const unique = context.job.match.unique_field;
-  const query = unique ? { query: { unique_field: unique } } : {};
-  return context.send({ op: 'create', resource: context.spec.name, body, ...query });
+  return context.send({ op: 'create', resource: context.spec.name, body, ...queryOf(context.job) });
+}
+
+const queries = new WeakMap<RowsJob, { readonly query?: Readonly<Record<string, string>> }>();
+
+/** One object for all creates of a job. */
+function queryOf(job: RowsJob): { readonly query?: Readonly<Record<string, string>> } {
+  let made = queries.get(job);
+  if (!made) {
+    const unique = job.match.unique_field;
+    made = unique ? { query: { unique_field: unique } } : {};
+    queries.set(job, made);
+  }
+  return made;
 }
 
 function closed(
@@ -54,12 +153,16 @@ function closed(
   answer: Exclude<WriteAnswer, { kind: 'open' }>,
   attempts: number,
   context: WriteContext,
-): Ended {
+): Ended | Promise<Ended> {
   switch (answer.kind) {
-    case 'done':
-      return created(change, answer.id, attempts, context);
+    case 'done': {
+      lastCreated.set(context.state, { fields: change.fields, at: context.elapsed() });
+      const kept = answer.record && keptOfCreate(change.fields, answer.id, answer.record, context);
+      if (kept instanceof Promise) return kept.then((found) => created(change, answer.id, attempts, context, found));
+      return created(change, answer.id, attempts, context, kept);
+    }
     case 'refused':
-      return { kind: 'rejected', attempts, issues: [...change.issues, ...rejection(answer, context)] };
+      return { kind: 'rejected', attempts, issues: [...change.issues, ...rejection(answer, change.fields, context)] };
     case 'unsent':
       return unsent(change, answer.reason, attempts, context);
   }
@@ -85,14 +188,14 @@ async function settle(
   since: number,
   context: WriteContext,
 ): Promise<Ended | 'absent'> {
-  const opened = context.now();
+  const opened = context.elapsed();
   const window =
-    answer.kind === 'open' && !answer.answered
+    !isGuarded(change.fields, context.guarding) || (answer.kind === 'open' && !answer.answered)
       ? context.settleWindow
       : ANSWERED_WINDOW.map((at) => Math.min(at, context.settleWindow.at(-1) ?? at));
   for (const at of window) {
     const found = await whileOpen(context, async () => {
-      await context.wait(Math.max(0, opened + at - context.now()));
+      await context.wait(Math.max(0, opened + at - context.elapsed()));
       return context.lookUp(change.fields, since);
     });
     if (found === undefined) {
@@ -122,8 +225,10 @@ async function settle(
 }
 
 function adopt(change: Create, found: { id: number; record: Json }, attempts: number, context: WriteContext): Ended {
-  const differs = differences(change.fields, found.record, context);
-  if (differs.length === 0) return created(change, found.id, attempts, context);
+  const { differing: differs, tidied } = heldOfCreate(change.fields, found.record, context);
+  if (differs.length === 0) {
+    return created(change, found.id, attempts, context, tidied);
+  }
   return {
     kind: 'conflict',
     id: found.id,
@@ -136,29 +241,6 @@ function adopt(change: Create, found: { id: number; record: Json }, attempts: nu
       ),
     ],
   };
-}
-
-/** Fields in which a record does not hold what a create asked for; the service may have trimmed or folded text. */
-export function differences(fields: Fields, record: Json, context: Pick<WriteContext, 'spec' | 'lexicon'>): string[] {
-  const read = readRecord(context.spec, record, context.lexicon);
-  const lost = new Set(read.losses.map((loss) => loss.field));
-  return Object.keys(fields).filter((field) => {
-    const spec = context.spec.fields.find((one) => one.name === field);
-    const unseen = field.startsWith('form.')
-      ? context.spec.form?.read === undefined
-      : spec !== undefined && spec.read === undefined;
-    if (unseen || lost.has(field)) return false;
-    const [wanted, got] = [fields[field], read.fields[field]];
-    if (spec?.type.kind === 'enum' && typeof wanted === 'string' && spec.type.read && !spec.type.read.includes(wanted))
-      return false;
-    return !isStored(wanted, got);
-  });
-}
-
-/** Whether a record holds what was written; the service may have trimmed or folded text. */
-export function isStored(wanted: Value | undefined, got: Value | undefined): boolean {
-  if (typeof wanted === 'string' && typeof got === 'string') return normaliseKey(wanted) === normaliseKey(got);
-  return sameValue(wanted, got);
 }
 
 function unknown(change: Create, reason: string, attempts: number): Ended {

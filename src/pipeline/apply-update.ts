@@ -2,22 +2,16 @@ import { fault, type Issue } from '../model/issue.js';
 import { type Fields, sameValue } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
-import { isStored } from './apply-create.js';
-import { remember } from './memory.js';
+import { isStored } from './created-record.js';
+import { type EndTurn, waitForTurn } from './first-updates.js';
+import { forgetSent, remember, takeBackSent } from './memory.js';
 import { changesOf, type Merge } from './merge.js';
+import { stopWithoutPatch } from './patch-gone.js';
 import { rejection } from './rejection.js';
 import { noteBefore, reread, type Sent, sendUpdate } from './send-update.js';
+import { isStoredForm, storedAs } from './stored-form.js';
 import { type Verified, verifyUpdate } from './verify-update.js';
-import {
-  type Ended,
-  Halted,
-  Interrupted,
-  stillOpen,
-  type Update,
-  unsent,
-  type WriteContext,
-  whileOpen,
-} from './writing.js';
+import { type Ended, Interrupted, stillOpen, type Update, unsent, type WriteContext, whileOpen } from './writing.js';
 
 /** Reads a stale record again; undefined where the row has thereby ended. */
 export async function refresh(change: Update, context: WriteContext): Promise<Update | undefined> {
@@ -51,30 +45,49 @@ type Out = Extract<Sent, { kind: 'sent' }>;
  * An open PUT is read: equals the target → updated, equals the base → sent again, neither → conflict.
  */
 export async function applyUpdate(change: Update, context: WriteContext): Promise<Ended> {
-  const verdict = await firstGoesAlone(context);
+  const endTurn = await waitForTurn(change, context);
+  if (!endTurn) return update(change, undefined, context);
+  // Whoever waits takes the turn where this row told nothing about how the service treats a PUT.
+  const noted = () => endTurn(false);
   try {
-    const first = await sendUpdate(change, context);
-    if (first.kind === 'moved') return conflict(change, first.what);
-    if (first.kind === 'ended') return first.ended;
-    const { ended, last } = await finish(first, 1, context);
-    if (ended.kind !== 'updated') return ended;
-    const { change: current, merge, answer } = last;
-    const record = answer.kind === 'done' ? answer.record : undefined;
-    const verified: Verified = await verifyUpdate(current.id, merge, record, verdict !== undefined, context).catch(
-      (error: unknown) => {
-        // The record is written, whatever keeps us from reading it back.
-        if (!(error instanceof Interrupted)) context.state.stopped ??= error as Error;
-        return { issues: [] };
-      },
-    );
-    if (!verified.unchanged) remember(current.id, carried(merge), context);
-    verdict?.(true);
-    const issues = [...ended.issues, ...lateRisks(current, merge), ...verified.issues];
-    return { ...ended, ...(verified.unchanged ? { kind: 'unknown' as const } : {}), issues };
-  } finally {
-    // Whoever waits takes the turn where this row told nothing about how the service treats a PUT.
-    verdict?.(false);
+    return { ...(await update(change, endTurn, context)), noted };
+  } catch (error) {
+    noted();
+    throw error;
   }
+}
+
+async function update(change: Update, endTurn: EndTurn | undefined, context: WriteContext): Promise<Ended> {
+  const first = await sendUpdate(change, context).catch((error: unknown) => {
+    // Thrown is only what was not carried out.
+    takeBackSent(change.id, context);
+    throw error;
+  });
+  if (first.kind !== 'sent') {
+    takeBackSent(change.id, context);
+    return first.kind === 'moved' ? conflict(change, first.what) : first.ended;
+  }
+  const { ended, last } = await finish(first, 1, context);
+  // Of several tries the first may have taken effect where reads do not show it.
+  if (ended.attempts === 1 && (ended.kind === 'rejected' || ended.kind === 'failed')) takeBackSent(change.id, context);
+  if (ended.kind !== 'updated') return ended;
+  const { change: current, merge, answer } = last;
+  const record = answer.kind === 'done' ? answer.record : undefined;
+  const verified: Verified = await verifyUpdate(current.id, merge, record, endTurn !== undefined, context).catch(
+    (error: unknown) => {
+      // The record is written, whatever keeps us from reading it back.
+      if (!(error instanceof Interrupted)) context.state.stopped ??= error as Error;
+      return { issues: [] };
+    },
+  );
+  if (!verified.unchanged) {
+    remember(current.id, carried(merge), context);
+    forgetSent(current.id, context);
+  }
+  endTurn?.(true);
+  const issues = [...ended.issues, ...lateRisks(current, merge), ...verified.issues];
+  const diff = verified.lost?.length ? { diff: [...(ended.diff ?? []), ...verified.lost] } : {};
+  return { ...ended, ...diff, ...(verified.unchanged ? { kind: 'unknown' as const } : {}), issues };
 }
 
 /** What the record holds after the update: what could not be carried over is gone. */
@@ -90,28 +103,6 @@ function lateRisks(change: Update, merge: Merge): Issue[] {
     .map((risk) => ({ ...risk, severity: 'warning' }));
 }
 
-/** Resolves at once for all but the first update of a run; the first gets the means to release the others. */
-async function firstGoesAlone(context: WriteContext): Promise<((verified: boolean) => void) | undefined> {
-  const { state } = context;
-  if (!context.spec.readPath) return undefined;
-  for (;;) {
-    const running = state.verified;
-    if (running === undefined) {
-      let release: (verified: boolean) => void = () => undefined;
-      state.verified = new Promise<boolean>((resolve) => {
-        release = resolve;
-      }).then((verified) => {
-        if (!verified) state.verified = undefined;
-        return verified;
-      });
-      return release;
-    }
-    const verified = await running;
-    if (state.stopped || context.signal.aborted) throw new Halted();
-    if (verified) return undefined;
-  }
-}
-
 /** What a request came to. `last`: the one that decided it. */
 interface Finished {
   readonly ended: Ended;
@@ -125,7 +116,8 @@ async function finish(sent: Out, attempts: number, context: WriteContext): Promi
     case 'done':
       return { ended: { kind: 'updated', attempts, issues, diff: merge.diff }, last: sent };
     case 'refused': {
-      const refused = [...issues, ...rejection(answer, context)];
+      await stopWithoutPatch(change.id, answer, context);
+      const refused = [...issues, ...rejection(answer, merge.target, context)];
       return { ended: { kind: 'rejected', attempts, issues: refused, diff: merge.diff }, last: sent };
     }
     case 'unsent':
@@ -143,14 +135,15 @@ async function settle(
 ): Promise<Finished> {
   const { change, merge } = sent;
   const as = (ended: Ended): Finished => ({ ended, last: sent });
-  const updated = (): Finished => as({ kind: 'updated', attempts, issues: change.issues, diff: merge.diff });
+  const updated = (tidy: readonly Issue[] = []): Finished =>
+    as({ kind: 'updated', attempts, issues: [...change.issues, ...tidy], diff: merge.diff });
   if (!context.spec.readPath) return as(unknown(sent, `${answer.reason}; the record cannot be read`, attempts));
-  const opened = context.now();
+  const opened = context.elapsed();
   const before = change.base.record ? readRecord(context.spec, change.base.record as Json, context.lexicon).fields : {};
   let seen: Update['base'] = change.base;
   for (const at of context.settleWindow) {
     const record = await whileOpen(context, async () => {
-      await context.wait(Math.max(0, opened + at - context.now()));
+      await context.wait(Math.max(0, opened + at - context.elapsed()));
       return context.service.get(context.spec.name as Readable, change.id);
     });
     if (!record) return as(overtaken(change, `the record ${change.id} no longer exists`, attempts));
@@ -159,12 +152,20 @@ async function settle(
     const visible = changesOf(merge.diff).filter(
       (one) => context.specOf(one.field)?.read !== undefined || one.field.startsWith('template.'),
     );
-    if (visible.length > 0 && visible.every((one) => isStored(merge.target[one.field], now[one.field]))) {
-      return updated();
+    const others = visible.filter((one) => !isStored(merge.target[one.field], now[one.field]));
+    // An old value that is also a form of the new one tells nothing.
+    const moved = others.filter((one) => !sameValue(now[one.field], before[one.field]));
+    const tidy = moved.filter((one) =>
+      isStoredForm(merge.target[one.field], now[one.field], context.specOf(one.field)?.type),
+    );
+    if (visible.length > 0 && tidy.length === others.length) {
+      return updated(tidy.map((one) => storedAs(one.field, merge.target[one.field], now[one.field])));
     }
-    const moved = visible.filter((one) => !sameValue(now[one.field], before[one.field]));
-    if (moved.length > 0) {
-      const fields = moved.map((one) => one.field).join(', ');
+    if (moved.length > tidy.length) {
+      const fields = moved
+        .filter((one) => !tidy.includes(one))
+        .map((one) => one.field)
+        .join(', ');
       const what = `${fields} of the record ${change.id} holds neither the old value nor the new one`;
       return as(overtaken(change, what, attempts));
     }

@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FieldDiff } from '../model/change.js';
+import { RunError } from '../model/error.js';
 import { parentNotWritten } from './after.js';
 import { applyCreate } from './apply-create.js';
 import { applyUpdate, refresh } from './apply-update.js';
 import { beforeOf } from './before.js';
 import { rememberUnnamed } from './memory.js';
+import type { Place } from './places.js';
 import {
   type Create,
   type Ended,
@@ -25,10 +27,12 @@ import {
  * so that whatever was sent is known to the journal before it was sent. Interface, section 4.
  */
 export function partRunner(context: WriteContext): PartRunner {
-  return { run: (part) => runPart(part, context) };
+  return { run: (part, begun = () => undefined) => runPart(part, context, begun) };
 }
 
-async function runPart(part: Part, context: WriteContext): Promise<void> {
+const NOTHING = (): void => undefined;
+
+async function runPart(part: Part, context: WriteContext, begun: () => void): Promise<void> {
   const ready: (Create | Update)[] = [];
   for (const change of part.changes) {
     const parent = change.after && context.written.get(change.after.row);
@@ -41,51 +45,97 @@ async function runPart(part: Part, context: WriteContext): Promise<void> {
     } else ready.push(parent === undefined ? change : withParent(change, parent));
   }
   const fresh: (Create | Update)[] = [];
-  await eachLimit(ready, context.width(), async (change) => {
-    if (halted(context)) return skip(change, context);
-    const readNow = change.kind === 'update' && !context.readLate;
-    const current = readNow ? await guarded(change, context, () => refresh(change, context)) : change;
-    if (current) fresh.push(current);
+  await eachLimit(ready, context.width(), (change) => {
+    if (halted(context)) skip(change, context);
+    else if (change.kind === 'update' && !context.readLate) return readAgain(change, context, fresh);
+    else fresh.push(change);
+    return undefined;
   });
   if (fresh.length === 0) return;
   // Before an answer tells an id there is only the key by which a later update can find what reads do not show.
+  const takeBack = new Map<Create | Update, () => void>();
   for (const change of fresh)
-    if (change.kind === 'create' && context.spec.readPath) rememberUnnamed(change.fields, context);
+    if (change.kind === 'create' && context.spec.readPath)
+      takeBack.set(change, rememberUnnamed(change.fields, context));
   await context.sink.intend(
     fresh.map(intentOf),
     fresh.flatMap((change) => (change.kind === 'update' ? (beforeOf(change, context) ?? []) : [])),
   );
-  await eachLimit(fresh, context.width(), async (change) => {
-    if (halted(context)) return skip(change, context);
-    await guarded(change, context, async () => {
-      const ended = change.kind === 'create' ? await applyCreate(change, context) : await applyUpdate(change, context);
-      end(change, context, ended);
-    });
-  });
+  const atWork: Promise<void>[] = [];
+  for (const change of fresh) {
+    const place = await context.places.take();
+    atWork.push(send(change, context, place, takeBack.get(change)));
+  }
+  begun();
+  await Promise.all(atWork);
+}
+
+async function readAgain(change: Update, context: WriteContext, fresh: (Create | Update)[]): Promise<void> {
+  try {
+    const current = await refresh(change, context);
+    if (current) fresh.push(current);
+  } catch (error) {
+    broken(error, change, context, NOTHING);
+  }
+}
+
+/** Whoever waits for what became of a request holds nobody else up. */
+async function send(
+  change: Create | Update,
+  context: WriteContext,
+  place: Place,
+  unsent: () => void = NOTHING,
+): Promise<void> {
+  try {
+    if (halted(context)) return skip(change, context, unsent);
+    const own = steppingAside(context, place);
+    const ended = change.kind === 'create' ? await applyCreate(change, own) : await applyUpdate(change, own);
+    try {
+      end(change, own, ended);
+    } finally {
+      ended.noted?.();
+    }
+  } catch (error) {
+    broken(error, change, context, unsent);
+  } finally {
+    place.giveBack();
+  }
+}
+
+/** The context of one row. It inherits from that of all: a copy for every row would be most of what a row allocates here. */
+function steppingAside(context: WriteContext, place: Place): WriteContext {
+  const own = Object.create(context) as { -readonly [K in keyof WriteContext]: WriteContext[K] };
+  own.wait = (milliseconds) => {
+    if (milliseconds > 0) place.stepAside();
+    return context.wait(milliseconds);
+  };
+  return own;
 }
 
 /** A fault of the whole run stops everything that is not in flight; the row itself counts as not attempted. */
-async function guarded<T>(
-  change: Create | Update,
-  context: WriteContext,
-  work: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    // Interrupted: what was sent stays open, and `runs resume` settles it.
-    if (error instanceof Interrupted) return undefined;
-    if (!(error instanceof Halted)) context.state.stopped ??= error as Error;
-    skip(change, context);
-    return undefined;
+function broken(error: unknown, change: Create | Update, context: WriteContext, unsent: () => void): void {
+  // Interrupted: what was sent stays open, and `runs resume` settles it.
+  if (error instanceof Interrupted) {
+    context.left();
+    return;
   }
+  if (!(error instanceof Halted)) context.state.stopped ??= error as Error;
+  if (change.kind === 'create' && isSeeOther(error)) context.left();
+  else skip(change, context, unsent);
+}
+
+/** A redirect that may be the answer to a create that was carried out: `runs resume` looks before it sends. */
+function isSeeOther(error: unknown): boolean {
+  return error instanceof RunError && (error.status === 302 || error.status === 303);
 }
 
 function halted(context: WriteContext): boolean {
   return context.state.stopped !== undefined || context.signal.aborted;
 }
 
-function skip(change: Create | Update, context: WriteContext): void {
+/** `unsent` takes back what was to be remembered of the row. */
+function skip(change: Create | Update, context: WriteContext, unsent: () => void = NOTHING): void {
+  unsent();
   end(change, context, { kind: 'not_attempted', attempts: 0, issues: change.issues });
 }
 
@@ -122,15 +172,12 @@ function withParent(change: Create | Update, id: number): Create | Update {
 }
 
 function intentOf(change: Create | Update): Intent {
-  const hash = createHash('sha256')
-    .update(JSON.stringify(change.kind === 'create' ? change.fields : change.set))
-    .digest('hex')
-    .slice(0, 16);
+  const sent = JSON.stringify(change.kind === 'create' ? change.fields : change.set);
   return {
     row: change.ref.row,
     op: change.kind,
     key: change.key,
-    hash,
+    hash: hash('sha256', sent).slice(0, 16),
     ...(change.kind === 'update' ? { id: change.id } : {}),
   };
 }
@@ -139,13 +186,14 @@ function intentOf(change: Create | Update): Intent {
 export async function eachLimit<T>(
   items: readonly T[],
   limit: number,
-  work: (item: T) => Promise<void> | void,
+  work: (item: T) => Promise<void> | undefined,
 ): Promise<void> {
   let next = 0;
   const worker = async () => {
     while (next < items.length) {
       const item = items[next++];
-      if (item !== undefined) await work(item);
+      const done = item === undefined ? undefined : work(item);
+      if (done) await done;
     }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));

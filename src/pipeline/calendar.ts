@@ -1,11 +1,6 @@
-import { calendarDate, MONTHS, monthOf } from '../resources/calendar.js';
+import { calendarDate, MONTHS } from '../resources/calendar.js';
 
 /** Calendar dates as `yyyy-MM-dd` text; no instant, no time zone, no `Date`. */
-
-/** 1–12 for an English month name or its abbreviation, with or without a point; undefined otherwise. */
-export function monthByName(name: string): number | undefined {
-  return monthOf(name.replace(/\.$/, ''));
-}
 
 /** Two-digit years as spreadsheet and database programs read them: 00–68 are 20xx, 69–99 are 19xx. */
 export function fullYear(twoDigits: number): number {

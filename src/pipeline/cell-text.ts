@@ -1,7 +1,8 @@
 import { type Cell, shownText } from '../model/row.js';
 import { type Refusal, refuse } from './refusal.js';
 
-const OUTER = /^[\s\u00ad\u200b\u2060\ufeff]+|[\s\u00ad\u200b\u2060\ufeff]+$/gu;
+/** At the end from the first one only, so that a long run in the middle costs no more than its length. */
+const OUTER = /^[\s\u00ad\u200b\u2060\ufeff]+|(?<![\s\u00ad\u200b\u2060\ufeff])[\s\u00ad\u200b\u2060\ufeff]+$/gu;
 /** What a spreadsheet program leaves of a long code when it saves it as text: `1.23457E+11`. */
 const SHORTENED = /^-?\d[.,]\d+E\+\d{2,3}$/;
 /** A spreadsheet program keeps this many significant digits of a number. */

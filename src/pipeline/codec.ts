@@ -1,25 +1,114 @@
 import { Decimal } from '../model/decimal.js';
+import type { Issue } from '../model/issue.js';
 import type { Value } from '../model/value.js';
+import type { ResolvedRow } from './resolve.js';
+import { setMaker } from './set-maker.js';
 import type { StagedRow, StagedValue } from './staged.js';
 
-/** Rows between two stages lie on disk as JSON lines; a Decimal is `{"d":"12.50"}` so that it comes back as one. */
-export function encodeRow(row: StagedRow): string {
-  const { set, ...rest } = row;
-  return `${JSON.stringify({ ...rest, set: encodeFields(set) })}\n`;
+/**
+ * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, [value, …]]`, the values in the order of the
+ * fields that the file names once: `sheet` and `more` are 0 where there is nothing to say, a Decimal is `["12.50"]` so that
+ * it comes back as one, `[]` a field that the row does not set, `{"t":[…]}` a list of texts.
+ */
+export interface RowCodec {
+  /** The values of a row as one text, the same for rows that set the same. */
+  textOf(set: StagedRow['set']): string;
+  /** The row as a line, its end included. */
+  encode(row: StoredRow): string;
+  decode(line: readonly unknown[]): ResolvedRow;
 }
 
-export function decodeRow(line: string): StagedRow {
-  const row = JSON.parse(line) as StagedRow & { readonly set: Record<string, unknown> };
-  return { ...row, set: decodeFields(row.set) };
+/** A row of either stage; what is only staged has no key yet. */
+export type StoredRow = StagedRow & Partial<Pick<ResolvedRow, 'key' | 'duplicateOf' | 'after'>>;
+
+/** What few rows have. `set`: what the row sets, of files that name no fields. */
+interface More extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'duplicateOf' | 'after'>> {
+  readonly set?: Readonly<Record<string, unknown>>;
 }
 
-export function encodeFields(fields: Readonly<Record<string, StagedValue>>): Record<string, unknown> {
-  const out: Record<string, unknown> = {};
+const NO_ISSUES: readonly Issue[] = [];
+const ABSENT: readonly never[] = [];
+
+/** `fields`: every field that a row may set; none where each row may set others. */
+export function rowCodec(fields: readonly string[]): RowCodec {
+  const width = fields.length;
+  let lastSet: StagedRow['set'] | undefined;
+  let lastText = '';
+
+  function textOf(set: StagedRow['set']): string {
+    if (set === lastSet) return lastText;
+    const values = new Array<unknown>(width);
+    for (let i = 0; i < width; i++) {
+      const value = set[fields[i]!];
+      values[i] = typeof value === 'string' ? value : packed(value);
+    }
+    lastSet = set;
+    lastText = JSON.stringify(values);
+    return lastText;
+  }
+
+  function moreOf(row: StoredRow): More | undefined {
+    const { issues, cells, escaped, duplicateOf, after } = row;
+    if (width > 0 && issues.length === 0 && !cells && !escaped && duplicateOf === undefined && !after) return undefined;
+    return {
+      ...(issues.length > 0 ? { issues } : {}),
+      ...(cells ? { cells } : {}),
+      ...(escaped ? { escaped } : {}),
+      ...(duplicateOf === undefined ? {} : { duplicateOf }),
+      ...(after ? { after } : {}),
+      ...(width > 0 ? {} : { set: encodeFields(row.set) }),
+    };
+  }
+
+  const makeSet = setMaker<Value>(fields);
+
+  function setOf(values: unknown[]): Record<string, Value> {
+    for (let i = 0; i < width; i++) {
+      const value = values[i];
+      if (typeof value === 'object' && value !== null) values[i] = unpacked(value);
+    }
+    return makeSet(values as (Value | undefined)[]) as Record<string, Value>;
+  }
+
+  return {
+    textOf,
+    encode(row) {
+      const { sheet } = row.ref;
+      const more = moreOf(row);
+      return `[${row.ref.row},${sheet === undefined ? 0 : JSON.stringify(sheet)},${JSON.stringify(row.key ?? '')},${more ? JSON.stringify(more) : 0},${textOf(row.set)}]\n`;
+    },
+    decode(line) {
+      const [row, sheet, key, more, values] = line as [number, string | 0, string, More | 0, unknown[]];
+      const ref = sheet === 0 ? { row } : { sheet, row };
+      if (more === 0) return { ref, key, set: setOf(values), issues: NO_ISSUES };
+      const { set, issues = NO_ISSUES, ...rest } = more;
+      return { ref, key, set: set ? decodeFields(set) : setOf(values), issues, ...rest };
+    },
+  };
+}
+
+function packed(value: StagedValue | undefined): unknown {
+  if (value === undefined) return ABSENT;
+  if (value instanceof Decimal) return [value.text];
+  return Array.isArray(value) ? { t: value } : value;
+}
+
+/** Undefined where the field is not set. */
+function unpacked(value: object): Value | undefined {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : Decimal.canonical(String(value[0]));
+  return 't' in value ? (value.t as readonly string[]) : (value as Value);
+}
+
+/** Fields as plain JSON: a Decimal is `{"d":"12.50"}`. The fields themselves where none is one. */
+export function encodeFields(fields: Readonly<Record<string, StagedValue>>): Readonly<Record<string, unknown>> {
+  let out: Record<string, unknown> | undefined;
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    out[name] = value instanceof Decimal ? { d: value.text } : value;
+    if (!(value instanceof Decimal)) continue;
+    out ??= { ...fields };
+    out[name] = { d: value.text };
   }
-  return out;
+  return out ?? fields;
 }
 
 export function decodeFields(fields: Readonly<Record<string, unknown>>): Record<string, Value> {

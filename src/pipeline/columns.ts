@@ -1,13 +1,15 @@
+import type { Issue } from '../model/issue.js';
 import type { FieldType } from '../resources/spec.js';
 import type { DecimalRule } from './amount.js';
 import { jobValue } from './constants.js';
-import { type Convert, makeConverter } from './convert.js';
+import { type Convert, type ConvertOptions, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat } from './date-format.js';
-import { surveyDates } from './date-survey.js';
+import { type DateSurvey, surveyDateOrder } from './date-survey.js';
 import { surveyDecimals } from './decimal-sign.js';
 import { foldText } from './headings.js';
 import { quoted } from './nearest.js';
 import { type MappingInput, type Placed, place } from './place.js';
+import { type PlainCell, plainCell } from './plain-cell.js';
 import type { StagedValue } from './staged.js';
 import { findTarget, type Target } from './targets.js';
 
@@ -17,6 +19,10 @@ export interface Column extends Target {
   /** 0-based position in the file. */
   readonly index: number;
   readonly convert: Convert;
+  /** Reads the cells that need no more than this; absent where each needs more. */
+  readonly plain?: PlainCell;
+  /** What came of texts that are at fault. */
+  readonly faulty: Map<string, Look>;
   /** Whether values must be checked for length, range and form. */
   readonly checked: boolean;
   /** Folded cell text → value; null: as if the cell were blank. */
@@ -24,6 +30,12 @@ export interface Column extends Target {
   readonly required: boolean;
   /** What a blank cell sets; null clears, undefined keeps. */
   readonly whenBlank: StagedValue | undefined;
+}
+
+/** What a cell sets, and what is wrong with it. */
+export interface Look {
+  readonly value: StagedValue | undefined;
+  readonly issue?: Issue;
 }
 
 /** A value that every row sets. */
@@ -107,10 +119,12 @@ export function compileColumns(input: MappingInput): ColumnPlan {
     dates: formats(job.source.dates, 'source.dates', problems),
     whenBlank,
   };
-  const dateWarnings = placed
-    .filter((one) => one.spec.type.kind === 'date' && !ofFile.dates && !one.options.dates)
-    .flatMap((one) => surveyDates(one, sample) ?? []);
-  const columns = placed.map((one) => compileColumn(one, input, ofFile, problems));
+  const dates = new Map<Placed, DateSurvey>();
+  for (const one of placed) {
+    if (one.spec.type.kind === 'date' && !ofFile.dates && !one.options.dates)
+      dates.set(one, surveyDateOrder(one, sample));
+  }
+  const columns = placed.map((one) => compileColumn(one, input, ofFile, dates.get(one), problems));
   const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
     if (!setBy.has(field)) problems.push(`match.key: ${name} is set by no column; map the column that holds it`);
     return field;
@@ -126,33 +140,45 @@ export function compileColumns(input: MappingInput): ColumnPlan {
           ]
         : []),
       ...(survey.warning ? [survey.warning] : []),
-      ...dateWarnings,
+      ...[...dates.values()].flatMap((one) => one.warnings),
     ],
-    evidence: survey.evidence ? [survey.evidence] : [],
+    evidence: [...(survey.evidence ? [survey.evidence] : []), ...[...dates.values()].flatMap((one) => one.evidence)],
     problems,
   };
 }
 
 /** Compiles one column; its own settings go before those of the file. */
-function compileColumn(placed: Placed, { job, meta }: MappingInput, ofFile: FileRules, problems: string[]): Column {
+function compileColumn(
+  placed: Placed,
+  { job, meta }: MappingInput,
+  ofFile: FileRules,
+  shown: DateSurvey | undefined,
+  problems: string[],
+): Column {
   const { options, heading, index, where, field, name, spec } = placed;
   const read: Read = (scalar, at) => jobValue(placed, scalar, { where: at, job, column: heading }, problems);
   const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : ofFile.dates;
   const values = translations(placed, read, problems);
   const ownDefault = options.default === undefined ? undefined : read(options.default, `${where}.default`);
   const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
+  const converting: ConvertOptions = {
+    decimal: options.decimal ? { sign: options.decimal, why: STATED } : ofFile.decimal,
+    format: meta.format,
+    column: heading,
+    ...(dates ? { dates } : {}),
+    ...(shown ? { orders: shown.orders } : {}),
+  };
+  const convert = makeConverter(spec, converting);
+  const plain = values ? undefined : plainCell(spec, convert, converting);
   return {
     field,
     name,
     spec,
     heading,
     index,
-    convert: makeConverter(spec, {
-      decimal: options.decimal ? { sign: options.decimal, why: STATED } : ofFile.decimal,
-      format: meta.format,
-      column: heading,
-      ...(dates ? { dates } : {}),
-    }),
+    convert,
+    ...(plain ? { plain } : {}),
+    faulty: new Map(),
     checked: !SOUND.has(spec.type.kind),
     ...(values ? { values } : {}),
     required: options.required ?? false,

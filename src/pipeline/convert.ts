@@ -8,7 +8,7 @@ import { amountText, type DecimalRule } from './amount.js';
 import { isoDate } from './calendar.js';
 import { cellText } from './cell-text.js';
 import type { DateFormat } from './date-format.js';
-import { dateByItself, dateInFormats } from './date-text.js';
+import { type DateOrders, dateByItself, dateInFormats } from './date-text.js';
 import { didYouMean } from './nearest.js';
 import { isRefusal, type Refusal, refuse } from './refusal.js';
 import type { StagedValue } from './staged.js';
@@ -20,6 +20,8 @@ export interface ConvertOptions {
   readonly decimal: DecimalRule;
   /** Formats of text dates; absent: only dates that cannot be misread. */
   readonly dates?: readonly DateFormat[];
+  /** The order of day and month that the column proves; of no account where formats are stated. */
+  readonly orders?: DateOrders;
   readonly format: SourceFormat;
   /** The heading; kept with names that are looked up later. */
   readonly column?: string;
@@ -36,11 +38,11 @@ export function makeConverter(field: FieldSpec, options: ConvertOptions): Conver
     case 'texts':
       return (cell) => withText(cell, exact, (text) => text.split(/[\s,;]+/).filter((part) => part !== ''));
     case 'decimal':
-      return (cell) => decimal(cell, options.decimal);
+      return remembered((cell) => decimal(cell, options.decimal));
     case 'integer':
       return (cell) => integer(cell, options.decimal);
     case 'date':
-      return remembered((cell) => date(cell, options.dates));
+      return remembered((cell) => date(cell, options.dates, options.orders));
     case 'boolean':
       return remembered((cell) =>
         typeof cell === 'object' && cell.t === 'b'
@@ -63,7 +65,7 @@ function withText(cell: Cell, exact: boolean, then: (text: string) => StagedValu
   return isRefusal(text) ? text : then(text);
 }
 
-/** Columns of dates, choices and countries hold few distinct texts; each is worked out once. */
+/** Columns of dates and choices hold few distinct texts, and so do those of amounts that are no plain numbers; each is worked out once. */
 function remembered(convert: Convert): Convert {
   const known = new Map<string, StagedValue | Refusal>();
   return (cell) => {
@@ -101,8 +103,12 @@ function integer(cell: Cell, rule: DecimalRule): number | Refusal {
   return Number.isSafeInteger(whole) ? whole : refuse('out_of_range', 'is too large. Correct the cell.');
 }
 
-function date(cell: Cell, formats: readonly DateFormat[] | undefined): string | Refusal {
-  if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : dateByItself(cell);
+function date(
+  cell: Cell,
+  formats: readonly DateFormat[] | undefined,
+  orders: DateOrders | undefined,
+): string | Refusal {
+  if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : dateByItself(cell, orders);
   if (cell.t === 'd') {
     const [year = 0, month = 0, day = 0] = cell.value.slice(0, 10).split('-').map(Number);
     // Day 0 of the workbook calendar: the cell holds a time of day alone.
@@ -134,7 +140,7 @@ function date(cell: Cell, formats: readonly DateFormat[] | undefined): string | 
 
 /** Whether a number format shows days or years: their letters, outside of quotes, escapes and brackets. */
 function showsDate(format: string | undefined): boolean {
-  return format !== undefined && /[dy]|m{3}/i.test(format.replace(/"[^"]*"|[\\_*].|\[[^\]]*\]/g, ''));
+  return format !== undefined && /[dy]|m{3}/i.test(format.slice(0, 255).replace(/"[^"]*"|[\\_*].|\[[^\]]*\]/g, ''));
 }
 
 function notInList(type: Extract<FieldType, { kind: 'enum' }>, text: string): Refusal {

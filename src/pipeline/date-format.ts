@@ -1,4 +1,5 @@
-import { fullYear, isoDate, monthByName } from './calendar.js';
+import { fullYear, isoDate } from './calendar.js';
+import { monthByName } from './month-names.js';
 
 /** A stated date format such as `dd/MM/yyyy`, made ready to read cells. */
 export interface DateFormat {
@@ -10,7 +11,7 @@ export interface DateFormat {
 }
 
 const TOKEN = /'[^']*'|yyyy|yy|MMMM|MMM|MM|M|dd|d|HH|H|hh|h|mm|ss|a|\s+|[^A-Za-z]|[A-Za-z]/g;
-const MONTH_NAME = '\\p{L}{3,9}\\.?';
+const MONTH_NAME = '\\p{L}{3,10}\\.?';
 /** What each token reads. Two letters mean exactly two digits, one letter one or two. */
 const PATTERNS: Readonly<Record<string, { readonly part: string; readonly pattern: string }>> = {
   yyyy: { part: 'year', pattern: '\\d{4}' },
@@ -65,7 +66,7 @@ export function compileDateFormat(source: string): DateFormat | string {
     source,
     digitsOnly,
     parse(text) {
-      const found = whole.exec(text)?.groups;
+      const found = whole.exec(text.normalize('NFC'))?.groups;
       if (!found) return undefined;
       const month = found['month'] === undefined ? monthByName(found['monthName']!) : Number(found['month']);
       if (month === undefined) return undefined;

@@ -1,5 +1,6 @@
-import { fullYear, isoDate, monthByName, spokenDate } from './calendar.js';
+import { fullYear, isoDate, spokenDate } from './calendar.js';
 import type { DateFormat } from './date-format.js';
+import { monthByName, withoutWeekday } from './month-names.js';
 import { type Refusal, refuse } from './refusal.js';
 
 /** No written date is longer; bounds the work on hostile cells. */
@@ -10,14 +11,18 @@ const TIME =
   '(?:(?:T|,?\\s+)\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?\\s*(?:[AaPp]\\.?[Mm]\\.?)?\\s*(?:Z|[+-]\\d{2}:?\\d{2})?)?';
 const YEAR_FIRST = new RegExp(`^(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})${TIME}$`, 'u');
 const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})$/;
+/** `1st`, `1er`, `1º`. */
+const ORDINAL = '(?:st|nd|rd|th|er|º|°|ª)?';
+const MONTH = '(\\p{L}{3,10})\\.?';
+/** `1 de enero de 2024` */
+const OF = '(?:\\s+del?\\s+|\\s+di\\s+)';
 const DAY_MONTH_NAME = new RegExp(
-  `^(\\d{1,2})(?:st|nd|rd|th)?[\\s./-]*(\\p{L}{3,9})\\.?[\\s,./-]*(\\d{4}|\\d{2})${TIME}$`,
+  `^(\\d{1,2})${ORDINAL}(?:${OF}|[\\s./-]*)${MONTH}(?:${OF}|[\\s,./-]*)(\\d{4}|\\d{2})${TIME}$`,
   'iu',
 );
-const MONTH_NAME_DAY = new RegExp(
-  `^(\\p{L}{3,9})\\.?[\\s-]*(\\d{1,2})(?:st|nd|rd|th)?(?:,\\s*|[\\s-]+)(\\d{4})${TIME}$`,
-  'iu',
-);
+const MONTH_NAME_DAY = new RegExp(`^${MONTH}[\\s-]*(\\d{1,2})${ORDINAL}(?:,\\s*|[\\s-]+)(\\d{4})${TIME}$`, 'iu');
+/** `2024-Jan-31`, as databases write it. */
+const YEAR_MONTH_NAME = new RegExp(`^(\\d{4})[\\s./-]+${MONTH}[\\s./-]+(\\d{1,2})${TIME}$`, 'iu');
 const NUMERIC = new RegExp(`^(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})${TIME}$`, 'u');
 
 /** Reads text in the formats the job states, the first that fits. `yyyy-MM-dd`, or why not. */
@@ -40,25 +45,67 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
 }
 
 /**
- * Reads text where the job states no format: ISO dates, dates with the month as an English word, and numeric dates whose
- * day and month cannot be mixed up. `yyyy-MM-dd`, or why not; what can be read in two ways is never guessed.
+ * Reads text where the job states no format: ISO dates, dates with the month as a word (`month-names.ts`), and numeric
+ * dates whose day and month cannot be mixed up. `yyyy-MM-dd`, or why not; what can be read in two ways is never guessed.
+ *
+ * `proven`: the order that the column's other cells prove (`surveyDates`). It decides between two readings; a date that
+ * fits only the other order contradicts the proof and is refused.
  */
-export function dateByItself(text: string): string | Refusal {
-  if (text.length > LONGEST) return unreadable();
+export function dateByItself(written: string, proven?: DateOrders): string | Refusal {
+  if (written.length > LONGEST) return unreadable(written);
+  const text = withoutWeekday(written.normalize('NFC'));
   const iso = YEAR_FIRST.exec(text) ?? COMPACT.exec(text);
   if (iso) {
     const [month, day] = iso.length === 5 ? [iso[3], iso[4]] : [iso[2], iso[3]];
     return isoDate(Number(iso[1]), Number(month), Number(day)) ?? noDay();
   }
   const numeric = numericReadings(text);
-  if (numeric) return theOnlyOne(numeric);
+  const order = numeric?.[0] && proven?.get(writingOf(numeric[0].format));
+  if (numeric) return order ? inOrder(numeric, order) : theOnlyOne(numeric);
+  const [, year, month, day] = wordDate(text) ?? [];
+  const number = month === undefined ? undefined : monthByName(month);
+  if (number === undefined) return unreadable(text);
+  return isoDate(yearOf(year!), number, Number(day)) ?? noDay();
+}
+
+/** Year, month and day of a date with the month as a word, behind the whole text. */
+function wordDate(text: string): readonly string[] | undefined {
   const dayFirst = DAY_MONTH_NAME.exec(text);
-  const monthFirst = dayFirst ? null : MONTH_NAME_DAY.exec(text);
-  const [month, day, year] = dayFirst
-    ? [monthByName(dayFirst[2]!), dayFirst[1], dayFirst[3]]
-    : [monthFirst ? monthByName(monthFirst[1]!) : undefined, monthFirst?.[2], monthFirst?.[3]];
-  if (month === undefined) return unreadable();
-  return isoDate(yearOf(year!), month, Number(day)) ?? noDay();
+  if (dayFirst) return [text, dayFirst[3]!, dayFirst[2]!, dayFirst[1]!];
+  const monthFirst = MONTH_NAME_DAY.exec(text);
+  if (monthFirst) return [text, monthFirst[3]!, monthFirst[1]!, monthFirst[2]!];
+  return YEAR_MONTH_NAME.exec(text) ?? undefined;
+}
+
+/** Whether the day or the month comes first, as the cells of a column prove, with the words to say so. */
+export interface DateOrder {
+  readonly first: 'd' | 'M';
+  /** As a clause: `39 cells such as "25/12/2024" (row 7) show it`. */
+  readonly why: string;
+}
+
+/** By way of writing: dates of one mark and one length of the year belong together. */
+export type DateOrders = ReadonlyMap<string, DateOrder>;
+
+/** `d/M/yyyy` and `M/d/yyyy` → `//yyyy`: the way of writing, whatever the order. */
+export function writingOf(format: string): string {
+  const [mark = ''] = /[^dMy]/.exec(format) ?? [];
+  return `${mark}${mark}${/yyyy|yy/.exec(format)?.[0] ?? ''}`;
+}
+
+function inOrder(readings: readonly DateReading[], { first, why }: DateOrder): string | Refusal {
+  const [only] = readings;
+  if (!only) return noDay();
+  // Where day and month are the same number, either order gives the day.
+  const fits =
+    readings.find(({ format }) => format.startsWith(first)) ??
+    readings.find(({ date, format }) => format.startsWith('d') && date.slice(5, 7) === date.slice(8));
+  if (fits) return fits.date;
+  return refuse(
+    'ambiguous_date',
+    `can be read as ${spokenDate(only.date)} only, with the ${first === 'd' ? 'month' : 'day'} first, but the ` +
+      `${first === 'd' ? 'day' : 'month'} comes first in this column: ${why}. Correct the cell, or state the formats in the job: \`dates: [${only.format}]\`.`,
+  );
 }
 
 /** One way to read a numeric date. */
@@ -104,8 +151,19 @@ function theOnlyOne(readings: readonly DateReading[]): string | Refusal {
 
 const yearOf = (text: string) => (text.length === 4 ? Number(text) : fullYear(Number(text)));
 const noDay = () => refuse('not_a_date', 'is a day the calendar does not have. Correct the cell.');
-const unreadable = () =>
-  refuse(
+
+/** The days of a spreadsheet's calendar from 1955 to 2064. */
+const SERIAL = /^[2-5]\d{4}(?:\.\d+)?$/;
+
+function unreadable(text: string): Refusal {
+  if (SERIAL.test(text)) {
+    return refuse(
+      'not_a_date',
+      'is a number. It may be the serial number of a date: format the column as a date in the spreadsheet program before the file is saved, or write yyyy-MM-dd.',
+    );
+  }
+  return refuse(
     'not_a_date',
     'cannot be read as a date. Write yyyy-MM-dd, or state the format in the job (`source: { dates: [dd/MM/yyyy] }`).',
   );
+}

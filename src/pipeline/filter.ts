@@ -1,7 +1,7 @@
 import type { Json, Page, Readable, Service } from '../service/port.js';
+import { filterRequests, listRequests, PAGE_SIZE } from './match-cost.js';
 
-/** Records a page; fixed by the service (interface, section 8). */
-export const PAGE_SIZE = 25;
+export { PAGE_SIZE };
 
 /** A query parameter of a list that filters by a field. */
 export interface Filter {
@@ -16,7 +16,7 @@ const MOST_PAGES = 20;
 
 /** Whether the rest of the list costs no more requests than asking for each name (and the control). */
 export function listIsCheaper(count: number, names: number): boolean {
-  return Math.ceil(count / PAGE_SIZE) - 1 <= names + 1;
+  return listRequests(count) <= filterRequests(names);
 }
 
 /**

@@ -14,13 +14,15 @@ const AT_ONCE = 64;
  * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
  * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key, as outcomes show it; `created`
  * is how many records the run created in all: those with known ids stand among the others. A key that two of the
- * records have stays without an id: which of them is ours cannot be told. Interface, section 8.
+ * records have stays without an id: which of them is ours cannot be told. `look` is shown the records on the way.
+ * Interface, section 8.
  */
 export async function learnIds(
   rows: ReadonlyMap<string, number>,
   created: number,
   options: MatchOptions,
   learned: (row: number, id: number) => void,
+  look: (row: number, record: Json) => void = () => undefined,
 ): Promise<void> {
   const { spec, service } = options;
   if (rows.size === 0 || !spec.readPath || spec.name === 'customer') return;
@@ -28,7 +30,9 @@ export async function learnIds(
     const found = await lookUpKeys(new Map([...rows.keys()].map((key) => [key, []])), options);
     for (const [key, row] of rows) {
       const [one, other] = found.get(key) ?? [];
-      if (one && !other) learned(row, one.id);
+      if (!one || other) continue;
+      look(row, one.record);
+      learned(row, one.id);
     }
     return;
   }
@@ -44,7 +48,7 @@ export async function learnIds(
     const numbers = Array.from({ length: count }, (_, i) => top - i);
     await eachLimit(numbers, AT_ONCE, async (page) => {
       const { results } = page === 1 ? first : await service.page(resource, page);
-      for (const record of results) note(record, rows, found, options);
+      for (const record of results) note(record, rows, found, options, look);
     });
     top -= pages;
   }
@@ -59,10 +63,13 @@ function note(
   rows: ReadonlyMap<string, number>,
   found: Map<string, number | 'several'>,
   options: MatchOptions,
+  look: (row: number, record: Json) => void,
 ): void {
   const id = record['id'];
   const key = keyText(recordKey(record, options));
-  if (typeof id !== 'number' || key === '' || !rows.has(key)) return;
+  const row = rows.get(key);
+  if (typeof id !== 'number' || key === '' || row === undefined) return;
   const other = found.get(key);
   found.set(key, other === undefined || other === id ? id : 'several');
+  look(row, record);
 }

@@ -59,8 +59,7 @@ async function valuesToAsk(keys: Keys, filter: Filter, options: MatchOptions): P
   const values = valuesOf(keys, filter, options);
   if (values.size < 2 || !isProbed(filter)) return values;
   const first = await options.service.page(filter.resource, 1);
-  const probed = await probeValues(values, first, options.service);
-  return probed === undefined || probed === 'dear' ? values : probed;
+  return (await probeValues(values, first, options.service)) ?? values;
 }
 
 async function lastPages(
@@ -79,12 +78,13 @@ async function lastPages(
 
 /**
  * Gathers look-ups that are asked for at about the same time into one. `spelling` is the key as the row spells it,
- * `since` how many records the run had created when the row was sent, `begun` how many it may have created by now. Undefined where
+ * `since` how many records the run had created when the row was sent, `after` runs something later, `begun` how many it may have created by now. Undefined where
  * the key cannot be looked up.
  */
 export function gatherLookUps(
   options: MatchOptions,
   begun: () => number,
+  after: (milliseconds: number, run: () => void) => unknown,
 ): (key: string, spelling: string, since: number) => Promise<readonly Found[] | undefined> {
   interface Waiting {
     readonly since: number;
@@ -113,7 +113,7 @@ export function gatherLookUps(
   return (key, spelling, since) => {
     if (!canLookUp(key, options)) return Promise.resolve(undefined);
     return new Promise((done, failed) => {
-      if (waiting.push({ key, spelling, since, done, failed }) === 1) setTimeout(() => void go(), GATHER_MS);
+      if (waiting.push({ key, spelling, since, done, failed }) === 1) after(GATHER_MS, () => void go());
     });
   };
 }

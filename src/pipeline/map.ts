@@ -4,11 +4,12 @@ import { type Cell, type RowRef, type SheetRow, shownText } from '../model/row.j
 import type { FieldSpec } from '../resources/spec.js';
 import { checkValue } from '../resources/value-check.js';
 import { trimText } from './cell-text.js';
-import { type Column, compileColumns } from './columns.js';
+import { type Column, compileColumns, type Look } from './columns.js';
 import { foldText } from './headings.js';
 import { excerpt } from './nearest.js';
 import type { MappingInput } from './place.js';
 import { isRefusal } from './refusal.js';
+import { setMaker } from './set-maker.js';
 import type { StagedRow, StagedValue } from './staged.js';
 
 export type { MappingInput } from './place.js';
@@ -33,6 +34,12 @@ export interface Mapping {
   readonly evidence: readonly string[];
 }
 
+/** Where the headings were looked for, unless the job says where: the table may stand on another sheet, behind a cover. */
+function sheetRead({ job, meta }: MappingInput): string {
+  if (meta.sheet === null || job.source?.sheet !== undefined) return '';
+  return ` The headings are those in row ${meta.header_row} of the sheet "${meta.sheet}"; if the table stands on another sheet, name it in source.sheet.`;
+}
+
 /**
  * Fits a job to a file. Throws a `RunError` of kind `usage` that lists every fault: headings the file lacks or has twice, fields
  * and custom fields that do not exist or cannot be written, values of the job that do not fit their fields.
@@ -43,7 +50,7 @@ export function compileMapping(input: MappingInput): Mapping {
     const count = plan.problems.length;
     throw new RunError(
       'usage',
-      `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.`,
+      `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.${sheetRead(input)}`,
       plan.problems,
     );
   }
@@ -53,22 +60,32 @@ export function compileMapping(input: MappingInput): Mapping {
   const byField = new Map(columns.map((column) => [column.field, column]));
   const specs = new Map([...columns, ...fixed].map(({ field, spec }) => [field, spec]));
   const keyColumns = columns.filter((column) => key.includes(column.field));
+  const width = columns.length;
+
+  /** Of one row after the other: what its columns set, then what every row sets. */
+  const values: (StagedValue | undefined)[] = [...columns.map(() => undefined), ...fixed.map(({ value }) => value)];
+  const setOf = setMaker<StagedValue>([...columns, ...fixed].map(({ field }) => field));
 
   function mapRow(row: SheetRow, sheet?: string): StagedRow {
     const ref: RowRef = sheet === undefined ? { row: row.row } : { sheet, row: row.row };
-    const set: Record<string, StagedValue> = {};
     const issues: Issue[] = [];
     let cells: Record<string, string> | undefined;
     let escaped: Record<string, string> | undefined;
     // Where the cells of a row are not certain, what they hold is not worth a fault of its own.
     const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
     const found = certain ? issues : [];
-    for (const column of columns) {
+    const mayBePlain = row.faults === undefined && row.escaped === undefined;
+    for (let i = 0; i < width; i++) {
+      const column = columns[i]!;
       const cell = row.cells[column.index];
-      if (row.faults?.some(({ index }) => index === column.index)) continue;
-      const value = cellValue(column, cell, found);
+      const plain = mayBePlain && typeof cell === 'string' ? column.plain?.(cell) : undefined;
+      values[i] = plain;
+      if (plain !== undefined) continue;
+      const value = row.faults?.some(({ index }) => index === column.index)
+        ? undefined
+        : cellValue(column, cell, found);
+      values[i] = value;
       if (value === undefined) continue;
-      set[column.field] = value;
       if (typeof cell === 'string' && isMoreThan(cell, value, column)) {
         cells ??= {};
         cells[column.field] = cell;
@@ -78,7 +95,7 @@ export function compileMapping(input: MappingInput): Mapping {
         escaped[column.field] = `'${cell}`;
       }
     }
-    for (const { field, value } of fixed) set[field] = value;
+    const set = setOf(values) as Record<string, StagedValue>;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
     return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
   }
@@ -108,15 +125,33 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
     issues.push(excelError(column, text));
     return undefined;
   }
-  const value = column.convert(text);
-  if (isRefusal(value)) {
-    const shown = shownText(text);
-    issues.push(fault(value.refused, `"${excerpt(shown)}" ${value.why}`, at(column, shown)));
-    return undefined;
-  }
-  const wrong = column.checked ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>) : undefined;
-  if (wrong) issues.push({ ...wrong, ...at(column, shownText(text)) });
+  const known = typeof text === 'string' ? column.faulty.get(text) : undefined;
+  const { value, issue } = known ?? look(column, text);
+  if (issue) issues.push(issue);
   return value;
+}
+
+/** Faulty texts of a column that are remembered. Many are the same: `n/a`, `tbd`, `-`. */
+const MOST_FAULTY = 1024;
+
+function look(column: Column, text: Cell): Look {
+  const value = column.convert(text);
+  const shown = shownText(text);
+  let looked: Look;
+  if (isRefusal(value)) {
+    looked = { value: undefined, issue: fault(value.refused, `"${excerpt(shown)}" ${value.why}`, at(column, shown)) };
+  } else {
+    const wrong = column.checked
+      ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>)
+      : undefined;
+    if (!wrong) return { value };
+    looked = { value, issue: { ...wrong, ...at(column, shown) } };
+  }
+  if (typeof text === 'string' && text.length <= 100) {
+    if (column.faulty.size >= MOST_FAULTY) column.faulty.clear();
+    column.faulty.set(text, looked);
+  }
+  return looked;
 }
 
 /** What a service that shows a number as text can only mean as this number. */
@@ -167,7 +202,7 @@ function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issu
       )
     : fault(
         'excel_error',
-        `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file in a spreadsheet program and save it, or write the value.`,
+        `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file it was typed in with a spreadsheet program and save it, or write the value.`,
         at(column, shown),
       );
 }

@@ -1,13 +1,16 @@
 import { readRecord } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
-import { askFilter, type Filter, listIsCheaper, PAGE_SIZE, trustFilter } from './filter.js';
+import { askFilter, type Filter, trustFilter } from './filter.js';
 import { type Keys, keyOf, keyParts } from './key.js';
-import { probes, probeValues } from './probe-values.js';
-import type { ReadAll } from './read-all.js';
+import { filterRequests, listRequests, NOTHING_PROBED, PAGE_SIZE, probeAndFilter } from './match-cost.js';
+import { probes, probeValues, probeWhileCheap, textsOf } from './probe-values.js';
+import type { ReadAll, ReadList } from './read-all.js';
 
 /** Look-ups started at once; how many are in flight is the service's business. */
 const WAVE = 64;
+/** Before that a few, which show how long the answers of a filter are. */
+const FIRST_WAVE = 8;
 /** Ids that are read one by one without asking first what the list would cost. */
 const FEW_IDS = 20;
 /** Times a list is read that changes meanwhile. */
@@ -29,12 +32,12 @@ export interface MatchOptions {
 export type Values = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Finds the records that the keys of a file may match, the cheapest way in requests, and keeps them in the snapshot.
- * Returns how it was done, in words.
+ * Finds the records that the keys of a file may match, the cheapest way in requests (`match-cost.ts`), and keeps them in the
+ * snapshot. Returns how it was done, in words, with what it took and what the other way would have taken.
  *
- *   a key the service cannot filter by, or more keys than the list has pages → the whole list
- *   serial numbers → probe, 500 in a request; those that exist: one filtered request each, or the list if that is cheaper
- *   other keys → one filtered request each, after a positive control
+ *   a key the service cannot filter by → the whole list
+ *   serial numbers → probe; those that exist: one filtered request each, or the list as soon as that is likely to be cheaper
+ *   other keys → one filtered request each, after a positive control, or the list where that is cheaper
  *
  * What a filter returns is checked by exact key; what it does not return is believed only where it has found a record
  * that is known to exist. Interface, sections 4.4 and 8.
@@ -45,58 +48,93 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (!spec.readPath || spec.name === 'customer')
     return 'customers cannot be read: matched with what earlier runs wrote';
   const resource = spec.name as Readable;
+  const before = service.counts.reads;
+  const told = (how: string, instead?: string) =>
+    `${how}: ${requests(service.counts.reads - before)}${instead === undefined ? '' : `; ${instead}`}`;
   const ids = options.key.length === 1 && options.key[0] === 'id';
-  if (ids && keys.size <= FEW_IDS) return byId(keys, options);
+  if (ids && keys.size <= FEW_IDS) return told(await byId(keys, options));
   const first = await readAll.first(resource);
-  const listFor = (lookUps: number) => readAll.has(resource) || listIsCheaper(first.count, lookUps);
-  const mirror = async (why: string) => {
-    const { how, certified } = await readList(why, keys, first, options);
-    await (certified ? lookAgain(keys, first, options) : lookAgain(keys, first, options, Number.POSITIVE_INFINITY));
-    return how;
-  };
-  if (ids) return listFor(keys.size) ? mirror('cheapest') : byId(keys, options);
+  const { count } = first;
+  const mirror = async (why: string, instead?: string) =>
+    told(`${why}${await readWhole(keys, first, options)}`, count <= PAGE_SIZE ? undefined : instead);
+  const list = (missing: boolean) => (readAll.has(resource) ? 0 : listRequests(count, missing));
+  const listInstead = (missing: boolean) => `the whole list would have taken ${number(1 + list(missing))}`;
+  if (ids) {
+    if (list(false) <= keys.size) return mirror('', `single records would have taken ${number(keys.size)}`);
+    return told(await byId(keys, options), listInstead(false));
+  }
   const filter = filterFor(options);
-  if (!filter) return mirror('no filter for the key');
+  if (!filter) return mirror('no filter for the key: ');
   let values = valuesOf(keys, filter, options);
-  if (values.has('')) return mirror('parts of the key are blank');
-  const canProbe = isProbed(filter);
-  if (listFor(canProbe ? probes(values.size) : values.size)) return mirror('cheapest');
-  let how = 'filtered by key';
-  if (canProbe && (values.size > 1 || values.has('list'))) {
-    const probed = await probeValues(values, first, service);
-    if (probed === 'dear') return mirror('cheapest, as a probe showed');
+  if (values.has('')) return mirror('parts of the key are blank: ');
+  const texts = textsOf(values);
+  let known = false;
+  let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${number(values.size)} keys`}`;
+  if (isProbed(filter) && (values.size > 1 || values.has('list')) && !readAll.has(resource)) {
+    const probed = await probeWhileCheap(values, first, service);
+    if (probed?.asked === 0) {
+      const least = 1 + probeAndFilter(texts, NOTHING_PROBED, 0);
+      return mirror('', `probe and filters would have taken ${number(least)} or more`);
+    }
     if (probed) {
-      how = `probed ${values.size} serial numbers, ${probed.size} exist`;
-      if (probed.size === 0) return how;
-      values = probed;
+      const { existing, asked, requests: spent } = probed;
+      how = `probed ${probed.dear ? `${number(asked)} of ` : ''}${serials(texts)}, ${exist(existing.size)}`;
+      const instead = `probe and filters would have taken some ${number(1 + spent + probeAndFilter(texts, probed))}`;
+      if (probed.dear) return mirror(`${how}; then `, instead);
+      if (existing.size === 0) return told(how, listInstead(true));
+      if (existing.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
+      if (list(existing.size < values.size) <= probed.hits) return mirror(`${how}; then `, instead);
+      how += ', and asked for each of these';
+      known = true;
+      values = existing;
     }
   }
-  if (values.has('list')) return mirror('the serial number "list" cannot be filtered by');
-  if (listFor(values.size)) return mirror(how);
-  const known = how !== 'filtered by key';
-  if (!known && !(await trustFilter(service, filter, first))) return mirror('the filter cannot be trusted');
-  const answered = await ask(values, known, { filter, keys, count: first.count }, options);
-  return answered ? `${how}, one request for each` : mirror('the filter cannot be trusted');
+  if (values.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
+  // Which keys are missing is not known: the ends of the list may have to be read again.
+  if (!known && list(true) <= filterRequests(texts))
+    return mirror('', `filters would have taken ${number(1 + filterRequests(texts))}`);
+  const doubted = 'the filter cannot be trusted: ';
+  if (!known && !(await trustFilter(service, filter, first))) return mirror(doubted);
+  const answered = await ask(values, known, { filter, keys, count, instead: list(true) }, options);
+  if (answered === 'believed') return told(how, listInstead(known));
+  return mirror(answered === 'dear' ? 'the filter finds much that was not asked for: ' : doubted);
 }
 
+/** Reads the list so that a key which was not found does not exist. Returns how, in words. */
+async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {
+  const { how, certified, confirm } = await readList(keys, first, options);
+  if (![...keys.keys()].some((key) => options.snapshot.ids(key).length === 0)) return how;
+  // A key that was not found may be created: what the reading may have missed is asked for, or read over.
+  if (certified && (await confirm())) return how;
+  const asked = await lookAgain(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
+  if (asked) return how;
+  await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options), {
+    backward: true,
+  });
+  return `${how}; then once more from its end, because it moved`;
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');
+const requests = (made: number): string => (made === 1 ? 'one request' : `${number(made)} requests`);
+const serials = (texts: number): string => `${number(texts)} serial ${texts === 1 ? 'number' : 'numbers'}`;
+const exist = (hits: number): string =>
+  hits === 0 ? 'none exists' : `${number(hits)} ${hits === 1 ? 'exists' : 'exist'}`;
+
 /** Reads the list whole; again while it changes under the reading, because a record may have slipped through. */
-async function readList(
-  why: string,
-  keys: Keys,
-  first: Page,
-  options: MatchOptions,
-): Promise<{ readonly how: string; readonly certified: boolean }> {
+async function readList(keys: Keys, first: Page, options: MatchOptions): Promise<ReadList & { readonly how: string }> {
   const pages = Math.ceil(first.count / PAGE_SIZE);
   let readings = 0;
-  let certified = false;
-  while (!certified && readings++ < MOST_READINGS) {
-    ({ certified } = await options.readAll(options.spec.name as Readable, (records, at) =>
-      keep(records, keys, at, options),
-    ));
+  let list: ReadList | undefined;
+  while (!list?.certified && readings++ < MOST_READINGS) {
+    list = await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options));
   }
   const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
-  const how = `${why}: read the whole list, ${first.count} records on ${pages} ${pages === 1 ? 'page' : 'pages'}${times}`;
-  return { how, certified };
+  const records = `${number(first.count)} ${first.count === 1 ? 'record' : 'records'}`;
+  const how =
+    first.count === 0 && readings === 1
+      ? 'the list is empty'
+      : `read the whole list, ${records} on ${number(pages)} ${pages === 1 ? 'page' : 'pages'}${times}`;
+  return { how, certified: list?.certified === true, confirm: async () => list?.confirm() ?? false };
 }
 
 /**
@@ -120,10 +158,10 @@ export async function lookAgain(
   if (isProbed(filter) && probes(values.size) <= most) {
     const probed = await probeValues(values, first, options.service);
     // A probe that tells nothing leaves the filters.
-    if (probed && probed !== 'dear') values = probed;
+    if (probed) values = probed;
     else if (values.size > most) return false;
   } else if (values.size > most) return false;
-  return ask(values, false, { filter, keys, count: first.count }, options);
+  return (await ask(values, false, { filter, keys, count: first.count }, options)) === 'believed';
 }
 
 /** Whether the service can be asked for many values of the filter in one request. */
@@ -168,7 +206,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
     options.onRecord?.(record);
     await options.snapshot.add(Number(key), record, key, options.now());
   });
-  return 'read by id, one request for each';
+  return `read ${keys.size === 1 ? 'the one id' : `each of ${number(keys.size)} ids`}`;
 }
 
 /** The filter that narrows most: the first part of the key that has one and is text. */
@@ -204,17 +242,27 @@ export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Val
 
 const NONE: readonly string[] = [];
 
+/** What is asked of a filter. `instead`: requests for the rest of the list, where that may be read in its place. */
+interface Asked {
+  readonly filter: Filter;
+  readonly keys: Keys;
+  readonly count: number;
+  readonly instead?: number;
+}
+
 /**
- * Filters for each value. False where the filter is not to be believed: an answer too long for a filter's, or of values
- * that are `known` to exist one that was not found.
+ * Filters for each value. `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values
+ * that are `known` to exist one that was not found. `dear` where the answers have so many pages that the list is cheaper
+ * than the rest of them.
  */
 async function ask(
   values: Values,
   known: boolean,
-  { filter, keys, count }: { filter: Filter; keys: Keys; count: number },
+  { filter, keys, count, instead = Number.POSITIVE_INFINITY }: Asked,
   options: MatchOptions,
-): Promise<boolean> {
+): Promise<'believed' | 'doubted' | 'dear'> {
   let believed = true;
+  let pages = 0;
   const one = async ([value, spellings]: readonly [string, readonly string[]]) => {
     let found = false;
     for (const text of [value, ...spellings]) {
@@ -224,22 +272,26 @@ async function ask(
         believed = false;
         return;
       }
+      pages += Math.max(1, Math.ceil(records.length / PAGE_SIZE));
       found ||= records.some((record) => keyOf({ value: String(record[filter.field] ?? '') }, ['value']) === value);
       await keep(records, keys, options.now(), options);
     }
     if (known && !found) believed = false;
   };
-  // The first goes alone: it shows a filter that is ignored before many are sent.
   const all = [...values];
-  await inWaves(all.slice(0, 1), one, () => believed);
-  await inWaves(all.slice(1), one, () => believed);
-  return believed;
+  // The first goes alone: it shows a filter that is ignored before many are sent.
+  let wave = 1;
+  for (let at = 0; at < all.length; ) {
+    await Promise.all(all.slice(at, at + wave).map(one));
+    if (!believed) return 'doubted';
+    at += wave;
+    // One long answer says little of the others.
+    if (at > FIRST_WAVE && instead < (pages / at) * (all.length - at)) return 'dear';
+    wave = at === 1 ? FIRST_WAVE : WAVE;
+  }
+  return 'believed';
 }
 
-async function inWaves<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-  goOn: () => boolean = () => true,
-): Promise<void> {
-  for (let at = 0; at < items.length && goOn(); at += WAVE) await Promise.all(items.slice(at, at + WAVE).map(work));
+async function inWaves<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += WAVE) await Promise.all(items.slice(at, at + WAVE).map(work));
 }

@@ -1,8 +1,8 @@
 import type { RowsJob } from '../model/job.js';
-import { type Fields, isEmpty, type Value } from '../model/value.js';
+import { type Fields, isEmpty, sameValue, type Value } from '../model/value.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import type { Json, KnownIds } from '../service/port.js';
-import { encodeFields } from './codec.js';
+import { decodeFields, encodeFields } from './codec.js';
 import { keyOf } from './key.js';
 import { isNarrowEnum } from './merge.js';
 
@@ -22,8 +22,22 @@ const NATURAL: Readonly<Record<ResourceSpec['name'], string>> = {
   customer: 'name',
 };
 
-/** Whether reads do not show what is written to a field. */
-export function isUnseen(field: string, { spec, specOf }: Pick<Memory, 'spec' | 'specOf'>): boolean {
+const NOTHING = (): void => undefined;
+
+const unseenBy = new WeakMap<Memory['specOf'], Map<string, boolean>>();
+
+/** Whether reads do not show what is written to a field. Remembered: it is asked for every value of every row. */
+export function isUnseen(field: string, memory: Pick<Memory, 'spec' | 'specOf'>): boolean {
+  const told = within(unseenBy, memory.specOf);
+  let unseen = told.get(field);
+  if (unseen === undefined) {
+    unseen = isHidden(field, memory);
+    told.set(field, unseen);
+  }
+  return unseen;
+}
+
+function isHidden(field: string, { spec, specOf }: Pick<Memory, 'spec' | 'specOf'>): boolean {
   if (field.startsWith('template.')) return false;
   if (field.startsWith('form.')) return spec.form?.read === undefined;
   const one = specOf(field);
@@ -41,13 +55,18 @@ export function remember(id: number, fields: Fields, memory: Memory): void {
   }
 }
 
-/** The same before the record has an id: kept from before the request goes out until the id is known. */
-export function rememberUnnamed(fields: Fields, memory: Memory): void {
+/** The same before the record has an id: kept from before the request goes out until the id is known. The answer takes it back. */
+export function rememberUnnamed(fields: Fields, memory: Memory): () => void {
+  const { spec, known } = memory;
   const kept = keptOf(fields, memory);
-  if (Object.keys(kept).length === 0) return;
-  for (const identity of identities(fields, memory)) {
-    memory.known.rememberAs(memory.spec.name, identity, encodeFields(kept) as Json);
-  }
+  if (Object.keys(kept).length === 0) return NOTHING;
+  const before = identities(fields, memory).map(
+    (identity) => [identity, known.lastWrittenAs(spec.name, identity)] as const,
+  );
+  for (const [identity] of before) known.rememberAs(spec.name, identity, encodeFields(kept) as Json);
+  return () => {
+    for (const [identity, was] of before) known.rememberAs(spec.name, identity, was);
+  };
 }
 
 /** The record was not made after all. */
@@ -64,26 +83,107 @@ export function lastWritten(
 ): Json | undefined {
   const { spec, known } = memory;
   const byId = id === undefined ? undefined : known.lastWritten(spec.name, id);
-  if (byId) return byId;
+  if (byId) return withSent(id, row, byId, memory);
   const natural = record?.[NATURAL[spec.name]];
   for (const identity of identities(
     typeof natural === 'string' ? { ...row, [NATURAL[spec.name]]: natural } : row,
     memory,
   )) {
     const found = known.lastWrittenAs(spec.name, identity);
-    if (found) return found;
+    if (found) return withSent(id, row, found, memory);
   }
-  return undefined;
+  return withSent(id, row, undefined, memory);
+}
+
+/**
+ * Updates that this process is sending, by the book that they are noted in: to itself they are not done yet. With what an
+ * earlier update without a known outcome was to leave there.
+ */
+const underWay = new WeakMap<KnownIds, Map<string, Json | undefined>>();
+const flushing = new WeakMap<KnownIds, Promise<void>>();
+
+/**
+ * What an update is about to leave in a record and reads do not show, on disk before it goes out: where its outcome never
+ * becomes known, because the process dies or the service is silent, a later update carries this over, not what was before.
+ */
+export async function rememberSent(id: number, changed: Fields, memory: Memory): Promise<void> {
+  const { spec, known } = memory;
+  const sent = Object.entries(changed).filter(([field]) => spec.readPath === undefined || isUnseen(field, memory));
+  if (sent.length === 0) return;
+  const key = sentKey(id, memory);
+  const sending = within(underWay, known);
+  if (!sending.has(key)) sending.set(key, known.lastWrittenAs(spec.name, key));
+  known.rememberAs(spec.name, key, { ...sending.get(key), ...(encodeFields(Object.fromEntries(sent)) as Json) });
+  // Those that go out together share one write to the disk.
+  let flushed = flushing.get(known);
+  if (!flushed) {
+    flushed = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      flushing.delete(known);
+      return known.flush();
+    });
+    flushing.set(known, flushed);
+  }
+  await flushed;
+}
+
+/** The outcome of the update is known: the record holds what was carried and set, also of an earlier update. */
+export function forgetSent(id: number, memory: Memory): void {
+  memory.known.rememberAs(memory.spec.name, sentKey(id, memory), undefined);
+  underWay.get(memory.known)?.delete(sentKey(id, memory));
+}
+
+/** The update did not take effect: what an earlier one may have left is as uncertain as before. */
+export function takeBackSent(id: number, memory: Memory): void {
+  const key = sentKey(id, memory);
+  const sending = underWay.get(memory.known);
+  if (!sending?.has(key)) return;
+  memory.known.rememberAs(memory.spec.name, key, sending.get(key));
+  sending.delete(key);
+}
+
+/** No identity of a record: those are a field, `=` and a key. */
+const sentKey = (id: number, { spec }: Memory): string => `sent ${spec.name} ${id}`;
+
+function within<K extends object, V>(maps: WeakMap<K, Map<string, V>>, key: K): Map<string, V> {
+  let map = maps.get(key);
+  if (!map) {
+    map = new Map();
+    maps.set(key, map);
+  }
+  return map;
+}
+
+/**
+ * Adds what an update without a known outcome was to leave there. Whether it did is not certain: what the row itself sets
+ * counts as a change, whichever of both values it has.
+ */
+function withSent(id: number | undefined, row: Fields, last: Json | undefined, memory: Memory): Json | undefined {
+  if (id === undefined) return last;
+  const key = sentKey(id, memory);
+  const sending = underWay.get(memory.known);
+  const sent = sending?.has(key) ? sending.get(key) : memory.known.lastWrittenAs(memory.spec.name, key);
+  if (!sent) return last;
+  // A record that cannot be read is known whole or not at all.
+  if (last === undefined && memory.spec.readPath === undefined) return undefined;
+  const fields: Record<string, Value> = { ...decodeFields(last ?? {}) };
+  for (const [field, value] of Object.entries(decodeFields(sent))) {
+    const own = row[field];
+    if (own === undefined || (sameValue(own, fields[field]) && !sameValue(own, value))) fields[field] = value;
+  }
+  return encodeFields(fields) as Json;
 }
 
 /** By its natural key and by the key of the job: the next job may match by another one. */
 function identities(fields: Fields, { spec, job }: Memory): string[] {
   const natural = NATURAL[spec.name];
-  return [[natural], job.match.key]
-    .filter((key, at) => at === 0 || key.length > 1 || (key[0] !== natural && key[0] !== 'id'))
-    .map((key) => ({ key, text: keyOf(fields, key) }))
-    .filter(({ text }) => text !== '')
-    .map(({ key, text }) => `${key.join('+')}=${text}`);
+  const { key } = job.match;
+  const found: string[] = [];
+  const byNatural = keyOf(fields, [natural]);
+  if (byNatural !== '') found.push(`${natural}=${byNatural}`);
+  if (key.length === 1 && (key[0] === natural || key[0] === 'id')) return found;
+  const byKey = keyOf(fields, key);
+  if (byKey !== '') found.push(`${key.join('+')}=${byKey}`);
+  return found;
 }
 
 function keptOf(fields: Fields, memory: Memory): Record<string, Value> {

@@ -3,7 +3,7 @@ import { fault, type Issue, warning } from '../model/issue.js';
 import type { RowsJob } from '../model/job.js';
 import { type Fields, isEmpty } from '../model/value.js';
 import { checkRecord } from '../resources/rules.js';
-import { createBody } from '../resources/write.js';
+import { lostOnCreate } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import { keyText } from './key.js';
 import { lastWritten } from './memory.js';
@@ -27,8 +27,10 @@ export interface PlanOptions extends MergeOptions {
  *   no record   → create | skipped | invalid (match.missing)
  *   one record  → unchanged | update | at_risk | skipped | invalid (match.existing)
  *   several     → ambiguous
+ *
+ * A promise only where a record is to be read.
  */
-export async function planRow(row: ResolvedRow, options: PlanOptions): Promise<Change> {
+export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promise<Change> {
   const key = keyText(row.key);
   const settle = (
     outcome: 'invalid' | 'duplicate' | 'ambiguous' | 'at_risk' | 'skipped' | 'unchanged',
@@ -117,12 +119,10 @@ function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
 }
 
 function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
-  const fields: Record<string, Fields[string]> = {};
-  for (const field of Object.keys(row.set)) if (!isEmpty(row.set[field])) fields[field] = row.set[field] ?? null;
+  const fields = withoutEmpty(row.set);
   const conflict = severalTemplates(Object.keys(fields), options.lexicon);
   const issues = [...row.issues, ...check(fields, row, 'create', options), ...(conflict ? [conflict] : [])];
-  const { lost } = createBody(options.spec, options.company, fields, options.lexicon);
-  for (const loss of lost) {
+  for (const loss of lostOnCreate(options.spec, options.company, fields, options.lexicon)) {
     issues.push(
       warning(
         'field_not_updatable',
@@ -137,6 +137,15 @@ function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle:
   if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues);
   const columns = issues.map((issue) => withColumn(issue, options.columnOf));
   return { ref: row.ref, key, kind: 'create', fields, issues: columns, ...(row.after ? { after: row.after } : {}) };
+}
+
+/** The same where nothing is empty: most rows are filled, and none needs a copy. */
+function withoutEmpty(set: Fields): Fields {
+  const names = Object.keys(set);
+  if (!names.some((field) => isEmpty(set[field]))) return set;
+  const fields: Record<string, Fields[string]> = {};
+  for (const field of names) if (!isEmpty(set[field])) fields[field] = set[field] ?? null;
+  return fields;
 }
 
 async function planUpdate(

@@ -1,39 +1,100 @@
 import { normaliseKey } from '../model/value.js';
 import type { Page, Service } from '../service/port.js';
-import { listIsCheaper } from './filter.js';
+import { NOTHING_PROBED, nextProbe, PAGE_SIZE, PROBE_SIZE, type Probed } from './match-cost.js';
 
-/** Serial numbers asked for in one probe. */
-const PROBE_SIZE = 500;
-
-/** Requests that tell of so many serial numbers whether they exist. */
+/** Requests that tell of so many serial numbers whether they exist, where few do. */
 export function probes(values: number): number {
   return Math.ceil(values / PROBE_SIZE);
 }
 
 type Values = ReadonlyMap<string, readonly string[]>;
 
+/** What was asked for, in texts, and what of it exists. */
+export interface ProbeResult extends Probed {
+  readonly existing: Values;
+  /** The rest was not asked for: the list is cheaper than going on. */
+  readonly dear: boolean;
+}
+
 /**
- * Which serial numbers exist, 500 in one request, each asked for also in spellings that look like it. Every batch is a
- * fair sample of the file, so that after each of them it can be told whether going on would cost more than the list:
- * `dear`. Undefined where the service's answer cannot be believed. `first`: page 1 of the list. Interface, section 4.4.
+ * Which serial numbers exist, up to 500 in one request, each asked for also in spellings that look like it. Undefined where the
+ * service's answer cannot be believed. `first`: page 1 of the list. Interface, section 4.4.
  */
-export async function probeValues(values: Values, first: Page, service: Service): Promise<Values | 'dear' | undefined> {
-  const all = [...values].flatMap(([value, spellings]) => [value, ...spellings]);
-  const batches = probes(all.length);
+export async function probeValues(values: Values, first: Page, service: Service): Promise<Values | undefined> {
+  return (await probe(values, first, service, (texts, { asked }) => Math.min(PROBE_SIZE, texts - asked)))?.existing;
+}
+
+/**
+ * The same, as long as it is likely to be cheaper than the list (`nextProbe`). Small answers are asked for first, and every
+ * answer is a fair sample of the file, wherever in it the new rows stand.
+ */
+export function probeWhileCheap(values: Values, first: Page, service: Service): Promise<ProbeResult | undefined> {
+  return probe(values, first, service, (texts, probed) => nextProbe(first.count, texts, probed));
+}
+
+async function probe(
+  values: Values,
+  first: Page,
+  service: Service,
+  next: (texts: number, probed: Probed) => number | 'list',
+): Promise<ProbeResult | undefined> {
+  const all = [...values];
+  const texts = textsOf(values);
+  const fair = fairOrder(all.length);
   const existing = new Map<string, readonly string[]>();
-  for (let batch = 0; batch < batches; batch++) {
-    const answer = await service.probeSerials(all.filter((_, at) => at % batches === batch).flatMap(likely), first);
+  let at = 0;
+  let probed = NOTHING_PROBED;
+  while (at < all.length) {
+    const size = next(texts, probed);
+    if (size === 'list') return { ...probed, existing, dear: true };
+    const batch: string[] = [];
+    // The spellings of a value stay together.
+    do {
+      const [value, spellings] = all[fair(at++)] as (typeof all)[number];
+      batch.push(value, ...spellings);
+    } while (at < all.length && batch.length < size);
+    const before = service.counts.reads;
+    const answer = await service.probeSerials(batch.flatMap(likely), first);
     if (answer === 'ignored') return undefined;
-    for (const serial of answer) {
-      const value = normaliseKey(serial);
+    let hits = 0;
+    const found = new Set([...answer].map(normaliseKey));
+    for (const value of found) {
       const spellings = values.get(value);
-      if (spellings) existing.set(value, spellings);
+      if (!spellings || existing.has(value)) continue;
+      existing.set(value, spellings);
+      hits += 1 + spellings.length;
     }
-    const expected = Math.round((existing.size * batches) / (batch + 1));
-    const rest = batches - batch - 1;
-    if (rest > 0 && listIsCheaper(first.count, expected + rest)) return 'dear';
+    const requests = service.counts.reads - before;
+    probed = {
+      asked: probed.asked + batch.length,
+      hits: probed.hits + hits,
+      requests: probed.requests + requests,
+      whole: probed.whole || (requests === 1 && found.size >= PAGE_SIZE),
+    };
   }
-  return existing;
+  return { ...probed, existing, dear: false };
+}
+
+/** The values and their other spellings: what is asked for. */
+export function textsOf(values: Values): number {
+  let texts = values.size;
+  for (const spellings of values.values()) texts += spellings.length;
+  return texts;
+}
+
+/** Goes through `length` places so that every beginning is spread evenly over all of them, in no rhythm that a file may have. */
+function fairOrder(length: number): (at: number) => number {
+  let step = Math.max(1, Math.round(length * GOLDEN));
+  while (commonDivisor(step, length) !== 1) step++;
+  // From the middle: the first rows of a file are often not like the others.
+  const start = Math.floor(length / 2);
+  return (at) => (start + at * step) % length;
+}
+
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
 }
 
 /** Spellings of the same key that look alike: with an outer blank, and with accents as characters of their own (NFD). */

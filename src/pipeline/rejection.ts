@@ -1,16 +1,21 @@
 import { fault, type Issue } from '../model/issue.js';
+import { type Fields, isEmpty, valueText } from '../model/value.js';
 import type { WriteAnswer } from '../service/port.js';
 import type { WriteContext } from './writing.js';
 
-/** The service's refusal in its own words, put to the fields they name. */
+/** The service's refusal in its own words, put to the fields they name, their columns and what was `sent` in them. */
 export function rejection(
   answer: Extract<WriteAnswer, { kind: 'refused' }>,
-  context: Pick<WriteContext, 'spec'>,
+  sent: Fields,
+  context: Pick<WriteContext, 'spec' | 'columnOf'>,
 ): Issue[] {
   const issues = answer.messages.map((message) => {
     const field = message.field === undefined ? undefined : jobField(message.field, context);
     const text = `The service refused the record${message.field ? ` because of ${message.field}` : ''}: ${message.text}`;
-    return fault('service_rejected', text, { origin: 'service', ...(field === undefined ? {} : { field }) });
+    return fault('service_rejected', text, {
+      origin: 'service',
+      ...(field === undefined ? {} : placed(field, sent, context)),
+    });
   });
   return issues.length > 0
     ? issues
@@ -19,6 +24,15 @@ export function rejection(
           origin: 'service',
         }),
       ];
+}
+
+function placed(field: string, sent: Fields, { columnOf }: Pick<WriteContext, 'columnOf'>): Partial<Issue> {
+  const [column, value] = [columnOf(field), sent[field]];
+  return {
+    field,
+    ...(column === undefined ? {} : { column }),
+    ...(isEmpty(value) ? {} : { value: valueText(value) }),
+  };
 }
 
 /** The field as job files write it, from the spelling of a body. */

@@ -1,10 +1,12 @@
+import { crc32 } from 'node:zlib';
 import { fault, type Issue } from '../model/issue.js';
 import type { RowRef } from '../model/row.js';
-import { isRef, normaliseKey, type Value } from '../model/value.js';
+import { isRef, normaliseKey, type Value, valueText } from '../model/value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 import { type After, referenceCycle } from './after.js';
 import type { Directory, Lookup } from './directory.js';
 import { keyOf } from './key.js';
+import type { Mapping } from './map.js';
 import { isNamed, type Named, type StagedRow } from './staged.js';
 
 /** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
@@ -35,6 +37,13 @@ const WHAT: Record<ReferenceTarget, string> = {
   'usage-status': 'usage status',
 };
 
+const SUBCATEGORY = 'category.subcategory';
+
+/** Whether rows may hold names that have to be looked up; what `NameCollector` finds in the rows of others is nothing. */
+export function looksUp({ fields, specOf }: Pick<Mapping, 'fields' | 'specOf'>): boolean {
+  return fields.some((field) => field === SUBCATEGORY || specOf(field)?.type.kind === 'reference');
+}
+
 /** Collects the names a file uses while its rows are staged. */
 export class NameCollector {
   readonly names = new Map<ReferenceTarget, Set<string>>();
@@ -44,7 +53,7 @@ export class NameCollector {
       const value = row.set[field];
       if (isNamed(value)) this.need(value.named).add(normaliseKey(value.name));
       // The subcategory is checked against its category, and an update needs the name of a usage status.
-      else if (field === 'category.subcategory' && value) this.need('category');
+      else if (field === SUBCATEGORY && value) this.need('category');
       else if (field === 'usage_status' && isRef(value)) this.need('usage-status');
     }
   }
@@ -60,14 +69,39 @@ export interface ResolveOptions {
   readonly directory: Directory;
   readonly key: readonly string[];
   readonly columnOf: (field: string) => string | undefined;
+  /** No row holds a name: `looksUp` says so. */
+  readonly nameless?: boolean;
+  /** The values of a row as one text, the same for rows that set the same. */
+  readonly textOf?: (set: StagedRow['set']) => string;
   /** Contracts only: row of this file by contract number. */
   readonly rowOfNumber?: ReadonlyMap<string, number>;
 }
 
 /** Makes a resolver that sees the rows in file order: duplicates are told by what it has seen before. */
 export function makeResolver(options: ResolveOptions): (row: StagedRow) => ResolvedRow {
-  const seen = new Map<string, { row: number; content: string }>();
-  return (row) => {
+  const { textOf = JSON.stringify, nameless = false } = options;
+  /** The first row of each key, by its place in two lists of numbers: an object a row would be half of what the rows cost. */
+  const seen = new Map<string, number>();
+  const rows: number[] = [];
+  const contents: number[] = [];
+
+  /** Its key, and the fault of a row whose key an earlier one has. */
+  function withKey(row: WithIds): ResolvedRow {
+    const key = keyOf(row.set, options.key);
+    if (key === '') return { ...row, key };
+    const content = digest(textOf(row.set));
+    const earlier = seen.get(key);
+    if (earlier !== undefined) {
+      const first = { row: rows[earlier]!, content: contents[earlier]! };
+      const issues = [...row.issues, duplicateFault(first, content, row, options)];
+      return { ...row, key, issues, duplicateOf: first.row };
+    }
+    seen.set(key, rows.push(row.ref.row) - 1);
+    contents.push(content);
+    return { ...row, key };
+  }
+
+  function withIds(row: StagedRow): WithIds {
     const issues: Issue[] = [...row.issues];
     const set: Record<string, Value> = {};
     let after: ResolvedRow['after'];
@@ -94,23 +128,20 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     }
     const subcategory = checkSubcategory(set, options, issues);
     const cells = subcategory === undefined ? row.cells : { 'category.subcategory': subcategory, ...row.cells };
-    const key = keyOf(set, options.key);
-    const content = JSON.stringify(set);
-    const earlier = key === '' ? undefined : seen.get(key);
-    if (earlier) issues.push(duplicateFault(earlier, content, options));
-    else if (key !== '') seen.set(key, { row: row.ref.row, content: digest(content) });
     return {
       ref: row.ref,
-      key,
       set,
       issues,
       ...(cells ? { cells } : {}),
       ...(row.escaped ? { escaped: row.escaped } : {}),
-      ...(earlier ? { duplicateOf: earlier.row } : {}),
       ...(after ? { after } : {}),
     };
-  };
+  }
+
+  return (row) => withKey(nameless ? (row as WithIds) : withIds(row));
 }
+
+type WithIds = Omit<ResolvedRow, 'key' | 'duplicateOf'>;
 
 function isOwnNumber(value: Named, row: StagedRow): boolean {
   const number = row.set['number'];
@@ -174,27 +205,36 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
   return undefined;
 }
 
-function duplicateFault(earlier: { row: number; content: string }, content: string, options: ResolveOptions): Issue {
+/** What becomes of a row that is left in the file: the next import knows nothing of the earlier row. */
+const ALONE =
+  'Imported again by itself, this row would overwrite that record: leave it out unless it is the right one.';
+
+/** The first row of a key; `content` stands for all that it sets. */
+interface Earlier {
+  readonly row: number;
+  readonly content: number;
+}
+
+function duplicateFault(
+  earlier: Earlier,
+  content: number,
+  { set, cells }: Pick<ResolvedRow, 'set' | 'cells'>,
+  options: ResolveOptions,
+): Issue {
   const field = options.key[0] ?? '';
   const column = options.columnOf(field);
-  const at = { field, ...(column === undefined ? {} : { column }) };
-  return digest(content) === earlier.content
+  const value = cells?.[field] ?? valueText(set[field]);
+  const at = { field, value, ...(column === undefined ? {} : { column }) };
+  return content === earlier.content
     ? fault('duplicate_row', `Row ${earlier.row} is the same in every mapped column. Delete one of them.`, at)
     : fault(
         'duplicate_key',
-        `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right.`,
+        `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right. ${ALONE}`,
         at,
       );
 }
 
-/** 53 bits of FNV-1a over UTF-16: enough to word a message, a fraction of the memory of the row. */
-function digest(text: string): string {
-  let low = 0x811c9dc5;
-  let high = 0x01000193;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code, 0x85ebca6b);
-  }
-  return `${(low >>> 0).toString(36)}${(high >>> 0).toString(36)}`;
+/** Checksum and length: enough to word a message, a fraction of the memory of the row. */
+function digest(text: string): number {
+  return crc32(text) + (text.length % 2 ** 20) * 2 ** 32;
 }

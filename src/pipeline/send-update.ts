@@ -1,8 +1,8 @@
-import { sameValue, valueText } from '../model/value.js';
+import { type Fields, sameValue, valueText } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
 import { beforeOf } from './before.js';
-import { lastWritten } from './memory.js';
+import { lastWritten, rememberSent } from './memory.js';
 import { changesOf, type Merge, mergeRow } from './merge.js';
 import { updateRequest } from './update-request.js';
 import type { Ended, Update, WriteContext } from './writing.js';
@@ -46,10 +46,15 @@ export async function sendUpdate(change: Update, context: WriteContext): Promise
       const issues = [...current.issues, ...merge.risks];
       return { kind: 'ended', ended: { kind: 'at_risk', attempts: 0, issues, diff: merge.diff } };
     }
+    await rememberSent(current.id, changedTo(merge), context);
     const answer = await send(current, merge, reads > 0, context);
     const stale = answer.kind === 'unsent' && answer.withheld === 'stale' && !context.signal.aborted;
     if (!stale || reads >= MOST_READS) return { kind: 'sent', change: current, merge, answer };
   }
+}
+
+function changedTo(merge: Merge): Fields {
+  return Object.fromEntries(changesOf(merge.diff).map((one) => [one.field, one.new]));
 }
 
 /** The record as it is before its update, durable before the request goes out. */

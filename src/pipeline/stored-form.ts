@@ -1,5 +1,6 @@
 import { Decimal } from '../model/decimal.js';
-import { normaliseKey, type Value } from '../model/value.js';
+import { type Issue, warning } from '../model/issue.js';
+import { normaliseKey, type Value, valueText } from '../model/value.js';
 import type { FieldType } from '../resources/spec.js';
 
 /**
@@ -17,6 +18,13 @@ export function isStoredForm(sent: Value | undefined, got: Value | undefined, ty
   return sent instanceof Decimal && (got instanceof Decimal || typeof got === 'number') && isNear(sent, got);
 }
 
+/** Whether a text came back as its beginning alone: more is gone than blanks, case or a Unicode form. */
+export function isCut(sent: Value | undefined, got: Value | undefined): boolean {
+  if (typeof sent !== 'string' || typeof got !== 'string') return false;
+  const [whole, part] = [folded(sent), folded(got)];
+  return part !== '' && part.length < whole.length && whole.startsWith(part);
+}
+
 /** Decomposed, so that a cut between a letter and its accent is still a beginning. */
 function folded(text: string): string {
   return normaliseKey(text).normalize('NFKD').toUpperCase().toLowerCase();
@@ -31,4 +39,12 @@ function isNear(a: Decimal, b: Decimal | number): boolean {
 
 function negated(value: Decimal): Decimal {
   return Decimal.of(value.negative ? value.text.slice(1) : `-${value.text}`);
+}
+
+export const AGAIN = ' The row is written again at every import until the file has the form that the service keeps.';
+
+/** The warning of a value that the service tidied up. `changed`: the row sets it. */
+export function storedAs(field: string, sent: Value | undefined, got: Value | undefined, changed = true): Issue {
+  const text = `The service stored ${field} as "${valueText(got)}" where "${valueText(sent)}" was sent.`;
+  return warning('value_normalised', changed ? text + AGAIN : text, { field, value: valueText(sent) });
 }

@@ -1,23 +1,29 @@
+import type { FieldDiff } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import { fault, type Issue, warning } from '../model/issue.js';
 import { isEmpty, isRef, sameValue, type Value, valueText } from '../model/value.js';
 import { readRecord } from '../resources/read.js';
 import type { Json, Readable } from '../service/port.js';
+import { holdOthers } from './first-updates.js';
 import { changesOf, type Merge } from './merge.js';
-import { isStoredForm } from './stored-form.js';
-import type { WriteContext } from './writing.js';
+import { AGAIN, isCut, isStoredForm, storedAs } from './stored-form.js';
+import type { WriteContext, WriteState } from './writing.js';
 
 /** What reading a record back after its update came to. */
 export interface Verified {
   readonly issues: readonly Issue[];
+  /** What was carried over and is gone: plan.csv names it, and an undo puts it back. */
+  readonly lost?: readonly FieldDiff[];
   /** The service answered well, and the record still holds old values. */
   readonly unchanged?: boolean;
 }
 
 /** How a record that was read back differs from what was sent. */
 interface Differences {
-  /** Sent, and gone. */
+  /** Sent, and gone; carried over, and cut. */
   readonly dropped: readonly string[];
+  /** What is left of those that were cut, by field. */
+  readonly cut: ReadonlyMap<string, Value>;
   /** Still as before the update, and no other form of what was sent. */
   readonly stale: readonly string[];
   /** Whether something that the update changes is seen to have changed. */
@@ -28,45 +34,71 @@ interface Differences {
   readonly issues: readonly Issue[];
 }
 
+/** Runs whose service answers a write with something else than the record as it is then. */
+const idleAnswers = new WeakSet<WriteState>();
+
 /**
- * Compares the record with what was sent: the first update of a run by reading it back, others where the answer holds
- * the record. A value that was sent and is gone stops the run, and so does an update of which nothing took effect
- * throughout the settle window; a value stored in another form is a warning with both.
+ * Compares the record with what was sent: the first updates of a run by reading them back, others where the answer holds
+ * the record, which is read where the answer lacks something, unless a reading showed that answers do not tell. A value
+ * that was sent and is gone stops the run, and so does one that was carried over and is cut, and an update of which
+ * nothing took effect throughout the settle window; a value stored in another form is a warning with both.
  */
 export async function verifyUpdate(
   id: number,
   merge: Merge,
   answered: Json | undefined,
-  readBack: boolean,
+  first: boolean,
   context: WriteContext,
 ): Promise<Verified> {
-  let seen: Differences = { dropped: [], stale: [], took: false, unclear: false, issues: [] };
+  let seen: Differences = { dropped: [], cut: new Map(), stale: [], took: false, unclear: false, issues: [] };
   if (answered && typeof answered['id'] === 'number') {
     seen = compare(answered, merge, context);
     if (isKept(seen) && (seen.took || !seen.unclear)) return { issues: seen.issues };
   }
+  const inDoubt = seen.dropped.length > 0 && !idleAnswers.has(context.state);
+  if (first || !inDoubt) return lookAgain(id, merge, seen, first, context);
+  const release = holdOthers(context.state);
+  try {
+    return await lookAgain(id, merge, seen, true, context);
+  } finally {
+    release();
+  }
+}
+
+/** Reads the record back, where that is called for; `inAnswer`: what the answer to the update seemed to hold. */
+async function lookAgain(
+  id: number,
+  merge: Merge,
+  inAnswer: Differences,
+  readBack: boolean,
+  context: WriteContext,
+): Promise<Verified> {
+  let seen = inAnswer;
   if (!readBack && modelToLearn(merge, context) === undefined) return { issues: isKept(seen) ? seen.issues : [] };
-  const sent = context.now();
+  const sent = context.elapsed();
   for (const [look, at] of [0, ...context.settleWindow].entries()) {
-    const rest = sent + at - context.now();
+    const rest = sent + at - context.elapsed();
     if (rest > 0) await context.wait(rest);
     const record = await context.service.get(context.spec.name as Readable, id);
-    if (!record) break;
+    if (!record) return { issues: isKept(seen) ? seen.issues : [] };
     seen = compare(record, merge, context);
     // An old value that is also a form of what was sent may be an update not to be seen yet: a second look is enough.
-    if (isKept(seen) && (seen.took || !seen.unclear || look > 0)) return { issues: seen.issues };
+    if (isKept(seen) && (seen.took || !seen.unclear || look > 0)) {
+      if (inAnswer.dropped.length > 0) idleAnswers.add(context.state);
+      return { issues: seen.issues };
+    }
   }
   if (!readBack || isKept(seen)) return { issues: seen.issues };
   const lost = [...seen.dropped, ...(isWithoutEffect(seen) ? seen.stale : [])];
   context.state.stopped ??= new RunError(
     'failed',
-    `The update of ${context.spec.name} ${id} was read back, and the service did not keep ${lost.join(', ')}. The run stops before the next update.`,
+    `The update of ${context.spec.name} ${id} was read back, and the service did not keep ${lost.map((field) => keptOf(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
     [
       'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
     ],
   );
   return seen.dropped.length > 0
-    ? { issues: [...seen.issues, gone(seen.dropped)] }
+    ? { issues: [...seen.issues, ...gone(seen, merge)], lost: carriedOver(seen, merge) }
     : { issues: [...seen.issues, still(id, seen.stale)], unchanged: true };
 }
 
@@ -78,9 +110,32 @@ function isWithoutEffect({ stale, took, unclear }: Differences): boolean {
   return stale.length > 0 && !took && !unclear;
 }
 
-function gone(fields: readonly string[]): Issue {
-  const text = `Read back after the update, the record no longer holds ${fields.join(', ')}.`;
-  return warning('would_lose_value', text, { field: fields[0] ?? '' });
+/** Of the fields that are gone, those that the update did not change itself. */
+function carriedOver({ dropped, cut }: Differences, merge: Merge): FieldDiff[] {
+  const changed = new Set(changesOf(merge.diff).map((one) => one.field));
+  return dropped
+    .filter((field) => !changed.has(field))
+    .map((field) => ({ field, old: merge.target[field] ?? null, new: cut.get(field) ?? null, kind: 'at_risk' }));
+}
+
+/** The field, and what the service left of it. */
+function keptOf(field: string, { cut }: Differences): string {
+  const rest = cut.get(field);
+  return rest === undefined ? field : `${field} (only "${valueText(rest)}" of it)`;
+}
+
+/** One warning for what is gone altogether, and one for each value that was cut. */
+function gone({ dropped, cut }: Differences, merge: Merge): Issue[] {
+  const whole = dropped.filter((field) => !cut.has(field));
+  const text = `Read back after the update, the record no longer holds ${whole.join(', ')}.`;
+  return [
+    ...(whole.length > 0 ? [warning('would_lose_value', text, { field: whole[0] ?? '' })] : []),
+    ...[...cut].map(([field, rest]) => {
+      const was = valueText(merge.target[field]);
+      const left = `Read back after the update, the record no longer holds the whole of ${field}: "${was}" was carried over, and the service kept "${valueText(rest)}".`;
+      return warning('would_lose_value', left, { field, value: was });
+    }),
+  ];
 }
 
 function still(id: number, fields: readonly string[]): Issue {
@@ -88,16 +143,19 @@ function still(id: number, fields: readonly string[]): Issue {
   return fault('outcome_unknown', text, { field: fields[0] ?? '' });
 }
 
-const AGAIN = ' The row is written again at every import until the file has the form that the service keeps.';
-
 function compare(record: Json, merge: Merge, context: WriteContext): Differences {
   const read = readRecord(context.spec, record, context.lexicon);
   const opaque = new Set([
     ...read.losses.map((loss) => loss.field),
     ...merge.diff.filter((one) => one.kind === 'at_risk').map((one) => one.field),
   ]);
+  // Of a template that shows keys nobody knows, a value may stand under one of them: its field was renamed meanwhile.
+  const renamed = new Set(
+    read.losses.flatMap(({ field, value }) => (value === undefined ? (templateOf(field) ?? []) : [])),
+  );
   const old = new Map(changesOf(merge.diff).map((one) => [one.field, one.old]));
   const dropped: string[] = [];
+  const cut = new Map<string, Value>();
   const stale: string[] = [];
   const issues: Issue[] = [];
   let took = false;
@@ -105,19 +163,25 @@ function compare(record: Json, merge: Merge, context: WriteContext): Differences
   for (const field of Object.keys(merge.target)) {
     if (!visible(field, context) || opaque.has(field)) continue;
     const [wanted, got] = [merge.target[field], read.fields[field]];
+    if (isEmpty(got) && renamed.has(templateOf(field) ?? '')) continue;
     const asBefore = old.has(field) && sameValue(old.get(field), got);
     // A cleared yes-or-no takes its default, which is no.
     if (sameValue(wanted, got) || (isEmpty(wanted) && got === false)) {
       took ||= old.has(field);
     } else if (isStoredForm(wanted, got, context.specOf(field)?.type)) {
+      if (!old.has(field) && got !== undefined && isCut(wanted, got)) {
+        dropped.push(field);
+        cut.set(field, got);
+        continue;
+      }
       if (asBefore) unclear = true;
       else took ||= old.has(field);
-      issues.push(normalised(field, wanted, got, old.has(field)));
+      issues.push(storedAs(field, wanted, got, old.has(field)));
     } else if (asBefore) stale.push(field);
     else if (isEmpty(got)) dropped.push(field);
     else {
       took ||= old.has(field);
-      issues.push(normalised(field, wanted, got, old.has(field)));
+      issues.push(storedAs(field, wanted, got, old.has(field)));
     }
   }
   if (took || unclear) {
@@ -128,14 +192,14 @@ function compare(record: Json, merge: Merge, context: WriteContext): Differences
       else issues.push(refused(field, wanted, got));
     }
   }
-  const seen = { dropped, stale, took, unclear, issues };
+  const seen = { dropped, cut, stale, took, unclear, issues };
   if (dropped.length === 0 && stale.length === 0) learnModel(record, merge, context);
   return seen;
 }
 
-function normalised(field: string, wanted: Value | undefined, got: Value | undefined, changed: boolean): Issue {
-  const text = `The service stored ${field} as "${valueText(got)}" where "${valueText(wanted)}" was sent.`;
-  return warning('value_normalised', changed ? text + AGAIN : text, { field, value: valueText(wanted) });
+/** The id of the custom field template that a field belongs to. */
+function templateOf(field: string): string | undefined {
+  return field.startsWith('template.') ? field.split('.')[1] : undefined;
 }
 
 function refused(field: string, wanted: Value | undefined, got: Value | undefined): Issue {

@@ -6,6 +6,7 @@ import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import type { Fields } from '../model/value.js';
 import type { Json, KnownIds, Service, WriteAnswer } from '../service/port.js';
 import type { MergeOptions } from './merge.js';
+import type { Places } from './places.js';
 import type { WriteRequest } from './send.js';
 
 export type Create = Extract<Change, { kind: 'create' }>;
@@ -45,9 +46,9 @@ export interface Part {
   readonly changes: readonly (Create | Update)[];
 }
 
-/** Carries out parts. Resolves when every change of the part has its outcome. */
+/** Carries out parts. Resolves when every change of the part has its outcome; `begun` is called when each is at work. */
 export interface PartRunner {
-  run(part: Part): Promise<void>;
+  run(part: Part, begun?: () => void): Promise<void>;
 }
 
 /** Everything that writing needs and that does not change from row to row. */
@@ -58,6 +59,8 @@ export interface WriteContext extends MergeOptions {
   /** Sends one writing request, from here or through another worker. Never repeats one that may have been sent. */
   readonly send: (request: WriteRequest) => Promise<WriteAnswer>;
   readonly known: KnownIds;
+  /** Fields whose values the service keeps unique: `guardingFields`. */
+  readonly guarding: readonly string[];
   readonly sink: Sink;
   /** Records that the run has created so far, over all parts. */
   readonly created: () => number;
@@ -74,11 +77,18 @@ export interface WriteContext extends MergeOptions {
   readonly freshMs: number;
   /** Stale records are read right before their own PUT, not when their part begins: for plans that somebody looked at. */
   readonly readLate: boolean;
-  /** Changes of a part that are at work at once: as many as requests may be in flight, or all where others send them. */
+  /** Records read at once: as many as requests may be in flight, or all where others send them. */
   readonly width: () => number;
+  /** For changes that are at work, of all parts together. */
+  readonly places: Places;
+  /** For ages of what was read: milliseconds since 1970, never going back. */
   readonly now: () => number;
+  /** For waiting: milliseconds that no change of the system's clock moves. */
+  readonly elapsed: () => number;
   /** Resolves after so many milliseconds; rejects when the run is interrupted. */
   readonly wait: (milliseconds: number) => Promise<void>;
+  /** Called where a request was sent, and what became of it is left open. */
+  readonly left: () => void;
   readonly signal: AbortSignal;
   readonly state: WriteState;
 }
@@ -87,8 +97,6 @@ export interface WriteContext extends MergeOptions {
 export interface WriteState {
   /** Set once; nothing is sent afterwards. */
   stopped: Error | undefined;
-  /** The first update goes alone and is read back; the others wait for it. */
-  verified: Promise<boolean> | undefined;
 }
 
 /** Thrown where a request was sent and its effect is still open when the run is interrupted: `runs resume` settles it. */
@@ -104,6 +112,8 @@ export interface Ended {
   readonly attempts: number;
   readonly issues: Outcome['issues'];
   readonly diff?: readonly FieldDiff[];
+  /** To be called when the outcome is noted: others wait to see whether the run goes on. */
+  readonly noted?: () => void;
 }
 
 /** What an open effect came to is asked within this; whatever goes wrong meanwhile leaves it open, for `runs resume`. */

@@ -1,6 +1,6 @@
 import { type NumberStringifier, stringify } from 'lossless-json';
 import { Decimal } from '../model/decimal.js';
-import { openDurableLines } from './durable-lines.js';
+import { type OpenDurableLines, openDurableLines } from './durable-lines.js';
 import { type Line, lineBlocks } from './line-blocks.js';
 
 /**
@@ -18,13 +18,13 @@ export interface AppendLog {
 const EXACT: NumberStringifier[] = [{ test: (value) => value instanceof Decimal, stringify: String }];
 
 /** Opens a log for appending and makes it if it is missing; a last line torn by a crash is cut off first. */
-export async function openAppendLog(path: string): Promise<AppendLog> {
+export async function openAppendLog(path: string, openLines: OpenDurableLines = openDurableLines): Promise<AppendLog> {
   let keep = 0;
   for await (const block of readLog(path)) {
     const last = block[block.length - 1];
     if (last) keep = last.offset + last.length + 1;
   }
-  const lines = await openDurableLines(path, keep, 'The log');
+  const lines = await openLines(path, keep, 'The log');
   return {
     append(values) {
       for (const value of values) {

@@ -4,7 +4,16 @@ import { clean, MAX_WARNINGS } from './console-text.js';
 import { headline } from './headline.js';
 import { outcomeWords } from './outcome-words.js';
 import { SHEETS } from './reconcile/sheet-names.js';
-import { brakeStop, count, duration, rowsForPerson, type Summary, shownFaults } from './summary.js';
+import {
+  brakeStop,
+  count,
+  duration,
+  rowsForPerson,
+  rowsToCorrect,
+  rowsWithLosses,
+  type Summary,
+  shownFaults,
+} from './summary.js';
 
 const MAX_FAULTS = 3;
 
@@ -64,12 +73,37 @@ function hint(summary: Summary, reports: readonly string[]): string[] {
   const { status, run, rows, dry_run, kind } = summary;
   if (kind === 'reconcile') return nightHint(summary);
   const rejected = reports.find((name) => name.startsWith('rejected.'));
-  const correct = rejected && rowsForPerson(rows) > rows.not_attempted;
+  if (status === 'failed' && rowsWithLosses(summary) > 0) {
+    return [
+      'Next: look at what is gone (plan.csv: at_risk; results.csv: would_lose_value) and why the run stopped; then',
+      `      rowferry runs resume ${run}`,
+    ];
+  }
   if (status === 'interrupted' || status === 'failed') return [`Next: rowferry runs resume ${run}`];
   if (status === 'braked') return [brakedHint(summary, rejected)];
   if (kind === 'undo') return undoHint(summary);
-  if (correct) return [`Next: correct ${rejected} and import it again with the same job`];
-  return dry_run ? ['Next: run the same command without --dry-run'] : [];
+  const steps = [
+    ...byOutcome(summary, rejected),
+    ...(dry_run && rowsForPerson(rows) === 0 ? ['run the same command without --dry-run'] : []),
+  ];
+  return steps.map((step, at) => `${at === 0 ? 'Next:' : '     '} ${step}`);
+}
+
+/** What each outcome asks for, in the order of doing it. */
+function byOutcome({ rows, run }: Summary, rejected: string | undefined): string[] {
+  const out = rows.duplicate > 0 ? ' (a duplicate that stays in it overwrites the record of the earlier row)' : '';
+  return [
+    ...(rows.unknown > 0 ? [`look up the unknown rows in the service, then: rowferry runs retry ${run}`] : []),
+    ...(rows.failed > 0 && rows.unknown === 0
+      ? [`rowferry runs retry ${run}, when the service is well: nothing is wrong with the rows that failed`]
+      : []),
+    ...(rejected && rowsToCorrect(rows) > 0 ? [`correct ${rejected} and import it again with the same job${out}`] : []),
+    ...(rows.at_risk > 0
+      ? [
+          'for the at_risk rows: map the fields they name, or rowferry doctor --probe, or at_risk: warn in the job; then import again',
+        ]
+      : []),
+  ];
 }
 
 function brakedHint(summary: Summary, rejected: string | undefined): string {

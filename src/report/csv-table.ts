@@ -1,4 +1,4 @@
-import { csvEncoder } from '../files/csv-write.js';
+import { csvEncoder } from '../files/csv/write.js';
 import { writeSafely } from '../files/safe-write.js';
 
 export type AddLines = (lines: readonly (readonly string[])[]) => Promise<void>;

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { RunError } from '../model/error.js';
+import { reached } from '../trace/milestones.js';
 
 /**
  * Lines appended to a file and made durable in groups: whatever is buffered when a sync starts shares that sync,
@@ -18,18 +19,24 @@ export interface DurableLines {
 /** Above this many buffered bytes a flush starts by itself, so that appending alone cannot fill the memory. */
 const FLUSH_AT = 1 << 20;
 
+/** How such a file is opened: `openDurableLines`, or what stands in its place in a simulation. */
+export type OpenDurableLines = (path: string, keep: number, what: string) => Promise<DurableLines>;
+
 /** Opens for appending. Whatever stands behind `keep` bytes is cut off first. `what` names the file in messages. */
 export async function openDurableLines(path: string, keep: number, what: string): Promise<DurableLines> {
-  let handle: FileHandle;
+  let opened: FileHandle | undefined;
   try {
-    handle = await open(path, 'a');
+    const handle = await open(path, 'a');
+    opened = handle;
     const stat = await handle.stat();
     if (stat.size > keep) await handle.truncate(keep);
     await handle.datasync().catch(ignoreUnsupported);
     if (stat.size === 0) await syncFolder(dirname(path));
   } catch (error) {
+    await opened?.close().catch(() => {});
     throw diskError(path, what, error);
   }
+  const handle = opened;
 
   let buffer: Buffer = Buffer.allocUnsafe(64 << 10);
   let used = 0;
@@ -50,9 +57,13 @@ export async function openDurableLines(path: string, keep: number, what: string)
     used = 0;
     try {
       await writeAll(handle, bytes);
+      reached('lines-written');
       await handle.datasync();
+      reached('lines-durable');
     } catch (error) {
       failure = diskError(path, what, error);
+      // Nothing will be written any more, and a worker lives on.
+      await handle.close().catch(() => {});
       throw failure;
     }
     if (full.length <= 2 * FLUSH_AT) spare = full;
@@ -86,11 +97,8 @@ export async function openDurableLines(path: string, keep: number, what: string)
     async close() {
       if (closed) return;
       closed = true;
-      try {
-        await flush();
-      } finally {
-        await handle.close();
-      }
+      await flush();
+      await handle.close();
     },
   };
 }

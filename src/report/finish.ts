@@ -5,10 +5,12 @@ import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { GOOD_OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
+import { reached } from '../trace/milestones.js';
 import { type BeforeLog, writeBefore } from './before.js';
 import { type AddLines, writeTable } from './csv-table.js';
 import { createTally, type Tally } from './fault-tally.js';
 import { reportPage } from './html.js';
+import { createLosses, type Losses } from './losses.js';
 import {
   assertComplete,
   indexOutcomes,
@@ -106,7 +108,9 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const comparison = reconcile && createComparison(reconcile.columnOf);
   const file = await open(journal, 'r');
   try {
-    const tally = await writeTables(dir, file, input, index, comparison);
+    const losses = createLosses();
+    const tally = await writeTables(dir, file, input, index, comparison, losses);
+    warnings.unshift(...losses.told(input.summary.dry_run));
     reports.push('results.csv');
     if (source && rowsForPerson(tally.counts) > 0) {
       const name = rejectedName(source.meta.format);
@@ -132,6 +136,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
       status: input.summary.status ?? (forPerson > 0 ? 'partial' : 'succeeded'),
       ...(reconcile && comparison ? { reconcile: { ...reconcile.facts, compared: comparison.compared } } : {}),
       rows: { ...tally.counts, total: totalRows(tally.counts) },
+      ...(losses.rows ? { losses: losses.rows } : {}),
       warnings,
       top_faults: tally.topFaults,
       reports,
@@ -146,6 +151,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples, found)));
     await removeStale(dir, reports, input.before);
     await writeSafely(join(dir, 'summary.json'), (write) => write(`${JSON.stringify(summary, null, 2)}\n`));
+    reached('reports-written');
     return summary;
   } finally {
     await file.close();
@@ -179,12 +185,16 @@ async function writeTables(
   input: ReportInput,
   index: JournalIndex,
   comparison: Comparison | undefined,
+  losses: Losses,
 ): Promise<Tally> {
   const tally = createTally();
   const fill = async (results: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
     for (const places of index.batches(PER_READ)) {
-      const batch = await readResults(file, input.journal, places, input.stopped ?? '', index.ids);
-      for (const { outcome } of batch) tally.add(outcome);
+      const batch = await readResults(file, input.journal, places, input.stopped ?? '', index.ids, index.late);
+      for (const { outcome, diff } of batch) {
+        tally.add(outcome);
+        losses.add(outcome, diff);
+      }
       await results(batch.map(({ outcome }) => resultLine(outcome)));
       await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));
       await plan(batch.flatMap(({ outcome, diff }) => planLines(outcome, diff)));

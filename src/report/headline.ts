@@ -10,9 +10,12 @@ export function headline(summary: Summary): string {
     : summary.kind === 'undo'
       ? putBack(summary)
       : takenUp(summary, rowsIn(summary));
-  const sentence = `${parts.join('; ')}.`;
+  const sentence = `${[...parts, ...lost(summary)].join('; ')}.`;
   const lead = summary.dry_run && status === 'braked' ? 'A brake would stop this run' : LEAD[status];
-  return lead ? `${lead}: ${sentence}` : capital(sentence);
+  if (!lead) return capital(sentence);
+  // The run stopped behind its last row: that it failed is not to be read as its rows not being in.
+  const after = !summary.reconcile && summary.kind !== 'undo' && rowsInPlace(rows) === rows.total;
+  return after ? `${lead}, after its last row: ${small(sentence)}` : `${lead}: ${sentence}`;
 }
 
 const LEAD: Readonly<Partial<Record<RunStatus, string>>> = {
@@ -102,6 +105,17 @@ function left({ person, missed }: { person: number; missed: number }, word: '' |
   return [
     ...(person > 0 ? [`${named(person)} ${person === 1 ? 'needs' : 'need'} a person`] : []),
     ...(missed > 0 ? [`${named(missed)} ${was(missed)} not reached`] : []),
+  ];
+}
+
+/** What rows that ended well have cost. */
+function lost({ losses, dry_run: dry }: Summary): string[] {
+  const { destroyed = 0, missing = 0 } = losses ?? {};
+  return [
+    ...(destroyed > 0
+      ? [`${count(destroyed)} ${destroyed === 1 ? 'update' : 'updates'} ${dry ? 'would destroy' : 'destroyed'} values`]
+      : []),
+    ...(missing > 0 ? [`${count(missing)} ${was(missing)} created without all values`] : []),
   ];
 }
 

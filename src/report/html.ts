@@ -19,7 +19,7 @@ import {
   toCreate,
 } from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
-import { count, duration, fileName, type Summary, shownFaults, when } from './summary.js';
+import { count, duration, fileName, rowsWithLosses, type Summary, shownFaults, when } from './summary.js';
 
 /** The first rows of each outcome that needs a person, in input order. */
 export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;
@@ -107,7 +107,11 @@ const STATUS = {
 
 const OF_RUN: Readonly<Partial<Record<Summary['kind'], string>>> = { undo: 'Puts back run' };
 
-function statusOf({ status, kind }: Summary): readonly [tone: string, label: string] {
+function statusOf(summary: Summary): readonly [tone: string, label: string] {
+  const { status, kind } = summary;
+  if (status === 'succeeded' && rowsWithLosses(summary) > 0) {
+    return ['warn', summary.dry_run ? 'Values would be lost' : 'Values were lost'];
+  }
   if (kind === 'undo' && status === 'succeeded') return ['good', 'Everything is as before'];
   if (kind === 'undo' && status === 'partial') return ['warn', 'Some records need a person'];
   return STATUS[status];
@@ -145,9 +149,14 @@ ${outcomeChart(rows, dry, summary.kind)}
 <table><thead><tr><th scope="col">Outcome</th><th scope="col" class="num w-count">${undo ? 'Records' : 'Rows'}</th><th scope="col" class="num w-count wide">Share</th><th scope="col">What it means</th></tr></thead>
 <tbody>${present.map((kind) => {
     const { label, meaning } = outcomeWords(kind, dry, summary.kind);
-    return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
+    return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}${inFiles(kind, label)}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
   })}</tbody></table>
 </section>`;
+}
+
+/** The outcome's name in results.csv, where people read another one. */
+function inFiles(kind: OutcomeKind, label: string): Markup | false {
+  return label.toLowerCase() !== kind && html` <code>${kind}</code>`;
 }
 
 function faults(summary: Summary): Markup | false {
@@ -183,7 +192,7 @@ ${kinds.map((kind) => {
   const shown = samples.get(kind) ?? [];
   const all = summary.rows[kind];
   const words = outcomeWords(kind, summary.dry_run, summary.kind);
-  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${thing}${all === 1 ? '' : 's'}${
+  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${thing}${all === 1 ? '' : 's'}${inFiles(kind, words.label)}${
     all > shown.length && html` <span class="soft">(the first ${shown.length}; the others are in results.csv)</span>`
   }</summary>
 <p class="soft">${words.meaning} ${words.next}</p>

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { FieldDiff } from '../model/change.js';
 import { RunError } from '../model/error.js';
-import type { Outcome } from '../model/outcome.js';
-import { openDurableLines } from './durable-lines.js';
+import type { Issue } from '../model/issue.js';
+import type { Outcome, OutcomeKind } from '../model/outcome.js';
+import { type OpenDurableLines, openDurableLines } from './durable-lines.js';
 import { lineBlocks } from './line-blocks.js';
 
 /** The journal's format; a newer one is refused, never guessed at. */
@@ -32,13 +33,26 @@ export type Entry =
       readonly hash: string;
       readonly at: number;
     }
-  | { readonly t: 'outcome'; readonly outcome: Outcome; readonly diff?: readonly DiffText[] }
-  /** Ids learned after their rows were written, as pairs of row and id: answers to writes may be empty. */
-  | { readonly t: 'ids'; readonly ids: readonly (readonly [row: number, id: number])[] };
+  /** `requests`: how many this process has sent by then, where that has changed: total, reads, writes, retries. */
+  | {
+      readonly t: 'outcome';
+      readonly outcome: Outcome;
+      readonly diff?: readonly DiffText[];
+      readonly requests?: readonly [total: number, reads: number, writes: number, retries: number];
+    }
+  /**
+   * Ids learned after their rows were written, as pairs of row and id: answers to writes may be empty. `issues`: what the
+   * records then told of their rows.
+   */
+  | {
+      readonly t: 'ids';
+      readonly ids: readonly (readonly [row: number, id: number])[];
+      readonly issues?: readonly (readonly [row: number, issues: readonly Issue[]])[];
+    };
 
 /** An entry and where its line stands: byte offset and length, the line end not counted. */
-export interface Located {
-  readonly entry: Entry;
+export interface Located<E = Entry> {
+  readonly entry: E;
   readonly offset: number;
   readonly length: number;
 }
@@ -59,13 +73,13 @@ const NEWLINE = 10;
  * Opens a journal for appending and makes it if it is missing. Each entry is a line `<crc32 of the JSON, 8 hex digits> <JSON>`.
  * A last line torn by a crash is cut off first; a corrupt line before it, or a newer format, throws a `RunError`.
  */
-export async function openJournal(path: string): Promise<Journal> {
+export async function openJournal(path: string, openLines: OpenDurableLines = openDurableLines): Promise<Journal> {
   let keep = 0;
   for await (const block of readJournalBlocks(path, { missing: 'empty' })) {
     const last = block[block.length - 1];
     if (last) keep = last.offset + last.length + 1;
   }
-  const lines = await openDurableLines(path, keep, 'The journal');
+  const lines = await openLines(path, keep, 'The journal');
   return {
     append(entries) {
       for (const entry of entries) {
@@ -97,19 +111,60 @@ export async function* readJournalBlocks(
   path: string,
   { missing = 'error' }: { readonly missing?: 'error' | 'empty' } = {},
 ): AsyncGenerator<readonly Located[]> {
+  yield* blocksOf(path, missing, parseLine);
+}
+
+/** The same for an index: of outcomes and intents no more than their heads. */
+export function readJournalHeads(path: string): AsyncGenerator<readonly Located<Head | Entry>[]> {
+  return blocksOf(path, 'error', (line, ...at) => headOf(line) ?? parseLine(line, ...at));
+}
+
+async function* blocksOf<E>(
+  path: string,
+  missing: 'error' | 'empty',
+  parse: (line: Buffer, path: string, number: number) => E | undefined,
+): AsyncGenerator<readonly Located<E>[]> {
   let number = 0;
   let torn: number | undefined;
   for await (const lines of lineBlocks(path, 'The journal', missing)) {
-    const block: Located[] = [];
+    const block: Located<E>[] = [];
     for (const { offset, length, bytes } of lines) {
       number++;
-      const entry = parseLine(bytes, path, number);
+      const entry = parse(bytes, path, number);
       if (entry === undefined) torn ??= number;
       else if (torn !== undefined) throw corrupt(path, torn);
       else block.push({ entry, offset, length });
     }
     if (block.length) yield block;
   }
+}
+
+/** What an index of a journal needs of the lines that are there by the million. */
+export interface Head {
+  readonly t: 'outcome' | 'intent';
+  readonly row: number;
+  /** Outcomes. */
+  readonly kind?: OutcomeKind;
+}
+
+/** Lines as `append` writes them; others, and newer ones, are read whole. */
+const OUTCOME_HEAD = /^\{"t":"outcome","outcome":\{"ref":\{(?:"sheet":"[^"\\]*",)?"row":(\d+)\},"kind":"([a-z_]+)"/;
+const INTENT_HEAD = /^\{"t":"intent","row":(\d+),/;
+const HEAD_BYTES = 160;
+
+/**
+ * The beginning of a line that `parseLine` would read as an outcome or an intent, at a fraction of the cost; undefined for
+ * any other line, also for one that is damaged.
+ */
+export function headOf(line: Buffer): Head | undefined {
+  if (line.length <= PREFIX || line[PREFIX - 1] !== 0x20) return undefined;
+  const begin = line.toString('latin1', PREFIX, PREFIX + HEAD_BYTES);
+  const outcome = OUTCOME_HEAD.exec(begin);
+  const intent = outcome ? null : INTENT_HEAD.exec(begin);
+  const found = outcome ?? intent;
+  if (!found || stated(line) !== crc32(line.subarray(PREFIX))) return undefined;
+  const row = Number(found[1]);
+  return outcome ? { t: 'outcome', row, kind: outcome[2] as OutcomeKind } : { t: 'intent', row };
 }
 
 /** Reads one line, the line end not included; undefined where it is not what was written. */

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
-import { warning } from '../model/issue.js';
+import { type Issue, warning } from '../model/issue.js';
 import type { Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
-import { type DiffText, parseLine, readJournalBlocks } from './journal.js';
+import { type DiffText, parseLine, readJournalHeads } from './journal.js';
 import { createRowIndex, type RowIndex, type RowPlace } from './row-index.js';
 import { readPieces } from './scattered-read.js';
 
@@ -13,8 +13,11 @@ export interface RowResult {
   readonly diff: readonly DiffText[];
 }
 
-/** Places of outcomes, and the ids that were learned after their rows were written. */
-export type JournalIndex = RowIndex & { readonly ids: ReadonlyMap<number, number> };
+/** Places of outcomes, and what was learned of rows after they were written: their ids, and what their records told. */
+export type JournalIndex = RowIndex & {
+  readonly ids: ReadonlyMap<number, number>;
+  readonly late: ReadonlyMap<number, readonly Issue[]>;
+};
 
 /**
  * Where the outcome of each row stands in the journal. A second outcome of a row throws a `RunError`, unless the
@@ -24,27 +27,34 @@ export type JournalIndex = RowIndex & { readonly ids: ReadonlyMap<number, number
 export async function indexOutcomes(journal: string): Promise<JournalIndex> {
   const index = createRowIndex();
   const ids = new Map<number, number>();
-  for await (const block of readJournalBlocks(journal)) {
+  const late = new Map<number, readonly Issue[]>();
+  for await (const block of readJournalHeads(journal)) {
     for (const { entry, offset, length } of block) {
-      if (entry.t === 'ids') for (const [row, id] of entry.ids) ids.set(row, id);
+      if (entry.t === 'ids') {
+        for (const [row, id] of entry.ids) ids.set(row, id);
+        for (const [row, issues] of entry.issues ?? []) late.set(row, issues);
+      }
       if (entry.t !== 'outcome' && entry.t !== 'intent') continue;
-      const row = entry.t === 'outcome' ? entry.outcome.ref.row : entry.row;
+      const row = 'outcome' in entry ? entry.outcome.ref.row : entry.row;
       const { state } = index.get(row);
       const replaceable = state === 'none' || state === 'open' || state === 'not_attempted' || state === 'failed';
       if (entry.t === 'intent') {
         if (replaceable) index.set(row, 'open', offset, length);
-      } else if (replaceable) {
-        index.set(row, entry.outcome.kind, offset, length);
+        continue;
+      }
+      const kind = 'outcome' in entry ? entry.outcome.kind : entry.kind!;
+      if (replaceable) {
+        index.set(row, kind, offset, length);
       } else {
         throw new RunError(
           'failed',
-          `The journal ${journal} has two outcomes for row ${row}: ${state} and ${entry.outcome.kind}. ` +
+          `The journal ${journal} has two outcomes for row ${row}: ${state} and ${kind}. ` +
             'The totals would not be the truth, so no report is written. Check whether two processes ran this run at once.',
         );
       }
     }
   }
-  return Object.assign(index, { ids });
+  return Object.assign(index, { ids, late });
 }
 
 /**
@@ -103,6 +113,7 @@ export async function readResults(
   places: readonly RowPlace[],
   stopped: string,
   ids: ReadonlyMap<number, number> = new Map(),
+  late: ReadonlyMap<number, readonly Issue[]> = new Map(),
 ): Promise<RowResult[]> {
   const lines = await readPieces(file, places);
   return places.map((place, at) => {
@@ -110,7 +121,7 @@ export async function readResults(
     if (!line?.length) return { outcome: notReached(place.row, stopped), diff: [] };
     const entry = parseLine(line, journal, place.row);
     if (entry?.t === 'outcome')
-      return { outcome: withId(withReason(entry.outcome, stopped), ids), diff: entry.diff ?? [] };
+      return { outcome: withLate(withId(withReason(entry.outcome, stopped), ids), late), diff: entry.diff ?? [] };
     if (entry?.t === 'intent') return { outcome: leftOpen(entry, stopped), diff: [] };
     throw new RunError('failed', `The journal ${journal} changed while the reports were written. Write them again.`);
   });
@@ -136,6 +147,12 @@ function withId(outcome: Outcome, ids: ReadonlyMap<number, number>): Outcome {
   const message =
     'The record was created; the service did not tell its id, and it could not be learned by looking it up.';
   return { ...outcome, issues: [...outcome.issues, warning('id_unknown', message)] };
+}
+
+/** Adds what the record told when its id was learned. */
+function withLate(outcome: Outcome, late: ReadonlyMap<number, readonly Issue[]>): Outcome {
+  const issues = late.get(outcome.ref.row);
+  return issues === undefined ? outcome : { ...outcome, issues: [...outcome.issues, ...issues] };
 }
 
 function notReached(row: number, stopped: string): Outcome {

@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
   duplicate: {
     label: 'Duplicate',
     meaning: 'An earlier row of this file has the same key; the earlier one was handled.',
-    next: 'Keep the one row that is right, or give each its own key.',
+    next: 'Keep the one row that is right, or give each its own key. Take the others out: imported again by itself, such a row overwrites the record of the earlier one.',
   },
   ambiguous: {
     label: 'Ambiguous',
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
   at_risk: {
     label: 'Held back',
     meaning: 'The update would have destroyed a value that cannot be carried over, so it was not sent.',
-    next: 'Read which fields are named. Map them in the job, or allow the loss with at_risk: warn.',
+    next: 'Read which fields are named. Map them in the job, let `rowferry doctor --probe` find out whether the service keeps them, or allow the loss with at_risk: warn.',
   },
   conflict: {
     label: 'Conflict',

@@ -1,4 +1,4 @@
-import { encodable } from '../files/encoding.js';
+import { encodable } from '../files/encoding/encoding.js';
 
 const PLAIN: ReadonlyMap<string, string> = new Map(
   [

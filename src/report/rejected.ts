@@ -1,10 +1,10 @@
 import { CHECK_CELL, LINE_KEY } from '../files/cell-faults.js';
-import { csvEncoder } from '../files/csv-write.js';
-import { encodable, encodeText } from '../files/encoding.js';
+import { csvEncoder } from '../files/csv/write.js';
+import { encodable, encodeText } from '../files/encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from '../files/json-line.js';
 import { type JsonMember, jsonMembers } from '../files/json-members.js';
 import { writeSafely } from '../files/safe-write.js';
-import { writeWorkbook } from '../files/xlsx-write.js';
+import type { WorkbookRow } from '../files/xlsx/write.js';
 import type { Outcome } from '../model/outcome.js';
 import { type Cell, type RowFault, type SheetRow, shownText } from '../model/row.js';
 import type { SourceFormat, SourceMeta } from '../model/source.js';
@@ -31,8 +31,9 @@ export interface RejectedOptions {
 
 const OURS: ReadonlySet<string> = new Set(REJECTED_COLUMNS);
 
+/** Rows of an OpenDocument spreadsheet are written as .xlsx, which its programs open and which is read by the same job. */
 export function rejectedName(format: SourceFormat): string {
-  return `rejected.${format}`;
+  return `rejected.${format === 'ods' ? 'xlsx' : format}`;
 }
 
 /**
@@ -49,7 +50,8 @@ export function rejectedName(format: SourceFormat): string {
  *
  * CSV keeps delimiter, line end, encoding and byte order mark. Characters of a message that the encoding lacks are
  * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
- * In a workbook the cells at fault are filled and carry the message as a note. `rows` may be called more than once.
+ * In a workbook the cells at fault are filled and carry the message as a note, and a formula without a stored result is
+ * an error there, because it would be worked out from other rows. `rows` may be called more than once.
  * Returns a warning for the summary where the file could not keep the input's form.
  */
 export async function writeRejected(
@@ -61,6 +63,7 @@ export async function writeRejected(
     case 'csv':
       return writeCsv(path, rows, options);
     case 'xlsx':
+    case 'ods':
       await writeXlsx(path, rows(), options);
       return undefined;
     case 'ndjson':
@@ -167,10 +170,12 @@ async function writeXlsx(
           const index = kept.indexOf(at);
           return index < 0 ? [] : [{ index, note }];
         });
-        yield { cells: arrange(rejected, kept, width, typedLine(rejected.outcome)), marks };
+        yield withoutFormulas(arrange(rejected, kept, width, typedLine(rejected.outcome)), marks);
       }
     }
   }
+  // The library behind it takes as long to load as half of all else, and most runs write no workbook.
+  const { writeWorkbook } = await import('../files/xlsx/write.js');
   await writeWorkbook(path, {
     sheet: meta.sheet ?? 'Rejected',
     headings: [...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS],
@@ -178,6 +183,22 @@ async function writeXlsx(
     ...(keepHeaderRow && meta.header_row !== null ? { headerRow: meta.header_row } : {}),
     ...(sheetNumber === undefined ? {} : { sheetNumber }),
   });
+}
+
+/**
+ * A formula without a stored result would be worked out from the rows that happen to stand around it here, and its wrong
+ * result taken for the value. An error stands for it, which is refused until somebody writes the value; a note tells the
+ * formula.
+ */
+function withoutFormulas(cells: readonly Cell[], marks: readonly { index: number; note: string }[]): WorkbookRow {
+  const notes: { index: number; note: string }[] = [...marks];
+  const safe = cells.map((cell, index): Cell => {
+    if (typeof cell === 'string' || cell.t !== 'f') return cell;
+    if (!marks.some((mark) => mark.index === index))
+      notes.push({ index, note: `${shownText(cell)} stood here, without a stored result. Write the value.` });
+    return { t: 'e', value: '#REF!' };
+  });
+  return { cells: safe, marks: notes };
 }
 
 /** The cells at fault and what to say of each; several faults of a cell share a note. */

@@ -73,6 +73,25 @@ export interface Compared {
   readonly orphans_for_person: number;
 }
 
+export interface SummaryEstimate {
+  readonly requests: number;
+  readonly seconds: number;
+  /** It was not known then how many of the records differ from their rows. */
+  readonly at_most?: boolean;
+  /** What the same part of a run came to that finished. */
+  readonly came_to?: { readonly requests: number; readonly seconds: number };
+}
+
+/** In rows. */
+export interface LostRows {
+  /** Updates that destroyed values which the row does not set; in a dry run: would. */
+  readonly destroyed: number;
+  /** Created without values that were sent. */
+  readonly missing: number;
+  /** A value was stored in another form. */
+  readonly other_form: number;
+}
+
 /** summary.json: scripts read it, so names are never changed, only added to. Times are ISO 8601 in UTC. */
 export interface Summary {
   readonly run: string;
@@ -108,6 +127,13 @@ export interface Summary {
     readonly writes: number;
     readonly retries: number;
   };
+  /**
+   * What was expected, once the plan was known and before the first write, of the requests still to be made. Dry runs and
+   * report-only runs: of the real run as a whole. Absent where a run did not come so far.
+   */
+  readonly estimate?: SummaryEstimate;
+  /** Rows that ended well, and whose values are not all as they were sent or were before; absent where there are none. */
+  readonly losses?: LostRows;
   readonly warnings: readonly string[];
   /** What was found out by looking (encoding, heading row, how records were looked up), one sentence each. */
   readonly detected?: readonly string[];
@@ -153,6 +179,16 @@ export function brakeStop({ dry_run: dry, rows, of_run: of, reconcile }: Summary
   if (dry) return 'plan';
   if (rows.rejected > 0 || (reconcile?.compared?.orphans_for_person ?? 0) > 0) return 'refusals';
   return of === undefined ? 'plan' : 'approval';
+}
+
+/** Rows whose cells, or the records they are about, somebody puts right before they are imported again. */
+export function rowsToCorrect({ invalid, duplicate, ambiguous, conflict, rejected }: Readonly<OutcomeCounts>): number {
+  return invalid + duplicate + ambiguous + conflict + rejected;
+}
+
+/** Rows that ended well by their outcome, and lost values. */
+export function rowsWithLosses({ losses }: Pick<Summary, 'losses'>): number {
+  return (losses?.destroyed ?? 0) + (losses?.missing ?? 0);
 }
 
 /** Rows somebody has to look at: every outcome that is not a good one. */

@@ -37,6 +37,7 @@ const fields: readonly FieldSpec[] = [
   field('asset_hardware_model', 'Hardware model', reference('hardware-model'), 'r', {
     aliases: ['hardware_model'],
     readElse: ['hardware_model'],
+    readsNameOnly: true,
     create: 'asset_hardware_model.id',
     update: 'asset_hardware_model.id',
     note: 'By id, or by a name that an earlier run learned: hardware models cannot be listed.',

@@ -2,8 +2,8 @@
 
 const split = new Map<string, readonly string[]>();
 
-/** The steps of a path of the descriptions; remembered, as the same few are walked for every record. */
-function steps(path: string): readonly string[] {
+/** The steps of a path; remembered, as the same few are walked for every record. */
+export function stepsOf(path: string): readonly string[] {
   let found = split.get(path);
   if (!found) {
     found = path.split('.');
@@ -19,22 +19,37 @@ export function isObject(json: unknown): json is Readonly<Record<string, unknown
 /** What stands at the path; undefined where a step is missing or is no object. */
 export function valueAt(json: unknown, path: string): unknown {
   let at: unknown = json;
-  for (const step of steps(path)) {
+  for (const step of stepsOf(path)) {
     if (!isObject(at) || !Object.hasOwn(at, step)) return undefined;
     at = at[step];
   }
   return at;
 }
 
+/**
+ * The same for the paths of the descriptions, for every field of every record: none of their steps is the name of something
+ * that all objects inherit, so it need not be asked whose it is.
+ */
+export function valueAtSteps(record: Readonly<Record<string, unknown>>, steps: readonly string[]): unknown {
+  let at: unknown = record[steps[0] ?? ''];
+  for (let depth = 1; depth < steps.length; depth++) {
+    if (!isObject(at)) return undefined;
+    at = at[steps[depth] ?? ''];
+  }
+  return at;
+}
+
 /** Puts a value at the path, making the objects on the way. */
 export function putAt(body: Record<string, unknown>, path: string, value: unknown): void {
-  const parts = steps(path);
+  const parts = stepsOf(path);
+  const last = parts.length - 1;
   let at = body;
-  for (const step of parts.slice(0, -1)) {
+  for (let depth = 0; depth < last; depth++) {
+    const step = parts[depth] ?? '';
     const next = at[step];
     const inner: Record<string, unknown> = isObject(next) ? next : {};
     at[step] = inner;
     at = inner;
   }
-  at[parts[parts.length - 1] ?? ''] = value;
+  at[parts[last] ?? ''] = value;
 }

@@ -60,7 +60,7 @@ function readTemplateItem(
     const field = named?.get(key);
     if (!template || !field) {
       const why = template
-        ? `the custom field template "${template.name}" has no field of this name`
+        ? `the custom field template "${template.name}" had no field of this name when it was read; if it was renamed since, import the row again`
         : `the custom field template ${id} is not known`;
       sink.losses.push({ field: `template.${id}.${key}`, text: shown(raw), why });
       continue;

@@ -1,7 +1,7 @@
 import { RunError } from '../model/error.js';
 import { type Fields, isEmpty, type Value } from '../model/value.js';
 import type { Loss } from './loss.js';
-import { isObject, valueAt } from './path.js';
+import { isObject, stepsOf, valueAtSteps } from './path.js';
 import { readForms, readTemplate } from './read-custom.js';
 import { readValue, recordId, shown } from './read-value.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
@@ -36,24 +36,43 @@ export function readRecord(spec: ResourceSpec, json: Readonly<Record<string, unk
   }
   const fields: Record<string, Value> = {};
   const losses: Loss[] = [];
-  for (const field of spec.fields) {
-    if (field.read === undefined && field.readElse === undefined) continue;
-    readField(field, json, lexicon, fields, losses);
-  }
+  for (const reader of fieldReaders(spec).values()) readField(reader, json, lexicon, fields, losses);
   readTemplate(json[spec.template.read], lexicon, { fields, losses });
   if (spec.form?.read) readForms(json[spec.form.read], lexicon, { fields, losses });
   return { id, fields, losses, unknown: unknownKeys(spec, json) };
 }
 
+/** A field, and where reads show it: the steps of its paths, in the order they are looked at; none where they do not. */
+export interface FieldReader {
+  readonly field: FieldSpec;
+  readonly paths: readonly (readonly string[])[];
+}
+
+const readers = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldReader>>();
+
+/** The resource's own fields by name, in the order of the description. */
+export function fieldReaders(spec: ResourceSpec): ReadonlyMap<string, FieldReader> {
+  let found = readers.get(spec);
+  if (found) return found;
+  found = new Map(
+    spec.fields.map((field) => {
+      const paths = [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])];
+      return [field.name, { field, paths: paths.map(stepsOf) }];
+    }),
+  );
+  readers.set(spec, found);
+  return found;
+}
+
 function readField(
-  field: FieldSpec,
+  { field, paths }: FieldReader,
   json: Readonly<Record<string, unknown>>,
   lexicon: Lexicon,
   fields: Record<string, Value>,
   losses: Loss[],
 ): void {
-  for (const path of [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])]) {
-    const raw = valueAt(json, path);
+  for (const steps of paths) {
+    const raw = valueAtSteps(json, steps);
     if (raw === undefined || raw === null) continue;
     const reading = readValue(field.type, raw, lexicon);
     if ('why' in reading) {

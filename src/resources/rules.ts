@@ -16,13 +16,28 @@ export function isRequired(field: FieldSpec, operation: 'create' | 'update'): bo
  */
 export function checkRecord(spec: ResourceSpec, fields: Fields, operation: 'create' | 'update'): Issue[] {
   const issues: Issue[] = [];
-  for (const field of spec.fields) {
-    if (isRequired(field, operation) && isEmpty(fields[field.name])) issues.push(missing(spec, field, operation));
+  for (const field of requiredFields(spec)[operation]) {
+    if (isEmpty(fields[field.name])) issues.push(missing(spec, field, operation));
   }
-  issues.push(...pairs(spec, fields, issues));
+  addPairs(spec, fields, issues);
   if (operation === 'update') issues.push(...statusIssues(spec, fields));
   if (spec.name === 'contract') issues.push(...contractRules(fields));
   return issues;
+}
+
+type Required = Readonly<Record<'create' | 'update', readonly FieldSpec[]>>;
+
+const required = new WeakMap<ResourceSpec, Required>();
+
+/** Worked out once for a resource: every row is asked for these few. */
+function requiredFields(spec: ResourceSpec): Required {
+  let known = required.get(spec);
+  if (!known) {
+    const of = (operation: 'create' | 'update') => spec.fields.filter((field) => isRequired(field, operation));
+    known = { create: of('create'), update: of('update') };
+    required.set(spec, known);
+  }
+  return known;
 }
 
 function missing(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
@@ -45,18 +60,20 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ['category.name', 'category.subcategory'],
 ];
 
-function pairs(spec: ResourceSpec, fields: Fields, found: readonly Issue[]): Issue[] {
-  return PAIRS.flatMap(([absent, present]) => {
-    if (isEmpty(fields[present]) || !isEmpty(fields[absent])) return [];
-    if (found.some((issue) => issue.field === absent)) return [];
+function addPairs(spec: ResourceSpec, fields: Fields, issues: Issue[]): void {
+  for (const [absent, present] of PAIRS) {
+    if (isEmpty(fields[present]) || !isEmpty(fields[absent])) continue;
+    if (issues.some((issue) => issue.field === absent)) continue;
     const label = (name: string) => spec.fields.find((field) => field.name === name)?.label ?? name;
-    return fault(
-      'pair_incomplete',
-      `${label(present)} is "${valueText(fields[present])}" and ${label(absent)} is blank: the service needs both. ` +
-        `Fill ${absent}, or leave both blank.`,
-      { field: absent, value: '' },
+    issues.push(
+      fault(
+        'pair_incomplete',
+        `${label(present)} is "${valueText(fields[present])}" and ${label(absent)} is blank: the service needs both. ` +
+          `Fill ${absent}, or leave both blank.`,
+        { field: absent, value: '' },
+      ),
     );
-  });
+  }
 }
 
 function statusIssues(spec: ResourceSpec, fields: Fields): Issue[] {

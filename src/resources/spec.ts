@@ -66,6 +66,8 @@ export interface FieldSpec {
   readonly create?: string;
   /** Dotted path in the update body; absent: cannot be written on update. */
   readonly update?: string;
+  /** Reads show the name of this reference without its id. */
+  readonly readsNameOnly?: boolean;
   /** A reference that updates carry as one of these words, made from its name, instead of the id. */
   readonly updateWords?: readonly string[];
   /** Computed by the service from other data: never written, never carried over, never at risk. */

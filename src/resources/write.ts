@@ -3,7 +3,6 @@ import { type CustomName, parseCustomName } from './custom.js';
 import { matchingWord } from './enum-match.js';
 import type { Loss } from './loss.js';
 import { putAt } from './path.js';
-import { findField } from './registry.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
 
 /** A request body, decimals as Decimal, and what the record holds that this operation cannot carry. */
@@ -16,7 +15,40 @@ type Operation = 'create' | 'update';
 
 /** The body of a create: interface sections 4.2 to 4.4. Empty values are left out. */
 export function createBody(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): Written {
-  return write('create', spec, company, fields, lexicon, new Set());
+  return write('create', spec, company, fields, lexicon, NONE);
+}
+
+/**
+ * What a create with these fields cannot carry: `createBody` without the body, which nearly every row is spared, because
+ * all of its values are such that a create takes them.
+ */
+export function lostOnCreate(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): readonly Loss[] {
+  const takenAs = takenOnCreate(spec);
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    const as = takenAs.get(name);
+    if (as === 'value' || (as === 'id' && isRef(value)) || isEmpty(value)) continue;
+    return createBody(spec, company, fields, lexicon).lost;
+  }
+  return NOTHING_LOST;
+}
+
+const NOTHING_LOST: readonly Loss[] = [];
+
+type TakenAs = ReadonlyMap<string, 'value' | 'id'>;
+
+const taken = new WeakMap<ResourceSpec, TakenAs>();
+
+/** Fields of which a create takes every value as it is, and those of which it takes the id. */
+function takenOnCreate(spec: ResourceSpec): TakenAs {
+  let known = taken.get(spec);
+  if (!known) {
+    const writable = spec.fields.filter(({ create }) => create !== undefined);
+    const isId = ({ type }: FieldSpec) => type.kind === 'reference' || type.kind === 'country';
+    known = new Map(writable.map((field) => [field.name, isId(field) ? 'id' : 'value']));
+    taken.set(spec, known);
+  }
+  return known;
 }
 
 /**
@@ -44,16 +76,19 @@ function write(
 ): Written {
   const body: Record<string, unknown> = { company };
   const lost: Loss[] = [];
-  const idle = idleFields(spec, fields);
-  for (const field of spec.fields) {
+  const own = ownFields(spec);
+  const idle = spec.idleGroups ? idleFields(spec, fields) : NONE;
+  for (const writer of own.values()) {
+    const { field } = writer;
     const value = fields[field.name];
     if (value === undefined || isEmpty(value) || field.derived || idle.has(field.name)) continue;
-    const why = putField(operation, field, value, body, lexicon, accepted);
+    const why = putField(operation, writer, value, body, lexicon, accepted);
     if (why) lost.push({ field: field.name, text: valueText(value), why });
   }
   const custom: Custom[] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    if (findField(spec, name)?.name === name) continue;
+  for (const name of Object.keys(fields)) {
+    if (own.has(name)) continue;
+    const value = fields[name] ?? null;
     const parts = parseCustomName(name);
     if (parts) custom.push({ name, parts, value });
     else if (!isEmpty(value))
@@ -65,6 +100,33 @@ function write(
   }
   return { body, lost };
 }
+
+/** A field of the resource, and where a create puts it. */
+interface FieldWriter {
+  readonly field: FieldSpec;
+  /** Where that is an object's own key, and the value goes there as it is. */
+  readonly plain: string | undefined;
+}
+
+const writers = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldWriter>>();
+
+/** By name, in the order of the description. */
+function ownFields(spec: ResourceSpec): ReadonlyMap<string, FieldWriter> {
+  let found = writers.get(spec);
+  if (found) return found;
+  found = new Map(
+    spec.fields.map((field) => {
+      const { create, type } = field;
+      const isPlain =
+        create !== undefined && !create.includes('.') && type.kind !== 'reference' && type.kind !== 'country';
+      return [field.name, { field, plain: isPlain ? create : undefined }];
+    }),
+  );
+  writers.set(spec, found);
+  return found;
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Read-only groups that are switched off hold nothing worth keeping. */
 function idleFields(spec: ResourceSpec, fields: Fields): ReadonlySet<string> {
@@ -79,12 +141,16 @@ function idleFields(spec: ResourceSpec, fields: Fields): ReadonlySet<string> {
 /** Puts one value into the body; the answer says why it could not. */
 function putField(
   operation: Operation,
-  field: FieldSpec,
+  { field, plain }: FieldWriter,
   value: Value,
   body: Record<string, unknown>,
   lexicon: Lexicon,
   accepted: ReadonlySet<string>,
 ): string | undefined {
+  if (operation === 'create' && plain !== undefined) {
+    body[plain] = value;
+    return undefined;
+  }
   let why = operation === 'create' ? 'a create cannot set it' : 'an update cannot carry it';
   const path = operation === 'create' ? field.create : field.update;
   if (path !== undefined) {

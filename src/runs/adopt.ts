@@ -1,13 +1,14 @@
 import type { Change, FieldDiff } from '../model/change.js';
 import { fault } from '../model/issue.js';
 import { type Fields, isEmpty } from '../model/value.js';
-import { differences, isStored } from '../pipeline/apply-create.js';
+import { heldOfCreate, isStored } from '../pipeline/created-record.js';
 import { keyText } from '../pipeline/key.js';
 import { isUnseen, lastWritten, remember } from '../pipeline/memory.js';
 import { changesOf, heldBy, mergeRow } from '../pipeline/merge.js';
 import { planRow } from '../pipeline/plan.js';
 import { withoutRepeats } from '../pipeline/repeats.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
+import { isStoredForm, storedAs } from '../pipeline/stored-form.js';
 import { readRecord } from '../resources/read.js';
 import type { Matched } from './match-rows.js';
 import type { OpenIntent } from './past.js';
@@ -53,7 +54,7 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
   const found = ids.length === 1 && ids[0] !== undefined ? await snapshot.get(ids[0]) : undefined;
   const id = ids[0];
   if (found === undefined || id === undefined) return undefined;
-  const differs = differences(fields, found.record, options);
+  const { differing: differs, tidied } = heldOfCreate(fields, found.record, options);
   if (differs.length > 0) {
     return conflict(
       row,
@@ -62,7 +63,7 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
     );
   }
   remember(id, fields, options);
-  return created(row, id);
+  return { ...created(row, id), issues: [...row.issues, ...tidied] };
 }
 
 async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
@@ -77,11 +78,15 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
   const now = readRecord(spec, current.record, matched.lexicon).fields;
   const seen = changesOf(merge.diff).filter(({ field }) => !isUnseen(field, options));
   const missing = seen.filter(({ field }) => !isStored(merge.target[field], now[field]));
-  if (seen.length > 0 && missing.length === 0) {
+  const other = missing.filter(({ field }) => !isStored(old[field], now[field]));
+  // The service may have tidied up what it took; an old value that is also a form of the new one tells nothing.
+  const tidy = other.filter(({ field }) => isStoredForm(merge.target[field], now[field], options.specOf(field)?.type));
+  if (seen.length > 0 && missing.length === tidy.length) {
     remember(id, merge.target, options);
-    return { ...settled(row, 'updated'), id, diff: merge.diff };
+    const issues = tidy.map(({ field }) => storedAs(field, merge.target[field], now[field]));
+    return { ...settled(row, 'updated'), id, diff: merge.diff, issues: [...row.issues, ...issues] };
   }
-  const moved = missing.filter(({ field }) => !isStored(old[field], now[field]));
+  const moved = other.filter((one) => !tidy.includes(one));
   if (moved.length === 0) return undefined;
   const fields = moved.map(({ field }) => field).join(', ');
   return conflict(

@@ -7,8 +7,8 @@ import type { RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
 import { readRequest } from './earlier-run.js';
 import { importFile } from './import.js';
-import { newRunId, type RunFolder, runFolder } from './layout.js';
-import { findRun, readRun, readRunSummary } from './list.js';
+import { type RunFolder, runFolder } from './layout.js';
+import { findRun, freshRunId, readRun, readRunSummary } from './list.js';
 import { readPlan } from './planned.js';
 import { reconcileFile } from './reconcile.js';
 import { requireService } from './settings.js';
@@ -58,7 +58,7 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
     throw refuse('it stopped before all its rows were planned. Run the file again.');
   }
   await assertNotYet(folder, home, refuse);
-  const run = newRunId();
+  const run = await freshRunId(home);
   const at = new Date().toISOString();
   await writeSafely(markerOf(folder), (write) => write(`${JSON.stringify({ run, by: options.by, at })}\n`));
   const carryOut = request.kind === 'reconcile' ? reconcileFile : importFile;

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
-import { EXIT, RunError, RunInterrupted } from '../model/error.js';
+import { EXIT, isDiskFull, RunError, RunInterrupted } from '../model/error.js';
 import { writeReports } from '../report/finish.js';
 import type { ReconcileInput } from '../report/reconcile/input.js';
 import type { RunStatus, Summary } from '../report/summary.js';
+import { reached } from '../trace/milestones.js';
 import { keepSummary } from './keep-summary.js';
 import { rememberRun } from './last-finished.js';
 import { allRequests } from './past.js';
@@ -23,6 +24,10 @@ export interface Addition {
   readonly remember?: (summary: Summary) => Promise<void>;
 }
 
+/** What a killed process had under way when it last noted its counts is in no journal. */
+const COUNTED_AT_LEAST =
+  'An earlier process of this run was killed: the counts of requests are at least what was sent, without what it had under way.';
+
 /** Whether an earlier process brought the run to its end: there is nothing left but its reports, and that is said. */
 export function isFinished(run: Run): boolean {
   if (!run.past.finished) return false;
@@ -40,12 +45,14 @@ export async function conclude(
   let finished = false;
   try {
     const status = statusOf(run, stopped);
+    if (run.past.cutOff && !run.past.finished) run.warn(COUNTED_AT_LEAST);
     run.journal.append([{ t: 'phase', phase: 'requests', data: run.counts }]);
     if (status === undefined) {
       run.journal.append([{ t: 'phase', phase: 'finished', data: { warnings: run.warnings, detected: run.evidence } }]);
     }
     await run.journal.close();
     await run.before.close();
+    if (status === undefined) reached('finished-noted');
     if (stopped instanceof RunError && stopped.kind === 'usage' && !run.counts?.writes) {
       // A job that does not fit its file was refused before anything was done: it leaves no run behind.
       if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
@@ -53,10 +60,14 @@ export async function conclude(
     }
     // In a worker it is taken up again at once, here or elsewhere: nobody reads the reports of half a run.
     if (status === 'interrupted' && run.worker) throw new RunInterrupted();
+    // Likewise: it goes on once there is space.
+    if (status === 'failed' && run.worker && isDiskFull(stopped)) throw stopped;
     const { source, request } = run;
-    const ended = new Date();
+    const ended = new Date(run.clock.wall());
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
+    const finishedCounts = status === undefined ? run.counts : undefined;
+    const estimate = run.outlook.summary({ dryRun: request.dryRun, requests: finishedCounts });
     const summary = await writeReports({
       dir: request.reportDir,
       journal: run.folder.journal,
@@ -78,6 +89,7 @@ export async function conclude(
         service: request.service,
         source: { path: request.file, sha256: request.sha256, rows: run.rows, ...sourceFacts(run) },
         requests: allRequests(run.past, run.counts),
+        ...(estimate ? { estimate } : {}),
         warnings: run.warnings,
         detected: run.evidence,
         started_at: request.startedAt,
@@ -89,15 +101,19 @@ export async function conclude(
       },
     });
     await keepSummary(run.folder, request.reportDir, summary);
+    reached('summary-kept');
     if (status !== 'interrupted') await remember?.(summary);
     if (status === undefined && isWhole(run)) {
       const { company } = request;
       await rememberRun(run.settings.home, { run: run.folder.run, job: request.job.name, company, rows: run.rows });
+      reached('run-remembered');
     }
     finished = status === undefined;
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
   } finally {
-    await closeAll(run);
+    // Where the disk failed one of them did not come so far; closing again does nothing.
+    for (const lines of [run.journal, run.before]) await lines.close().catch(() => undefined);
+    await letGo(run, stopped);
     // What can be made again from the private copy; of a run that stopped it stays, to be looked at.
     if (finished)
       for (const path of [run.folder.staged, run.folder.resolved, run.folder.snapshot]) await rm(path, { force: true });
@@ -123,10 +139,17 @@ export async function closeAll(run: Pick<Run, 'closers'>): Promise<void> {
   if (faults.length > 0) throw faults[0];
 }
 
+/** A fault of closing must not hide why the run stopped. */
+async function letGo(run: Run, stopped: Error | undefined): Promise<void> {
+  await closeAll(run).catch((error: unknown) => {
+    if (!stopped) throw error;
+  });
+}
+
 /** The job names the sheet by its number: also as text, where no sheet has it as its name. */
 function sheetNumber({ job, source }: Run): { sheetNumber?: number } {
   const { sheet } = job.source;
-  if (sheet === undefined || sheet === source.meta.sheet || !/^\d{1,4}$/.test(String(sheet))) return {};
+  if (sheet === undefined || String(sheet) === source.meta.sheet || !/^\d{1,4}$/.test(String(sheet))) return {};
   return { sheetNumber: Number(sheet) };
 }
 

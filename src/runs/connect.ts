@@ -16,6 +16,7 @@ import { openLists } from './lists.js';
 import { nameCompany } from './name-company.js';
 import type { RowsKind, Run } from './run.js';
 import { serviceOptions } from './service-options.js';
+import { tellAway } from './tell-away.js';
 
 /** The service of a run, and what is known of it. */
 export interface Connection {
@@ -43,7 +44,12 @@ export async function connect(run: Run): Promise<Connection> {
     maxInFlight: request.concurrency,
     signal: run.signal,
     mayWrite: () => mayWrite(run),
+    onAway: tellAway(run.info, run.clock),
     ...sharedParts(run.worker),
+    observe(exchange) {
+      run.outlook.observe(exchange);
+      run.worker?.observe?.(exchange);
+    },
     log: (level, event, fields) => run.log[level](fields, event),
   });
   run.closers.push(() => service.close());
@@ -52,6 +58,7 @@ export async function connect(run: Run): Promise<Connection> {
     signal: run.signal,
     company: request.company,
     resource: run.job.resource,
+    now: run.now,
     mayWrite: () => mayWrite(run),
   });
   if (carrier) run.closers.push(() => carrier.close());
@@ -78,7 +85,8 @@ export async function connect(run: Run): Promise<Connection> {
 
 /** What a run knows of the service and reads from it; names are learned from whatever is read. */
 export async function openSources(
-  run: Pick<Run, 'folder' | 'settings' | 'closers'> & { readonly request: { readonly company: number } },
+  run: Pick<Run, 'folder' | 'settings' | 'closers'> &
+    Partial<Pick<Run, 'now'>> & { readonly request: { readonly company: number } },
   service: Service,
 ): Promise<Pick<Connection, 'known' | 'readAll' | 'lexicon'>> {
   const { settings, request } = run;
@@ -90,6 +98,7 @@ export async function openSources(
     (resource, records) => {
       for (const record of records) learnNames(resource, record, known);
     },
+    run.now,
   );
   return { known, readAll, lexicon: runLexicon(known, readAll) };
 }

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { WriteRequest } from '../pipeline/send.js';
+import type { OpenDurableLines } from '../report/durable-lines.js';
+import type { Clock } from '../service/clock.js';
 import type { WriteAnswer } from '../service/port.js';
 import type { ServiceOptions } from '../service/service.js';
 import type { RunListener } from './progress.js';
@@ -16,6 +18,10 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** What a worker adds; absent on the command line. */
   readonly worker?: WorkerContext;
+  /** Time as the run sees it; default: the system's. The service client has its own, of its channel. */
+  readonly clock?: Clock;
+  /** Opens the journal and the logs beside it; default: files of the disk. */
+  readonly openLines?: OpenDurableLines;
 }
 
 /** What a run in a worker shares with the other runs of its process, and with other workers. */
@@ -31,6 +37,8 @@ export interface CarrierContext extends Pick<RunContext, 'log' | 'signal'> {
   readonly company: number;
   /** Kind of the records that the run writes. Together with the company: what its right to write is for. */
   readonly resource: string;
+  /** The clock by which the run's requests say until when they are fresh. */
+  readonly now: () => number;
   /** False once the run may have lost its right to write: nobody is then allowed any more to send for it. */
   readonly mayWrite: () => boolean;
 }
@@ -40,7 +48,8 @@ export interface Right {
   readonly valid: boolean;
   /** Aborted when the right is lost: nothing more may be sent. */
   readonly lost: AbortSignal;
-  release(): Promise<void>;
+  /** `open`: requests were left of which nobody knows what became; whoever comes next has to give them time. */
+  release(open?: boolean): Promise<void>;
 }
 
 /** Takes writing requests of one run to whatever worker is free. */

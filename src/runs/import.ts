@@ -1,4 +1,5 @@
-import { brakesOnPlan, trippedByPlan } from '../pipeline/brakes.js';
+import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/brakes.js';
+import { announce, expectedWrites } from './announce.js';
 import { conclude, isFinished, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
@@ -35,18 +36,21 @@ async function carryOut(run: Run): Promise<RunResult> {
     await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
     const matched = await matchRows(run, resolved);
+    let planned: PlanCounts | undefined;
     if (!run.past.passed) {
       const approves = run.request.lineage?.approves !== undefined;
       const wholePlan = run.request.dryRun || approves || brakesOnPlan(run.job.brakes);
       const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
+      if (wholePlan) planned = counts;
       const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows());
       await passBrakes(run, matched, { tripped });
     }
     if (!run.request.dryRun) {
       await usePlan(run);
       assertNotRejected(run);
-      await writeRows(run, matched);
     }
+    announce(run, planned ?? expectedWrites(run, matched));
+    if (!run.request.dryRun) await writeRows(run, matched);
   } catch (error) {
     stopped = error as Error;
   }

@@ -1,6 +1,7 @@
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.js';
+import { writeSafely } from '../files/safe-write.js';
 import { HOME } from './layout.js';
 
 /** Where it is kept how a job's last finished run ended; the next one and restarted workers look at it. */
@@ -9,7 +10,7 @@ export function lastRunFile(home: string, job: string, company: number): string 
   return join(home, 'jobs', `${name}-${company}.json`);
 }
 
-/** Notes how many rows a finished run had. */
+/** Notes how many rows a finished run had. What a later run of the job noted stays: an older one may be taken up after it. */
 export async function rememberRun(
   home: string,
   {
@@ -20,7 +21,24 @@ export async function rememberRun(
   }: { readonly run: string; readonly job: string; readonly company: number; readonly rows: number },
 ): Promise<void> {
   await makeFolder(join(home, 'jobs'), HOME);
-  await writeFile(lastRunFile(home, job, company), `${JSON.stringify({ run, rows })}\n`);
+  const file = lastRunFile(home, job, company);
+  const last = await lastRun(file);
+  if (last !== undefined && last.run > run) return;
+  await writeSafely(file, (write) => write(`${JSON.stringify({ run, rows })}\n`));
+}
+
+/** How many rows the last finished run of a job had; undefined where there was none, or where that can no longer be read. */
+export async function lastRows(home: string, job: string, company: number): Promise<number | undefined> {
+  return (await lastRun(lastRunFile(home, job, company)))?.rows;
+}
+
+async function lastRun(file: string): Promise<{ readonly run: string; readonly rows: number } | undefined> {
+  try {
+    const { run, rows } = JSON.parse(await readFile(file, 'utf8')) as { run?: unknown; rows?: unknown };
+    return typeof run === 'string' && typeof rows === 'number' ? { run, rows } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** When the jobs of a data folder last finished a run, milliseconds since 1970; of several companies the latest. */

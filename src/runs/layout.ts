@@ -43,6 +43,23 @@ export function runFolder(home: string, run: string): RunFolder {
   };
 }
 
+/**
+ * An id that sorts after all those that are there, also where the clock was put back since the last of them was given;
+ * a clock that was a day ahead is not followed, or every run would bear the date of that day.
+ */
+export function nextRunId(now: Date, newest: string | undefined): string {
+  const last = newest === undefined ? Number.NaN : timeOf(newest);
+  const ahead = last - now.getTime();
+  return newRunId(ahead >= 0 && ahead < 86_400_000 ? new Date(last + 1) : now);
+}
+
+function timeOf(run: string): number {
+  const [, date, hour, minute, second, ms] = /^(\d{8})T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(run) ?? [];
+  if (date === undefined) return Number.NaN;
+  const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
+  return Date.parse(`${day}T${hour}:${minute}:${second}.${ms}Z`);
+}
+
 /** Run ids sort by time: `20261121T081502123Z-3f9a`. */
 export function newRunId(now: Date = new Date()): string {
   return `${now.toISOString().replace(/[-:.]/g, '')}-${randomBytes(2).toString('hex')}`;

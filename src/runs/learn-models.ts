@@ -13,11 +13,13 @@ export async function learnModels(run: Run, matched: Matched, written: ReadonlyM
   const { known, service, mapping } = matched;
   if (!mapping.fields.includes(MODEL)) return;
   const recordOf = new Map<number, number>();
-  for await (const row of resolvedRows(run)) {
-    const model = row.set[MODEL];
-    const id = written.get(row.ref.row);
-    if (id === undefined || !isRef(model) || recordOf.has(model.id)) continue;
-    if (known.nameOf('hardware-model', model.id) === undefined) recordOf.set(model.id, id);
+  for await (const rows of resolvedRows(run)) {
+    for (const { ref, set } of rows) {
+      const model = set[MODEL];
+      const id = written.get(ref.row);
+      if (id === undefined || !isRef(model) || recordOf.has(model.id)) continue;
+      if (known.nameOf('hardware-model', model.id) === undefined) recordOf.set(model.id, id);
+    }
   }
   for (const [model, id] of recordOf) {
     const name = (await service.get('asset', id))?.[MODEL];

@@ -1,10 +1,9 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
 import { unescapeFormula } from '../files/formula.js';
 import { RunError } from '../model/error.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
-import { type RunFolder, runFolder } from './layout.js';
+import { nextRunId, type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. */
@@ -41,6 +40,11 @@ export async function runIds(home: string): Promise<string[]> {
     .filter((name) => RUN_ID.test(name))
     .sort()
     .reverse();
+}
+
+/** The id of a new run of a home folder: it sorts after all that are there. */
+export async function freshRunId(home: string, now = new Date()): Promise<string> {
+  return nextRunId(now, (await runIds(home))[0]);
 }
 
 /** All runs of a home folder, newest first. */
@@ -155,6 +159,7 @@ const HEAD_BYTES = 256 * 1024;
 
 /** The first faults of a run in row order. */
 export async function firstFaults(reportDir: string, limit: number): Promise<FaultLine[]> {
+  const { parse } = await import('csv-parse/sync');
   const records: Record<string, string>[] = parse(await headOf(join(reportDir, 'faults.csv')), {
     bom: true,
     columns: true,

@@ -1,4 +1,5 @@
 import type { ReadAll } from '../pipeline/read-all.js';
+import { readingClock, systemClock } from '../service/clock.js';
 import { parseJson, stringifyBody } from '../service/json.js';
 import { readAll as walk } from '../service/paging.js';
 import type { Json, Page, Readable, Service } from '../service/port.js';
@@ -20,6 +21,7 @@ export function openLists(
   service: Service,
   fileOf: (resource: Readable) => string,
   onRecords: (resource: Readable, records: readonly Json[]) => void,
+  now: () => number = readingClock(systemClock),
 ): ReadAll {
   const kept = new Map<Readable, Kept>();
   const firsts = new Map<Readable, { readonly at: number; readonly page: Promise<Page> }>();
@@ -28,16 +30,16 @@ export function openLists(
     const known = kept.get(resource);
     if (known) return Promise.resolve(known.first);
     const recent = firsts.get(resource);
-    if (recent && Date.now() - recent.at < FIRST_PAGE_HOLDS) return recent.page;
+    if (recent && now() - recent.at < FIRST_PAGE_HOLDS) return recent.page;
     const page = service.page(resource, 1);
-    firsts.set(resource, { at: Date.now(), page });
+    firsts.set(resource, { at: now(), page });
     return page;
   }
 
   const all: (...given: Parameters<ReadAll>) => ReturnType<ReadAll> = async (
     resource,
     visit,
-    { keep = false } = {},
+    { keep = false, backward = false } = {},
   ) => {
     const known = kept.get(resource);
     if (known) {
@@ -45,15 +47,23 @@ export function openLists(
         const [at, records] = parseJson(line) as [number, Json[]];
         await visit(records, at);
       }
-      return { certified: true };
+      return { certified: true, confirm: async () => false };
     }
     const beginning = await first(resource);
     firsts.delete(resource);
-    const pages = walk(service, resource, {}, { first: beginning });
+    const pages = walk(
+      service,
+      resource,
+      {},
+      {
+        first: beginning,
+        direction: backward ? 'backward' : 'forward',
+      },
+    );
     const file = fileOf(resource);
     const out = keep ? await lineWriter(file) : undefined;
     for await (const { records } of pages) {
-      const at = Date.now();
+      const at = now();
       onRecords(resource, records);
       out?.write(`${stringifyBody([at, records])}\n`);
       await out?.drained();
@@ -61,7 +71,7 @@ export function openLists(
     }
     await out?.close();
     if (keep && pages.certified) kept.set(resource, { file, first: beginning });
-    return { certified: pages.certified };
+    return { certified: pages.certified, confirm: () => pages.confirm() };
   };
 
   return Object.assign(all, { first, has: (resource: Readable) => kept.has(resource) });

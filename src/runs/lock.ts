@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { copyFile, link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, link, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { RunError } from '../model/error.js';
+import { isDiskFull, RunError } from '../model/error.js';
 import { isAlive } from '../service/alive.js';
 
-/** Locks that this process holds. Its number alone proves nothing: after a restart of a container the numbers are the same. */
-const held = new Set<string>();
+/**
+ * What stands in the locks that this process holds, by path. Its number alone proves nothing: after a restart of a container
+ * the numbers are the same, and a lock that a run of this process left behind is nobody's.
+ */
+const held = new Map<string, string>();
 
 /** A holder shows that it lives by touching its lock this often; on another machine that is the only sign of it. */
 const TOUCH_EVERY_MS = 5_000;
@@ -24,32 +27,62 @@ export class LockHeld extends RunError {
 
 /**
  * Takes a lock file that names this process; one left by a process that is gone is taken over.
- * Returns the release. Throws `LockHeld` where a living process holds it.
+ * Returns the release; `abandon` leaves the file behind, as a process that was killed does, and nobody's. `abandoned` is told
+ * when an earlier holder last showed that it lived, in milliseconds since 1970, and who that was: its `owner`, where it is
+ * known. Throws `LockHeld` where a living process holds it.
  */
-export async function takeLock(path: string, what: string): Promise<() => Promise<void>> {
+export async function takeLock(
+  path: string,
+  what: string,
+  abandoned: (at: number, owner: string | undefined) => void = () => undefined,
+  owner?: string,
+): Promise<(abandon?: 'abandon') => Promise<void>> {
   const own = `${path}.${randomBytes(6).toString('hex')}`;
-  const mine = `${process.pid} ${startOf(process.pid)} ${hostname()}`;
+  const self = `${process.pid} ${startOf(process.pid)} ${hostname()}`;
+  // Words of its own, so that of two that find an abandoned lock neither takes the other's new one for that.
+  const mine = `${self} ${randomBytes(6).toString('hex')}${owner === undefined ? '' : ` ${owner}`}`;
   // The lock appears with its content, so that nobody takes an unfinished one for an abandoned one.
-  await writeFile(own, mine);
+  await writeFile(own, mine).catch(async (error: unknown) => {
+    await rm(own, { force: true });
+    throw diskFault(own, error);
+  });
+  // Of several that wait only one removes the abandoned lock, and perhaps another gets it: the word is left beside it.
+  const word = `${path}.left`;
+  let seen: readonly [at: number, owner: string | undefined] | undefined;
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       if (await linked(own, path)) {
-        held.add(path);
+        held.set(path, mine);
+        const said = await stat(word).catch(() => undefined);
+        if (said) abandoned(said.mtimeMs, (await contentOf(word)) || undefined);
+        else if (seen) abandoned(...seen);
         const touch = setInterval(() => {
           const now = new Date();
           utimes(path, now, now).catch(() => undefined);
         }, TOUCH_EVERY_MS);
         touch.unref();
-        return async () => {
+        return async (abandon) => {
           clearInterval(touch);
-          held.delete(path);
-          if ((await contentOf(path)) === mine) await rm(path, { force: true });
+          if (held.get(path) === mine) held.delete(path);
+          if (abandon) await disown(path, mine);
+          else if ((await contentOf(path)) === mine) {
+            await rm(word, { force: true });
+            await rm(path, { force: true });
+          }
         };
       }
       const holder = await contentOf(path);
       if (holder === undefined) continue;
-      if (holder === mine ? held.has(path) : await isHeld(path)) {
+      const [pid, start, host, , lastOwner] = holder.split(' ');
+      const isOurs = `${pid} ${start} ${host}` === self;
+      if (isOurs ? held.get(path) === holder : await isHeld(path)) {
         throw new LockHeld(what, Number.parseInt(holder, 10));
+      }
+      const left = await stat(path).catch(() => undefined);
+      if (left) {
+        seen = [left.mtimeMs, lastOwner];
+        await writeFile(word, lastOwner ?? '').catch(() => undefined);
+        await utimes(word, left.mtime, left.mtime).catch(() => undefined);
       }
       await removeAbandoned(path, holder);
     }
@@ -57,6 +90,17 @@ export async function takeLock(path: string, what: string): Promise<() => Promis
     await rm(own, { force: true });
   }
   throw new RunError('failed', `${what}: the lock ${path} cannot be taken; another process takes it at the same time.`);
+}
+
+/** Leaves the lock behind, and no longer names this process, which may live on. Of no other's lock, and without any space. */
+async function disown(path: string, mine: string): Promise<void> {
+  const file = await open(path, 'r+').catch(() => undefined);
+  if (!file) return;
+  try {
+    if ((await file.readFile('utf8')) === mine) await file.truncate(0);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Whether a living process holds the lock. It names a process, when that started, and its machine or container. */
@@ -85,6 +129,13 @@ function startOf(pid: number): string {
   } catch {
     return '';
   }
+}
+
+function diskFault(path: string, cause: unknown): unknown {
+  if (!isDiskFull(cause)) return cause;
+  return new RunError('failed', `${path} cannot be written: the disk is full. Free some space, then run again.`, [], {
+    cause,
+  });
 }
 
 async function linked(own: string, path: string): Promise<boolean> {

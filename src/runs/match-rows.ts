@@ -2,10 +2,12 @@ import { isEmpty } from '../model/value.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
 import type { PlanOptions } from '../pipeline/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
+import { wait } from '../service/clock.js';
 import type { Snapshot } from '../service/port.js';
 import { openSnapshot } from '../service/snapshot.js';
+import { reached } from '../trace/milestones.js';
 import { learnNames } from './connect.js';
-import { pause } from './pause.js';
+import { restOfWindow } from './rest-of-window.js';
 import type { Run } from './run.js';
 import type { Resolved } from './stage-rows.js';
 
@@ -34,7 +36,7 @@ export interface Matching {
 
 export async function beginMatching(run: Run, resolved: Resolved): Promise<Matching> {
   const { service, spec, known, lexicon, readAll, mapping } = resolved;
-  await waitForOpenRequests(run);
+  await waitForOpenRequests(run, resolved);
   const snapshot = await openSnapshot(run.folder.snapshot);
   run.closers.push(() => snapshot.close());
   let templates = false;
@@ -53,7 +55,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
       forms ||= spec.form?.read !== undefined && !isEmpty(record[spec.form.read] as never);
       learnNames(spec.name, record, known);
     },
-    now: Date.now,
+    now: run.now,
   };
   run.progress('looking up', run.rows);
   const conclude = async (): Promise<Matched> => {
@@ -62,6 +64,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
     const habits = survey.conclude(lexicon);
     lexicon.useHabits(habits);
     warnUnclear(habits, run);
+    reached('looked-up');
     return { ...resolved, snapshot, match, options: planOptions(run, resolved, snapshot) };
   };
   return { match, snapshot, conclude };
@@ -99,19 +102,13 @@ function warnUnclear({ unclearDate, unclearAmount }: Habits, run: Run): void {
     );
 }
 
-/**
- * A request that a killed process had sent may still be under way: nothing is looked up before it must have ended.
- * Its connection is gone, so it cannot have waited in line for long: the last but one look of the settle window is enough.
- */
-async function waitForOpenRequests(run: Run): Promise<void> {
+/** A request that a killed process had sent may still be under way: nothing is looked up before it must have ended. */
+async function waitForOpenRequests(run: Run, resolved: Resolved): Promise<void> {
   if (run.carrier && !run.request.dryRun) await run.carrier.quiesce();
-  const opened = [...run.past.open.values()].filter((intent) => intent.op === 'create').map((intent) => intent.at);
-  if (opened.length === 0) return;
-  if (run.carrier) opened.push(Date.now());
-  const { settleWindowMs } = run.settings;
-  const settled = opened.reduce((a, b) => Math.max(a, b)) + (settleWindowMs.at(-2) ?? settleWindowMs.at(-1) ?? 0);
-  const rest = settled - Date.now();
+  if (![...run.past.open.values()].some((intent) => intent.op === 'create')) return;
+  // What was intended long before may have been sent in the last moment: it waited for its turn.
+  const rest = restOfWindow(run, resolved, run.carrier ? undefined : run.leftAt);
   if (rest <= 0) return;
   run.info(`Waiting ${Math.ceil(rest / 1000)} s for requests of the earlier process that may still be under way.`);
-  await pause(rest, run.signal);
+  await wait(run.clock, rest, run.signal);
 }

@@ -1,6 +1,7 @@
 import { makeFolder } from '../files/make-folder.js';
 import type { Night } from '../model/reconcile.js';
 import type { BrakeFinding } from '../pipeline/night-brakes.js';
+import { reached } from '../trace/milestones.js';
 import type { LoadedJob } from './job-file.js';
 import { HOME } from './layout.js';
 import { type Absences, countAbsences, endAbsences, type Found, readAbsent, writeAbsent } from './nights-absent.js';
@@ -124,6 +125,7 @@ export async function rememberNight(of: NightsOf, ended: EndedNight): Promise<vo
     const history = lines.filter(({ service }) => service === of.service).map(pastNight);
     // First, because an absence knows its run and is not counted twice.
     if (!again) await rememberAbsent(dir, of.service, ended, history);
+    reached('absences-kept');
     const { night, sha256, headings, approves, overridden = false } = ended;
     const line: Line = {
       service: of.service,
@@ -134,6 +136,7 @@ export async function rememberNight(of: NightsOf, ended: EndedNight): Promise<vo
       ...(overridden ? { overridden } : {}),
     };
     await writeLines(dir, before ? lines.with(at, line) : [...lines, line]);
+    reached('night-kept');
   });
 }
 

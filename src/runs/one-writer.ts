@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.js';
 import { serviceDir } from '../service/address.js';
+import { wait } from '../service/clock.js';
 import type { Connection } from './connect.js';
 import { HOME } from './layout.js';
 import { LockHeld, takeLock } from './lock.js';
-import { pause } from './pause.js';
+import { restOfWindow } from './rest-of-window.js';
 import type { Run } from './run.js';
 
 /** How often a run looks whether the one before it has ended, in milliseconds. */
@@ -14,16 +15,27 @@ const LOOK_EVERY = 200;
  * One run at a time looks up and writes records of a kind for a service and company: two that look up the same key at the
  * same time would both find nothing and both create it. The second waits. Rehearsals write nothing and do not wait.
  */
-export async function oneWriter(run: Run, { spec }: Connection): Promise<void> {
+export async function oneWriter(run: Run, connection: Connection): Promise<void> {
   if (run.request.dryRun) return;
+  const { spec } = connection;
   await overAllMachines(run, spec.name);
   const dir = serviceDir(run.settings.home, run.request.service, run.request.company);
   await makeFolder(dir, HOME);
   let told = false;
+  let leftAt: number | undefined;
+  let leftBy: string | undefined;
   while (!run.signal.aborted) {
     try {
       const what = `Writing ${spec.name} records of company ${run.request.company}`;
-      run.closers.push(await takeLock(join(dir, `writing-${spec.name}.lock`), what));
+      const found = (at: number, owner: string | undefined) => {
+        [leftAt, leftBy] = [at, owner];
+      };
+      const release = await takeLock(join(dir, `writing-${spec.name}.lock`), what, found, run.folder.run);
+      // Who is interrupted while it waits leaves the waiting to the next.
+      let over = false;
+      run.closers.push(() => release(run.open.left || !over ? 'abandon' : undefined));
+      // Its own open requests are given their time where they are looked for.
+      over = (run.past.begun && leftBy === run.folder.run) || (await untilOver(leftAt, run, connection));
       return;
     } catch (error) {
       if (!(error instanceof LockHeld)) throw error;
@@ -32,9 +44,23 @@ export async function oneWriter(run: Run, { spec }: Connection): Promise<void> {
           `Another run writes ${spec.name} records of this company (process ${error.pid}). This one goes on when it has ended.`,
         );
       told = true;
-      await pause(LOOK_EVERY, run.signal);
+      await wait(run.clock, LOOK_EVERY, run.signal);
     }
   }
+}
+
+/**
+ * A run that was killed, or left requests open, may have sent what takes effect only now: another one waits before it looks
+ * up, as the resumption of that run itself does. False where this run is stopped before.
+ */
+async function untilOver(leftAt: number | undefined, run: Run, connection: Connection): Promise<boolean> {
+  if (leftAt === undefined) return true;
+  const rest = restOfWindow(run, connection, leftAt);
+  if (rest <= 0) return true;
+  run.info(
+    `The run that wrote these records before ended without a word: what it sent may still take effect. This one goes on in ${Math.ceil(rest / 1000)} s.`,
+  );
+  return wait(run.clock, rest, run.signal);
 }
 
 /** The lock file holds on one machine; workers on several machines agree through their queue. */
@@ -43,7 +69,9 @@ async function overAllMachines(run: Run, resource: string): Promise<void> {
   const right = await run.worker?.exclusive(`writing.${service}.${resource}`, run.signal);
   if (!right) return;
   // Where its release cannot be told, it ends by itself.
-  run.closers.push(() => right.release().catch((error: unknown) => run.log.warn({ err: error }, 'right.not_released')));
+  run.closers.push(() =>
+    right.release(run.open.left).catch((error: unknown) => run.log.warn({ err: error }, 'right.not_released')),
+  );
   run.rights.push(right);
   right.lost.addEventListener('abort', () => run.halt('the right to write was lost to another worker'), { once: true });
   if (right.lost.aborted) run.halt('the right to write was lost to another worker');

@@ -7,9 +7,29 @@ import { trippedByRejections } from '../pipeline/brakes.js';
 import type { DiffText } from '../report/journal.js';
 import type { Run } from './run.js';
 
+/** Requests that a run's journal has on record. */
+const counted = new WeakMap<Run, number>();
+
+/** How many requests were sent so far, where that has changed: after a kill at most those under way are not on record. */
+function newCounts(run: Run): [number, number, number, number] | undefined {
+  const { counts } = run;
+  if (!counts || counts.total === (counted.get(run) ?? 0)) return undefined;
+  const { total, reads, writes, retries } = counts;
+  counted.set(run, total);
+  return [total, reads, writes, retries];
+}
+
 /** Notes the outcome of a row in the journal and in the run's tally. */
 export function note(run: Run, outcome: Outcome, diff?: readonly FieldDiff[]): void {
-  run.journal.append([{ t: 'outcome', outcome, ...(diff && diff.length > 0 ? { diff: diff.map(asText) } : {}) }]);
+  const requests = newCounts(run);
+  run.journal.append([
+    {
+      t: 'outcome',
+      outcome,
+      ...(diff && diff.length > 0 ? { diff: diff.map(asText) } : {}),
+      ...(requests ? { requests } : {}),
+    },
+  ]);
   run.tally[outcome.kind]++;
 }
 

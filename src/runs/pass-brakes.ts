@@ -1,4 +1,5 @@
 import { RunError } from '../model/error.js';
+import { reached } from '../trace/milestones.js';
 import { runFolder } from './layout.js';
 import type { Matched } from './match-rows.js';
 import { checkRejections } from './outcomes.js';
@@ -39,6 +40,7 @@ export async function passBrakes(run: Run, matched: Matched, { tripped, advice, 
   const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
   for (const sentence of tripped) run.warn(`Brake overridden${by}: ${sentence}`);
   if (!dryRun) run.journal.append([{ t: 'phase', phase: 'passed' }]);
+  reached('passed');
 }
 
 /** What somebody looked at is carried out, or nothing. */

@@ -33,8 +33,12 @@ export interface Past {
   readonly open: ReadonlyMap<number, OpenIntent>;
   /** Ids of rows that were created or updated, for rows that refer to them. */
   readonly ids: ReadonlyMap<number, number>;
+  /** A process was killed: requests that it had under way are not on record. */
+  readonly cutOff: boolean;
   /** Requests of the earlier processes, as far as they are on record. */
   readonly requests: Readonly<RequestCounts>;
+  /** What the earlier processes warned of; rows that have their outcome are not looked at again. */
+  readonly warned: readonly string[];
   /** Set where every row has its outcome and only the reports may be missing. */
   readonly finished?: Finished;
 }
@@ -58,22 +62,29 @@ export async function readPast(
   const requests: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
   let latest: RequestCounts | undefined;
   let finished: Finished | undefined;
+  const warned: string[] = [];
   let begun = false;
   let sent = false;
   let passed = false;
+  let cutOff = false;
+  /** The entry read last is one with which a process ends in order. */
+  let ended = true;
   const there = await access(folder.journal).then(
     () => true,
     () => false,
   );
-  if (!there) return { begun, sent, passed, outcomes, open, ids, nameless, requests };
+  if (!there) return { begun, sent, passed, outcomes, open, ids, nameless, requests, cutOff: false, warned };
   for await (const { entry } of readJournal(folder.journal)) {
     begun = true;
+    if (entry.t === 'run') cutOff ||= !ended;
+    ended = entry.t === 'phase' && (entry.phase === 'requests' || entry.phase === 'finished');
     if (entry.t === 'run') {
       add(requests, latest);
       latest = undefined;
     } else if (entry.t === 'phase') {
       if (entry.phase === 'requests') latest = entry.data as RequestCounts;
       if (entry.phase === 'passed') passed = true;
+      if (entry.phase === 'warned') warned.push(entry.data as string);
       if (entry.phase === 'finished') finished = entry.data as Finished;
     } else if (entry.t === 'intent') {
       sent = true;
@@ -85,6 +96,10 @@ export async function readPast(
         nameless.delete(row);
       }
     } else if (entry.t === 'outcome') {
+      if (entry.requests) {
+        const [total, reads, writes, retries] = entry.requests;
+        latest = { total, reads, writes, retries };
+      }
       const { ref, kind, id, key } = entry.outcome;
       open.delete(ref.row);
       if (kind === 'not_attempted') continue;
@@ -99,9 +114,10 @@ export async function readPast(
       } else if (kind === 'created' || kind === 'updated') ids.set(ref.row, id);
     }
   }
+  cutOff ||= !ended;
   add(requests, latest);
   await addRecords(folder, open);
-  const past = { begun, sent, passed, outcomes, open, ids, nameless, requests };
+  const past = { begun, sent, passed, outcomes, open, ids, nameless, requests, cutOff, warned };
   return finished && failed.size === 0 ? { ...past, finished } : past;
 }
 

@@ -2,6 +2,7 @@ import type { Change } from '../model/change.js';
 import { parentNotWritten } from '../pipeline/after.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { changesOf } from '../pipeline/merge.js';
+import { reached } from '../trace/milestones.js';
 import { decide } from './decide.js';
 import type { Matched } from './match-rows.js';
 import { noteSettled, noteUnsent } from './outcomes.js';
@@ -17,34 +18,49 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const plan = await planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
-  for await (const change of plannedRows(run, matched)) {
-    count(change, counts);
-    see?.(change);
-    await plan.add(change);
-    if (run.request.dryRun) noteSettled(run, change);
-    run.progress('planning', ++done);
+  try {
+    for await (const changes of plannedRows(run, matched)) {
+      for (const change of changes) {
+        count(change, counts);
+        see?.(change);
+        const added = plan.add(change);
+        if (added) await added;
+        if (run.request.dryRun) noteSettled(run, change);
+        run.progress('planning', ++done);
+      }
+    }
+  } catch (error) {
+    await plan.close(false).catch(() => undefined);
+    throw error;
   }
   await plan.close(!run.signal.aborted);
+  reached('planned');
   return counts;
 }
 
 /** Notes the rows of a braked run: those that would have been written are not attempted, and the reports show the plan. */
 export async function noteRest(run: Run, matched: Matched): Promise<void> {
-  for await (const change of plannedRows(run, matched)) noteUnsent(run, change);
+  for await (const changes of plannedRows(run, matched)) for (const change of changes) noteUnsent(run, change);
 }
 
 /**
  * What would happen to every row that has no outcome yet, in the order of writing: rows that refer to rows of this file
- * come after those, and are not written where those are not.
+ * come after those, and are not written where those are not. Some hundred at a time.
  */
-async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<Change> {
+async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly Change[]> {
   const written = new Set(run.past.ids.keys());
   for (let wave = 0; wave < matched.waves; wave++) {
-    for await (const row of resolvedRows(run)) {
-      if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
-      const change = orphaned(await decide(row, run, matched), written);
-      if (matched.waves > 1 && (change.kind === 'create' || change.kind === 'update')) written.add(row.ref.row);
-      yield change;
+    for await (const rows of resolvedRows(run)) {
+      const changes: Change[] = [];
+      for (const row of rows) {
+        if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
+        const decided = decide(row, run, matched);
+        const change = orphaned(decided instanceof Promise ? await decided : decided, written);
+        if (matched.waves > 1 && (change.kind === 'create' || change.kind === 'update')) written.add(row.ref.row);
+        changes.push(change);
+        if (run.signal.aborted) break;
+      }
+      yield changes;
       if (run.signal.aborted) return;
     }
   }

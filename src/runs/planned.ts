@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { access, rename, rm } from 'node:fs/promises';
-import type { Change } from '../model/change.js';
+import type { Change, FieldDiff } from '../model/change.js';
 import { fault } from '../model/issue.js';
 import { isRef, type Value, valueText } from '../model/value.js';
 import { encodeFields } from '../pipeline/codec.js';
@@ -29,26 +29,39 @@ const PARENT = 'parent_contract';
  * The write that a change comes to; undefined for a change that sends nothing. That a row refers to the record of another row
  * of the file is no part of the mark: when it was planned that record may not have been there.
  */
-export async function plannedWrite(change: Change, snapshot: Pick<Snapshot, 'get'>): Promise<PlannedWrite | undefined> {
-  const { ref, key } = change;
+export function plannedWrite(
+  change: Change,
+  snapshot: Pick<Snapshot, 'get'>,
+): PlannedWrite | undefined | Promise<PlannedWrite> {
+  if (change.kind !== 'create' && change.kind !== 'update') return undefined;
+  const parent = change.kind === 'create' ? change.fields[PARENT] : newParent(change.diff);
+  if (!isRef(parent)) return writeOf(change, false);
   // The snapshot has the records that rows of the file mean.
-  const isOfFile = async (field: string, value: Value | undefined) =>
-    field === PARENT && isRef(value) && (await snapshot.get(value.id)) !== undefined;
+  return snapshot.get(parent.id).then((record) => writeOf(change, record !== undefined));
+}
+
+function newParent(diff: readonly FieldDiff[]): Value | undefined {
+  return changesOf(diff).find(({ field }) => field === PARENT)?.new;
+}
+
+function writeOf(
+  change: Extract<Change, { readonly kind: 'create' | 'update' }>,
+  withoutParent: boolean,
+): PlannedWrite {
+  const { ref, key } = change;
   if (change.kind === 'create') {
-    const { [PARENT]: parent, ...fields } = change.fields;
-    const own = await isOfFile(PARENT, parent);
-    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(own ? fields : change.fields)) };
+    const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
+    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(withoutParent ? others : change.fields)) };
   }
-  if (change.kind !== 'update') return undefined;
   const changes: (readonly string[])[] = [];
   for (const { field, old, new: value } of changesOf(change.diff)) {
-    if (!(await isOfFile(field, value))) changes.push([field, valueText(old), valueText(value)]);
+    if (!withoutParent || field !== PARENT) changes.push([field, valueText(old), valueText(value)]);
   }
   return { row: ref.row, op: 'update', key, id: change.id, mark: mark([change.id, changes]) };
 }
 
 function mark(content: unknown): string {
-  return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 16);
+  return hash('sha256', JSON.stringify(content), 'base64url').slice(0, 16);
 }
 
 /** Writes a plan's file as the rows are planned; it appears complete or not at all. */
@@ -56,19 +69,23 @@ export async function planWriter(
   path: string,
   snapshot: Pick<Snapshot, 'get'>,
 ): Promise<{
-  add(change: Change): Promise<void>;
+  /** A promise only where there is something to wait for. */
+  add(change: Change): void | Promise<void>;
   /** `whole`: every row was planned. */
   close(whole: boolean): Promise<void>;
 }> {
   const unfinished = `${path}.tmp`;
-  const out = await lineWriter(unfinished);
+  const out = await lineWriter(unfinished, { durable: true });
   let pending = 0;
+  const note = (write: PlannedWrite): void | Promise<void> => {
+    out.write(`${JSON.stringify(write)}\n`);
+    return ++pending % 500 === 0 ? out.drained() : undefined;
+  };
   return {
-    async add(change) {
-      const write = await plannedWrite(change, snapshot);
-      if (!write) return;
-      out.write(`${JSON.stringify(write)}\n`);
-      if (++pending % 500 === 0) await out.drained();
+    add(change) {
+      const write = plannedWrite(change, snapshot);
+      if (write instanceof Promise) return write.then(note);
+      return write && note(write);
     },
     async close(whole) {
       await out.close();

@@ -4,6 +4,7 @@ import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/brakes.js';
 import type { Mirror } from '../service/mirror-port.js';
 import type { Readable } from '../service/port.js';
+import { announce } from './announce.js';
 import { isFinished, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
@@ -20,13 +21,13 @@ import { differenceCounter } from './reconcile/differences.js';
 import { trippedBrakes } from './reconcile/night-brakes.js';
 import { openList, withList } from './reconcile/open-list.js';
 import { countOrphans, judgeOrphans } from './reconcile/orphans.js';
-import { recheck } from './reconcile/recheck.js';
+import { FEW, recheck } from './reconcile/recheck.js';
 import { keepFacts } from './reconcile/stored.js';
 import { actedOrphans, keepOrphans, writeOrphans } from './reconcile/write-orphans.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
 import { openScope, type Scope } from './scope.js';
 import { type Resolved, resolveRows, stageRows } from './stage-rows.js';
-import { writeRows } from './write-rows.js';
+import { FRESH_MS, writeRows } from './write-rows.js';
 
 /**
  * Compares a file with the service, and makes the service agree where `dryRun` is false. Contract, sections 4 to 8. Faults of
@@ -178,6 +179,17 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     advice: AFTER_BRAKE,
     assertSame: () => assertSameOrphans(run, orphans),
   });
+  if (run.request.dryRun) {
+    const acted = values ? orphans.filter(({ state }) => state === 'act').length : 0;
+    say(run, { creates: counts.creates, updates: counts.updates, orphans: acted });
+  }
+}
+
+/** Tells what the writes take. Where the service does not tell what has changed since, each record is read again. */
+function say(run: Run, writes: { creates: number; updates: number; orphans: number }): void {
+  const { creates, updates, orphans } = writes;
+  const freshMs = run.job.resource === 'asset' && updates > FEW ? FRESH_MS : 0;
+  announce(run, { creates, updates: updates + orphans, freshMs });
 }
 
 /** Of the records that were absent before: those that rows of the file mean now. */
@@ -236,6 +248,7 @@ async function apply(
   const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));
   const writes = (run.planned?.size ?? 0) + orphans.length;
   if (writes === 0) return writeRows(run, matched);
+  say(run, { creates: writes - updated.length - orphans.length, updates: updated.length, orphans: orphans.length });
   mirror.written([...updated, ...orphans.map(({ id }) => id)]);
   await writeRows(run, await recheck(compared, mirror, run.planned ?? new Map()));
   if (orphans.length > 0 && values && !run.signal.aborted) {

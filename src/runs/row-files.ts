@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { RunError } from '../model/error.js';
-import { decodeFields, encodeFields } from '../pipeline/codec.js';
+import { diskWords, RunError } from '../model/error.js';
+import { type RowCodec, rowCodec, type StoredRow } from '../pipeline/codec.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
-import { lineBlocks } from '../report/line-blocks.js';
+import { type Line, lineBlocks } from '../report/line-blocks.js';
 
-/** Writes the rows between two stages. They can be made again, so nothing is flushed. */
+/** Writes the rows between two stages. They can be made again, so nothing is flushed unless it is asked for. */
 export interface LineWriter {
   write(line: string): void;
   /** Resolves when the disk has caught up; called now and then so that memory stays small. */
@@ -14,8 +14,9 @@ export interface LineWriter {
   close(): Promise<void>;
 }
 
-export async function lineWriter(path: string): Promise<LineWriter> {
-  const stream = createWriteStream(path);
+/** `durable`: on the disk once it is closed, for what the journal will take for granted. */
+export async function lineWriter(path: string, { durable = false } = {}): Promise<LineWriter> {
+  const stream = createWriteStream(path, { flush: durable });
   await once(stream, 'open');
   let failure: Error | undefined;
   let buffered: string[] = [];
@@ -23,6 +24,8 @@ export async function lineWriter(path: string): Promise<LineWriter> {
     failure = error;
   });
   const flush = async () => {
+    // A stream that has failed never drains.
+    if (failure) throw diskFault(path, failure);
     const more = stream.write(buffered.join(''));
     buffered = [];
     if (!more) await once(stream, 'drain');
@@ -32,7 +35,10 @@ export async function lineWriter(path: string): Promise<LineWriter> {
     write: (line) => void buffered.push(line),
     drained: flush,
     async close() {
-      await flush();
+      await flush().catch((error: unknown) => {
+        stream.destroy();
+        throw error;
+      });
       stream.end();
       await finished(stream).catch((error: unknown) => {
         throw diskFault(path, error);
@@ -41,26 +47,76 @@ export async function lineWriter(path: string): Promise<LineWriter> {
   };
 }
 
+/** Fills a file and closes it, also where that fails. */
+export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promise<void>): Promise<void> {
+  try {
+    await fill();
+  } catch (error) {
+    await out.close().catch(() => undefined);
+    throw error;
+  }
+  await out.close();
+}
+
 export async function* lines(path: string): AsyncGenerator<string> {
   for await (const block of lineBlocks(path, 'The working file', 'error')) {
     for (const { bytes } of block) yield bytes.toString('utf8');
   }
 }
 
-export function encodeResolved(row: ResolvedRow): string {
-  return `${JSON.stringify({ ...row, set: encodeFields(row.set) })}\n`;
+/** Writes a file of rows; its first line names the fields, none where each row may set others. */
+export interface RowWriter extends Omit<LineWriter, 'write'> {
+  /** The values of a row as one text; made once for a row that is written next. */
+  readonly textOf: RowCodec['textOf'];
+  write(row: StoredRow): void;
 }
 
-export function decodeResolved(line: string): ResolvedRow {
-  const row = JSON.parse(line) as ResolvedRow;
-  return { ...row, set: decodeFields(row.set) };
+export async function rowWriter(path: string, fields: readonly string[] = []): Promise<RowWriter> {
+  const codec = rowCodec(fields);
+  const out = await lineWriter(path);
+  out.write(`${JSON.stringify(fields)}\n`);
+  return {
+    textOf: codec.textOf,
+    write: (row) => out.write(codec.encode(row)),
+    drained: out.drained,
+    close: out.close,
+  };
 }
+
+/** A row at a time costs as much as the row; of more rows, too many live long enough to be in the way of the collector. */
+const ROWS_AT_ONCE = 128;
+
+/** The rows of a file, some hundred at a time. */
+export async function* storedRows(path: string): AsyncGenerator<readonly ResolvedRow[]> {
+  let codec: RowCodec | undefined;
+  for await (const block of lineBlocks(path, 'The working file', 'error')) {
+    for (let at = 0; at < block.length; at += ROWS_AT_ONCE) {
+      const rows = parsedLines(block.slice(at, at + ROWS_AT_ONCE));
+      const from = codec ? 0 : 1;
+      codec ??= rowCodec(rows[0] as string[]);
+      const decoded = new Array<ResolvedRow>(rows.length - from);
+      for (let i = from; i < rows.length; i++) decoded[i - from] = codec.decode(rows[i]!);
+      if (decoded.length > 0) yield decoded;
+    }
+  }
+}
+
+/** Neighbouring lines as one JSON list: no line end stands within a line. */
+function parsedLines(lines: readonly Line[]): unknown[][] {
+  const first = lines[0]!.bytes;
+  const last = lines[lines.length - 1]!.bytes;
+  const bytes = Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset);
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at)) bytes[at] = COMMA;
+  return JSON.parse(`[${bytes.toString('utf8')}]`) as unknown[][];
+}
+
+const NEWLINE = 10;
+const COMMA = 44;
 
 function diskFault(path: string, error: unknown): RunError {
-  const text = error instanceof Error ? error.message : String(error);
   return new RunError(
     'failed',
-    `The data folder cannot be written to (${path}): ${text}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
+    `The data folder cannot be written to (${path}): ${diskWords(error)}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
     [],
     { cause: error },
   );

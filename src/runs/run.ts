@@ -4,22 +4,26 @@ import { basename, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { makeFolder, tryFolder } from '../files/make-folder.js';
 import { openSource } from '../files/open.js';
-import { copyPrivately, writeSafely } from '../files/safe-write.js';
+import { copyPrivately, removeUnfinished, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import type { RowsJob } from '../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { type AppendLog, openAppendLog } from '../report/append-log.js';
+import { type OpenDurableLines, openDurableLines } from '../report/durable-lines.js';
 import { REPORTS } from '../report/finish.js';
 import { type Journal, openJournal } from '../report/journal.js';
+import { type Clock, readingClock, systemClock } from '../service/clock.js';
 import type { RequestCounts } from '../service/port.js';
+import { reached } from '../trace/milestones.js';
 import { type ChosenRows, onlyRows, readChosen } from './chosen-rows.js';
 import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
-import { lastRunFile } from './last-finished.js';
-import { HOME, newRunId, type RunFolder, runFolder } from './layout.js';
-import { findRun } from './list.js';
+import { lastRows } from './last-finished.js';
+import { HOME, type RunFolder, runFolder } from './layout.js';
+import { findRun, freshRunId } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
+import { type Outlook, openOutlook } from './outlook.js';
 import { type Past, readPast } from './past.js';
 import type { Planned } from './planned.js';
 import type { Progress, RunListener } from './progress.js';
@@ -93,6 +97,11 @@ export interface Run {
   readonly source: OpenSource;
   readonly journal: Journal;
   readonly before: AppendLog;
+  /** How further journals and logs of the run are opened. */
+  readonly openLines: OpenDurableLines;
+  readonly clock: Clock;
+  /** When something was read, and how old it is: milliseconds since 1970 that never go back (`readingClock`). */
+  readonly now: () => number;
   /** What an earlier process of this run has done. */
   readonly past: Past;
   /** Outcomes so far, those of earlier processes among them. */
@@ -113,12 +122,18 @@ export interface Run {
   carrier: Carrier | undefined;
   /** Rights over all machines that this run must hold while it sends. */
   readonly rights: Right[];
+  /** When an earlier process of this run, which did not end it in order, last showed that it lived: milliseconds since 1970. */
+  readonly leftAt: number | undefined;
+  /** `left`: requests were sent of which nobody knows what became of them, and they are not waited for any more. */
+  readonly open: { left: boolean };
   /** Stops the run as an interruption does: it may be taken up again. */
   halt(why: string): void;
   /** Requests of this process; set when the service is opened. */
   counts: Readonly<RequestCounts> | undefined;
   /** Set once the rows are planned, where they may be written only as planned. */
   planned: Planned | undefined;
+  /** What is still ahead of it in requests. */
+  readonly outlook: Outlook;
   /** What was found out on the way, for the summary. */
   readonly evidence: string[];
 }
@@ -126,7 +141,8 @@ export interface Run {
 /** Takes a private copy of the file, so that nothing that happens to the original matters, and begins the run. */
 export async function openRun(request: ImportRequest, context: RunContext): Promise<Run> {
   const settings = { ...context.settings, ...requireService(context.settings) };
-  const folder = runFolder(settings.home, request.run ?? newRunId());
+  const { clock = systemClock } = context;
+  const folder = runFolder(settings.home, request.run ?? (await freshRunId(settings.home, new Date(clock.wall()))));
   const file = resolve(request.file);
   // Reports are written when the rows are in the service already: too late to learn that they have no place.
   if (request.reportDir !== undefined) await tryFolder(request.reportDir, REPORTS);
@@ -135,6 +151,7 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
   try {
     const source = folder.source(endingOf(file));
     const { sha256 } = await (request.makeSource?.(source, folder) ?? copyPrivately(file, source));
+    reached('hashed');
     const stored: StoredRequest = {
       v: 1,
       run: folder.run,
@@ -150,10 +167,11 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
       company: request.company ?? request.job.job.company ?? settings.company,
       concurrency: request.concurrency ?? settings.concurrency,
       service: settings.apiUrl,
-      startedAt: new Date().toISOString(),
+      startedAt: new Date(clock.wall()).toISOString(),
       ...(request.notes?.length ? { notes: request.notes } : {}),
     };
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
+    reached('request-kept');
     return await begin(stored, folder, settings, context);
   } catch (error) {
     // Nothing was begun: a file that cannot be read leaves no run behind. Where another process has the run, the folder is its.
@@ -189,9 +207,15 @@ async function begin(
   // Every row whose effect is open waits, and listens for the interruption.
   const halting = new AbortController();
   const signal = AbortSignal.any([context.signal, halting.signal]);
+  const { clock = systemClock, openLines = openDurableLines } = context;
   setMaxListeners(0, signal);
-  const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
+  let leftAt: number | undefined;
+  const unlock = await takeLock(folder.lock, `The run ${folder.run}`, (at) => {
+    leftAt = at;
+  });
+  let journal: Journal | undefined;
   try {
+    for (const dir of [folder.dir, join(folder.dir, 'work')]) await removeUnfinished(dir);
     const { job } = request.job;
     const whole = await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)).catch(
       (error: unknown) => {
@@ -201,9 +225,10 @@ async function begin(
     const chosen = request.lineage?.retries === undefined ? undefined : await readChosen(folder);
     const source = chosen ? onlyRows(whole, chosen.rows) : whole;
     const past = await pastOf(folder, chosen);
-    const journal = await openJournal(folder.journal);
+    reached('past-read');
+    journal = await openJournal(folder.journal, openLines);
     journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
-    const before = await openAppendLog(folder.before);
+    const before = await openAppendLog(folder.before, openLines);
     const warnings = [
       ...(past.finished?.warnings ?? [
         ...(request.notes ?? []),
@@ -212,9 +237,16 @@ async function begin(
         ...request.job.warnings,
       ]),
     ];
+    for (const text of past.finished ? [] : past.warned) if (!warnings.includes(text)) warnings.push(text);
     const tally = noOutcomes();
     for (const kind of past.outcomes.values()) tally[kind]++;
-    let last = 0;
+    let last = Number.NEGATIVE_INFINITY;
+    const { maxRps } = settings;
+    const outlook = openOutlook({
+      clock,
+      concurrency: request.concurrency,
+      ...(maxRps === undefined ? {} : { maxRps }),
+    });
     const run: Run = {
       folder,
       request,
@@ -226,34 +258,44 @@ async function begin(
       source,
       journal,
       before,
+      openLines,
+      clock,
+      now: readingClock(clock),
       past,
       tally,
       warnings,
       rows: 0,
+      outlook,
       evidence: [...(past.finished?.detected ?? source.meta.evidence)],
       warn(text) {
         if (warnings.includes(text)) return;
         warnings.push(text);
+        // A killed process must not take its warnings along. The reports tell of a journal that fails.
+        if (!request.dryRun) noteWarning(run.journal, text);
         context.listener.notice({ level: 'warn', text });
       },
       info: (text) => context.listener.notice({ level: 'info', text }),
       progress(phase, done) {
-        const now = Date.now();
+        const now = clock.now();
         if (now - last < 100 && done !== run.rows) return;
         last = now;
+        const requests = phase === 'writing' ? outlook.ahead(run.counts) : undefined;
         context.listener.progress({
           run: folder.run,
           phase,
           done,
           outcomes: { ...tally },
           ...(run.rows ? { total: run.rows } : {}),
+          ...(requests ? { requests } : {}),
         });
       },
-      previousRows: () => previousRows(settings.home, request),
+      previousRows: () => lastRows(settings.home, request.job.name, request.company),
       closers: [unlock],
       worker: context.worker,
       carrier: undefined,
       rights: [],
+      leftAt,
+      open: { left: false },
       halt(why) {
         if (!signal.aborted) run.info(`The run stops: ${why}.`);
         halting.abort('halt');
@@ -263,6 +305,7 @@ async function begin(
     };
     return run;
   } catch (error) {
+    await journal?.close().catch(() => undefined);
     await unlock();
     throw error;
   }
@@ -279,10 +322,26 @@ async function pastOf(folder: RunFolder, chosen: ChosenRows | undefined): Promis
   return { ...(await readPast(folder, chosen?.open)), begun: true, requests: past.requests };
 }
 
+function noteWarning(journal: Journal, text: string): void {
+  try {
+    journal.append([{ t: 'phase', phase: 'warned', data: text }]);
+  } catch {
+    // Whoever sends next meets the same failure.
+  }
+}
+
 /** How the file of a job is opened. */
-export function sourceOptions({ source }: RowsJob): SourceOptions {
-  const { format, header_row, encoding, delimiter, sheet } = source;
-  return { format, header_row, encoding, delimiter, ...(sheet === undefined ? {} : { sheet }) };
+export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
+  const { format, header_row, encoding, delimiter, sheet, footer } = source;
+  return {
+    format,
+    header_row,
+    expect: Object.entries(columns).flatMap(([heading, target]) => (target === null ? [] : [heading])),
+    encoding,
+    delimiter,
+    ...(footer === undefined ? {} : { footer }),
+    ...(sheet === undefined ? {} : { sheet }),
+  };
 }
 
 /** A private copy has a name of its own; people know the file by theirs. */
@@ -299,11 +358,4 @@ function namedFile(error: unknown, copy: string, file: string): unknown {
 function endingOf(file: string): string {
   const ending = /\.[a-z0-9]{1,8}(\.gz)?$/i.exec(basename(file))?.[0] ?? '';
   return ending.toLowerCase();
-}
-
-async function previousRows(home: string, request: StoredRequest): Promise<number | undefined> {
-  const text = await readFile(lastRunFile(home, request.job.name, request.company), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const rows = (JSON.parse(text) as { rows?: unknown }).rows;
-  return typeof rows === 'number' ? rows : undefined;
 }

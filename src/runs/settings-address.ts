@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { isLoopback } from './settings-host.js';
+import { queueRemarks } from './settings-queue.js';
 
 /** Addresses in settings. Faults never quote the address: it may hold a password. */
 
@@ -18,20 +20,6 @@ export function serviceAddress(text: string, context: z.core.$RefinementCtx<stri
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api\/v2$/, '')}`;
 }
 
-const QUEUE = /^(rediss?|rediss?\+(sentinel|cluster)|postgres|postgresql):\/\/[^\s/]+(\/\S*)?$/i;
-
-/** Only the form is checked here; the worker opens it. */
-export function queueAddress(text: string, context: z.core.$RefinementCtx<string>): string {
-  if (QUEUE.test(text)) return text;
-  context.addIssue({
-    code: 'custom',
-    message:
-      'must begin with redis://, rediss://, redis+sentinel://, redis+cluster:// or postgres:// and name a host; leave it unset for the embedded queue',
-    input: '',
-  });
-  return '';
-}
-
 /** Ways in which a token, a password or the data could be read by others on the network. */
 export function remarks(addresses: {
   readonly apiUrl: string | undefined;
@@ -47,20 +35,6 @@ export function remarks(addresses: {
       found.push(`${name} is http:// to another machine: the token travels readable; use https://`);
     }
   }
-  const queue = addresses.queueUrl && /^(\w+)[^:]*:\/\/(?:([^@/]*)@)?([^/]+)/i.exec(addresses.queueUrl);
-  if (!queue) return found;
-  const [, scheme, user, hosts] = queue;
-  const local = hosts!.split(',').every((host) => isLoopback(host.replace(/:\d+$/, '')));
-  if (local) return found;
-  if (scheme!.toLowerCase() === 'redis') {
-    found.push('ROWFERRY_QUEUE_URL is redis:// to another machine: jobs travel readable; use rediss://');
-  }
-  if (!user?.includes(':')) {
-    found.push('ROWFERRY_QUEUE_URL holds no password: whoever reaches the queue can give orders');
-  }
+  if (addresses.queueUrl !== undefined) found.push(...queueRemarks(addresses.queueUrl));
   return found;
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }

@@ -17,3 +17,15 @@ export const amount = (least: number, most: number) =>
       message: `must be a number from ${least} to ${most}`,
     })
     .transform(Number);
+
+/** Seconds parted by commas, each later than the one before; in milliseconds. */
+export const moments = z
+  .string()
+  .regex(
+    /^\d{1,4}(\.\d{1,3})?(\s*,\s*\d{1,4}(\.\d{1,3})?){0,19}$/,
+    'must be seconds parted by commas, such as 1,5,15,45',
+  )
+  .transform((text) => text.split(',').map((part) => Math.round(Number(part) * 1000)))
+  .refine((times) => times.every((at, i) => i === 0 || at > (times[i - 1] ?? 0)), {
+    message: 'must ascend: each number of seconds is later than the one before, such as 1,5,15,45',
+  });

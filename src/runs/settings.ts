@@ -4,10 +4,11 @@ import dotenv from 'dotenv';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import { didYouMean } from './nearest.js';
-import { queueAddress, remarks, serviceAddress } from './settings-address.js';
+import { remarks, serviceAddress } from './settings-address.js';
 import { type Auth, dropReplacedSignIn, type Layer, readAuth } from './settings-auth.js';
+import { queueAddress, queueSecrets } from './settings-queue.js';
 import { SETTINGS, type SettingName, type SettingRow } from './settings-table.js';
-import { amount, whole } from './settings-values.js';
+import { amount, moments, whole } from './settings-values.js';
 import { type WorkerSettings, workerOf, workerSettings } from './settings-worker.js';
 
 export type { Auth } from './settings-auth.js';
@@ -86,14 +87,7 @@ const schema = z.object({
   ROWFERRY_MAX_RPS: amount(0.01, 100_000).optional(),
   ROWFERRY_TIMEOUT: amount(0.05, 3600).default(30),
   ROWFERRY_PATIENCE: amount(0, 1440).default(15),
-  ROWFERRY_SETTLE_WINDOW: z
-    .string()
-    .regex(
-      /^\d{1,4}(\.\d{1,3})?(\s*,\s*\d{1,4}(\.\d{1,3})?){0,19}$/,
-      'must be seconds parted by commas, such as 1,5,15,45',
-    )
-    .transform((text) => text.split(',').map((part) => Math.round(Number(part) * 1000)))
-    .default([1000, 5000, 15_000, 45_000]),
+  ROWFERRY_SETTLE_WINDOW: moments.default([1000, 5000, 15_000, 45_000]),
   ...workerSettings,
   ROWFERRY_STRICT: z
     .string()
@@ -216,16 +210,23 @@ function secretsOf(given: Layer): string[] {
   const secrets = SETTINGS.map((row): SettingRow => row)
     .filter((row) => row.secret && row.name !== 'ROWFERRY_QUEUE_URL')
     .flatMap((row) => given.get(row.name) ?? []);
-  const password = /^[^:]+:\/\/[^/@]*?:([^/]*)@/.exec(given.get('ROWFERRY_QUEUE_URL') ?? '')?.[1];
-  return password ? [...secrets, password, decodeURIComponentSafely(password)] : secrets;
+  const webhook = given.get('ROWFERRY_NOTIFY_URL');
+  return [
+    ...secrets,
+    ...queueSecrets(given.get('ROWFERRY_QUEUE_URL') ?? ''),
+    ...(webhook === undefined ? [] : webhookSecrets(webhook)),
+  ];
 }
 
-function decodeURIComponentSafely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** Shorter parts of a path are words. */
+const LONG_PART = 16;
+
+/** What of a webhook's address is secret where a part of it stands alone: passwords, values, long parts of the path. */
+function webhookSecrets(text: string): string[] {
+  if (!URL.canParse(text)) return [];
+  const { href, password, pathname, searchParams } = new URL(text);
+  const long = pathname.split('/').filter((part) => part.length >= LONG_PART);
+  return [href, password, ...searchParams.values(), ...long].filter((part) => part !== '' && part !== text);
 }
 
 function settingsError(faults: readonly string[]): RunError {

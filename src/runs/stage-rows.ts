@@ -5,16 +5,16 @@ import type { OpenSource } from '../model/source.js';
 import { normaliseKey } from '../model/value.js';
 import { compileCompare } from '../pipeline/authority.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
-import { decodeRow, encodeRow } from '../pipeline/codec.js';
 import { type Directory, loadDirectory } from '../pipeline/directory.js';
 import { type Keys, keySpelling } from '../pipeline/key.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
-import { makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
+import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
+import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
 import { openEditedRows } from './edited-rows.js';
-import { decodeResolved, encodeResolved, lines, lineWriter } from './row-files.js';
+import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 import type { Run } from './run.js';
 
 export interface Staged extends Connection {
@@ -24,15 +24,16 @@ export interface Staged extends Connection {
   readonly stands?: Stands;
   /** Contracts: row by number, for contracts that name a parent of the same file. */
   readonly rowOfNumber: ReadonlyMap<string, number>;
+  /** Set where no field is looked up: the rows are resolved as they are. */
+  readonly facts?: Facts;
 }
 
-export interface Resolved extends Staged {
+/** What is known of the rows once all of them are resolved. */
+export interface Facts {
   /** Keys of all rows. */
   readonly keys: Keys;
   /** Rows that refer to rows of this file stand this much deeper than those. */
   readonly depth: ReadonlyMap<number, number>;
-  /** Names of the records that the file refers to. */
-  readonly directory: Directory;
   /** Rows that have no key that can be read. */
   readonly keyless: number;
   /** One more than the greatest depth. */
@@ -40,10 +41,18 @@ export interface Resolved extends Staged {
   readonly counts: PlanCounts;
 }
 
+export interface Resolved extends Staged, Facts {
+  /** Names of the records that the file refers to. */
+  readonly directory: Directory;
+}
+
 /** Rows per look at the beginning of a file, for what must be known before the first row is converted. */
 const SAMPLE = 2_000;
 
-/** file → mapped → validated: every row of the file as values by field, on disk. */
+/**
+ * file → mapped → validated: every row of the file as values by field, on disk. Where nothing is to be looked up, the rows
+ * are resolved at once.
+ */
 export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
   const { job, source } = run;
   const input = await mappingInput(job, source, connection);
@@ -57,67 +66,100 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   run.evidence.push(...mapping.evidence);
   const names = new NameCollector();
   const rowOfNumber = new Map<string, number>();
-  const out = await lineWriter(run.folder.staged);
+  const atOnce = !looksUp(mapping);
+  const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
+  const take = atOnce ? resolving(out, mapping, await directoryOf(names, connection)) : undefined;
   run.rows = 0;
-  const edited = await openEditedRows(run, input, mapping);
-  try {
-    for await (const batch of source.rows()) {
-      const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
-      for (const staged of edited ? await edited.keep(batch, mapped) : mapped) {
-        names.add(staged);
-        if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
-        out.write(encodeRow(staged));
-        run.rows++;
+  await filling(out, async () => {
+    const edited = await openEditedRows(run, input, mapping);
+    try {
+      for await (const batch of source.rows()) {
+        const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
+        for (const staged of edited ? await edited.keep(batch, mapped) : mapped) {
+          if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
+          if (take) take.add(staged);
+          else {
+            names.add(staged);
+            out.write(staged);
+          }
+          run.rows++;
+        }
+        await out.drained();
+        run.progress('reading', run.rows);
+        if (run.signal.aborted) throw new RunError('failed', 'interrupted');
       }
-      await out.drained();
-      run.progress('reading', run.rows);
-      if (run.signal.aborted) throw new RunError('failed', 'interrupted');
+    } finally {
+      await edited?.close();
     }
-  } finally {
-    await edited?.close();
-  }
-  await out.close();
-  return { ...connection, mapping, names, rowOfNumber, ...(compared ? { stands: compared.stands } : {}) };
+  });
+  // Which rows below the data were left out is known once all have been read.
+  source.meta.warnings.forEach(run.warn);
+  reached('staged');
+  const facts = take && { facts: take.facts() };
+  return { ...connection, mapping, names, rowOfNumber, ...facts, ...(compared ? { stands: compared.stands } : {}) };
+}
+
+function directoryOf({ names }: NameCollector, { service, known, readAll }: Connection): Promise<Directory> {
+  return loadDirectory(names, { service, known, readAll });
 }
 
 /** references resolved: names become ids, duplicates and the order of rows that refer to one another are known. */
 export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
-  const directory = await loadDirectory(staged.names.names, {
-    service: staged.service,
-    known: staged.known,
-    readAll: staged.readAll,
-  });
+  const directory = await directoryOf(staged.names, staged);
   staged.lexicon.useDirectory(directory);
-  const resolve = makeResolver({
-    directory,
-    key: staged.mapping.key,
-    columnOf: staged.mapping.columnOf,
-    ...(run.job.resource === 'contract' ? { rowOfNumber: staged.rowOfNumber } : {}),
+  const facts = staged.facts ?? (await lookUpNames(run, staged, directory));
+  reached('resolved');
+  return { ...staged, ...facts, directory };
+}
+
+async function lookUpNames(run: Run, { mapping, rowOfNumber }: Staged, directory: Directory): Promise<Facts> {
+  const out = await rowWriter(run.folder.resolved, mapping.fields);
+  const take = resolving(out, mapping, directory, run.job.resource === 'contract' ? rowOfNumber : undefined);
+  let done = 0;
+  await filling(out, async () => {
+    for await (const rows of storedRows(run.folder.staged)) {
+      for (const row of rows) take.add(row);
+      await out.drained();
+      done += rows.length;
+      run.progress('looking up', done);
+    }
   });
+  return take.facts();
+}
+
+/** Resolves rows, in the order of the file, into their file. */
+function resolving(
+  out: RowWriter,
+  mapping: Mapping,
+  directory: Directory,
+  rowOfNumber?: ReadonlyMap<string, number>,
+): { add(row: StagedRow): void; facts(): Facts } {
+  const { key, columnOf } = mapping;
+  const { textOf } = out;
+  const nameless = !looksUp(mapping);
+  const resolve = makeResolver({ directory, key, columnOf, textOf, nameless, ...(rowOfNumber ? { rowOfNumber } : {}) });
   const keys = new Map<string, readonly string[]>();
   const after = new Map<number, number>();
   let keyless = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
-  const out = await lineWriter(run.folder.resolved);
-  for await (const line of lines(run.folder.staged)) {
-    const row = resolve(decodeRow(line));
-    counts.rows++;
-    if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
-    // Also of faulty rows: which rules they break depends on whether their record exists.
-    if (row.key === '') keyless++;
-    else addKey(keys, row.key, keySpelling(row.set, staged.mapping.key));
-    if (row.after) after.set(row.ref.row, row.after.row);
-    out.write(encodeResolved(row));
-    if (counts.rows % 500 === 0) {
-      await out.drained();
-      run.progress('looking up', counts.rows);
-    }
-  }
-  await out.close();
-  const depth = depths(after);
-  let waves = 1;
-  for (const level of depth.values()) waves = Math.max(waves, level + 1);
-  return { ...staged, directory, keys, keyless, depth, waves, counts };
+  return {
+    add(staged) {
+      const row = resolve(staged);
+      counts.rows++;
+      if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
+      // Also of faulty rows: which rules they break depends on whether their record exists.
+      if (row.key === '') keyless++;
+      else addKey(keys, row.key, keySpelling(row.set, key));
+      if (row.after) after.set(row.ref.row, row.after.row);
+      out.write(row);
+    },
+    facts() {
+      const depth = depths(after);
+      let waves = 1;
+      for (const level of depth.values()) waves = Math.max(waves, level + 1);
+      return { keys, keyless, depth, waves, counts };
+    },
+  };
 }
 
 function addKey(keys: Map<string, readonly string[]>, key: string, spelling: string): void {
@@ -175,7 +217,7 @@ function depths(after: ReadonlyMap<number, number>): Map<number, number> {
   return depth;
 }
 
-/** The resolved rows of a run, in file order. */
-export async function* resolvedRows(run: Run): AsyncGenerator<ResolvedRow> {
-  for await (const line of lines(run.folder.resolved)) yield decodeResolved(line);
+/** The resolved rows of a run, in file order, some hundred at a time. */
+export function resolvedRows(run: Run): AsyncGenerator<readonly ResolvedRow[]> {
+  return storedRows(run.folder.resolved);
 }

@@ -6,7 +6,8 @@ import { type Connection, connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { type EarlierRun, earlierRun } from './earlier-run.js';
 import { resolveJobValues } from './job-values.js';
-import { newRunId, runFolder } from './layout.js';
+import { runFolder } from './layout.js';
+import { freshRunId } from './list.js';
 import { matchRows } from './match-rows.js';
 import { oneWriter } from './one-writer.js';
 import { planRows } from './plan-rows.js';
@@ -47,7 +48,7 @@ export interface UndoOptions {
 export async function undoRun(wanted: string, options: UndoOptions, context: RunContext): Promise<RunResult> {
   const earlier = await earlierRun(wanted, { done: 'undone', command: 'undo' }, context.settings);
   const { reportDir, concurrency, dryRun, force = false } = options;
-  const run = newRunId();
+  const run = await freshRunId(context.settings.home);
   const notes: string[] = [];
   const request = {
     run,

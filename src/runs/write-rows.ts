@@ -1,13 +1,20 @@
 import { RunError } from '../model/error.js';
-import type { OutcomeKind } from '../model/outcome.js';
+import type { Issue } from '../model/issue.js';
+import { OUTCOMES } from '../model/outcome.js';
 import { partRunner } from '../pipeline/apply.js';
+import { heldOfCreate } from '../pipeline/created-record.js';
+import { guardingFields } from '../pipeline/guard.js';
 import { keyOf, keySpelling } from '../pipeline/key.js';
 import { learnIds } from '../pipeline/learn.js';
 import { gatherLookUps } from '../pipeline/look-up.js';
 import { isUnseen, remember } from '../pipeline/memory.js';
+import { places } from '../pipeline/places.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import type { Create, Part, Update, WriteContext, WriteState } from '../pipeline/writing.js';
 import { Interrupted } from '../pipeline/writing.js';
+import { wait } from '../service/clock.js';
+import type { Json } from '../service/port.js';
+import { reached } from '../trace/milestones.js';
 import { createFields } from './adopt.js';
 import type { Carrier } from './context.js';
 import { decide } from './decide.js';
@@ -15,7 +22,6 @@ import { dispatcher, PART_SIZE } from './dispatch.js';
 import { learnModels } from './learn-models.js';
 import type { Matched } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
-import { pause } from './pause.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
@@ -23,10 +29,14 @@ import { resolvedRows } from './stage-rows.js';
 const SMALLEST_PART = 100;
 /** Learned ids in one line of the journal. */
 const IDS_PER_LINE = 10_000;
+/** Records with learned ids that are held against their rows; each is kept until then, about 3 kB. */
+const MOST_COMPARED = 5_000;
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
-const FRESH_MS = 60_000;
-/** Parts under way at once where all is sent from here: while one finishes, the next is made durable and begins. */
-const PARTS_IN_FLIGHT = 2;
+export const FRESH_MS = 60_000;
+/** Parts that are not wholly at work yet: while the rest of one is sent, the next is made durable. */
+const PARTS_BEGINNING = 2;
+/** Parts under way at once where all is sent from here; most of them wait for what became of a few of their rows. */
+const PARTS_IN_FLIGHT = 16;
 
 /**
  * matched & planned → applied: plans a part, makes its intents durable, sends it. Rows that refer to rows of this file
@@ -59,7 +69,6 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
 function writeState(stop: () => void): WriteState {
   let stopped: Error | undefined;
   return {
-    verified: undefined,
     get stopped() {
       return stopped;
     },
@@ -90,42 +99,63 @@ async function writeWave(
   matched: Matched,
   state: WriteState,
   carrier: Carrier | undefined,
-  send: (part: Part) => Promise<void>,
+  send: (part: Part, begun: () => void) => Promise<void>,
 ): Promise<void> {
   // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
   const size = () => (matched.spec.readPath ? partSize(run.rows - seen, carrier?.parts ?? 0) : 1);
   let seen = 0;
-  const inFlight = () =>
-    matched.spec.readPath ? Math.max(PARTS_IN_FLIGHT, carrier?.parts ?? 0) : run.request.concurrency;
+  const inFlight = () => {
+    if (!matched.spec.readPath) return run.request.concurrency;
+    return carrier && carrier.parts > 0 ? Math.max(PARTS_BEGINNING, carrier.parts) : PARTS_IN_FLIGHT;
+  };
   const underWay = new Set<Promise<void>>();
+  const beginning = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
   let number = 0;
   const dispatch = async () => {
     if (changes.length === 0) return;
     const part = { number: number++, changes };
     changes = [];
-    const sent = send(part)
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = () => {
+        beginning.delete(begun);
+        resolve();
+      };
+    });
+    beginning.add(begun);
+    const sent = send(part, begin)
+      .then(() => reached('part-ended'))
       .catch((error: unknown) => {
         state.stopped ??= error as Error;
       })
-      .finally(() => underWay.delete(sent));
+      .finally(() => {
+        begin();
+        underWay.delete(sent);
+      });
     underWay.add(sent);
+    while (beginning.size >= PARTS_BEGINNING) await Promise.race(beginning);
     while (underWay.size >= inFlight()) await Promise.race(underWay);
   };
   try {
-    for await (const row of resolvedRows(run)) {
-      if (run.signal.aborted || state.stopped) break;
-      seen++;
-      if ((matched.depth.get(row.ref.row) ?? 0) !== wave) continue;
-      if (run.past.outcomes.has(row.ref.row)) {
-        rememberAgain(row, run, matched);
-        continue;
+    for await (const rows of resolvedRows(run)) {
+      for (const row of rows) {
+        if (run.signal.aborted || state.stopped) break;
+        seen++;
+        if ((matched.depth.get(row.ref.row) ?? 0) !== wave) continue;
+        if (run.past.outcomes.has(row.ref.row)) {
+          rememberAgain(row, run, matched);
+          continue;
+        }
+        const decided = decide(row, run, matched);
+        const change = decided instanceof Promise ? await decided : decided;
+        run.outlook.decided(change.kind === 'create' || change.kind === 'update');
+        if (change.kind === 'create' || change.kind === 'update') changes.push(change);
+        else noteSettled(run, change);
+        if (changes.length >= size()) await dispatch();
+        run.progress('writing', doneRows(run));
       }
-      const change = await decide(row, run, matched);
-      if (change.kind === 'create' || change.kind === 'update') changes.push(change);
-      else noteSettled(run, change);
-      if (changes.length >= size()) await dispatch();
-      run.progress('writing', doneRows(run));
+      if (run.signal.aborted || state.stopped) break;
     }
     if (!run.signal.aborted && !state.stopped) await dispatch();
   } finally {
@@ -144,27 +174,32 @@ function writeContext(
   const created = () => run.tally.created;
   // Answers come later than the records: what was intended by now may stand behind a record that is looked for.
   let intended = run.tally.created;
-  const lookUp = gatherLookUps(matched.match, () => intended);
+  const width = () => (carrier && carrier.parts > 0 ? PART_SIZE : run.request.concurrency);
+  const lookUp = gatherLookUps(matched.match, () => intended, run.clock.after);
   return {
     ...matched.options,
     service: matched.service,
-    send: dispatcher(matched.service, carrier, () => state.stopped !== undefined, Date.now),
+    guarding: guardingFields(run.job.match, matched.spec, matched.behaviour),
+    send: dispatcher(matched.service, carrier, () => state.stopped !== undefined, run.now),
     sink: {
       async intend(intents, before) {
         // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.
         await matched.known.flush();
         intended += intents.filter(({ op }) => op === 'create').length;
         if (before.length > 0) run.before.append(before);
-        const at = Date.now();
+        const at = run.clock.wall();
         run.journal.append([
           { t: 'phase', phase: 'requests', data: run.counts ?? matched.service.counts },
           ...intents.map((intent) => ({ t: 'intent' as const, ...intent, at })),
         ]);
         await Promise.all([before.length > 0 && run.before.flush(), run.journal.flush()]);
+        reached('intent-durable');
       },
       outcome(outcome, diff) {
         if (outcome.kind === 'created' && outcome.id === undefined) nameless.set(outcome.key, outcome.ref.row);
         note(run, outcome, diff);
+        run.outlook.ended();
+        reached('outcome-noted');
         if (outcome.kind === 'rejected') state.stopped ??= checkRejections(run);
         run.progress('writing', doneRows(run));
       },
@@ -175,18 +210,25 @@ function writeContext(
     settleWindow: run.settings.settleWindowMs,
     freshMs: FRESH_MS,
     readLate: matched.readLate === true,
-    width: () => (carrier && carrier.parts > 0 ? PART_SIZE : run.request.concurrency),
-    now: Date.now,
+    width,
+    places: places(width),
+    now: run.now,
+    elapsed: run.clock.now,
     async wait(milliseconds) {
-      await pause(milliseconds, run.signal);
-      if (run.signal.aborted) throw new Interrupted();
+      if (!(await wait(run.clock, milliseconds, run.signal))) throw new Interrupted();
+    },
+    left() {
+      run.open.left = true;
     },
     signal: run.signal,
     state,
   };
 }
 
-/** Ids of records created by requests with empty answers are read from the end of the list, 25 in one request. */
+/**
+ * Ids of records created by requests with empty answers are read from the end of the list, 25 in one request, and what the
+ * records there hold is held against their rows.
+ */
 async function learn(
   run: Run,
   matched: Matched,
@@ -195,30 +237,48 @@ async function learn(
   again: readonly number[] = [],
 ): Promise<void> {
   if (nameless.size === 0) return;
-  const since = Date.now();
+  const since = run.clock.now();
   const ids = new Map<number, number>();
+  const records = new Map<number, Json>();
   for (const at of [0, ...again]) {
     if (nameless.size === 0 || run.signal.aborted) break;
-    await pause(since + at - Date.now(), run.signal);
-    await learnIds(nameless, run.tally.created, matched.match, (row, id) => {
-      ids.set(row, id);
-      written.set(row, id);
-    });
+    await wait(run.clock, since + at - run.clock.now(), run.signal);
+    await learnIds(
+      nameless,
+      run.tally.created,
+      matched.match,
+      (row, id) => {
+        ids.set(row, id);
+        written.set(row, id);
+      },
+      (row, record) => {
+        if (records.size < MOST_COMPARED) records.set(row, record);
+      },
+    );
     for (const [key, row] of nameless) if (ids.has(row)) nameless.delete(key);
   }
   nameless.clear();
   if (ids.size === 0) return;
-  if (matched.mapping.fields.some((field) => isUnseen(field, matched.options))) {
-    for await (const row of resolvedRows(run)) {
+  const unseen = matched.mapping.fields.some((field) => isUnseen(field, matched.options));
+  const issues: [number, readonly Issue[]][] = [];
+  for await (const rows of resolvedRows(run)) {
+    for (const row of rows) {
       const id = ids.get(row.ref.row);
-      if (id !== undefined) remember(id, createFields(row), matched.options);
+      if (id === undefined) continue;
+      const fields = createFields(row);
+      if (unseen) remember(id, fields, matched.options);
+      const record = records.get(row.ref.row);
+      const found = record?.['id'] === id ? heldOfCreate(fields, record, matched.options).unkept : [];
+      if (found.length > 0) issues.push([row.ref.row, found]);
     }
-    await matched.known.flush();
   }
+  if (unseen) await matched.known.flush();
+  if (issues.length > 0) run.journal.append([{ t: 'ids', ids: [], issues }]);
   const pairs = [...ids];
   for (let at = 0; at < pairs.length; at += IDS_PER_LINE) {
     run.journal.append([{ t: 'ids', ids: pairs.slice(at, at + IDS_PER_LINE) }]);
   }
+  reached('ids-noted');
 }
 
 /** An outcome may have become durable, and what was to be remembered of its record not: the power failed in between. */
@@ -229,6 +289,7 @@ function rememberAgain(row: ResolvedRow, run: Run, { options }: Matched): void {
 }
 
 function doneRows(run: Run): number {
-  const attempted = (Object.keys(run.tally) as OutcomeKind[]).filter((kind) => kind !== 'not_attempted');
-  return attempted.reduce((sum, kind) => sum + run.tally[kind], 0);
+  let done = 0;
+  for (const kind of OUTCOMES) if (kind !== 'not_attempted') done += run.tally[kind];
+  return done;
 }

@@ -51,9 +51,10 @@ const ACTIONS: Readonly<Record<string, (options: Options, value: string | undefi
 /** Names of the actions, as the text form spells them. */
 export const FAULT_ACTIONS: readonly string[] = Object.keys(ACTIONS);
 
-const MATCH_KEYS = ['nth', 'every', 'from', 'to', 'probability', 'seed'] as const;
+export const MATCH_KEYS = ['nth', 'every', 'from', 'to', 'probability', 'seed'] as const;
 
-class FaultSyntax extends Error {}
+/** Says what cannot be read, without saying where. */
+export class FaultSyntax extends Error {}
 
 /** Reads the text form; throws an `Error` that says what is wrong and shows an example. */
 export function parseFault(source: string): Fault {
@@ -66,17 +67,22 @@ export function parseFault(source: string): Fault {
 }
 
 function read(source: string): Fault {
-  const [method, path, ...rest] = words(source);
-  if (!method || !/^(\*|[A-Za-z]+)$/.test(method)) throw new FaultSyntax('it must begin with a method, or * for any');
-  if (!path || (path !== '*' && !path.startsWith('/'))) {
-    throw new FaultSyntax('the second word must be a path such as /asset, an expression between slashes, or *');
-  }
+  const [method = '', path = '', ...rest] = words(source);
   const given = new Map<string, string | undefined>();
   for (const word of rest) {
     const [, key, value] = /^([a-z_]+)(?:=(.*))?$/s.exec(word) ?? [];
     if (key === undefined) throw new FaultSyntax(`"${word}" is neither an action nor an option`);
     if (given.has(key)) throw new FaultSyntax(`"${key}" stands twice`);
     given.set(key, value);
+  }
+  return faultOf(method, path, given);
+}
+
+/** A fault from its method, its path and its options by name; an option without a value is undefined. Throws `FaultSyntax`. */
+export function faultOf(method: string, path: string, given: ReadonlyMap<string, string | undefined>): Fault {
+  if (!/^(\*|[A-Za-z]+)$/.test(method)) throw new FaultSyntax('it must begin with a method, or * for any');
+  if (path !== '*' && !path.startsWith('/')) {
+    throw new FaultSyntax('the second word must be a path such as /asset, an expression between slashes, or *');
   }
   const options = optionsOf(given);
   const numbers: Partial<Record<(typeof MATCH_KEYS)[number], number>> = {};

@@ -25,8 +25,8 @@ export interface SandboxOptions {
   readonly token?: string | readonly string[];
   /** `empty` holds the companies and look-ups of the demo, and no records. Default: empty. */
   readonly seed?: 'demo' | 'empty';
-  /** `bare` answers writes with an empty body, except create customer. Default: full. */
-  readonly responses?: 'full' | 'bare';
+  /** The switch of this name. */
+  readonly responses?: Switches['responses'];
   /** Every request waits this long before it takes effect. */
   readonly latencyMs?: number;
   readonly faults?: readonly (Fault | string)[];
@@ -39,6 +39,8 @@ export interface SandboxOptions {
   readonly maxBodyBytes?: number;
   /** The clock (milliseconds) of modification dates, `lag` and the hidden limit. Default: the machine's. */
   readonly now?: () => number;
+  /** Called with each write that takes effect, before it is answered. */
+  readonly onCommit?: (commit: Commit) => void;
   /** Called with each request before it takes effect; a promise holds the request back. */
   readonly onRequest?: (request: SeenRequest) => void | Promise<void>;
   /** Called when a request is over; without a status where none was sent. */
@@ -86,7 +88,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const world = createWorld({ ...DEFAULT_SWITCHES }, options.now ?? Date.now);
   if (options.seed === 'demo') seedDemo(world);
   else seedCompanies(world);
-  world.setSwitches(options.switches ?? {});
+  world.setSwitches({ ...(options.responses && { responses: options.responses }), ...options.switches });
 
   let tokens = new Set(
     typeof options.token === 'string' ? [options.token] : (options.token ?? [`sandbox-${randomUUID()}`]),
@@ -99,9 +101,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const execute = createService({
     world,
     tokens: () => tokens,
-    responses: options.responses ?? 'full',
     keepBodies: options.keepBodies ?? true,
-    commits,
+    committed(one) {
+      const commit = { sequence: commits.length + 1, ...one };
+      commits.push(commit);
+      options.onCommit?.(commit);
+    },
   });
   const { server, stop } = createHttpServer({
     world,

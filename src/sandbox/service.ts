@@ -25,15 +25,15 @@ export interface ServiceRequest {
 export interface ServiceSettings {
   readonly world: World;
   readonly tokens: () => ReadonlySet<string>;
-  readonly responses: 'full' | 'bare';
   readonly keepBodies: boolean;
-  readonly commits: Commit[];
+  /** Told of every write that takes effect, before it is answered. */
+  readonly committed: (commit: Omit<Commit, 'sequence'>) => void;
 }
 
 export type Execute = (request: ServiceRequest, dropField?: string) => Answer;
 
 /** The service itself: one request in, one answer out, at once. */
-export function createService({ world, tokens, responses, keepBodies, commits }: ServiceSettings): Execute {
+export function createService({ world, tokens, keepBodies, committed }: ServiceSettings): Execute {
   const memory: SortMemory = new Map();
   const format = () => world.switches.errorFormat;
 
@@ -98,8 +98,7 @@ export function createService({ world, tokens, responses, keepBodies, commits }:
       uniqueField: unique ?? undefined,
     });
     if (!written.ok) return refuseFields(written.faults, format());
-    commits.push({
-      sequence: commits.length + 1,
+    committed({
       at: world.now(),
       method: request.method as Commit['method'],
       resource: route.resource,
@@ -108,8 +107,8 @@ export function createService({ world, tokens, responses, keepBodies, commits }:
       ...(keepBodies ? { body: request.body.toString('utf8') } : {}),
     });
     // Creating a customer is the one write whose answer is documented (section 4.1).
+    const { responses, writeStatus } = world.switches;
     const answersRecord = responses === 'full' || (route.resource === 'customer' && route.kind === 'create');
-    const { writeStatus } = world.switches;
     let status = writeStatus === 'default' ? (written.created ? 201 : 200) : writeStatus;
     if (status === 204 && route.resource === 'customer' && route.kind === 'create') status = 201;
     return json(status, answersRecord && status !== 204 ? world.show(route.resource, written.record) : '');

@@ -2,6 +2,8 @@ import type { DateStyle } from './calendar.js';
 
 /** Behaviours that the interface leaves open. Each can be switched while the sandbox runs. */
 export interface Switches {
+  /** `bare` answers writes with an empty body, except create customer (section 4.1). */
+  responses: 'full' | 'bare';
   /** How text filters of lists match. `ignored`: the list comes back unfiltered. */
   filters: 'exact' | 'contains' | 'ignore_case' | 'ignored';
   /** What `?unique_field=` does to a create whose value is already there. */
@@ -34,6 +36,7 @@ export interface Switches {
 }
 
 export const DEFAULT_SWITCHES: Readonly<Switches> = {
+  responses: 'full',
   filters: 'exact',
   uniqueField: 'rejects',
   omittedOnPut: 'nulled',
@@ -51,4 +54,26 @@ export const DEFAULT_SWITCHES: Readonly<Switches> = {
   cutsText: 0,
   retryAfter: 'seconds',
   slashes: 'both',
+};
+
+/** What each switch can be set to; `number`: a whole number from 0. */
+export const SWITCH_VALUES: { readonly [Name in keyof Switches]: readonly Switches[Name][] | 'number' } = {
+  responses: ['full', 'bare'],
+  filters: ['exact', 'contains', 'ignore_case', 'ignored'],
+  uniqueField: ['rejects', 'upserts', 'ignored'],
+  omittedOnPut: ['nulled', 'kept'],
+  undocumentedOnPut: ['ignored', 'accepted', 'rejected'],
+  errorFormat: ['fields', 'detail', 'errors', 'message', 'text', 'html'],
+  patch: ['on', 'off'],
+  probe: ['answers', 'ignored', 'plain'],
+  dates: ['iso', 'datetime', 'long', 'd/m'],
+  country: ['name', 'alpha2', 'alpha3'],
+  pastEnd: ['not_found', 'empty'],
+  lag: 'number',
+  writeStatus: ['default', 200, 201, 204],
+  wraps: [false, true],
+  trimsText: ['off', 'on'],
+  cutsText: 'number',
+  retryAfter: ['seconds', 'date', 'none'],
+  slashes: ['both', 'redirect', 'not_found'],
 };

@@ -49,6 +49,8 @@ export interface Gauges {
   readonly inFlightLimit: number;
   /** Milliseconds until the service's stated pause is over; 0 for none. */
   readonly heldMs: number;
+  /** Milliseconds since when the service does not answer; undefined where it does. */
+  readonly awayMs?: number | undefined;
 }
 
 export interface ChannelParts {
@@ -106,6 +108,9 @@ export function openChannel(options: ChannelOptions): Channel {
       },
       get heldMs() {
         return pacer.heldMs;
+      },
+      get awayMs() {
+        return pacer.away && clock.now() - pacer.away.since;
       },
     },
     async close(withinMs) {

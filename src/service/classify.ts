@@ -19,13 +19,16 @@ export type Verdict =
       /** `down`: nobody there or overloaded; `throttled`: 429; `garbled`: an answer that is not JSON. */
       readonly why: 'down' | 'throttled' | 'garbled';
     }
-  | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string }
+  | { readonly kind: 'open'; readonly answered: boolean; readonly pending?: boolean; readonly reason: string }
   | { readonly kind: 'stop'; readonly why: 'forbidden' | 'redirect' | 'refused' | 'too_large' };
 
 export function classify(request: 'read' | 'write', exchange: Exchange): Verdict {
   if (exchange.kind === 'fault') {
     if (!exchange.sent) return { kind: 'again', why: 'down', reason: exchange.reason };
-    if (request === 'write') return { kind: 'open', answered: false, reason: exchange.reason };
+    if (request === 'write') {
+      const pending = exchange.cause === 'timeout' && exchange.status === undefined;
+      return { kind: 'open', answered: false, reason: exchange.reason, ...(pending ? { pending } : {}) };
+    }
     if (exchange.cause === 'too_large') return { kind: 'stop', why: 'too_large' };
     return { kind: 'again', why: exchange.cause === 'not_text' ? 'garbled' : 'down', reason: exchange.reason };
   }
@@ -36,8 +39,12 @@ export function classify(request: 'read' | 'write', exchange: Exchange): Verdict
   if (status === 403 || status === 407) return { kind: 'stop', why: 'forbidden' };
   if (status >= 300 && status < 400) return { kind: 'stop', why: 'redirect' };
   if (request === 'write') {
-    // 408 may come from a gateway that had passed the request on.
-    if (status === 408 || status === 425 || status >= 500 || status < 200) {
+    // Said by a gateway that had passed the request on: after 408 and 504 it may still be under way behind it.
+    if (status === 408 || status === 502 || status === 504) {
+      const reason = `the service answered with status ${status}`;
+      return { kind: 'open', answered: false, reason, ...(status === 502 ? {} : { pending: true }) };
+    }
+    if (status === 425 || status >= 500 || status < 200) {
       return { kind: 'open', answered: true, reason: `the service answered with status ${status}` };
     }
     return { kind: 'refused', status };
@@ -59,6 +66,17 @@ export function overload(exchange: Exchange): 'throttled' | 'overloaded' | 'fine
   if (exchange.status === 429) return 'throttled';
   if (exchange.status === 503 || exchange.status === 504 || exchange.status === 408) return 'overloaded';
   return exchange.status < 500 ? 'fine' : 'unclear';
+}
+
+/** What says that the service may be away: nobody there, no answer, or a status of a service that does not work. */
+export function outage(exchange: Exchange): string | undefined {
+  if (exchange.kind === 'fault') {
+    return exchange.cause === 'too_large' || exchange.cause === 'not_text' ? undefined : exchange.reason;
+  }
+  const { status } = exchange;
+  // Not implemented, or another version of HTTP: that is an answer.
+  if (status < 500 || status === 501 || status === 505) return undefined;
+  return `the service answered with status ${status}`;
 }
 
 type Answer = Exchange & { kind: 'answer' };

@@ -17,6 +17,22 @@ export const systemClock: Clock = {
   },
 };
 
+/** The system's clock must be ahead by so much before it counts as put forward. */
+const JUMP_MS = 1_000;
+
+/**
+ * For the ages of what was read: milliseconds since 1970 that never go back, whatever happens to the system's clock. Where
+ * that is put forward, or the machine has slept, what was read before counts as old.
+ */
+export function readingClock(clock: Clock): () => number {
+  let ahead = clock.wall() - clock.now();
+  return () => {
+    const offset = clock.wall() - clock.now();
+    if (offset > ahead + JUMP_MS) ahead = offset;
+    return clock.now() + ahead;
+  };
+}
+
 /** Waits; false where the signal was given first. */
 export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,3 +1,4 @@
+import { secretForms } from '../model/secret-forms.js';
 import { parseJson } from './json.js';
 import type { ServiceMessage } from './port.js';
 
@@ -78,9 +79,7 @@ export function scrub(text: string, secrets: readonly string[]): string {
   let out = text.replace(/\b(bearer|basic)\s+[\w.~+/=-]{4,}/gi, '$1 ***');
   for (const secret of secrets) {
     if (secret.length < 4) continue;
-    for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
-      out = out.replaceAll(form, '***');
-    }
+    for (const form of secretForms(secret)) out = out.replaceAll(form, '***');
   }
   return out;
 }

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Dispatcher, Pool } from 'undici';
+import { reachedSoon } from '../trace/milestones.js';
 import { type Clock, systemClock } from './clock.js';
+import { decode } from './content-encoding.js';
 
 /** One request to the configured origin. `headers` is flat: name, value, name, value. */
 export interface HttpRequest {
@@ -8,9 +10,11 @@ export interface HttpRequest {
   /** Path and query, from `/`. */
   readonly path: string;
   readonly headers: readonly string[];
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** Where this request is given less time than the others. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
+  /** Asked when there is a connection, right before the first byte: false, and the request is not sent. */
+  readonly mayStart?: () => boolean;
 }
 
 /** What came of it. Never thrown: an exchange that fails is a value, and `classify.ts` says what it means. */
@@ -19,10 +23,10 @@ export type Exchange =
       readonly kind: 'answer';
       readonly status: number;
       readonly contentType: string;
-      readonly retryAfter?: string;
-      readonly location?: string;
+      readonly retryAfter?: string | undefined;
+      readonly location?: string | undefined;
       /** The `Date` header: what time it is for the service. */
-      readonly date?: string;
+      readonly date?: string | undefined;
       readonly text: string;
     }
   | {
@@ -58,8 +62,8 @@ export interface Http {
 export function openHttp(options: HttpOptions): Http {
   const clock = options.clock ?? systemClock;
   let closed = false;
-  /** One for each request in flight; it ends the request now. */
-  const live = new Set<() => void>();
+  /** Requests in flight. */
+  const live = new Set<Underway>();
   let onIdle: (() => void)[] = [];
   const pool = new Pool(options.origin, {
     connections: options.connections,
@@ -70,101 +74,37 @@ export function openHttp(options: HttpOptions): Http {
     bodyTimeout: 0,
   });
 
+  function ended(one: Underway): void {
+    live.delete(one);
+    if (live.size > 0) return;
+    for (const idle of onIdle) idle();
+    onIdle = [];
+  }
+
   function exchange(request: HttpRequest): Promise<Exchange> {
     if (closed) return Promise.reject(new Error('the connection to the service is closed'));
     return new Promise((resolve) => {
-      let controller: Dispatcher.DispatchController | undefined;
-      let settled = false;
-      let status = 0;
-      let headers: Readonly<Record<string, string | string[] | undefined>> = {};
-      const chunks: Buffer[] = [];
-      let size = 0;
-
-      const settle = (result: Exchange): void => {
-        if (settled) return;
-        settled = true;
-        live.delete(cut);
-        cancelDeadline();
+      const one = new Underway(request, options, clock, (result) => {
+        ended(one);
         resolve(result);
-        if (live.size > 0) return;
-        for (const idle of onIdle) idle();
-        onIdle = [];
-      };
-      const fail = (cause: (Exchange & { kind: 'fault' })['cause'], reason: string): void => {
-        settle({ kind: 'fault', sent: controller !== undefined, cause, reason, ...(status ? { status } : {}) });
-        controller?.abort(new Error(reason));
-      };
-      const cut = (): void => fail('cut', 'given up, as the connection had to be closed');
-      live.add(cut);
-      const allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
-      const cancelDeadline = clock.after(allowedMs, () =>
-        fail('timeout', `no complete answer within ${allowedMs / 1000} s`),
-      );
-
-      pool.dispatch(
-        {
-          method: request.method,
-          path: request.path,
-          headers: request.headers as string[],
-          body: request.body ?? null,
-        },
-        {
-          onRequestStart(given) {
-            // Called right before the first byte is written; a request given up before that is never written.
-            if (settled) given.abort(new Error('given up before it was sent'));
-            else controller = given;
-          },
-          onResponseStart(_controller, code, received) {
-            status = code;
-            headers = received;
-            if (Number(received['content-length']) > options.maxAnswerBytes) tooLarge();
-          },
-          onResponseData(_controller, chunk) {
-            size += chunk.length;
-            if (size > options.maxAnswerBytes) tooLarge();
-            else chunks.push(chunk);
-          },
-          onResponseEnd() {
-            const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-            if (!isUtf8(bytes)) {
-              fail('not_text', `the answer (status ${status}) is not UTF-8 text`);
-              return;
-            }
-            const { 'retry-after': retryAfter, location, date } = headers;
-            settle({
-              kind: 'answer',
-              status,
-              contentType: String(headers['content-type'] ?? '').toLowerCase(),
-              text: bytes.toString('utf8'),
-              ...(retryAfter === undefined ? {} : { retryAfter: String(retryAfter) }),
-              ...(location === undefined ? {} : { location: String(location) }),
-              ...(date === undefined ? {} : { date: String(date) }),
-            });
-          },
-          onResponseError(_controller, error) {
-            fail(controller === undefined ? 'connect' : 'cut', describe(error));
-          },
-        },
-      );
-
-      function tooLarge(): void {
-        const limit = `${Math.round(options.maxAnswerBytes / 1024 / 1024)} MB`;
-        fail('too_large', `the answer (status ${status}) is larger than the limit of ${limit}`);
-      }
+      });
+      live.add(one);
+      const { method, path, headers, body } = request;
+      pool.dispatch({ method, path, headers: headers as string[], body: body ?? null }, one);
     });
   }
 
   async function close(withinMs?: number): Promise<void> {
     closed = true;
     if (live.size > 0) {
-      const ended = new Promise<void>((resolve) => {
+      const idle = new Promise<void>((resolve) => {
         onIdle.push(resolve);
       });
       const cutAll = (): void => {
-        for (const cut of [...live]) cut();
+        for (const one of [...live]) one.cut();
       };
       const cancel = withinMs === undefined ? undefined : clock.after(withinMs, cutAll);
-      await ended;
+      await idle;
       cancel?.();
     }
     // Every exchange has ended; what is left are idle connections and such that were never finished.
@@ -174,24 +114,130 @@ export function openHttp(options: HttpOptions): Http {
   return { exchange, close };
 }
 
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+type Controller = Dispatcher.DispatchController;
+
+/** One request from the hand-over to its end, as the one object that undici calls. Ends once. */
+class Underway implements Dispatcher.DispatchHandler {
+  private controller: Controller | undefined;
+  private settled = false;
+  private status = 0;
+  private headers: Headers = {};
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  private readonly cancelDeadline: () => void;
+
+  constructor(
+    private readonly request: HttpRequest,
+    private readonly options: HttpOptions,
+    clock: Clock,
+    private readonly done: (result: Exchange) => void,
+  ) {
+    const allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
+    this.cancelDeadline = clock.after(allowedMs, () =>
+      this.fail('timeout', `no complete answer within ${allowedMs / 1000} s`),
+    );
+  }
+
+  /** Ends it now. */
+  cut(): void {
+    this.fail('cut', 'given up, as the connection had to be closed');
+  }
+
+  onRequestStart(given: Controller): void {
+    // Called right before the first byte is written; a request given up before that is never written.
+    if (!this.settled && this.request.mayStart?.() === false)
+      this.fail('connect', 'withheld when the connection was made');
+    if (this.settled) {
+      given.abort(new Error('given up before it was sent'));
+      return;
+    }
+    this.controller = given;
+    if (this.request.method !== 'GET') reachedSoon('sent');
+  }
+
+  onResponseStart(_controller: Controller, code: number, received: Headers): void {
+    this.status = code;
+    this.headers = received;
+    if (Number(received['content-length']) > this.options.maxAnswerBytes) this.tooLarge();
+  }
+
+  onResponseData(_controller: Controller, chunk: Buffer): void {
+    this.size += chunk.length;
+    if (this.size > this.options.maxAnswerBytes) this.tooLarge();
+    else this.chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const { chunks, status, headers } = this;
+    const received = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const decoded = decode(String(headers['content-encoding'] ?? ''), received, this.options.maxAnswerBytes);
+    if (decoded.kind === 'too_large') {
+      this.tooLarge();
+    } else if (decoded.kind === 'unreadable') {
+      const coding = decoded.coding.slice(0, 40);
+      this.fail('not_text', `the answer (status ${status}) is encoded as "${coding}" and cannot be read`);
+    } else if (!isUtf8(decoded.bytes)) {
+      this.fail('not_text', `the answer (status ${status}) is not UTF-8 text`);
+    } else {
+      const { 'retry-after': retryAfter, location, date } = headers;
+      this.settle({
+        kind: 'answer',
+        status,
+        contentType: String(headers['content-type'] ?? '').toLowerCase(),
+        text: decoded.bytes.toString('utf8'),
+        retryAfter: retryAfter === undefined ? undefined : String(retryAfter),
+        location: location === undefined ? undefined : String(location),
+        date: date === undefined ? undefined : String(date),
+      });
+    }
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    this.fail(this.controller === undefined ? 'connect' : 'cut', describe(error));
+  }
+
+  private tooLarge(): void {
+    const limit = `${Math.round(this.options.maxAnswerBytes / 1024 / 1024)} MB`;
+    this.fail('too_large', `the answer (status ${this.status}) is larger than the limit of ${limit}`);
+  }
+
+  private fail(cause: (Exchange & { kind: 'fault' })['cause'], reason: string): void {
+    const { status, controller } = this;
+    this.settle({ kind: 'fault', sent: controller !== undefined, cause, reason, ...(status ? { status } : {}) });
+    controller?.abort(new Error(reason));
+  }
+
+  private settle(result: Exchange): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.cancelDeadline();
+    this.done(result);
+  }
+}
+
 /** One user's share of a connection: after its `close`, which waits for its own requests alone, it sends nothing more. */
 export function shareHttp(http: Http): Http {
   let closed = false;
-  const live = new Set<Promise<Exchange>>();
+  let live = 0;
+  let onIdle: (() => void)[] = [];
+  const done = (): void => {
+    live--;
+    if (live > 0) return;
+    for (const idle of onIdle) idle();
+    onIdle = [];
+  };
   return {
     exchange(request) {
       if (closed) return Promise.reject(new Error('the connection to the service is closed'));
       const exchange = http.exchange(request);
-      live.add(exchange);
-      const done = (): void => {
-        live.delete(exchange);
-      };
+      live++;
       exchange.then(done, done);
       return exchange;
     },
     async close() {
       closed = true;
-      await Promise.allSettled(live);
+      if (live > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
     },
   };
 }

@@ -11,8 +11,10 @@ import {
 } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull, RunError } from '../model/error.js';
 import { normaliseKey } from '../model/value.js';
 import type { ResourceName } from '../resources/spec.js';
+import { reached } from '../trace/milestones.js';
 import { isAlive } from './alive.js';
 import { type Clock, systemClock, wait } from './clock.js';
 import { parseJson, stringifyBody } from './json.js';
@@ -52,7 +54,11 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
   await mkdir(dir, { recursive: true });
   const path = join(dir, 'known.ndjson');
   const mark = join(dir, `open-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
-  appendFileSync(mark, '');
+  try {
+    appendFileSync(mark, '');
+  } catch (error) {
+    throw diskFault(path, error);
+  }
   await compactingOver(dir, clock);
 
   const book: Book = { byName: new Map(), byId: new Map(), written: new Map(), unnamed: new Map() };
@@ -63,6 +69,8 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
   let file = openSync(path, 'a');
   let pending: string[] = [];
   let size = 0;
+  /** Something was written and may not be on the disk yet. */
+  let unsynced = false;
 
   /** One write; to the new file where another process has replaced it meanwhile. */
   function append(): void {
@@ -71,15 +79,30 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
       closeSync(file);
       file = openSync(path, 'a');
     }
-    writeSync(file, `\n${pending.join('\n')}\n`);
+    const bytes = Buffer.from(`\n${pending.join('\n')}\n`);
+    // A disk with a little room left takes a part and says so by the number alone.
+    unsynced = true;
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
     pending = [];
     size = 0;
+  }
+
+  /** Throws a fault that people understand. */
+  function save({ durable }: { readonly durable: boolean }): void {
+    try {
+      append();
+      if (!durable || !unsynced) return;
+      fdatasyncSync(file);
+      unsynced = false;
+    } catch (error) {
+      throw diskFault(path, error);
+    }
   }
 
   function put(line: string): void {
     pending.push(line);
     size += line.length;
-    if (size >= BATCH_CHARACTERS) append();
+    if (size >= BATCH_CHARACTERS) save({ durable: false });
   }
 
   return {
@@ -114,16 +137,29 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
       put(unnamedLine(key, text ?? 'null'));
     },
     async flush() {
-      append();
-      fdatasyncSync(file);
+      save({ durable: true });
+      reached('known-durable');
     },
     async close() {
-      append();
-      fdatasyncSync(file);
-      closeSync(file);
-      await rm(mark, { force: true });
+      try {
+        save({ durable: true });
+      } finally {
+        closeSync(file);
+        await rm(mark, { force: true });
+      }
     },
   };
+}
+
+function diskFault(path: string, cause: unknown): RunError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  const reason = isDiskFull(cause) ? 'the disk is full' : `the disk failed (${code})`;
+  return new RunError(
+    'failed',
+    `What was written cannot be remembered in ${path}: ${reason}. Free some space, then resume the run.`,
+    [],
+    { cause },
+  );
 }
 
 /** False where nothing is new. A renamed record loses its old name; a country has as many spellings as were seen. */

@@ -4,6 +4,8 @@ import type { Json } from './port.js';
 export interface MirrorRecord {
   readonly record: Json;
   readonly readAt: number;
+  /** Its JSON, on one line. */
+  readonly text: string;
 }
 
 export interface Recheck {

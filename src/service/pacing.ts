@@ -1,13 +1,25 @@
+// Above 300 lines: one gate, whose limits all look at the same requests in flight and the same waiters.
 import type { SharedPace } from '../model/pace.js';
+import { type Away, openBreaker } from './breaker.js';
 import type { Clock } from './clock.js';
 import { learnRate } from './rate.js';
 import { retryBudget } from './retries.js';
 import { openSharing, type Sharing } from './sharing.js';
 import { SLOW_INTERVAL_MS } from './slots.js';
-import { waitingLines } from './waiting.js';
+import { type Pass, waitingLines } from './waiting.js';
 
-/** What an answer says about the pace. */
-export type Load = 'fine' | 'throttled' | 'overloaded' | 'unclear';
+/** What an exchange says about the pace; `unsent`: there was none. */
+export type Load = 'fine' | 'throttled' | 'overloaded' | 'unclear' | 'unsent';
+
+/** What else is known of an exchange. */
+export interface Report {
+  /** Of the request that went out as a probe. */
+  readonly probe?: boolean;
+  /** Why the service may be away. */
+  readonly outage?: string | undefined;
+  /** A failure of this request says nothing of the others. */
+  readonly aside?: boolean;
+}
 
 export interface PacerOptions {
   readonly maxInFlight: number;
@@ -30,6 +42,7 @@ export interface PacerOptions {
  *   rate: a fixed ceiling, and one learned from 429 answers
  *   shared: with other processes, one rate, one pause, and everybody's 429 and 503 as if they were met here (`sharing.ts`)
  *   hold: until a moment the service named (Retry-After) nobody passes
+ *   breaker: while the service is away nobody passes but one probe at a time, at growing intervals (`breaker.ts`)
  *   retries: a budget of ten, refilled by successes and time, so that a failing service is not flooded with repetitions
  */
 export interface Pacer extends Pick<Lane, 'enter'> {
@@ -40,23 +53,35 @@ export interface Pacer extends Pick<Lane, 'enter'> {
   readonly learnedRate: number | undefined;
   /** Milliseconds within which nobody passes; 0 for none. */
   readonly heldMs: number;
+  /** Set while the service does not answer. */
+  readonly away: Away | undefined;
   /** A run's own way in. Runs take turns; its signal sends away, at once, whoever waits in this lane, and nobody else. */
-  lane(signal?: AbortSignal): Lane;
-  leave(load: Load, enteredAt: number): void;
+  lane(signal?: AbortSignal, patience?: Patience): Lane;
+  leave(load: Load, enteredAt: number, report?: Report): void;
   /** Nobody passes before this much time is over. */
   hold(ms: number): void;
   /** How long to wait before the given repetition, from 1: full jitter, and the budget's delay. */
   backoff(repetition: number): number;
 }
 
+/** How a run takes it that the service is away. */
+export interface Patience {
+  /** Longer than this it does not wait: from the beginning of the outage, or of the run where that was later. */
+  readonly ms: number;
+  /** Called when the service went away, after each probe in vain, and with undefined when it is back. */
+  readonly told?: (away: Away | undefined) => void;
+}
+
 export interface Lane {
-  /** True: go now. A promise: wait; false in the end where the run was stopped. A repetition goes before fresh requests. */
-  enter(repetition: boolean): true | Promise<boolean>;
+  /** True: go now. A promise: wait, see `Pass`. A repetition goes before fresh requests. */
+  enter(repetition: boolean): true | Promise<Pass>;
   /** Sends away who still waits, and lets go of the signal. */
   close(): void;
 }
 
 const FIRST_LIMIT = 8;
+/** A service that has just come back is not met with everything that waited for it. */
+const LIMIT_AFTER_OUTAGE = 2;
 const DECREASE = 0.7;
 /** Timers are coarse; a request that is late by this much may be made up for, unless requests are far apart. */
 const SLACK_MS = 10;
@@ -79,13 +104,19 @@ export function openPacer(options: PacerOptions): Pacer {
   let cancelTimer: (() => void) | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
   const lines = waitingLines();
+  /** One for each open lane: looks whether the outage lasts too long for it. */
+  const watchers = new Set<(changed: boolean) => void>();
+  const breaker = openBreaker(clock, options.random, () => {
+    if (!breaker.away) limit = Math.min(limit, LIMIT_AFTER_OUTAGE);
+    for (const watch of watchers) watch(true);
+  });
   const sharing: Sharing | undefined =
     options.shared &&
     openSharing({
       shared: options.shared,
       clock,
       active: () => inFlight + lines.size > 0,
-      demand: () => Math.min(lines.size, passable()),
+      demand: () => Math.min(lines.size, breaker.away ? Number(breaker.probeInMs(clock.now()) === 0) : passable()),
       intervalMs,
       heldMs: () => Math.max(0, heldUntil - clock.now()),
       heard(news, state) {
@@ -119,30 +150,56 @@ export function openPacer(options: PacerOptions): Pacer {
   );
   if (signal?.aborted) sharing?.stop();
 
-  function openLane(own?: AbortSignal): Lane {
+  function openLane(own?: AbortSignal, patience?: Patience): Lane {
     const line = lines.open();
+    const openedAt = clock.now();
     let closed = false;
-    const dismiss = (): void => {
-      line.dismiss();
+    let cancelPatience: (() => void) | undefined;
+    const dismiss = (pass: false | 'away' = false): void => {
+      line.dismiss(pass);
       rest();
     };
-    own?.addEventListener('abort', dismiss, { once: true });
+    const onStop = (): void => dismiss();
+    /** Milliseconds for which the service may still be away. */
+    const patienceLeft = ({ since }: Away): number =>
+      Math.max(since, openedAt) + (patience?.ms ?? Number.POSITIVE_INFINITY) - clock.now();
+    const watch = (changed: boolean): void => {
+      const { away } = breaker;
+      if (changed) patience?.told?.(away);
+      cancelPatience?.();
+      const left = away ? patienceLeft(away) : Number.POSITIVE_INFINITY;
+      cancelPatience =
+        left === Number.POSITIVE_INFINITY ? undefined : clock.after(Math.max(0, left) + 1, () => dismiss('away'));
+    };
+    if (patience) {
+      watchers.add(watch);
+      watch(false);
+    }
+    own?.addEventListener('abort', onStop, { once: true });
     return {
       enter(repetition) {
         if (closed || own?.aborted || signal?.aborted) return Promise.resolve(false);
+        if (breaker.away && patienceLeft(breaker.away) <= 0) return Promise.resolve('away');
         sharing?.stir();
-        if (lines.size === 0 && mayGo(clock.now())) {
-          inFlight++;
-          return true;
-        }
-        return new Promise<boolean>((resolve) => line.put(resolve, repetition));
+        const pass = lines.size === 0 && mayGo(clock.now());
+        if (pass === 'probe') return Promise.resolve(enter(pass));
+        if (pass) return enter(pass);
+        return new Promise<Pass>((resolve) => line.put(resolve, repetition));
       },
       close() {
         closed = true;
-        own?.removeEventListener('abort', dismiss);
+        watchers.delete(watch);
+        cancelPatience?.();
+        own?.removeEventListener('abort', onStop);
         dismiss();
       },
     };
+  }
+
+  function enter<P extends true | 'probe'>(pass: P): P {
+    inFlight++;
+    if (pass === 'probe') breaker.probing();
+    return pass;
   }
 
   /** Between two requests at the rate in force; 0 where there is none. */
@@ -162,10 +219,12 @@ export function openPacer(options: PacerOptions): Pacer {
     return 0;
   }
 
-  function mayGo(now: number): boolean {
-    if (inFlight >= Math.floor(limit)) return false;
-    const delay = Math.max(heldUntil - now, 0) || sharing?.listeningMs(now) || takeSlot(now);
-    if (delay <= 0) return true;
+  function mayGo(now: number): false | true | 'probe' {
+    const probeInMs = breaker.away ? breaker.probeInMs(now) : 0;
+    // A probe goes also where requests without an answer fill the limit.
+    if (probeInMs === undefined || inFlight >= (breaker.away ? max : Math.floor(limit))) return false;
+    const delay = Math.max(heldUntil - now, probeInMs) || sharing?.listeningMs(now) || takeSlot(now);
+    if (delay <= 0) return breaker.away ? 'probe' : true;
     wakeAt(now + delay);
     return false;
   }
@@ -181,9 +240,10 @@ export function openPacer(options: PacerOptions): Pacer {
   }
 
   function drain(): void {
-    while (lines.size > 0 && mayGo(clock.now())) {
-      inFlight++;
-      lines.next()?.(true);
+    while (lines.size > 0) {
+      const pass = mayGo(clock.now());
+      if (!pass) return;
+      lines.next()?.(enter(pass));
     }
   }
 
@@ -198,7 +258,7 @@ export function openPacer(options: PacerOptions): Pacer {
     decreasedAt = now;
     if (load === 'throttled') {
       const before = rate.perSecond;
-      rate.throttled(now, roundTrip, heldUntil > now);
+      rate.throttled(now, roundTrip, Math.max(0, heldUntil - now));
       nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
       if (before !== Number.POSITIVE_INFINITY) sharing?.slower(Math.min(1, rate.perSecond / before));
       // Until the others know, they send as before; what is met meanwhile says nothing of the new rate.
@@ -225,10 +285,17 @@ export function openPacer(options: PacerOptions): Pacer {
     get heldMs() {
       return Math.max(0, heldUntil - clock.now());
     },
+    get away() {
+      return breaker.away;
+    },
     enter: openLane().enter,
     lane: openLane,
-    leave(load, enteredAt) {
+    leave(load, enteredAt, { probe = false, outage, aside = false } = {}) {
       const now = clock.now();
+      if (load === 'unsent') {
+        if (probe) breaker.abandoned();
+      } else if (outage === undefined) breaker.answered(probe);
+      else if (!aside) breaker.failed(outage, probe);
       // A limit that is not made use of proves nothing.
       const used = inFlight * 2 >= limit;
       inFlight--;
@@ -238,7 +305,7 @@ export function openPacer(options: PacerOptions): Pacer {
         sharing?.succeeded();
         retries.succeeded();
         if (used) limit = Math.min(max, limit + (everOverloaded && limit >= busy() ? 1 / limit : 0.5));
-      } else if (load !== 'unclear' && enteredAt > decreasedAt) {
+      } else if (load !== 'unclear' && load !== 'unsent' && enteredAt > decreasedAt) {
         slowDown(load, now);
         sharing?.slowed(load);
       }

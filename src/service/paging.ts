@@ -18,6 +18,14 @@ export interface ListWalk extends AsyncIterable<WalkedPage> {
   readonly certified: boolean;
   /** What did not fit, in words; empty where certified. */
   readonly problems: readonly string[];
+  /**
+   * Asked after the end of a forward walk in default order: whether it missed nothing that was there, for two requests (none where
+   * the list has one page). A certified walk may have missed a record: a removal moves records to pages already read, and an
+   * addition hides that from the count. What is added has the highest id and stands on the last page, which was read before the
+   * others: where it holds the same now, nothing was added since, and so nothing was removed. Page 1, which was read
+   * before it, has to hold the same, too. What returns under an old id is not seen by this.
+   */
+  confirm(): Promise<boolean>;
 }
 
 export interface WalkOptions {
@@ -59,6 +67,7 @@ export function readAll(service: Service, resource: Readable, query: Query = {},
     seen: idSet(),
     lastId: 0,
     ordered: !('ordering' in query),
+    ends: undefined,
     problem,
   };
 
@@ -74,6 +83,14 @@ export function readAll(service: Service, resource: Readable, query: Query = {},
       return ended && problems.length === 0;
     },
     problems,
+    async confirm() {
+      const { ends } = state;
+      if (!ended || problems.length > 0 || !ends || !state.ordered) return false;
+      if (ends.pages <= 1) return true;
+      if (!ends.last) return false;
+      const [last, first] = [await read(ends.pages), await read(1)];
+      return sameAs(ends.last, last) && sameAs(ends.first, first) && first.count === last.count;
+    },
   };
 }
 
@@ -82,6 +99,8 @@ interface WalkState {
   readonly seen: IdSet;
   lastId: number;
   readonly ordered: boolean;
+  /** The first and the last page as they were read before all others. */
+  ends: { readonly first: Page; readonly last: Page | undefined; readonly pages: number } | undefined;
   readonly problem: (text: string) => void;
 }
 
@@ -116,11 +135,16 @@ async function* forward(read: Read, state: WalkState, ahead: () => number): Asyn
   const size = first.results.length;
   if (size === 0) {
     if (count > 0) state.problem(`the first page is empty although the service counts ${count}`);
+    else state.ends = { first, last: undefined, pages: 0 };
     return;
   }
+  const pages = Math.ceil(count / size);
+  const early = pages > 1 ? await read(pages) : undefined;
+  state.ends = { first, last: early, pages };
   yield { records: unseen(state, first.results, 1, false), page: 1, count };
 
   const fetched = new Map<number, Promise<Page>>();
+  if (early && early.count === count) fetched.set(pages, Promise.resolve(early));
   let number = 2;
   let overlaps = 0;
   try {
@@ -152,6 +176,12 @@ async function* forward(read: Read, state: WalkState, ahead: () => number): Asyn
     fetched.clear();
   }
   if (state.seen.size !== count) state.problem(`${state.seen.size} records were read, the service counts ${count}`);
+}
+
+/** Whether a page is what it was. */
+function sameAs(was: Page, now: Page): boolean {
+  const ids = (page: Page): string => page.results.map(idOf).join();
+  return was.count === now.count && ids(was) === ids(now);
 }
 
 /** Reads from `number` back to a page that holds something known, and shows what is new there, in list order. */

@@ -10,6 +10,10 @@ export interface Page {
   readonly results: readonly Json[];
   /** Of a page that was asked for with `pastEnd` and is not known to be empty: what came in place of an answer. */
   readonly unanswered?: string;
+  /** The answer as it came, where `isKnown` was asked. */
+  readonly text?: string;
+  /** `isKnown` said so: `count` and `results` are not told again. */
+  readonly known?: true;
 }
 
 export interface PageOptions {
@@ -18,6 +22,8 @@ export interface PageOptions {
    * as 404 does on every page; a page that fails twice has no results and is `unanswered`.
    */
   readonly pastEnd?: boolean;
+  /** Asked with the text of each clear answer, before it is parsed: true where the caller knows what such a page holds. */
+  readonly isKnown?: (text: string) => boolean;
 }
 
 /** What a writing request came to. */
@@ -28,8 +34,11 @@ export type WriteAnswer =
   | { readonly kind: 'refused'; readonly status: number; readonly messages: readonly ServiceMessage[] }
   /** It never reached the service: after all retries, or because it was withheld here. */
   | { readonly kind: 'unsent'; readonly reason: string; readonly withheld?: Withheld }
-  /** Whether it took effect is open. `answered`: the service did answer, with an error of its own (5xx). */
-  | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string };
+  /**
+   * Whether it took effect is open. `answered`: the service did answer, with an error of its own (5xx). `pending`: it neither
+   * answered nor closed the connection in time, and may still be at work on it.
+   */
+  | { readonly kind: 'open'; readonly answered: boolean; readonly pending?: boolean; readonly reason: string };
 
 /**
  * Why a request was kept back here at the last moment. `stale`: what its body was made from has to be read again.
@@ -94,8 +103,8 @@ export interface Service {
 
 /** Records kept on disk with their keys in memory; what a mirror or look-ups found. */
 export interface Snapshot {
-  /** Adds or replaces a record under its id and keys. */
-  add(id: number, record: Json, key: string, readAt: number): Promise<void>;
+  /** Adds or replaces a record under its id and key. `text`: its JSON on one line, where the caller has it. */
+  add(id: number, record: Json, key: string, readAt: number, text?: string): Promise<void>;
   /** Ids of the records with this key, ascending. */
   ids(key: string): readonly number[];
   get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;

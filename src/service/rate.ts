@@ -3,10 +3,11 @@
  *
  *   unlimited → (first 429) limited → after each 429 down to 80% of what was really served → back up to it within a
  *   hundred successes, then on beyond it, slowly first, faster the longer nothing is refused (the cubic curve of TCP,
- *   in successes instead of seconds)
+ *   in successes instead of seconds; in seconds where they are quicker)
  *
  * One refusal so costs at least a hundred successes before the next one. Where many requests are in flight, word of a
- * refusal comes late, and the way back is longer.
+ * refusal comes late, and the way back is longer. Below four a second it is 25 seconds instead: a service that refused
+ * everything for a while, limit or not, would be crawled at for minutes otherwise.
  */
 export interface LearnedRate {
   /** Requests per second; Infinity until the first 429. */
@@ -14,11 +15,11 @@ export interface LearnedRate {
   /** `count` successes since `since`: what other processes report comes in lots. */
   succeeded(now: number, count?: number, since?: number): void;
   /**
-   * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `paused`: the service named
-   * a pause, and nobody sends before it is over. Another 429 right after the pause, before anything was served, says that
-   * the pause was too short, and nothing about the rate.
+   * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `pausedMs`: the service named
+   * a pause, and nobody sends before it is over; 0 for none. Another 429 right after the pause, before anything was served,
+   * says that the pause was too short, and nothing about the rate.
    */
-  throttled(now: number, roundTripMs: number, paused: boolean): void;
+  throttled(now: number, roundTripMs: number, pausedMs: number): void;
 }
 
 const DOWN = 0.8;
@@ -26,8 +27,20 @@ const BACK_AFTER = 100;
 /** The first guess rests on little, and so does one that was wrong at once; both are corrected soon. */
 const UNSURE_BACK_AFTER = 10;
 const FIRST_GUESS = 10;
+/** So much time counts as one success. */
+const SUCCESS_MS = 250;
 const BACK_AFTER_ROUND_TRIPS = 3;
+/**
+ * Where the limit is what it was, the next refusal comes soon after the whole way back. As far again without one says that
+ * the limit has moved up: from there the rate doubles every five seconds, where the curve alone would take longer.
+ */
+const MOVED = 2;
+const DOUBLE_MS = 5_000;
+/** Requests per second. */
+const SLOW = 20;
 const SLOWEST = 0.2;
+/** Requests per second: from a very low rate the way back would be long in steps of its fifth. */
+const LEAST_STEP = 0.5;
 /** What was served is measured over at least this time, and this many answers. */
 const WINDOW_MS = 1_000;
 const WINDOW_ANSWERS = 25;
@@ -44,6 +57,9 @@ export function learnRate(): LearnedRate {
   let lastGood = Number.POSITIVE_INFINITY;
   let backAfter = BACK_AFTER;
   let successes = 0;
+  /** When the way back began: after the latest refusal and the pause that came with it. */
+  let backSince = 0;
+  let movedAt: number | undefined;
   let afterPause = false;
   let windowStart = 0;
   let counted = 0;
@@ -73,6 +89,11 @@ export function learnRate(): LearnedRate {
     return (answers * 1000) / Math.max(1, now - oldest);
   }
 
+  /** How far on the way back; 1: at the rate before the refusal. */
+  function progress(now: number): number {
+    return Math.max(successes, (now - backSince) / SUCCESS_MS) / backAfter;
+  }
+
   /** The pace that was really held lately. */
   function pace(now: number): number {
     return Math.max(served, (counted * 1000) / Math.max(WINDOW_MS, now - windowStart));
@@ -89,22 +110,28 @@ export function learnRate(): LearnedRate {
       at = (at + 1) % LATEST;
       if (rate === Number.POSITIVE_INFINITY) return;
       successes += count;
-      const curve = 1 + (1 - DOWN) * ((successes - backAfter) / backAfter) ** 3;
+      const way = progress(now);
+      const cubic = lastGood + Math.max(lastGood * (1 - DOWN), LEAST_STEP) * (way - 1) ** 3;
+      // A guess that rests on little says nothing of where the limit was; and from a high rate the curve is quick enough.
+      if (way >= MOVED && backAfter >= BACK_AFTER && lastGood < SLOW) movedAt ??= now;
+      const curve = cubic * 2 ** Math.min(10, movedAt === undefined ? 0 : (now - movedAt) / DOUBLE_MS);
       // Never far above what is really sent: a limit that drops later must be found again from near it.
-      rate = Math.max(rate, Math.min(lastGood * curve, 2 * Math.max(pace(now), rate / 2) + 1));
+      rate = Math.max(rate, Math.min(curve, 2 * Math.max(pace(now), rate / 2) + 1));
     },
-    throttled(now, roundTripMs, paused) {
+    throttled(now, roundTripMs, pausedMs) {
       roll(now);
       const first = rate === Number.POSITIVE_INFINITY;
       const tooEarly = afterPause && successes === 0;
-      afterPause = paused;
+      afterPause = pausedMs > 0;
+      const unsure = first || progress(now) < 0.25;
+      backSince = now + pausedMs;
+      movedAt = undefined;
       if (tooEarly) return;
       lastGood = first ? Math.max(FIRST_GUESS, pace(now)) : Math.max(SLOWEST, Math.min(rate, pace(now)));
       // While a limit drops, refusals of requests sent earlier keep coming in: not below what is being served.
       const floor = first ? 0 : Math.min(rate * 0.95, recent(now) * DOWN);
       rate = Math.max(SLOWEST, lastGood * DOWN, floor);
       const late = (BACK_AFTER_ROUND_TRIPS * lastGood * roundTripMs) / 1000;
-      const unsure = first || successes < backAfter / 4;
       backAfter = unsure ? UNSURE_BACK_AFTER : Math.max(BACK_AFTER, late);
       successes = 0;
     },

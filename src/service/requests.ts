@@ -1,24 +1,15 @@
-// Above 300 lines: the whole way of one request, and the words for every way in which it can end.
 import { RunError } from '../model/error.js';
-import type { Address } from './address.js';
-import { classify, overload, type Verdict } from './classify.js';
-import { type Clock, unlessStopped, wait } from './clock.js';
+import { type AttemptParts, openAttempts } from './attempt.js';
+import { classify, type Verdict } from './classify.js';
+import { wait } from './clock.js';
 import { messageLine, readMessages, scrub } from './errors.js';
-import type { Exchange, Http } from './http.js';
-import type { Lane, Pacer } from './pacing.js';
-import type { RequestCounts, ServiceMessage, UpdateOptions, Withheld } from './port.js';
-import { retryAfter } from './retries.js';
-import type { Token, TokenKeeper } from './token.js';
+import type { Exchange } from './http.js';
+import type { ServiceMessage, UpdateOptions, Withheld } from './port.js';
+import type { TokenKeeper } from './token.js';
+
+export type { Observe } from './attempt.js';
 
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;
-
-/** One exchange with the service: what was asked, the status of its answer (undefined for none), and how long it took. */
-export type Observe = (event: {
-  readonly kind: 'read' | 'write';
-  readonly status: number | undefined;
-  readonly ms: number;
-  readonly repetition: boolean;
-}) => void;
 
 export interface Call extends UpdateOptions {
   readonly kind: 'read' | 'write';
@@ -30,7 +21,9 @@ export interface Call extends UpdateOptions {
   /** Where the run can do without this read: whatever fails but the token ends it with `refused`, soon; status 0 is no answer. */
   readonly optional?: { readonly tries: number; readonly timeoutMs?: number };
   /** Reads: turns the JSON into the value; a `string` says why the answer makes no sense, and is treated as garbled. */
-  readonly shape?: (json: unknown) => unknown;
+  readonly shape?: (json: unknown, text: string) => unknown;
+  /** Reads: the value of a 2xx answer that is known by its text and not parsed; undefined for any other. */
+  readonly known?: (text: string) => unknown;
 }
 
 export type Settled =
@@ -38,27 +31,16 @@ export type Settled =
   | { readonly kind: 'missing'; readonly words: string }
   | { readonly kind: 'refused'; readonly status: number; readonly messages: readonly ServiceMessage[] }
   | { readonly kind: 'unsent'; readonly reason: string; readonly withheld?: Withheld }
-  | { readonly kind: 'open'; readonly answered: boolean; readonly reason: string };
+  | { readonly kind: 'open'; readonly answered: boolean; readonly pending?: boolean; readonly reason: string };
 
 export interface Sender {
   send(call: Call): Promise<Settled>;
 }
 
-export interface SenderParts {
-  readonly http: Http;
-  readonly address: Address;
-  readonly tokens: TokenKeeper;
-  readonly pacer: Pacer;
-  /** This run's way through the gate. */
-  readonly lane: Lane;
-  readonly clock: Clock;
-  readonly counts: RequestCounts;
+export interface SenderParts extends AttemptParts {
   /** How long a service that is down, or throttles, is waited for: from a request's first such answer. */
   readonly patienceMs: number;
-  readonly userAgent: string;
   readonly log: Log;
-  readonly observe?: Observe;
-  readonly signal?: AbortSignal;
   /** Whether this process may write at this very moment; asked directly before each try of a writing request. */
   readonly mayWrite?: () => boolean;
 }
@@ -84,21 +66,25 @@ const MAX_THROTTLED = 6;
 /**
  * Sends one request until it has come to something.
  *
- *   pass the gate → wait for the token → withheld? unsent → exchange → classify →
- *     ok, missing, refused, open: settled · refresh: once more with a new token, a second 401 stops the run
+ *   withheld? unsent → one try (`attempt.ts`) → classify →
+ *     ok, missing, refused, open: settled · refresh: once more with a new token (which `attempt.ts` asked for), a second 401 stops the run
  *     again: back off (or wait out Retry-After) and repeat, until patience is over:
  *       then a write is `unsent`, a read stops the run · stop: RunError
- *     an optional read is `refused` instead, after its few tries
+ *     an optional read is `refused` instead, after its few tries · away for longer than the patience: as if it was over
  *
  * Repetition is decided by the verdict alone: a write gets `again` only where the service cannot have executed it.
  * Throws RunError('failed'): unreachable for too long (reads), token refused, access denied, redirect, answer too large.
  */
 export function openSender(parts: SenderParts): Sender {
-  const { http, address, tokens, pacer, lane, clock, counts, log } = parts;
-  const fixed = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', parts.userAgent];
+  const { address, tokens, pacer, clock, log } = parts;
+  const attempts = openAttempts(parts);
 
   async function send(call: Call): Promise<Settled> {
+    const { kind, method, body, optional, ahead = false } = call;
     const path = `${address.root}${call.path}`;
+    const timeoutMs = optional?.timeoutMs;
+    const request = { kind, method, path, body, timeoutMs, ahead, optional: optional !== undefined };
+    const keepBack = () => withheld(call);
     let firstTrouble: number | undefined;
     let refusals = 0;
     let garbled = 0;
@@ -108,57 +94,15 @@ export function openSender(parts: SenderParts): Sender {
       // What may not go is not to wait first.
       const early = withheld(call);
       if (early) return early;
-      const gate = lane.enter(attempt > 0 || call.ahead === true);
-      if (gate !== true && !(await gate)) return stopped(call);
-      const enteredAt = clock.now();
-      let token: Token | undefined;
-      let exchange: Exchange;
-      try {
-        const current = tokens.current();
-        // It is fetched for everybody; a run that is stopped does not wait for it.
-        token = current instanceof Promise ? await unlessStopped(current, parts.signal) : current;
-      } catch (error) {
-        pacer.leave('unclear', enteredAt);
-        throw error;
+      const tried = await attempts.once(request, attempt > 0, keepBack);
+      if (tried.kind === 'stopped') return stopped(call);
+      if (tried.kind === 'withheld') return tried.withheld;
+      if (tried.kind === 'away') {
+        if (optional)
+          return doneWithout(call, path, { kind: 'fault', sent: false, cause: 'connect', reason: tried.reason });
+        return givenUp(call, path, tried.reason, tried.ms);
       }
-      if (token === undefined || parts.signal?.aborted) {
-        pacer.leave('unclear', enteredAt);
-        return stopped(call);
-      }
-      // The process may have been paused, or the gate held, for longer than what was true before is true.
-      const late = withheld(call);
-      if (late) {
-        pacer.leave('unclear', enteredAt);
-        return late;
-      }
-      counts.total++;
-      if (call.kind === 'read') counts.reads++;
-      else counts.writes++;
-      if (attempt > 0) counts.retries++;
-      const sentAt = clock.now();
-      const headers = [...fixed, 'authorization', token.header];
-      if (call.body !== undefined) headers.push('content-type', 'application/json');
-      try {
-        exchange = await http.exchange({
-          method: call.method,
-          path,
-          headers,
-          ...(call.body === undefined ? {} : { body: call.body }),
-          ...(call.optional?.timeoutMs === undefined ? {} : { timeoutMs: call.optional.timeoutMs }),
-        });
-      } catch (error) {
-        pacer.leave('unclear', sentAt);
-        throw error;
-      }
-      const held =
-        // A service that is down only for an optional read must not make the others wait.
-        exchange.kind === 'answer' && (exchange.status === 429 || (exchange.status === 503 && !call.optional))
-          ? retryAfter(exchange.retryAfter, exchange.date, clock)
-          : undefined;
-      if (held !== undefined) pacer.hold(held);
-      pacer.leave(overload(exchange), sentAt);
-      const ms = clock.now() - sentAt;
-      parts.observe?.({ kind: call.kind, status: exchange.status, ms, repetition: attempt > 0 });
+      const { exchange, sentAt, heldMs } = tried;
       const verdict = judge(call, exchange);
 
       switch (verdict.kind) {
@@ -170,7 +114,7 @@ export function openSender(parts: SenderParts): Sender {
           return { kind: 'refused', status: verdict.status, messages: messagesOf(exchange) };
         case 'open':
           log('warn', 'service.open', { method: call.method, path, reason: clean(verdict.reason) });
-          return { kind: 'open', answered: verdict.answered, reason: clean(verdict.reason) };
+          return { ...verdict, reason: clean(verdict.reason) };
         case 'stop':
           if (call.optional) return doneWithout(call, path, exchange);
           throw stopError(call, path, verdict.why, exchange);
@@ -178,7 +122,6 @@ export function openSender(parts: SenderParts): Sender {
           refusals++;
           if (refusals > 1) throw tokenRefused(call, path, exchange);
           log('info', 'service.token_refused', { method: call.method, path });
-          tokens.refused(token);
           continue;
         case 'again': {
           refusals = 0;
@@ -192,7 +135,7 @@ export function openSender(parts: SenderParts): Sender {
           if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, path, verdict.reason);
           if (now - firstTrouble >= parts.patienceMs) return givenUp(call, path, verdict.reason, now - firstTrouble);
           const untilOver = firstTrouble + parts.patienceMs - now;
-          const delay = held ?? Math.min(pacer.backoff(attempt + 1), untilOver);
+          const delay = heldMs ?? Math.min(pacer.backoff(attempt + 1), untilOver);
           log('warn', 'service.retry', {
             method: call.method,
             path,
@@ -201,16 +144,20 @@ export function openSender(parts: SenderParts): Sender {
             wait_ms: Math.round(delay),
           });
           // A stated pause is kept by the gate, for everybody.
-          if (held === undefined && !(await wait(clock, delay, parts.signal))) return stopped(call);
+          if (heldMs === undefined && !(await wait(clock, delay, parts.signal))) return stopped(call);
         }
       }
     }
   }
 
   function judge(call: Call, exchange: Exchange): Verdict {
+    if (call.known && exchange.kind === 'answer' && exchange.status >= 200 && exchange.status < 300) {
+      const json = call.known(exchange.text);
+      if (json !== undefined) return { kind: 'ok', json };
+    }
     const verdict = classify(call.kind, exchange);
     if (verdict.kind !== 'ok' || !call.shape) return verdict;
-    const value = call.shape(verdict.json);
+    const value = call.shape(verdict.json, exchange.kind === 'answer' ? exchange.text : '');
     return typeof value === 'string' ? { kind: 'again', why: 'garbled', reason: value } : { kind: 'ok', json: value };
   }
 

@@ -6,6 +6,7 @@ import { readPage, readRecord, readWritten } from './answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './channel.js';
 import { shareHttp } from './http.js';
 import { stringifyBody } from './json.js';
+import { type OnAway, outageTeller } from './outage.js';
 import type { Json, Page, PageOptions, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
 import { serialProbe } from './probe.js';
 import { type Call, type Log, type Observe, openSender, type Settled } from './requests.js';
@@ -15,6 +16,8 @@ export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
   /** How long a service that is down is waited for; default 15 min. */
   readonly patienceMs?: number;
   readonly log?: Log;
+  /** Told when the service does not answer any more, after each time it was asked in vain, and when it is back. */
+  readonly onAway?: OnAway;
   /** Told of every exchange, for metrics. */
   readonly observe?: Observe;
   /** Ends every wait and refuses new requests; what is in flight is finished, its answer is needed. */
@@ -54,7 +57,15 @@ export function openService(options: ServiceOptions): Service {
   }
   const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
   const http = shareHttp(channel.parts.http);
-  const lane = pacer.lane(signal);
+  const log = options.log ?? (() => undefined);
+  const patienceMs = options.patienceMs ?? 15 * 60_000;
+  const told = outageTeller({
+    clock,
+    log,
+    secrets: () => tokens.secrets,
+    ...(options.onAway && { onAway: options.onAway }),
+  });
+  const lane = pacer.lane(signal, { ms: patienceMs, told });
   const sender = openSender({
     http,
     address,
@@ -63,17 +74,17 @@ export function openService(options: ServiceOptions): Service {
     lane,
     clock,
     counts,
-    patienceMs: options.patienceMs ?? 15 * 60_000,
+    patienceMs,
     userAgent: options.userAgent ?? 'rowferry',
-    log: options.log ?? (() => undefined),
+    log,
     signal,
     ...(options.observe ? { observe: options.observe } : {}),
     ...(options.mayWrite ? { mayWrite: options.mayWrite } : {}),
   });
   let closed = false;
 
-  async function send(call: Call): Promise<Settled> {
-    if (closed) throw new Error('the connection to the service is closed');
+  function send(call: Call): Promise<Settled> {
+    if (closed) return Promise.reject(new Error('the connection to the service is closed'));
     return sender.send(call);
   }
 
@@ -81,7 +92,7 @@ export function openService(options: ServiceOptions): Service {
     resource: Readable,
     number: number,
     query: Readonly<Record<string, string>> = {},
-    { pastEnd = false }: PageOptions = {},
+    { pastEnd = false, isKnown }: PageOptions = {},
   ): Promise<Page> {
     checkQuery(query);
     const params = new URLSearchParams(namesCompany(resource) ? { company: String(company) } : {});
@@ -93,7 +104,11 @@ export function openService(options: ServiceOptions): Service {
       method: 'GET',
       path,
       company,
-      shape: (json: unknown) => readPage(json, number),
+      shape: (json: unknown, text: string) => {
+        const page = readPage(json, number);
+        return isKnown && typeof page !== 'string' ? { ...page, text } : page;
+      },
+      ...(isKnown && { known: (text: string) => (isKnown(text) ? knownPage(text) : undefined) }),
     } as const;
     let settled = await send(pastEnd ? { ...call, optional: { tries: PAST_END_TRIES } } : call);
     if (pastEnd && settled.kind === 'refused') {
@@ -153,9 +168,8 @@ export function openService(options: ServiceOptions): Service {
     page,
     get,
     probeSerials: serialProbe(send, page, company),
-    create(resource, body, query = {}) {
-      const params = new URLSearchParams(query).toString();
-      return write('POST', `${writePath(resource)}${params ? `?${params}` : ''}`, resource, body);
+    create(resource, body, query = NO_QUERY) {
+      return write('POST', `${writePath(resource)}${queryText(query)}`, resource, body);
     },
     update: (resource, id, body, method = 'PUT', options) =>
       write(method, writePath(resource, id), resource, body, options),
@@ -167,6 +181,23 @@ export function openService(options: ServiceOptions): Service {
       if (!options.channel) await channel.close();
     },
   };
+}
+
+const knownPage = (text: string): Page => ({ count: 0, results: [], text, known: true });
+
+const NO_QUERY = {};
+
+const queryTexts = new WeakMap<object, string>();
+
+/** All creates of a run bring the same query, which is put into the form of an address once. */
+function queryText(query: Readonly<Record<string, string>>): string {
+  let text = queryTexts.get(query);
+  if (text === undefined) {
+    const params = new URLSearchParams(query).toString();
+    text = params ? `?${params}` : '';
+    queryTexts.set(query, text);
+  }
+  return text;
 }
 
 /** A page behind the end of a list. */

@@ -1,9 +1,15 @@
 import { open } from 'node:fs/promises';
+import { isDiskFull, RunError } from '../model/error.js';
 import { parseJson, stringifyBody } from './json.js';
 import type { Json, Snapshot } from './port.js';
 
 const FLUSH_CHARACTERS = 256 * 1024;
 const READ_BYTES = 1024 * 1024;
+/** Records are mostly asked for in the order in which they stand here: so much is read at once where they are. */
+const AHEAD_BYTES = 256 * 1024;
+/** A record that begins no farther behind the one before is asked for in order. */
+const NEAR_BYTES = 32 * 1024;
+const [TAB, COMMA] = [9, 44];
 
 /**
  * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stand only where each record is
@@ -54,7 +60,9 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
       const text = Buffer.from(pending.join(''), 'utf8');
       pending = [];
       pendingSize = 0;
-      await file.appendFile(text);
+      await file.appendFile(text).catch((error: unknown) => {
+        throw diskFault(path, error);
+      });
       written += text.length;
     });
     return writing;
@@ -83,7 +91,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   }
 
   function readHead(line: Buffer, offset: number): void {
-    const tab = line.indexOf(9);
+    const tab = line.indexOf(TAB);
     if (tab < 0) return;
     try {
       const [id, , key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
@@ -93,12 +101,32 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
     }
   }
 
+  /** What was read last; what stands in the file never changes. */
+  let block: Buffer = Buffer.alloc(0);
+  let blockAt = 0;
+  let lastEnd = 0;
+
+  async function bytesAt(offset: number, length: number): Promise<Buffer> {
+    const inOrder = offset >= lastEnd && offset - lastEnd <= NEAR_BYTES;
+    lastEnd = offset + length;
+    if (offset < blockAt || lastEnd > blockAt + block.length) {
+      const size = inOrder ? Math.max(length, Math.min(AHEAD_BYTES, written - offset)) : length;
+      const bytes = Buffer.allocUnsafeSlow(size);
+      const { bytesRead } = await file.read(bytes, 0, size, offset);
+      if (!inOrder) return bytes.subarray(0, bytesRead);
+      block = bytes.subarray(0, bytesRead);
+      blockAt = offset;
+      return block.subarray(0, length);
+    }
+    return block.subarray(offset - blockAt, offset - blockAt + length);
+  }
+
   await load();
   const nothing = Promise.resolve();
 
   return {
-    add(id, record, key, readAt) {
-      const line = `${id},${readAt},${JSON.stringify(key)}\t${stringifyBody(record)}\n`;
+    add(id, record, key, readAt, text = stringifyBody(record)) {
+      const line = `${id},${readAt},${JSON.stringify(key)}\t${text}\n`;
       const length = Buffer.byteLength(line);
       place(id, key, end, length - 1);
       end += length;
@@ -115,19 +143,29 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
       const offset = offsets[slot] as number;
       const length = lengths[slot] as number;
       if (offset + length > written) await flush();
-      const bytes = Buffer.alloc(length);
-      const { bytesRead } = await file.read(bytes, 0, length, offset);
-      const tab = bytes.indexOf(9);
-      if (bytesRead < length || tab < 0) throw new Error(`the snapshot ${path} was changed by somebody else`);
-      const [, readAt] = JSON.parse(`[${bytes.toString('utf8', 0, tab)}]`) as [number, number, string];
+      const bytes = await bytesAt(offset, length);
+      const tab = bytes.indexOf(TAB);
+      if (bytes.length < length || tab < 0) throw new Error(`the snapshot ${path} was changed by somebody else`);
+      const from = bytes.indexOf(COMMA) + 1;
+      const readAt = Number(bytes.toString('latin1', from, bytes.indexOf(COMMA, from)));
       return { record: parseJson(bytes.toString('utf8', tab + 1)) as Json, readAt };
     },
     get size() {
       return slots.size;
     },
     async close() {
-      await flush();
-      await file.close();
+      await flush().finally(() => file.close());
     },
   };
+}
+
+function diskFault(path: string, cause: unknown): RunError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  const reason = isDiskFull(cause) ? 'the disk is full' : `the disk failed (${code})`;
+  return new RunError(
+    'failed',
+    `What was read from the service cannot be kept in ${path}: ${reason}. Free some space, then resume the run.`,
+    [],
+    { cause },
+  );
 }

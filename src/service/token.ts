@@ -58,7 +58,7 @@ const FILE_WAIT_MS = 250;
 
 export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, signal?: AbortSignal): TokenKeeper {
   const secrets = new Set<string>();
-  if (source.kind === 'oauth') secrets.add(source.clientSecret);
+  if (source.kind === 'oauth') secrets.add(source.clientSecret).add(basicPair(source));
   let held: Token | undefined;
   let renewAt = Number.POSITIVE_INFINITY;
   let fetching: Promise<Token> | undefined;
@@ -179,13 +179,17 @@ function tokenRequest(source: OauthSource, path: string, style: 'header' | 'body
   if (source.scope) form.set('scope', source.scope);
   const headers = ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'];
   if (style === 'header') {
-    const pair = `${encodeURIComponent(source.clientId)}:${encodeURIComponent(source.clientSecret)}`;
-    headers.push('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
+    headers.push('authorization', `Basic ${basicPair(source)}`);
   } else {
     form.set('client_id', source.clientId);
     form.set('client_secret', source.clientSecret);
   }
   return { method: 'POST', path, headers, body: form.toString() } as const;
+}
+
+/** RFC 6749, section 2.3.1. */
+function basicPair({ clientId, clientSecret }: OauthSource): string {
+  return Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
 }
 
 function readToken(source: OauthSource, text: string): Fetched {

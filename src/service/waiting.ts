@@ -1,5 +1,11 @@
-/** Called once: true to go, false where the run was stopped. */
-export type Waiter = (go: boolean) => void;
+/**
+ * How somebody comes out of the wait at the gate: `true` to go, `false` where the run was stopped, `probe` to go as the one
+ * who finds out whether the service is back, `away` where the service has been away for longer than the run's patience.
+ */
+export type Pass = boolean | 'probe' | 'away';
+
+/** Called once. */
+export type Waiter = (pass: Pass) => void;
 
 /** Who waits at the gate: one line for each run, each with its repetitions and its fresh requests. */
 export interface WaitingLines {
@@ -13,7 +19,7 @@ export interface WaitingLines {
 export interface WaitingLine {
   put(waiter: Waiter, repetition: boolean): void;
   /** Sends everybody in this line away. The line can be used again. */
-  dismiss(): void;
+  dismiss(pass: Extract<Pass, false | 'away'>): void;
 }
 
 /** So many repetitions in a row, and a fresh request goes, if one waits: a run that only fails must not hold up the others. */
@@ -40,11 +46,11 @@ export function waitingLines(): WaitingLines {
           size++;
           places[repetition ? 1 : 0].put(waiter);
         },
-        dismiss() {
+        dismiss(pass) {
           for (const place of places) {
             for (const waiter of place.clear()) {
               size--;
-              waiter(false);
+              waiter(pass);
             }
           }
         },

@@ -1,8 +1,8 @@
 import { RunError } from '../model/error.js';
 import { stringifyBody } from './json.js';
-import type { Json, Page, Readable, Service } from './port.js';
+import type { Json, Page, PageOptions, Readable, Service } from './port.js';
 import { openPageLog, type PageLog } from './whole-list/page-log.js';
-import { type PassesResult, type Rules, readPasses } from './whole-list/passes.js';
+import { type PassesResult, type ReadPage, type Rules, readPasses } from './whole-list/passes.js';
 import { createSlots, type Slots } from './whole-list/slots.js';
 import { backward, forward } from './whole-list/walk.js';
 
@@ -16,8 +16,8 @@ export interface WholeListOptions {
   /** Records of this pass, after each page. */
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   /**
-   * Every record as it comes from the service, once a page (names are learned from them). Of a log that is gone on with:
-   * what was new or had changed on each page.
+   * Records as they come from the service, once a page (names are learned from them). Of a page that is known already,
+   * and of a log that is gone on with: those that were new or had changed.
    */
   readonly onRecords?: (records: readonly Json[]) => void;
 }
@@ -83,7 +83,7 @@ export const RULES: Rules = {
  * asked for by number; `next` is never followed.
  *
  * A log that holds everything gives the list without a request, as it was then: how old a log may be, the caller decides.
- * Memory: 43 to 57 bytes a record; the records are in the log alone. Throws what `Service.page` throws (a refusal of
+ * Memory: 47 to 63 bytes a record; the records are in the log alone. Throws what `Service.page` throws (a refusal of
  * another page than page 1 is no fault, but a page without records), and a `RunError` where the log cannot be written; the
  * log then holds what was read, and another call with it goes on from there. Interface, section 8.
  */
@@ -99,8 +99,8 @@ export async function readWholeList(
   const slots = createSlots(!ordered);
   const remarks = new Set<string>();
   try {
-    const read = async (page: number, pastEnd: boolean): Promise<Page> => {
-      const answer = await readPage(service, resource, page, query, pastEnd);
+    const read: ReadPage = async (page, pastEnd, isKnown) => {
+      const answer = await readPage(service, resource, page, query, { pastEnd, isKnown });
       if (answer.unanswered !== undefined) remarks.add(remark(page, pastEnd, answer.unanswered));
       return answer;
     };
@@ -130,10 +130,10 @@ async function readPage(
   resource: Readable,
   page: number,
   query: Readonly<Record<string, string>>,
-  pastEnd: boolean,
+  options: PageOptions,
 ): Promise<Page> {
   try {
-    return await service.page(resource, page, query, { pastEnd });
+    return await service.page(resource, page, query, options);
   } catch (error) {
     const status = error instanceof RunError ? error.status : undefined;
     if (page === 1 || status === undefined || status < 400 || status > 499 || NOT_ABOUT_THE_PAGE.includes(status)) {

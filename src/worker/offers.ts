@@ -1,4 +1,5 @@
 import type { Queue } from 'bullmq';
+import { reached } from '../trace/milestones.js';
 import type { Claim } from './inbox/claim.js';
 import { listClaims } from './inbox/claims.js';
 import type { TakingKind } from './inbox/jobs.js';
@@ -42,6 +43,7 @@ export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions): Offer
   /** A job of this id that is there already stands for the claim; the queue drops the second one. */
   async function put(claim: Claim): Promise<void> {
     await queue.add(await kindOf(claim.job), { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) });
+    reached('offered');
   }
 
   async function look(): Promise<void> {

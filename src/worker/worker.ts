@@ -4,9 +4,11 @@ import type { Logger } from 'pino';
 import { lastFinished } from '../runs/last-finished.js';
 import { runChannel } from '../runs/run-channel.js';
 import { requireService, type Settings } from '../runs/settings.js';
+import { reached } from '../trace/milestones.js';
 import { openClosing } from './closing.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
 import { kindForDropped } from './inbox/jobs.js';
+import { assertInbox } from './inbox/start.js';
 import { inboxClaims } from './jobs/claims.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import { homeId } from './jobs/home-id.js';
@@ -19,12 +21,13 @@ import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
 import { type Health, openOperations } from './operations/operations.js';
 import { openParts } from './parts/parts.js';
-import { every, given, keepLease, waitForLease } from './rights.js';
+import { every, given, keepLease } from './rights.js';
 import type { ScheduledJob } from './schedule/put-due.js';
 import { openSchedules } from './schedule/scheduler.js';
 import { scheduledJobs } from './scheduled-jobs.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
+import { effectOverMs, waitForRight } from './writing-right.js';
 
 export interface WorkerOptions {
   readonly settings: Settings;
@@ -53,7 +56,7 @@ const RESTORE_EVERY_MS = 60_000;
 const CLOSE_EACH_MS = 18_000;
 
 /**
- * Works until the signal is given; contract, sections 9 and 10. Then requests in flight finish and runs are handed back to
+ * Works until the signal is given; contract, sections 9 and 10. Throws a `RunError` `usage` for a drop folder that cannot be. Then requests in flight finish and runs are handed back to
  * the queue. What does not end in time is as after a kill: it is resumed.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
@@ -61,6 +64,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const { home, worker: own } = settings;
   const { apiUrl } = requireService(settings);
   await mkdir(home, { recursive: true });
+  if (!options.queueOnly) await assertInbox(own.inbox);
   const closing = openClosing(log);
   try {
     const metrics = openMetrics();
@@ -142,13 +146,22 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         stopping: signal,
         homeId: id,
         claims: inboxClaims(own.inbox),
-        context: () => ({
+        context: ({ run, insteadOf, log: told }) => ({
           settings,
           worker: {
             channel,
             observe: metrics.requestDone,
             carrier: parts.carrier,
-            exclusive: (name, stop) => waitForLease(opened, name, own.leaseMs, stop),
+            exclusive: (name, stop) =>
+              waitForRight({
+                store: opened,
+                name,
+                runs: [run, insteadOf],
+                leaseMs: own.leaseMs,
+                settleMs: effectOverMs(settings),
+                signal: stop,
+                told: (text) => told.warn(text),
+              }),
           },
         }),
         onBegun(about) {
@@ -180,6 +193,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
     );
     runs = taking;
+    taking.on('completed', () => reached('acknowledged'));
     closing.add('runs', () => taking.close());
     // Nothing is taken any more, least of all what is just handed back.
     signal.addEventListener('abort', () => void taking.pause(true).catch(() => undefined), { once: true });

@@ -12,10 +12,10 @@ import { capture } from './fake-io.js';
 
 const ESC = String.fromCharCode(27);
 
-function screenOn(terminal: boolean) {
+async function screenOn(terminal: boolean) {
   const stderr = capture(terminal);
   const io = { env: {}, cwd: '/', stdin: new PassThrough(), stdout: capture().stream, stderr: stderr.stream };
-  return { screen: openScreen(io), text: stderr.text };
+  return { screen: await openScreen(io), text: stderr.text };
 }
 
 const at = (progress: Partial<Progress>): Progress => ({
@@ -28,7 +28,7 @@ const at = (progress: Partial<Progress>): Progress => ({
 });
 
 describe('the redactor', () => {
-  it('replaces a secret as it is, inside JSON and inside a URL', () => {
+  it('replaces a secret as it is, inside JSON and inside a URL (86)', () => {
     const clean = redactor(['pass"word/1']);
     const text = `${JSON.stringify({ a: 'x pass"word/1 y' })} ?t=${encodeURIComponent('pass"word/1')} pass"word/1`;
     expect(clean(text)).toBe('{"a":"x [secret] y"} ?t=[secret] [secret]');
@@ -38,7 +38,7 @@ describe('the redactor', () => {
     expect(redactor(['abcdefgh', 'abcdefgh-ijkl'])('abcdefgh-ijkl abcdefgh')).toBe('[secret] [secret]');
   });
 
-  it('never leaves a secret in any text', () => {
+  it('never leaves a secret in any text (86)', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 8 }), fc.array(fc.string()), (secret, around) => {
         // The mark itself may be the secret.
@@ -53,9 +53,9 @@ describe('the redactor', () => {
 describe('logs', () => {
   const SECRET = 'planted-token-4711';
 
-  it('are JSON lines in a pipe, without secrets', () => {
-    const { screen, text } = screenOn(false);
-    const log = openLog({ level: 'info', terminal: false, screen, secrets: [SECRET] });
+  it('are JSON lines in a pipe, without secrets (86)', async () => {
+    const { screen, text } = await screenOn(false);
+    const log = await openLog({ level: 'info', terminal: false, screen, secrets: [SECRET] });
     log.info({ header: `Bearer ${SECRET}` }, `asked with ${SECRET}`);
     log.debug('too quiet');
     log.warn(new Error(`refused ${SECRET}`));
@@ -65,18 +65,18 @@ describe('logs', () => {
     expect(text()).not.toContain(SECRET);
   });
 
-  it('know secrets that are learned later', () => {
-    const { screen, text } = screenOn(false);
+  it('know secrets that are learned later (86)', async () => {
+    const { screen, text } = await screenOn(false);
     const secrets: string[] = [];
-    const log = openLog({ level: 'info', terminal: false, screen, secrets });
+    const log = await openLog({ level: 'info', terminal: false, screen, secrets });
     secrets.push(SECRET);
     log.info(SECRET);
     expect(text()).toContain('[secret]');
   });
 
-  it('are readable lines on a terminal, and cannot steer it', () => {
-    const { screen, text } = screenOn(true);
-    const log = openLog({ level: 'info', terminal: true, screen, secrets: [SECRET] });
+  it('are readable lines on a terminal, and cannot steer it (86, 91)', async () => {
+    const { screen, text } = await screenOn(true);
+    const log = await openLog({ level: 'info', terminal: true, screen, secrets: [SECRET] });
     log.info({ from: `${ESC}[2Jservice` }, `hello ${SECRET} ${ESC}]0;title\u0007`);
     expect(text()).toContain('INFO');
     expect(text()).toContain('hello [secret]');
@@ -84,13 +84,13 @@ describe('logs', () => {
     expect(text()).not.toContain(ESC);
   });
 
-  it('below warn are held back while the progress line is shown, unless debug is asked for', () => {
+  it('below warn are held back while the progress line is shown, unless debug is asked for', async () => {
     for (const [level, shown] of [
       ['info', false],
       ['debug', true],
     ] as const) {
-      const { screen, text } = screenOn(true);
-      const log = openLog({ level, terminal: true, screen, secrets: [] });
+      const { screen, text } = await screenOn(true);
+      const log = await openLog({ level, terminal: true, screen, secrets: [] });
       log.info('before');
       screen.progress(at({ done: 10 }));
       log.info('meanwhile');
@@ -104,8 +104,8 @@ describe('logs', () => {
 });
 
 describe('the screen', () => {
-  it('shows a moving line on a terminal and takes it away', () => {
-    const { screen, text } = screenOn(true);
+  it('shows a moving line on a terminal and takes it away', async () => {
+    const { screen, text } = await screenOn(true);
     screen.progress(at({ done: 250, outcomes: { ...noOutcomes(), created: 200, invalid: 50 } }));
     screen.write('a notice\n');
     screen.stop();
@@ -118,8 +118,8 @@ describe('the screen', () => {
     expect(screen.busy).toBe(false);
   });
 
-  it('gives the cursor back however the process ends', () => {
-    const { screen, text } = screenOn(true);
+  it('gives the cursor back however the process ends', async () => {
+    const { screen, text } = await screenOn(true);
     const before = process.listeners('exit');
     screen.progress(at({ done: 1 }));
     const [added] = process.listeners('exit').filter((listener) => !before.includes(listener));
@@ -128,8 +128,8 @@ describe('the screen', () => {
     expect(process.listeners('exit')).toEqual(before);
   });
 
-  it('shows no progress in a pipe', () => {
-    const { screen, text } = screenOn(false);
+  it('shows no progress in a pipe', async () => {
+    const { screen, text } = await screenOn(false);
     screen.progress(at({ done: 250 }));
     screen.write('a notice\n');
     screen.stop();
@@ -180,7 +180,7 @@ describe('the progress line', () => {
   });
 });
 
-it('printable text holds no control character but tab and line feed', () => {
+it('printable text holds no control character but tab and line feed (91)', () => {
   expect(printable(`a\tb\nc${ESC}[31m\r\u0000\u009b`)).toBe('a\tb\nc␛[31m␍␀\ufffd');
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -1,70 +1,36 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { run } from '../support/process.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
+import { openSmallDisk, type SmallDisk } from './small-disk.js';
 
 const ROWS = 2_000;
 
 let bench: Bench | undefined;
-let mounted: string | undefined;
+let disk: SmallDisk | undefined;
 afterEach(async () => {
   await bench?.close();
-  if (mounted) {
-    execFileSync('umount', [mounted]);
-    await rm(mounted, { recursive: true, force: true });
-  }
+  await disk?.remove();
   bench = undefined;
-  mounted = undefined;
+  disk = undefined;
 });
-
-/** A small disk of its own; undefined where this user may not mount one. */
-async function smallDisk(): Promise<string | undefined> {
-  const dir = await mkdtemp(join(tmpdir(), 'rowferry-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', dir], { stdio: 'ignore' });
-    mounted = dir;
-    return dir;
-  } catch {
-    await rm(dir, { recursive: true, force: true });
-    return undefined;
-  }
-}
-
-function fill(path: string): void {
-  const file = openSync(path, 'w');
-  try {
-    for (let size = 65_536; size > 0; size >>= 1) {
-      try {
-        for (;;) writeSync(file, Buffer.alloc(size));
-      } catch {
-        // Full for pieces of this size.
-      }
-    }
-  } finally {
-    closeSync(file);
-  }
-}
 
 it('a disk that is full: exit 1 with words, nothing was sent without a durable intent, and resume completes (39)', async ({
   skip,
 }) => {
-  const disk = await smallDisk();
+  disk = await openSmallDisk();
   if (disk === undefined) return skip('mounting a small disk needs root');
-  const filler = join(disk, 'filler');
   let posts = 0;
-  bench = await openBench({}, { ROWFERRY_HOME: join(disk, 'home') });
+  bench = await openBench({}, { ROWFERRY_HOME: join(disk.path, 'home') });
   // A service of its own, so that the moment can be chosen.
   const sandbox = await startSandbox({
     token: 'test-token',
     responses: 'bare',
     onRequest({ method }) {
-      if (method === 'POST' && ++posts === 100) fill(filler);
+      if (method === 'POST' && ++posts === 100) disk?.fill();
     },
   });
   try {
@@ -75,13 +41,13 @@ it('a disk that is full: exit 1 with words, nothing was sent without a durable i
       'resource: asset\nmatch: { key: serial_number, unique_field: serial_number }\ncolumns: { Name: name, Serial: serial_number }\n',
       ['Name,Serial', ...Array.from({ length: ROWS }, (_, i) => `Asset ${i},SN-${i}`)],
     );
-    mkdirSync(join(disk, 'home'));
+    mkdirSync(join(disk.path, 'home'));
     const ended = await run(argv, { cwd: bench.dir, env });
     expect(ended.code).toBe(1);
     expect(ended.err).toContain('disk is full');
     expect(sandbox.commits.length).toBeLessThan(ROWS);
 
-    const runs = join(disk, 'home', 'runs');
+    const runs = join(disk.path, 'home', 'runs');
     const folder = join(runs, readdirSync(runs)[0] ?? '');
     const intended = new Set(
       [...readFileSync(join(folder, 'journal.log'), 'utf8').matchAll(/"t":"intent".*"key":"([^"]+)"/g)].map(
@@ -91,7 +57,7 @@ it('a disk that is full: exit 1 with words, nothing was sent without a durable i
     const unforeseen = sandbox.records('asset').filter((record) => !intended.has(String(record['serial_number'])));
     expect(unforeseen).toEqual([]);
 
-    rmSync(filler);
+    disk.free();
     expect((await run(RESUME, { cwd: bench.dir, env })).code).toBe(0);
     const told = await bench.told(folder);
     expect(others(told, 'created')).toEqual([]);

@@ -233,7 +233,7 @@ describe('custom forms', () => {
     desk.sandbox.insert('asset', [text]);
   }
 
-  it('rows of several forms are carried over, and one column changes alone', async () => {
+  it('rows of several forms are carried over, and one column changes alone (82)', async () => {
     await deskWithForms([RACK, { id: 9, custom_form_data: { IP: '10.0.0.1', Fee: 0.1, PROTO: 'p' } }]);
     const wanted = storedOne(desk.sandbox, 'asset', 1);
     expect((await desk.import(await desk.file('a.csv', one('Room', 'R2')), job({ Room: 'room' }))).outcomes).toEqual([

@@ -116,7 +116,8 @@ describe('what exists is looked up the cheapest way', () => {
     const file = await desk.file('a.csv', sheet([...range(2498, 3297)]));
     const run = await desk.import(file, job());
     expect(run.summary.rows).toMatchObject({ created: 797, unchanged: 3, total: 800 });
-    expect(probed()).toBe(2);
+    // A small sample goes first.
+    expect(probed()).toBe(3);
     expect(twice(before)).toEqual([]);
     expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
       mostRequests({ records: 2500, keys: 800, existing: 3, created: 797 }),
@@ -143,7 +144,8 @@ describe('what exists is looked up the cheapest way', () => {
     const file = await desk.file('a.csv', sheet(range(1, 17_000)));
     const run = await desk.import(file, job('serial_number', { match: { key: 'serial_number', missing: 'skip' } }));
     expect(run.summary.rows).toMatchObject({ unchanged: 1000, skipped: 16_000 });
-    expect(mirrored()).toBe(40);
+    // Its ends are asked for once more, because some keys were not in it.
+    expect(mirrored()).toBe(42);
     expect(desk.sandbox.requests.total).toBeLessThanOrEqual(
       mostRequests({ records: 1000, keys: 17_000, existing: 1000 }),
     );
@@ -170,8 +172,13 @@ describe('what exists is looked up the cheapest way', () => {
       columns: { Name: 'name', Town: 'city' },
     });
     expect(run.outcomes).toEqual(['2 unchanged', '3 created']);
-    expect(before.filter((one) => one.startsWith('/supplier/'))).toHaveLength(6);
-    expect(twice(before)).toEqual([]);
+    // Its ends are asked for once more, because one of the keys was not in it.
+    expect(before.filter((one) => one.startsWith('/supplier/'))).toHaveLength(8);
+    expect(
+      twice(before)
+        .map((one) => one.slice(-1))
+        .sort(),
+    ).toEqual(['1', '6']);
   });
 
   it('filters contracts by number', async () => {
@@ -440,7 +447,11 @@ describe('whatever a service makes of its filters, no row is written twice and n
     const run = await desk.import(file, job());
     expect(run.outcomes).toEqual(['2 unchanged', '3 created', '4 unchanged']);
     expect(run.results.map((row) => row['id'])).toEqual(['201', '202', '3']);
-    expect(twice(before.slice(before.lastIndexOf('/company/1?')))).toEqual([]);
+    expect(
+      twice(before.slice(before.lastIndexOf('/company/1?')))
+        .map((one) => one.slice(-1))
+        .sort(),
+    ).toEqual(['1', '9']);
   });
 
   it('creates a record with the serial number "list" once', async () => {

@@ -53,7 +53,7 @@ async function heldRun(meanwhile: () => void, faults: readonly string[] = HELD, 
 }
 
 describe('a PUT that waits longer than its record may be old', () => {
-  it('is made anew from the record as it is then: a change of another field survives', async () => {
+  it('is made anew from the record as it is then: a change of another field survives (31, 33)', async () => {
     const { result, seen } = await heldRun(() => desk.sandbox.edit('asset', 2, { room: 'R2' }));
     expect(result.outcomes).toEqual(['2 updated', '3 updated']);
     expect(seen).toEqual(['PUT /asset/2', 'GET /asset/2/', 'PUT /asset/2']);
@@ -63,7 +63,7 @@ describe('a PUT that waits longer than its record may be old', () => {
     ]);
   });
 
-  it('is not sent where somebody changed what the row sets: conflict', async () => {
+  it('is not sent where somebody changed what the row sets: conflict (32, 33)', async () => {
     const { result, seen } = await heldRun(() => desk.sandbox.edit('asset', 2, { city: 'Trier' }));
     expect([result.outcomes, result.commits]).toEqual([['2 updated', '3 conflict'], 1]);
     expect(seen).toEqual(['PUT /asset/2', 'GET /asset/2/']);
@@ -92,7 +92,7 @@ describe('a PUT that waits longer than its record may be old', () => {
 });
 
 describe('a PUT whose effect is open is sent again', () => {
-  it('from the record as it was seen last: a change of another field in between survives', async () => {
+  it('from the record as it was seen last: a change of another field in between survives (31)', async () => {
     const { result, seen } = await heldRun(
       () => desk.sandbox.edit('asset', 2, { room: 'R2' }),
       ['PUT /asset/2 nth=1 close_before'],

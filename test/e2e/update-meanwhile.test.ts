@@ -56,7 +56,7 @@ async function slowRun(meanwhile: () => void, more: object = {}) {
 }
 
 describe('a record that somebody else changes between the plan and its PUT', () => {
-  it('in another field: read again, both changes survive', async () => {
+  it('in another field: read again, both changes survive (31)', async () => {
     const { result, again } = await slowRun(() => desk.sandbox.edit('asset', 2, { room: 'R2', original_cost: 99 }));
     expect([result.outcomes, again]).toEqual([['2 updated', '3 updated'], 1]);
     expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Bonn', room: 'R2', original_cost: '99.00' });
@@ -67,7 +67,7 @@ describe('a record that somebody else changes between the plan and its PUT', () 
     ]);
   });
 
-  it('in a field that the row sets: conflict, nothing sent, both values named', async () => {
+  it('in a field that the row sets: conflict, nothing sent, both values named (32)', async () => {
     const { result } = await slowRun(() => desk.sandbox.edit('asset', 2, { city: 'Trier' }));
     expect([result.outcomes, result.commits, result.exitCode]).toEqual([['2 updated', '3 conflict'], 1, 3]);
     const [fault] = result.faults;
@@ -76,7 +76,7 @@ describe('a record that somebody else changes between the plan and its PUT', () 
     expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Trier' });
   });
 
-  it('to the very value of the row: unchanged, nothing sent', async () => {
+  it('to the very value of the row: unchanged, nothing sent (32)', async () => {
     const { result } = await slowRun(() => desk.sandbox.edit('asset', 2, { city: 'Bonn' }));
     expect([result.outcomes, result.commits, result.exitCode]).toEqual([['2 updated', '3 unchanged'], 1, 0]);
   });
@@ -88,7 +88,7 @@ describe('a record that somebody else changes between the plan and its PUT', () 
     expect(result.faults[0]!['message']).toContain('no longer exists');
   });
 
-  it('by adding what an update would destroy: held back; `warn` says what it destroyed', async () => {
+  it('by adding what an update would destroy: held back; `warn` says what it destroyed (30, 31)', async () => {
     const { result } = await slowRun(() => desk.sandbox.edit('asset', 2, { area: 'North' }));
     expect([result.outcomes, result.commits]).toEqual([['2 updated', '3 at_risk'], 1]);
     expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Ulm', area: 'North' });
@@ -128,7 +128,7 @@ describe('the first update of a run is read back', () => {
   it.each([
     ['a field that was carried over', 'room'],
     ['the field that was set', 'city'],
-  ])('a PUT that drops %s stops the run after one', async (_, field) => {
+  ])('a PUT that drops %s stops the run after one (29)', async (_, field) => {
     desk = await openDesk();
     desk.sandbox.insert('asset', assets(30));
     desk.sandbox.setFaults([`PUT /asset drop_field=${field}`]);
@@ -143,7 +143,7 @@ describe('the first update of a run is read back', () => {
     expect(before.find((one) => one.id === Number(written!['id']))!.record).toMatchObject({ room: 'R1', city: 'Ulm' });
   });
 
-  it('in the answer of the PUT where it holds the record', async () => {
+  it('in the answer of the PUT where it holds the record (29)', async () => {
     desk = await openDesk({ responses: 'full' });
     desk.sandbox.insert('asset', assets(3));
     desk.sandbox.setFaults(['PUT /asset drop_field=room']);
@@ -159,7 +159,7 @@ describe('the first update of a run is read back', () => {
     expect(desk.sandbox.requests.kinds['GET /asset/{id}/']).toBe(1);
   });
 
-  it('a value that the service keeps in another form is a warning with both', async () => {
+  it('a value that the service keeps in another form is a warning with both (34)', async () => {
     desk = await openDesk({ switches: { cutsText: 6 } });
     desk.sandbox.insert('asset', assets(1));
     const file = await desk.file(
@@ -205,7 +205,7 @@ describe('the first update of a run is read back', () => {
       }
     }
 
-    it('cut', async () => {
+    it('cut (34)', async () => {
       desk = await openDesk({ switches: { cutsText: 6 } });
       desk.sandbox.insert(
         'asset',
@@ -225,11 +225,11 @@ describe('the first update of a run is read back', () => {
       [
         'rounded',
         'original_cost',
-        '12.344',
+        '12.3446',
         '12.34',
         (text) => text.replace(/"original_cost":[\d.]+/g, '"original_cost":12.34'),
       ],
-    ])('%s', async (_, field, sent, kept, change) => {
+    ])('%s (34)', async (_, field, sent, kept, change) => {
       desk = await openDesk();
       desk.sandbox.insert('asset', assets(2));
       const veil = await hangVeil(desk.sandbox.url, change);
@@ -241,7 +241,7 @@ describe('the first update of a run is read back', () => {
     });
   });
 
-  it('a value that the service leaves out of an update it carries out is a warning; one that is nowhere stops', async () => {
+  it('a value that the service leaves out of an update it carries out is a warning; one that is nowhere stops (29, 34)', async () => {
     desk = await openDesk();
     desk.sandbox.insert('asset', assets(3));
     const columns = { Serial: 'serial_number', City: 'city', Room: 'room', Floor: 'floor' };
@@ -264,7 +264,7 @@ describe('the first update of a run is read back', () => {
     expect(gone.summary.reason).toContain('floor');
   });
 
-  it('a value that the service trims is no fault, and unchanged the next time', async () => {
+  it('a value that the service trims is no fault, and unchanged the next time (34)', async () => {
     desk = await openDesk({ switches: { trimsText: 'on' } });
     desk.sandbox.insert('asset', assets(1));
     const file = await desk.file(
@@ -300,7 +300,7 @@ describe('the first update of a run is read back', () => {
     expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Bonn', mac_address: 'bb' });
   });
 
-  it('of a PATCH as well', async () => {
+  it('of a PATCH as well (29)', async () => {
     desk = await openDesk();
     desk.sandbox.insert('asset', assets(5));
     await probed(desk, { patch: true });

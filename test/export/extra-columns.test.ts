@@ -229,7 +229,7 @@ test('keys without end do not become columns without end', () => {
   expect(last?.text({ json: many })).toContain('"R59"');
 });
 
-test('names of objects that JavaScript knows are names like others', () => {
+test('names of objects that JavaScript knows are names like others (82)', () => {
   const json = JSON.parse('{"id":1,"__proto__":{"x":1},"constructor":"c","toString":{"y":2}}') as object;
   const { cell } = extras([json]);
   expect([cell(0, '__proto__.x'), cell(0, 'constructor'), cell(0, 'toString.y')]).toEqual(['1', 'c', '2']);

@@ -4,11 +4,12 @@ import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRecordFeed } from '../../src/files/csv-feed.js';
+import { createRecordFeed } from '../../src/files/csv/feed.js';
 import { withLimits } from '../../src/files/limits.js';
+import { numberFormat } from '../../src/files/number/number-format.js';
 import { openSource } from '../../src/files/open.js';
-import { NO_STRINGS } from '../../src/files/shared-strings.js';
-import { createSheetScan } from '../../src/files/sheet-scan.js';
+import { NO_STRINGS, type SharedStrings } from '../../src/files/xlsx/shared-strings.js';
+import { createSheetScan, type StoredRow } from '../../src/files/xlsx/sheet-scan.js';
 import { RunError } from '../../src/model/error.js';
 import { type Cell, shownText } from '../../src/model/row.js';
 import { allRows, bookOf, scratch, textRows } from './fixtures.js';
@@ -216,6 +217,87 @@ describe('XLSX', () => {
       scan.finish();
       expect([scan.hiddenAfter(0), scan.merges]).toEqual([1, 1]);
     }
+  });
+
+  test('the forms that are read in one step are read like those that are not, also where rows are skipped', () => {
+    const cell = fc.oneof(
+      fc.constantFrom(
+        '<c/>',
+        '<c r="B9"/>',
+        '<c><v>0</v></c>',
+        '<c><v>12345678901</v></c>',
+        '<c s="1"><v>45000</v></c>',
+        '<c s="1"><v>45000.5</v></c>',
+        '<c s="2"><v>1234.5</v></c>',
+        '<c><v>12.34</v></c>',
+        '<c><v>-1E3</v></c>',
+        '<c t="str"><v>www &amp; </v></c>',
+        '<c t="b"><v>1</v></c>',
+        '<c><f>A1</f></c>',
+        '<c r="D3"><v>7</v></c>',
+        '<c r="AB3"><v>8</v></c>',
+      ),
+      fc
+        .tuple(fc.integer({ min: 0, max: 6 }), fc.boolean())
+        .map(([n, r]) => `<c${r ? ` r="${'ABCDEFG'[n]}7"` : ''} t="s"><v>${n}</v></c>`),
+      fc
+        .stringMatching(/^[a-w é&_x0-9]{0,60}$/)
+        .map((text) => `<c t="inlineStr"><is><t>${text.replaceAll('&', '&lt;')}</t></is></c>`),
+    );
+    const row = fc.tuple(
+      fc.constantFrom('', ' spans="1:3"', ' hidden="1"', ' ht="12"', ' hidden="0"', ' a="/>"'),
+      fc.array(cell, { maxLength: 12 }),
+      fc.constantFrom('', '', '', '', '\n', '<!-- </row> -->'),
+      fc.boolean(),
+    );
+    const strings: SharedStrings = {
+      ...NO_STRINGS,
+      first: ['zero', 'one', '', 'drei'],
+      clean: true,
+      get: (at) => ['zero', 'one', '', 'drei', 'vier', 'five'][at],
+    };
+    const formats = ['General', 'yyyy-mm-dd', '#,##0.00'].map((code, i) => ({
+      code: i === 0 ? undefined : code,
+      format: numberFormat(code),
+    }));
+    const read = (pieces: readonly Buffer[], skim: boolean) => {
+      const rows: unknown[] = [];
+      const onRow = (found: StoredRow) => rows.push(found);
+      const scan = createSheetScan({ what: 'x', strings, formats, date1904: false, limits, onRow });
+      scan.skim = skim;
+      try {
+        for (const piece of pieces) scan.push(piece);
+        scan.finish();
+      } catch (error) {
+        return error instanceof RunError ? error.message : `${String(error)}: not a refusal`;
+      }
+      return { rows, hidden: [0, 1, 2, 5].map((from) => scan.hiddenAfter(from)), merges: scan.merges };
+    };
+    const skimmed = (found: ReturnType<typeof read>) => (typeof found === 'string' ? found : { ...found, rows: [] });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 8 }), fc.array(fc.nat(3_000), { maxLength: 3 }), (rows, cuts) => {
+        const text = rows
+          .map(([more, cells, after, empty], i) =>
+            empty ? `<row r="${i + 1}"${more}/>` : `<row r="${i + 1}"${more}>${cells.join('')}</row>${after}`,
+          )
+          .join('');
+        const of = (xml: string) =>
+          Buffer.from(`<worksheet><sheetData>${xml}</sheetData><mergeCell ref="A1:B1"/></worksheet>`);
+        const bytes = of(text);
+        // Names with a prefix are left to the general scan.
+        const slow = read([of(text.replace(/<(\/?)(?=[a-z])/g, '<$1x:'))], false);
+        const pieces = piecesOf(
+          bytes,
+          cuts.map((cut) => cut % (bytes.length + 1)),
+        );
+        expect(read([bytes], false)).toEqual(slow);
+        expect(read(pieces, false)).toEqual(slow);
+        if (typeof slow === 'string') return;
+        expect(read([bytes], true)).toEqual(skimmed(slow));
+        expect(read(pieces, true)).toEqual(skimmed(slow));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('non-ASCII text is right at every chunk border of a large sheet', async () => {

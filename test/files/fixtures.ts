@@ -55,40 +55,67 @@ export interface ZipPart {
   readonly statedSize?: number;
   readonly statedCrc?: number;
   readonly flags?: number;
+  /** Sizes and checksum behind the data (a data descriptor), none in the header before it. */
+  readonly descriptor?: boolean;
+  /** Sizes in the 64-bit extra field of the directory. */
+  readonly zip64?: boolean;
+  /** The compression method as the headers state it. */
+  readonly statedMethod?: number;
+  /** The data of this other part, by its position: both entries point to the same bytes. */
+  readonly shares?: number;
 }
 
-/** A zip file, byte by byte. */
-export function zipOf(parts: readonly ZipPart[]): Buffer {
+/** A zip file, byte by byte. `comment` stands at its end, as the header of it says. */
+export function zipOf(parts: readonly ZipPart[], comment: Buffer | string = ''): Buffer {
   const locals: Buffer[] = [];
   const centrals: Buffer[] = [];
+  const offsets: number[] = [];
   let offset = 0;
   for (const part of parts) {
     const data = Buffer.from(part.data as string);
     const packed = part.stored ? data : deflateRawSync(data, { level: 6 });
     const name = Buffer.from(part.name, 'utf8');
     const fields = Buffer.alloc(26);
-    fields.writeUInt16LE(20, 0);
-    fields.writeUInt16LE(part.flags ?? 0x0800, 2);
-    fields.writeUInt16LE(part.stored ? 0 : 8, 4);
+    fields.writeUInt16LE(part.zip64 ? 45 : 20, 0);
+    fields.writeUInt16LE((part.flags ?? 0x0800) | (part.descriptor ? 8 : 0), 2);
+    fields.writeUInt16LE(part.statedMethod ?? (part.stored ? 0 : 8), 4);
     fields.writeUInt16LE(0x21, 8);
     fields.writeUInt32LE(part.statedCrc ?? crc32(data), 10);
     fields.writeUInt32LE(packed.length, 14);
     fields.writeUInt32LE(part.statedSize ?? data.length, 18);
     fields.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), fields, name, packed]);
+    const sizes = Buffer.from(fields.subarray(10, 22));
+    const head = Buffer.from(fields);
+    if (part.descriptor) head.fill(0, 10, 22);
+    const descriptor = part.descriptor ? Buffer.concat([Buffer.from('PK\x07\x08', 'latin1'), sizes]) : Buffer.alloc(0);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), head, name, packed, descriptor]);
+    let extra = Buffer.alloc(0);
+    if (part.zip64) {
+      extra = Buffer.alloc(20);
+      extra.writeUInt16LE(1, 0);
+      extra.writeUInt16LE(16, 2);
+      extra.writeBigUInt64LE(BigInt(part.statedSize ?? data.length), 4);
+      extra.writeBigUInt64LE(BigInt(packed.length), 12);
+      fields.fill(0xff, 14, 22);
+      fields.writeUInt16LE(extra.length, 24);
+    }
     const tail = Buffer.alloc(14);
-    tail.writeUInt32LE(offset, 10);
-    centrals.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), fields, tail, name]));
+    tail.writeUInt32LE(part.shares === undefined ? offset : offsets[part.shares]!, 10);
+    centrals.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), fields, tail, name, extra]));
+    offsets.push(offset);
+    if (part.shares !== undefined) continue;
     locals.push(local);
     offset += local.length;
   }
   const directory = Buffer.concat(centrals);
+  const comments = Buffer.from(comment as string);
   const end = Buffer.alloc(18);
   end.writeUInt16LE(parts.length, 4);
   end.writeUInt16LE(parts.length, 6);
   end.writeUInt32LE(directory.length, 8);
   end.writeUInt32LE(offset, 12);
-  return Buffer.concat([...locals, directory, Buffer.from('PK\x05\x06', 'latin1'), end]);
+  end.writeUInt16LE(comments.length, 16);
+  return Buffer.concat([...locals, directory, Buffer.from('PK\x05\x06', 'latin1'), end, comments]);
 }
 
 export interface SheetSpec {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeFormula, unescapeFormula } from '../../src/files/formula.js';
+import { escapeFormula, escapeFormulaFor, unescapeFormula } from '../../src/files/formula.js';
+
+const DELIMITERS = [',', ';', '\t', '|'];
 
 describe('formula protection', () => {
   test.each([
@@ -11,7 +13,6 @@ describe('formula protection', () => {
     '@SUM(1)',
     '|calc',
     '%x',
-    '\t=1',
     '\tplain',
     '\rplain',
     '  =1',
@@ -26,9 +27,6 @@ describe('formula protection', () => {
     '＋A1',
     '－A1',
     '＠x',
-    'fine\n=1',
-    'fine\r\n  @x',
-    'fine\r=1',
     "+cmd|' /C calc'!A0",
     '-1+cmd()',
     '+44 20 CALL',
@@ -40,8 +38,7 @@ describe('formula protection', () => {
     '-\ncmd()',
     '-5\r\ncmd()',
     '-\u2028a',
-    'fine\n-\u2028a',
-  ])('%j is escaped by one apostrophe and read back', (text) => {
+  ])('%j is escaped by one apostrophe and read back (77)', (text) => {
     expect(escapeFormula(text)).toBe(`'${text}`);
     expect(unescapeFormula(`'${text}`)).toBe(text);
   });
@@ -72,34 +69,79 @@ describe('formula protection', () => {
     'a+b\nc-d',
     'line\n-5',
     '50%',
-  ])('%j is left alone both ways', (text) => {
+    "type in ('-','+')",
+    "['a','-b';'=c']",
+    "'90s, - retro",
+    "'a','-b'",
+    'a, - b',
+    'Berlin; 3rd floor\n+49 30 1234\n-5%',
+  ])('%j is left alone both ways (77)', (text) => {
     expect(escapeFormula(text)).toBe(text);
     expect(unescapeFormula(text)).toBe(text);
   });
 
+  test.each([
+    ['fine\n=1', "'fine\n''=1"],
+    ['fine\r\n  @x', "'fine\r\n''  @x"],
+    ['fine\r=1', "'fine\r''=1"],
+    ['\t=1', "'\t''=1"],
+    ['- a\n- b', "'- a\n''- b"],
+    ['fine\n-\u2028a', "'fine\n''-\u2028a"],
+    ["x;=cmd|' /C calc'!A0;", "'x;''=cmd|' /C calc'!A0;"],
+    ['x\t＝1+1', "'x\t''＝1+1"],
+    ['x|+A1', "'x|''+A1"],
+    ['x;"=1', "'x;''\"=1"],
+    ["x;''=1", "'x;''''=1"],
+    ["'x;=1", "''x;''=1"],
+    ["=a;'=b", "'=a;'=b"],
+    ["'=a;'''@b", "''=a;'''''@b"],
+  ])('%j: what would be a cell of its own with another delimiter is escaped where it begins (77)', (text, written) => {
+    expect(escapeFormula(text)).toBe(written);
+    expect(unescapeFormula(written)).toBe(text);
+  });
+
+  test.each([
+    [';', 'x,=1', "'x,''=1"],
+    [';', 'x;=1', 'x;=1'],
+    ['\t', 'x\t=1;@a', "'x\t=1;''@a"],
+    ['|', 'x|-a,-b', "'x|-a,''-b"],
+  ])('in a file with the delimiter %j the others count: %j (77)', (delimiter, text, written) => {
+    expect(escapeFormulaFor(delimiter)(text)).toBe(written);
+    expect(unescapeFormula(written)).toBe(text);
+  });
+
   const nasty = fc.string({
-    unit: fc.constantFrom(...'=+-@\'"|% \t\r\n\u00a0\u200b＝－a1.,()/Ee\ufeff\u2028−'),
+    unit: fc.constantFrom(...'=+-@\'"|%;, \t\r\n\u00a0\u200b＝－a1.,()/Ee\ufeff\u2028−'),
     maxLength: 12,
   });
 
-  test('reading back what was written gives the text, for every text', () => {
-    const holds = (text: string) => unescapeFormula(escapeFormula(text)) === text;
+  test('reading back what was written gives the text, for every text and delimiter (77)', () => {
+    const holds = (text: string) =>
+      DELIMITERS.every((delimiter) => unescapeFormula(escapeFormulaFor(delimiter)(text)) === text);
     fc.assert(fc.property(nasty, holds), { numRuns: 20_000 });
     fc.assert(fc.property(fc.string({ unit: 'binary' }), holds), { numRuns: 2_000 });
   });
 
-  test('what is written never begins, in any line, with a character that starts a formula', () => {
+  test('no cell begins with what starts a formula, with whatever delimiter the file is opened (77)', () => {
+    const harmful = (cell: string) => {
+      const bare = cell.replace(/^[ \u00a0\u200b\ufeff]+/u, '');
+      const head = bare.split(/[,;\t|]/)[0] ?? '';
+      // Nothing can be called or read where a sign and a number come before a delimiter, with an exponent or without one.
+      const number = /^[+\-−][\d\s.]*\de[+-]?\d+\s*$/iu.test(head);
+      return /^[=@＝]/u.test(bare) || (/^[+\-－−]/u.test(bare) && !number && /[a-z|'"=@]/iu.test(head));
+    };
     fc.assert(
-      fc.property(nasty, (text) => {
-        const written = escapeFormula(text);
-        return !/^[=@\t\r]/.test(written) && (!/^[+-]/.test(written) || !/[a-df-z]/i.test(written.split(/[\r\n]/)[0]!));
+      fc.property(nasty, fc.constantFrom(...DELIMITERS), fc.constantFrom(...DELIMITERS), (text, own, opened) => {
+        const written = escapeFormulaFor(own)(text);
+        const cells = own === opened ? [written] : written.split(opened).flatMap((cell) => cell.split(/[\r\n]/));
+        return !cells.some(harmful);
       }),
-      { numRuns: 10_000 },
+      { numRuns: 20_000 },
     );
   });
 
-  test('a megabyte of triggers is settled in linear time', () => {
-    for (const piece of ['-1 ', '=', "'", ' ', '\n-', '-1(', '+1.']) {
+  test('a megabyte of triggers is settled in linear time (77, 89)', () => {
+    for (const piece of ['-1 ', '=', "'", ' ', '\n-', '-1(', '+1.', ";''=", ';-1 ', ",'", '\n"', ';', '\u00a0;']) {
       const text = piece.repeat(350_000);
       expect(unescapeFormula(escapeFormula(text))).toBe(text);
     }

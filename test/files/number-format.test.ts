@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { builtInCode } from '../../src/files/built-in-formats.js';
-import { numberFormat, roundDecimal } from '../../src/files/number-format.js';
-import { dateOfSerial, isoText, serialOfIso } from '../../src/files/serial-date.js';
+import { builtInCode } from '../../src/files/number/built-in-formats.js';
+import { dayPieces, renderDate, renderDay, type Token } from '../../src/files/number/date-format.js';
+import { numberFormat, roundDecimal } from '../../src/files/number/number-format.js';
+import { dateOfSerial, isoText, serialOfIso } from '../../src/files/number/serial-date.js';
 
 const show = (code: string, decimal: string) => numberFormat(code).show(decimal, false);
 
@@ -47,7 +48,41 @@ describe('numbers as a person sees them', () => {
     ['[>=100]"high";[<10]"low";0', '50', '50'],
     ['@', '12.5', '12.5'],
     ['"on";;"off"', '1', 'on'],
-    ['# ?/?', '0.5', '0.5'],
+    ['# ?/?', '0.5', '1/2'],
+    ['# ?/?', '0', '0'],
+    ['# ?/?', '2.25', '2 1/4'],
+    ['# ?/?', '-12.7', '-12 2/3'],
+    ['# ?/?', '0.99', '1'],
+    ['# ??/??', '123.456', '123 26/57'],
+    ['# ??/??', '7.0625', '7  1/16'],
+    ['# ???/???', '3.14159', '3  16/113'],
+    ['# ?/2', '0.5', '1/2'],
+    ['# ??/16', '0.6875', '11/16'],
+    ['# ??/16', '2.25', '2  4/16'],
+    ['# ??/16', '0', '0'],
+    ['# ??/100', '1.5', '1 50/100'],
+    ['# ??/100', '0.999', '1'],
+    ['?/?', '3.14159', '22/7'],
+    ['0 ?/?', '0.5', '0 1/2'],
+    ['# ?/?" in"', '2.25', '2 1/4 in'],
+    ['# ?/?;[Red]-# ?/?', '-2.25', '-2 1/4'],
+    [';;;', '12', ''],
+    ['[Red][<0]0.0;[Blue]0', '3', '3'],
+    ['[$-F400]h:mm:ss AM/PM', '0.5', '12:00:00 PM'],
+    ['[ss].00', '1.5', '129600.00'],
+    ['mm:ss.0', '0.00001', '00:00.9'],
+    ['_-* #,##0.00\\ [$€-407]_-;\\-* #,##0.00\\ [$€-407]_-', '-5', '-5.00 €'],
+    ['[$$-409]#,##0.00', '5', '$5.00'],
+    ['[$USD] #,##0.00', '5', 'USD 5.00'],
+    ['_-[$£-en-GB]* #,##0.00_-;-[$£-en-GB]* #,##0.00_-', '-5.5', '-£5.50'],
+    ['#,##0.00\\ [$€-x-euro2]', '5', '5.00 €'],
+    ['[$B/.-280A]#,##0', '5', 'B/.5'],
+    ['[$-en-US]h:mm AM/PM;@', '0.5', '12:00 PM'],
+    ['[$-x-systime]h:mm:ss AM/PM', '0.5', '12:00:00 PM'],
+    ['[$-en-US]mmmm d, yyyy;@', '45352', 'March 1, 2024'],
+    ['[$-ja-JP-x-gannen]yyyy-mm-dd', '45352', '2024-03-01'],
+    ['[$-x-sysdate]dddd, mmmm dd, yyyy', '45352', 'Friday, March 01, 2024'],
+    ['#,##0.00_);[Red]\\(#,##0.00\\)', '-1234.5', '(1,234.50)'],
     ['General" pcs"', '12', '12 pcs'],
     ['[Red]0.0', '-1.25', '-1.3'],
     ['[h]:mm', '1.5', '36:00'],
@@ -70,6 +105,16 @@ describe('numbers as a person sees them', () => {
     ['ddd mmm d', 'Thu Feb 29'],
     ['yyyy"年"m"月"d"日"', '2024年2月29日'],
     ['hh:mm:ss.00 d', '18:05:09.00 29'],
+    ['[$-407]d. mmmm yyyy;@', '29. February 2024'],
+    ['[$-1070000]d/mm/yyyy;@', '29/02/2024'],
+    ['[$-107041E]d mmm bbbb', '29 Feb 2567'],
+    ['B1d/mm/yyyy', '29/02/2024'],
+    ['[$-804]yyyy"年"m"月"d"日";@', '2024年2月29日'],
+    ['[$-411]ggge"年"', '2024年'],
+    ['[ENG][$-409]dd\\-mmm\\-yy', '29-Feb-24'],
+    ['[Black]dd/mm/yyyy', '29/02/2024'],
+    ['YYYY-MM-DD', '2024-02-29'],
+    ['[>=40000]yyyy;0', '2024'],
   ])('the date format %s', (code, shown) => {
     expect(numberFormat(code).kind).toBe('date');
     expect(show(code, '45351.7535763889')).toBe(shown);
@@ -161,5 +206,28 @@ describe('serial dates', () => {
 
   test('text that is no date has no serial number', () => {
     for (const text of ['2023-02-29', '2024-13-01', 'x', '2024-1-1']) expect(serialOfIso(text)).toBeUndefined();
+  });
+
+  test('formats of the day alone show what they show piece by piece', () => {
+    const code = fc.stringMatching(/^(?:y{1,5}|m{1,6}|d{1,5}|[,/])$/).map((text): Token => ({ kind: 'code', text }));
+    const literal = fc.string({ maxLength: 3 }).map((text): Token => ({ kind: 'literal', text }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof({ weight: 3, arbitrary: code }, literal), { maxLength: 8 }),
+        fc.integer({ min: 61, max: 2_958_465 }),
+        (tokens, serial) => {
+          const date = dateOfSerial(serial, false)!;
+          expect(renderDay(dayPieces(tokens)!, date)).toBe(renderDate(tokens, date, serial));
+        },
+      ),
+    );
+    for (const text of ['h', 's', 'AM/PM', 'e', 'bbbb', '.', '0', '@']) {
+      expect(
+        dayPieces([
+          { kind: 'code', text: 'd' },
+          { kind: 'code', text },
+        ]),
+      ).toBeUndefined();
+    }
   });
 });

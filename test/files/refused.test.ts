@@ -34,6 +34,9 @@ describe('files that are no table', () => {
     ],
     ['PDF', '%PDF-1.7\n%\xe2\xe3', 'a PDF document'],
     ['HTML under the name .xls', '\n<html><body><table><tr><td>1</td></tr></table></body></html>', 'an HTML page'],
+    ['HTML that begins with a row', '<tr><td>1</td></tr>', 'an HTML page'],
+    ['a web archive', 'MIME-Version: 1.0\r\nContent-Type: multipart/related\r\n', 'a web archive'],
+    ['SYLK', 'ID;PWXL;N;E\r\nP;PGeneral\r\nC;Y1;X1;K"A"\r\n', 'a SYLK file'],
     ['HTML with a document type', '<!DOCTYPE html>\n<html></html>', 'an HTML page'],
     ['HTML in UTF-16', Buffer.from('\ufeff<html><table>', 'utf16le'), 'an HTML page'],
     [
@@ -49,25 +52,16 @@ describe('files that are no table', () => {
       'neither text nor a workbook',
     ],
     ['an empty gzip file', gzipSync(''), 'empty once unpacked'],
-  ])('%s', async (_, content, words) => {
+  ])('%s is named as such (75)', async (_, content, words) => {
     expect(await refused(content)).toContain(words);
   });
 
   test.each<[string, Record<string, string>, string]>([
     ['a Word document', { 'word/document.xml': '<w/>' }, 'a Word document'],
     ['.xlsb', { 'xl/workbook.bin': 'x' }, '(.xlsb)'],
-    [
-      '.ods',
-      {
-        mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
-        'content.xml': '<x/>',
-        'META-INF/manifest.xml': '<x/>',
-      },
-      'OpenDocument spreadsheet (.ods)',
-    ],
     ['a zip of photographs', { 'a.jpg': 'x', 'b.jpg': 'y' }, 'holds no workbook (it holds: a.jpg, b.jpg)'],
     ['an empty zip', {}, 'it holds: nothing'],
-  ])('%s', async (_, parts, words) => {
+  ])('%s is named as such (75)', async (_, parts, words) => {
     expect(await refused(zipOf(Object.entries(parts).map(([name, data]) => ({ name, data }))))).toContain(words);
   });
 
@@ -91,19 +85,19 @@ describe('damaged and cut-off files', () => {
     expect(await refused(bad)).toContain('gzip file is damaged');
   });
 
-  test('a workbook cut at any place is refused', async () => {
+  test('a workbook cut at any place is refused (57)', async () => {
     const whole = good();
     for (let keep = 4; keep < whole.length; keep += 97) {
       expect(await refused(whole.subarray(0, keep))).toContain('damaged or cut off');
     }
   });
 
-  test('a wrong checksum, a wrong size, XML that ends early, a missing part', async () => {
+  test('a wrong checksum, a wrong size, XML that ends early, a missing part (57)', async () => {
     const spec = (replace: object) => bookOf({ sheets: [{ xml }], replace: { 'xl/worksheets/sheet1.xml': replace } });
     expect(await refused(spec({ statedCrc: 1 }))).toContain('checksum of xl/worksheets/sheet1.xml is wrong');
     expect(await refused(spec({ statedSize: 10 }))).toContain('sheet1.xml');
     expect(await refused(spec({ data: `<worksheet><sheetData>${xml}` }))).toContain('XML is cut off');
-    expect(await refused(spec({ name: 'xl/elsewhere.xml' }))).toContain('sheet1.xml is missing');
+    expect(await refused(spec({ name: 'xl/elsewhere.xml' }))).toContain('"Sheet1" has no part in the file');
   });
 
   test('a shared string that does not exist', async () => {
@@ -127,7 +121,7 @@ describe('damaged and cut-off files', () => {
 });
 
 describe('hostile files', () => {
-  test('a document type declaration is refused at sight, in every part', async () => {
+  test('a document type declaration is refused at sight, in every part (79)', async () => {
     const bomb = `<!DOCTYPE x [<!ENTITY a "${'lol'.repeat(1_000)}">]><x>&a;</x>`;
     for (const part of bookParts({ sheets: [{ xml }], strings: '<si/>' })) {
       if (part.name === '[Content_Types].xml') continue;
@@ -138,12 +132,12 @@ describe('hostile files', () => {
     }
   });
 
-  test('an undefined entity is refused', async () => {
+  test('an undefined entity is refused (79)', async () => {
     const cell = '<row r="1"><c t="str"><v>&file;</v></c></row>';
     expect(await refused(bookOf({ sheets: [{ xml: cell }] }))).toMatch(/sheet "Sheet1": uses the entity "&file;"/);
   });
 
-  test('a zip bomb is refused by the sizes it states, and by those it hides', async () => {
+  test('a zip bomb is refused by the sizes it states, and by those it hides (78)', async () => {
     const zeros = Buffer.alloc(3_000_000);
     const limits = { ratioFromBytes: 1_000_000, ratio: 100 };
     const bomb = (extra: object) =>
@@ -160,18 +154,18 @@ describe('hostile files', () => {
     );
   });
 
-  test('too many parts, parts of the same name, and names that leave the archive', async () => {
+  test('too many parts, parts of the same name, and names that leave the archive (78, 80)', async () => {
     const parts = bookParts({ sheets: [{ xml }] });
     const many = Array.from({ length: 30 }, (_, i) => ({ name: `f${i}`, data: '' }));
     expect(await refused(zipOf([...parts, ...many]), { zipEntries: 20 })).toContain('36 parts');
     expect(await refused(zipOf([...parts, parts[2]!]))).toContain('two parts are named xl/workbook.xml');
-    expect(await refused(zipOf([...parts, { name: '../../etc/passwd', data: 'x' }]))).toContain('invalid');
+    expect(await refused(zipOf([...parts, { name: '../../etc/passwd', data: 'x' }]))).toContain('leads out of it');
     expect(await refused(zipOf([...parts, { name: 'secret', data: 'x', flags: 1 }]))).toContain(
       'protected by a password',
     );
   });
 
-  test('shared strings beyond the limit, and a part that is too large to hold', async () => {
+  test('shared strings beyond the limit, and a part that is too large to hold (81)', async () => {
     const strings = `<si><t>${'x'.repeat(30_000)}</t></si>`.repeat(600);
     const spec = { sheets: [{ xml }], strings };
     expect(await refused(bookOf(spec), { sharedStringBytes: 8_000_000 })).toContain('texts of the workbook take more');

@@ -16,6 +16,7 @@ afterAll(() => {
 
 /** Writes a table of 25 columns; says how many rows were asked for, batch by batch, and its peak memory in MB at its end. */
 const SCRIPT = `
+import { readFile } from 'node:fs/promises';
 const [module, path, count, pause] = process.argv.slice(2);
 const { writeTable } = await import(module);
 const kinds = ['id', 'text', 'date', 'money', 'decimal', 'integer', 'boolean', 'text', 'text', 'text'];
@@ -32,7 +33,9 @@ async function* rows() {
 }
 const about = { title: 'Assets', facts: [] };
 const { rows: written } = await writeTable(path, columns, rows(), about);
-process.stdout.write(JSON.stringify({ written, peak: process.resourceUsage().maxRSS / 1024 }) + '\\n');
+// What a process reports of its own resources begins with the memory of the one that started it.
+const high = await readFile('/proc/self/status', 'utf8').then((text) => Number(/VmHWM:[^0-9]*([0-9]+)/.exec(text)[1]), () => process.resourceUsage().maxRSS);
+process.stdout.write(JSON.stringify({ written, peak: high / 1024 }) + '\\n');
 `;
 
 interface Writing {

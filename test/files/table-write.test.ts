@@ -106,7 +106,7 @@ describe('NDJSON', () => {
     JSON.parse(found);
   });
 
-  test('no heading is special', async () => {
+  test('no heading is special (82)', async () => {
     const headings = ['__proto__', 'constructor', 'say "hi"', 'a.b', '1', ''];
     const table = headings.map((heading) => ({ heading, kind: 'text' as const }));
     expect(await line(table, ['a', 'b', 'c', 'd', 'e', 'f'])).toBe(

@@ -2,13 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
 import ExcelJS from 'exceljs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvEncoder, encodable, writeCsv } from '../../src/files/csv-write.js';
+import { csvEncoder, encodable, writeCsv } from '../../src/files/csv/write.js';
+import { escapeFormulaFor } from '../../src/files/formula.js';
 import { openSource } from '../../src/files/open.js';
 import { copyPrivately, placeSafely, writeSafely } from '../../src/files/safe-write.js';
-import { writeWorkbook } from '../../src/files/xlsx-write.js';
+import { writeWorkbook } from '../../src/files/xlsx/write.js';
 import type { Cell } from '../../src/model/row.js';
 import { allRows, read, refusal, scratch } from './fixtures.js';
 
@@ -25,6 +27,70 @@ describe('CSV', () => {
       `a;"b;c";"say ""hi""";"x\ny";"x\ry"\r\n'=1;-5;" blank ";;"''=1"\r\n`.replace("'=1;-5", `"'=1";-5`),
     );
   });
+
+  test('writes what csv-stringify writes', () => {
+    const piece = fc.constantFrom(
+      'a',
+      'é',
+      ' ',
+      '"',
+      "'",
+      ',',
+      ';',
+      '\t',
+      '\n',
+      '\r',
+      '\u00a0',
+      '\ufeff',
+      '=',
+      '-',
+      '7',
+      '😀',
+    );
+    const cell = fc.oneof(fc.string({ unit: piece, maxLength: 6 }), fc.string());
+    const table = fc
+      .integer({ min: 1, max: 4 })
+      .chain((width) =>
+        fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 4 }),
+      );
+    const style = fc.record({
+      delimiter: fc.constantFrom(',', ';', '\t'),
+      newline: fc.constantFrom('\n', '\r\n', '\r'),
+      escapeFormulas: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(table, style, (rows, { delimiter, newline, escapeFormulas }) => {
+        const protect = escapeFormulas ? escapeFormulaFor(delimiter) : (text: string) => text;
+        const reference = stringify(
+          rows.map((row) => row.map(protect)),
+          {
+            delimiter,
+            record_delimiter: newline,
+            quoted_match: /[\r\n"']|^[\s\ufeff]|[\s\ufeff]$/u,
+            quoted_empty: rows[0]?.length === 1,
+          },
+        );
+        expect(csvEncoder({ delimiter, newline, escapeFormulas })(rows).toString()).toBe(reference);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    [',', 'x;=1', `"'x;''=1"`],
+    [';', 'x,=1', `"'x,''=1"`],
+    [';', 'x;=1', `"x;=1"`],
+    ['\t', 'x\t=1', `"x\t=1"`],
+    ['\t', 'x;=1', `"'x;''=1"`],
+  ])(
+    'in a file with the delimiter %j a cell %j is %s: what would be a cell of its own elsewhere is no formula (77)',
+    async (delimiter, cell, written) => {
+      const path = join(folder, 'delimited.csv');
+      await writeCsv(path, ['A', 'B'], [[[cell, 'y']]], { delimiter });
+      expect((await readFile(path, 'utf8')).split('\n')[1]).toBe(`${written}${delimiter}y`);
+      expect((await read(path, { delimiter, header_row: 1 })).rows[0]?.cells).toEqual([cell, 'y']);
+    },
+  );
 
   test.each([
     [{}, '61c3a40a'],
@@ -142,13 +208,13 @@ describe('private copies', () => {
     expect((await refusal(copyPrivately(join(folder, 'sub'), to))).message).toContain('a folder');
     expect((await refusal(copyPrivately(join(folder, 'fifo'), to))).message).toContain('a pipe');
     expect((await refusal(copyPrivately(join(folder, 'absent'), to))).message).toContain('no such file');
-    expect((await refusal(copyPrivately(await file('ten', '0123456789'), to, 9))).message).toContain(
+    expect((await refusal(copyPrivately(await file('ten', '0123456789'), to, { limit: 9 }))).message).toContain(
       'larger than 9 bytes',
     );
     await expect(stat(to)).rejects.toThrow();
   });
 
-  test('a file that grows while it is copied is refused', async () => {
+  test('a file that grows while it is copied is refused (58)', async () => {
     const from = await file('growing.csv', Buffer.alloc(40_000_000, 'x'));
     const to = join(folder, 'grown.csv');
     let copying = true;

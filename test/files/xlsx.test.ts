@@ -35,7 +35,7 @@ describe('cells', () => {
     ]);
   });
 
-  test('inline strings, formula results, booleans, errors, formulas without a result', async () => {
+  test('inline strings, formula results, booleans, errors, formulas without a result (71, 72)', async () => {
     const { rows } = await read(
       await sheet(
         `${HEAD}<row r="2"><c r="A2" t="inlineStr"><is><r><t>in</t></r><r><t xml:space="preserve"> line</t></r></is></c>` +
@@ -75,7 +75,7 @@ describe('cells', () => {
     expect(rows[0]!.cells[0]).toEqual({ t: 'n', value, shown: value });
   });
 
-  test('dates by number format, in the 1900 and the 1904 system', async () => {
+  test('dates by number format, in the 1900 and the 1904 system (68)', async () => {
     const formats = [
       14,
       'yyyy-mm-dd',
@@ -139,7 +139,7 @@ describe('cells', () => {
     ]);
   });
 
-  test('NUL, undecodable bytes and giant cells are faults of their row', async () => {
+  test('NUL, undecodable bytes and giant cells are faults of their row (64, 90)', async () => {
     const xml = Buffer.concat([
       Buffer.from(
         `${HEAD}<row r="2"><c t="inlineStr"><is><t>a_x0000_b</t></is></c></row><row r="3"><c/><c t="str"><v>x`,
@@ -180,7 +180,7 @@ describe('sheets', () => {
     { name: 'Deep', state: 'veryHidden', xml: data },
   ];
 
-  test('the first visible sheet that holds data; the others are named', async () => {
+  test('the first visible sheet that holds data; the others are named (74)', async () => {
     const { meta } = await read(await book({ sheets }));
     expect(meta.sheet).toBe('Größe');
     expect(meta.warnings).toContain('Further sheets are not read: "Empty", "Other".');
@@ -196,6 +196,11 @@ describe('sheets', () => {
   ])('sheet %j is %s', async (stated, name) => {
     const { meta } = await read(await book({ sheets }), { sheet: stated });
     expect(meta.sheet).toBe(name);
+  });
+
+  test('a number beyond the sheets may be a name', async () => {
+    const path = await book({ sheets: [...sheets, { ...sheets.find(({ name }) => name === 'Other')!, name: '2024' }] });
+    expect((await read(path, { sheet: 2024 })).meta.sheet).toBe('2024');
   });
 
   test('a wrong name lists the sheets and the nearest', async () => {
@@ -249,7 +254,7 @@ describe('rows', () => {
     expect(rows.map((row) => row.row)).toEqual([6, 7, 8]);
   });
 
-  test('hidden rows and columns are read, counted and said', async () => {
+  test('hidden rows and columns are read, counted and said (74)', async () => {
     const xml =
       '<cols><col min="2" max="3" hidden="1"/></cols><sheetData>' +
       '<row r="1" hidden="1"><c r="A1" t="str"><v>A</v></c><c t="str"><v>B</v></c><c t="str"><v>C</v></c></row>' +
@@ -260,7 +265,7 @@ describe('rows', () => {
     expect(meta.warnings).toContain('2 hidden columns are read like the others.');
   });
 
-  test('merged cells: only the first has the value; merged headings are said', async () => {
+  test('merged cells: only the first has the value; merged headings are said (73)', async () => {
     const xml = `<sheetData>${textRows([
       ['A', 'B', ''],
       ['1', '2', '3'],
@@ -300,7 +305,7 @@ describe('rows', () => {
     expect(rows).toEqual([{ row: 2, cells: ['1'] }]);
   });
 
-  test('a used range of the whole sheet costs nothing; more than 1,000 headings are refused', async () => {
+  test('a used range of the whole sheet costs nothing; more than 1,000 headings are refused (81, 90)', async () => {
     const styled = Array.from({ length: 16_384 }, () => '<c s="0"/>').join('');
     const xml =
       `<dimension ref="A1:XFD1048576"/><sheetData>${textRows([['A', 'B']])}<row r="2"><c><v>1</v></c>${styled}</row>` +

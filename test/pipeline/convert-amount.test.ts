@@ -42,6 +42,11 @@ describe('amounts with a point as the decimal sign', () => {
     ['1 234 567.5', '1234567.5'],
     ['1\u00a0234.5', '1234.5'],
     ['1\u202f234', '1234'],
+    ['$6,279,429', '6279429'],
+    ['EUR 5', '5'],
+    ['₹12,34,567.00', '1234567.00'],
+    ['(1,200.00)', '-1200.00'],
+    ['1,200.00-', '-1200.00'],
     ['5.-', '5.00'],
     ['Fr. 1’200.—', '1200.00'],
     ['1,234', '1234'],
@@ -67,6 +72,10 @@ describe('amounts with a point as the decimal sign', () => {
     '(-5)',
     '5--',
     '12%',
+    '12K',
+    '$1.5M',
+    '1 234,56',
+    '5 DR',
     '-',
     '$ -',
     '.',
@@ -93,6 +102,10 @@ describe('amounts with a comma as the decimal sign', () => {
   test.each([
     ['1.200,50', '1200.50'],
     ['1.200,50 €', '1200.50'],
+    ['1\u00a0234,56', '1234.56'],
+    ['1\u202f234,56 €', '1234.56'],
+    ['(1.200,00)', '-1200.00'],
+    ['1.200,00-', '-1200.00'],
     ['-0,5', '-0.5'],
     ['0,123', '0.123'],
     ['1.234', '1234'],
@@ -145,12 +158,44 @@ describe('the look at the first rows', () => {
     [['5,-'], ','],
     [['1,5', '1.5'], 'each'],
     [['12', 'abc', ''], '.'],
+    [['1.234'], 'each'],
+    [['1.234', '1,234'], 'each'],
+    [['1.234', '12,34,567.00'], '.'],
   ])('%j → %s', (cells, sign) => {
     expect(survey(...cells).rule.sign).toBe(sign);
   });
 
+  test('a mistyped cell among many that may be thousands does not turn all of them into decimals', () => {
+    const { rule, warning, evidence } = survey('1,100', '2,200', '12,000', '12,5');
+    expect(rule.sign).toBe('each');
+    expect(evidence).toBeUndefined();
+    expect(warning).toContain('only 1 cell of the first');
+    expect(code('1,100', rule)).toBe('not_a_number');
+    expect(code('12,5', rule)).toBe('12.5');
+    expect(survey('1.100', '2.200', '12.5').rule.sign).toBe('each');
+    // Two marks in one cell are no slip, and as many cells that show the sign as others decide.
+    expect(survey('1,100', '2,200', '12,000', '1.234,5').rule.sign).toBe(',');
+    expect(survey('1,100', '2,250', '12,5', '0,25').rule.sign).toBe(',');
+  });
+
   test('evidence names a cell and its row', () => {
     expect(survey('7', '1.234,56').evidence).toContain('"1.234,56" (row 3, Cost)');
+  });
+
+  test('evidence counts the cells that show the sign and those that say nothing', () => {
+    expect(survey('1,234.56', '1,234', '$7', 'n/a', '2.5').evidence).toBe(
+      'The decimal sign is ".": "1,234.56" (row 2, Cost); 2 cells of the first 5 rows show it, 2 say nothing.',
+    );
+    expect(survey('0,5').evidence).toMatch(/; 1 cell of the first 1 rows shows it\.$/);
+  });
+
+  test('a point before three digits is refused where no cell tells what it means', () => {
+    const { rule, warning } = survey('1.234', '500');
+    expect(warning).toMatch(/could not be told: .*"1\.234" \(row 2, Cost\) may be a whole or a decimal number/);
+    expect(code('1.234', rule)).toBe('not_a_number');
+    expect(code('500', rule)).toBe('500');
+    expect(code('1.234', survey('1.234', '0,5').rule)).toBe('1234');
+    expect(code('1.234', survey('1.234', '0.5').rule)).toBe('1.234');
   });
 
   test('without evidence a warning names a cell that has two readings', () => {

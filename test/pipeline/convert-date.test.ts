@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { SheetRow } from '../../src/model/row.js';
 import { compileDateFormat, type DateFormat } from '../../src/pipeline/date-format.js';
+import { surveyDateOrder } from '../../src/pipeline/date-survey.js';
 import { dateByItself, dateInFormats } from '../../src/pipeline/date-text.js';
 
 const read = (result: ReturnType<typeof dateByItself>) => (typeof result === 'string' ? result : result.refused);
@@ -37,6 +39,28 @@ describe('dates of which the job states no format', () => {
     ['3rd May 1999', '1999-05-03'],
     ['31-Dec-68', '2068-12-31'],
     ['31-Dec-69', '1969-12-31'],
+    ['1. März 2024', '2024-03-01'],
+    ['31. Dezember 2024', '2024-12-31'],
+    ['3. Mai 2024', '2024-05-03'],
+    ['12 Jän. 2024', '2024-01-12'],
+    ['1er janvier 2024', '2024-01-01'],
+    ['14 juillet 2024', '2024-07-14'],
+    ['2 ao\u0075\u0302t 2024', '2024-08-02'],
+    ['5 févr. 2024', '2024-02-05'],
+    ['1º de enero de 2024', '2024-01-01'],
+    ['15 de septiembre de 2024', '2024-09-15'],
+    ['9 dicembre 2024', '2024-12-09'],
+    ['28 maart 2024', '2024-03-28'],
+    ['25 de dezembro de 2024', '2024-12-25'],
+    ['7 out. 2024', '2024-10-07'],
+    ['Thursday, December 1, 2016', '2016-12-01'],
+    ['Do, 1. Dezember 2016', '2016-12-01'],
+    ['lundi 1 février 2021', '2021-02-01'],
+    ['mar 5, 2024', '2024-03-05'],
+    ['Someday, December 1, 2016', 'not_a_date'],
+    ['2024-Jan-31', '2024-01-31'],
+    ['Sept 5, 2024', '2024-09-05'],
+    ['22nd August 2024', '2024-08-22'],
     ['30 Feb 2020', 'not_a_date'],
     ['Foo 1, 2016', 'not_a_date'],
     ['Dec 2016', 'not_a_date'],
@@ -68,6 +92,80 @@ describe('dates of which the job states no format', () => {
   });
 });
 
+describe('the order of day and month, proven by the cells of the column', () => {
+  const survey = (...cells: string[]) =>
+    surveyDateOrder(
+      { heading: 'Bought', index: 0 },
+      cells.map((cell, at): SheetRow => ({ row: at + 2, cells: [cell] })),
+    );
+  const proof = ['25/12/2024', '13/01/2024', '31/03/2023', '17/05/2022', '28/02/2024'];
+
+  test('five cells of one order and none of the other decide, and are cited', () => {
+    const { orders, evidence, warnings } = survey('01/02/2024', '05/05/2024', '2024-01-31', ...proof);
+    expect(warnings).toEqual([]);
+    expect(evidence).toEqual([
+      '"Bought": dates such as "01/02/2024" (row 2) are read as `d/M/yyyy`: of 7 dates in the first 8 rows 5 can be read in this order only, such as "25/12/2024" (row 5), and none in the other.',
+    ]);
+    expect(dateByItself('01/02/2024', orders)).toBe('2024-02-01');
+    expect(dateByItself('25/12/2024', orders)).toBe('2024-12-25');
+    expect(dateByItself('2024-01-31', orders)).toBe('2024-01-31');
+    expect(read(dateByItself('31/02/2024', orders))).toBe('not_a_date');
+  });
+
+  test('the month first', () => {
+    const { orders } = survey('4/12/2012', ...proof.map((text) => text.replace(/^(\d+)\/(\d+)/, '$2/$1')));
+    expect(dateByItself('4/12/2012', orders)).toBe('2012-04-12');
+    expect(dateByItself('4/12/2012 0:00:00', orders)).toBe('2012-04-12');
+  });
+
+  test('where day and month are the same number, either order reads the day', () => {
+    const monthFirst = survey('4/12/2012', ...proof.map((text) => text.replace(/^(\d+)\/(\d+)/, '$2/$1'))).orders;
+    expect(dateByItself('01/01/2024', monthFirst)).toBe('2024-01-01');
+    expect(dateByItself('5/05/2024', monthFirst)).toBe('2024-05-05');
+    expect(dateByItself('05/05/2024', survey('4/12/2012', ...proof).orders)).toBe('2024-05-05');
+  });
+
+  test('a later cell that contradicts the proof is refused, not read in its own order', () => {
+    const refused = dateByItself('12/25/2024', survey('01/02/2024', ...proof).orders);
+    expect(refused).toMatchObject({ refused: 'ambiguous_date' });
+    expect(typeof refused === 'string' ? '' : refused.why).toMatch(
+      /25 December 2024 only, with the month first, but the day comes first in this column: of 6 dates .*dates: \[M\/d\/yyyy\]/,
+    );
+  });
+
+  test.each<[string, string[]]>([
+    ['four cells', proof.slice(1)],
+    ['one cell of the other order', [...proof, '12/25/2024']],
+    ['cells with another mark', proof.map((text) => text.replaceAll('/', '.'))],
+    ['cells with another length of the year', proof.map((text) => text.replace('/20', '/'))],
+    ['less than a tenth of the dates', [...proof, ...Array<string>(60).fill('01/04/2024')]],
+    ['cells of which day and month are equal', Array<string>(9).fill('05/05/2024')],
+    ['no other cell', []],
+  ])('%s prove nothing: the date is ambiguous', (_, cells) => {
+    const { orders, warnings, evidence } = survey('01/02/2024', ...cells);
+    expect(read(dateByItself('01/02/2024', orders))).toBe('ambiguous_date');
+    expect(evidence).toEqual([]);
+    expect(warnings.join()).toMatch(
+      /day and month cannot be told apart, as in "01\/02\/2024" \(row 2\); such rows are refused/,
+    );
+  });
+
+  test('dates that leave no doubt need no proof', () => {
+    expect(survey(...proof)).toEqual({ orders: new Map(), evidence: [], warnings: [] });
+  });
+
+  test('years in front are never taken for days', () => {
+    const { orders } = survey('24-06-15', '25-12-99', '13-01-98', '31-03-97', '17-05-96', '28-02-95', '99-12-31');
+    expect(read(dateByItself('24-06-15', orders))).toBe('ambiguous_date');
+  });
+});
+
+test('the serial number of a date is not guessed, and the fault says what it may be', () => {
+  const refused = dateByItself('45292');
+  expect(refused).toMatchObject({ refused: 'not_a_date', why: expect.stringContaining('serial number of a date') });
+  expect(dateByItself('12345678')).toMatchObject({ why: expect.not.stringContaining('serial') });
+});
+
 describe('stated formats', () => {
   test.each([
     ['dd/MM/yyyy', '01/02/2024', '2024-02-01'],
@@ -78,6 +176,8 @@ describe('stated formats', () => {
     ['dd.MM.yy', '01.02.68', '2068-02-01'],
     ['dd.MM.yy', '01.02.69', '1969-02-01'],
     ['d MMM yyyy', '1 feb. 2024', '2024-02-01'],
+    ['d. MMMM yyyy', '1. März 2024', '2024-03-01'],
+    ['d MMMM yyyy', '15 septiembre 2024', '2024-09-15'],
     ['d MMMM yyyy', '1 FEBRUARY 2024', '2024-02-01'],
     ['MMMM d, yyyy', 'September 9, 2024', '2024-09-09'],
     ['yyyyMMdd', '20240229', '2024-02-29'],

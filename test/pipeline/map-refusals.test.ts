@@ -19,7 +19,7 @@ describe('a job that does not fit the file or the service is refused', () => {
       /the file has "Item Name", "Serial number", "Cost"/,
     ],
     [
-      'colliding headings',
+      'colliding headings (66)',
       { columns: { Name: 'name' } },
       ['Name', 'NAME '],
       /several columns.*"Name" \(column 1\), "NAME" \(column 2\)/,
@@ -216,4 +216,12 @@ describe('what is accepted', () => {
   test('a heading mapped to ~ may be missing', () => {
     expect(mappingOf({ columns: { 'Item Name': 'name', Gone: null } }, HEADINGS).fields).toEqual(['name']);
   });
+});
+
+test('a job whose headings are not on the sheet that was read hears which sheet that was', () => {
+  const compile = (source: NonNullable<JobText['source']>) =>
+    mappingOf({ columns: { Name: 'name' }, source }, ['Inventory'], { meta: { sheet: 'Read me' }, format: 'xlsx' });
+  const words = 'The headings are those in row 1 of the sheet "Read me"; if the table stands on another sheet, name it';
+  expect(() => compile({})).toThrow(words);
+  expect(() => compile({ sheet: 1 })).toThrow(/Correct the job file or the headings\.$/);
 });

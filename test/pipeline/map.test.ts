@@ -39,7 +39,7 @@ describe('headings', () => {
     expect(mappingOf({ columns: { Name: 'name' } }, ['Name']).warnings).toEqual([]);
   });
 
-  test('headings that collide are harmless where they are not mapped', () => {
+  test('headings that collide are harmless where they are not mapped (66)', () => {
     const mapping = mappingOf({ columns: { Name: 'name' } }, ['Note', 'Name', 'note ']);
     expect(mapping.mapRow(row(['a', 'b', 'c'])).set).toEqual({ name: 'b' });
   });

@@ -76,14 +76,14 @@ export function metaOf(headings: readonly string[], format: SourceFormat = 'csv'
 export function mappingOf(
   job: JobText,
   headings: readonly string[],
-  more: { sample?: readonly SheetRow[]; format?: SourceFormat } = {},
+  more: { sample?: readonly SheetRow[]; format?: SourceFormat; meta?: Partial<SourceMeta> } = {},
 ): Mapping {
   const [first] = Object.values(job.columns);
   const key = typeof first === 'string' ? first : (first?.field ?? 'name');
   const parsed = importJob.parse({ kind: 'import', resource: 'asset', match: { key }, ...job });
   return compileMapping({
     job: parsed,
-    meta: metaOf(headings, more.format),
+    meta: { ...metaOf(headings, more.format), ...more.meta },
     spec: resourceSpec(parsed.resource),
     catalogue: CATALOGUE,
     sample: more.sample ?? [],

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { fault, type IssueCode } from '../../src/model/issue.js';
 import { type Fields, type Value, valueText } from '../../src/model/value.js';
-import { decodeRow, encodeRow } from '../../src/pipeline/codec.js';
 import { makeConverter } from '../../src/pipeline/convert.js';
 import { repeatsName, withoutRepeats } from '../../src/pipeline/repeats.js';
 import type { ResolvedRow } from '../../src/pipeline/resolve.js';
@@ -163,16 +162,6 @@ describe('what a cell says beyond its value', () => {
 
   test('is not kept where the job translates the text', () => {
     expect(cells([' A ', '1'], { a: 'B' })).toBeUndefined();
-  });
-
-  test('survives the disk', () => {
-    const row = { ref: { row: 2 }, set: { a: 'x' }, issues: [], cells: { a: ' x ' }, escaped: { a: "' x " } };
-    expect(decodeRow(encodeRow(row))).toEqual(row);
-    expect(decodeRow(encodeRow({ ref: { row: 2 }, set: {}, issues: [] }))).toEqual({
-      ref: { row: 2 },
-      set: {},
-      issues: [],
-    });
   });
 });
 

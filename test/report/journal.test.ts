@@ -8,7 +8,8 @@ import fc from 'fast-check';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RunError } from '../../src/model/error.js';
-import { type Entry, openJournal, readJournal } from '../../src/report/journal.js';
+import { OUTCOMES } from '../../src/model/outcome.js';
+import { type Entry, headOf, openJournal, parseLine, readJournal } from '../../src/report/journal.js';
 import { outcome } from './sample.js';
 
 let dir: string;
@@ -46,6 +47,37 @@ describe('journal', () => {
       expect(line).toBe(`${crc32(line.slice(9)).toString(16).padStart(8, '0')} ${JSON.stringify(entry)}`);
       expect(bytes[offset + length]).toBe(10);
     }
+  });
+
+  test('the head of a line tells what the line tells, or nothing', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 60 });
+    const row = fc.integer({ min: 1 });
+    const outcomes = fc
+      .record({ row, sheet: fc.option(text, { nil: undefined }), kind: fc.constantFrom(...OUTCOMES), key: text })
+      .map(({ row: number, sheet, kind, key }): Entry => {
+        const ref = sheet === undefined ? { row: number } : { sheet, row: number };
+        return { t: 'outcome', outcome: { ref, kind, key, attempts: 0, issues: [], changed: [] } };
+      });
+    const intents = fc.record({ row, key: text }).map(({ row: number, key }) => ({ ...intent(number), key }) as Entry);
+    let told = 0;
+    fc.assert(
+      fc.property(fc.oneof(outcomes, intents, fc.constant(run)), fc.nat(), (entry, at) => {
+        const json = Buffer.from(JSON.stringify(entry));
+        const line = Buffer.concat([Buffer.from(`${crc32(json).toString(16).padStart(8, '0')} `), json]);
+        const head = headOf(line);
+        if (head) {
+          told++;
+          const { t } = entry;
+          if (t === 'outcome') expect(head).toEqual({ t, row: entry.outcome.ref.row, kind: entry.outcome.kind });
+          else if (t === 'intent') expect(head).toEqual({ t, row: entry.row });
+          else expect.fail(t);
+        }
+        line[at % line.length]! ^= 1;
+        expect(headOf(line)).toBeUndefined();
+        expect(parseLine(line, 'journal', 1)).toBeUndefined();
+      }),
+    );
+    expect(told).toBeGreaterThan(0);
   });
 
   test('any text survives: line ends, lone surrogates, control characters', async () => {
@@ -165,7 +197,13 @@ describe('journal', () => {
 
 /** The journal's own source as plain JavaScript, and a script that appends until it kills itself between two flushes. */
 async function compiledWriter(folder: string): Promise<string> {
-  for (const name of ['report/journal', 'report/durable-lines', 'report/line-blocks', 'model/error']) {
+  for (const name of [
+    'report/journal',
+    'report/durable-lines',
+    'report/line-blocks',
+    'model/error',
+    'trace/milestones',
+  ]) {
     const source = await readFile(new URL(`../../src/${name}.ts`, import.meta.url), 'utf8');
     const { outputText } = ts.transpileModule(source, {
       compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true },

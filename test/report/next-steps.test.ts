@@ -122,7 +122,7 @@ describe('refusals that stopped a run while it was writing', () => {
   test('of an import: the rejected file holds all that is left', () => {
     const braked = summary({ created: 20, rejected: 3, not_attempted: 37 }, { status: 'braked', reason });
     expect(next(braked)).toContain('correct what the service refused in rejected.csv');
-    expect(steps(braked)).toContain('the 40 rows that are not in yet');
+    expect(steps(braked)).toContain('the 40 rows that need a person or were not reached');
     expect(`${next(braked)} ${steps(braked)}`).not.toMatch(/--force|runs approve/);
   });
 });

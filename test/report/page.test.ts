@@ -108,7 +108,7 @@ describe('report.html', () => {
     expect(page).toContain('&amp;amp;');
   });
 
-  test('control characters and writing directions stay inside their value', () => {
+  test('control characters and writing directions stay inside their value (91)', () => {
     const key = 'a\u0000\u001b[31m\u202eb';
     const page = reportPage(summary({ invalid: 1 }), new Map([['invalid', [outcome(2, 'invalid', { key })]]]));
     expect(page).toContain('<bdi>a\u2400\u241b[31m\u202eb</bdi>');
@@ -207,7 +207,7 @@ describe('console summary', () => {
     ]);
   });
 
-  test('a value cannot write to the terminal', () => {
+  test('a value cannot write to the terminal (91)', () => {
     const text = summaryText(summary({ invalid: 1 }, { warnings: ['a\u001b[2J\nb\u202e'], reason: 'x\u0007' }));
     expect(text).toContain('Note: a[2J b\n');
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);

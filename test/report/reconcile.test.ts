@@ -5,7 +5,7 @@ import ExcelJS from 'exceljs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
-import { openArchive } from '../../src/files/zip.js';
+import { openArchive } from '../../src/files/package/zip.js';
 import { type Cell, shownText } from '../../src/model/row.js';
 import { summaryText } from '../../src/report/console.js';
 import { writeReports } from '../../src/report/finish.js';

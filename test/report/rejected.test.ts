@@ -5,7 +5,7 @@ import ExcelJS from 'exceljs';
 import iconv from 'iconv-lite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { writeWorkbook } from '../../src/files/xlsx-write.js';
+import { writeWorkbook } from '../../src/files/xlsx/write.js';
 import { fault } from '../../src/model/issue.js';
 import type { Cell, SheetRow } from '../../src/model/row.js';
 import type { OpenSource, SourceMeta } from '../../src/model/source.js';
@@ -221,6 +221,16 @@ describe('rejected.xlsx', () => {
     await writeWorkbook(join(dir, 'in.xlsx'), { sheet: 'Inventory', headings, rows });
     return openSource(join(dir, 'in.xlsx'));
   }
+
+  test('a formula without a stored result is an error here, because other rows stand around it', async () => {
+    const rows = [{ cells: ['a', { t: 'f', formula: 'A2*2' }] }] as const;
+    await writeWorkbook(join(dir, 'in.xlsx'), { sheet: 'Inventory', headings: ['Name', 'Cost'], rows });
+    const { path, bytes } = await reject(await openSource(join(dir, 'in.xlsx')));
+    expect((await all(await openSource(path)))[0]?.cells.slice(0, 2)).toEqual(['a', { t: 'e', value: '#REF!' }]);
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.load(bytes as unknown as ArrayBuffer);
+    expect(JSON.stringify(book.worksheets[0]?.getCell('B2').note)).toContain('=A2*2 stood here');
+  });
 
   test('cells keep their kind, the sheet its name; our columns follow and are replaced the next time', async () => {
     const { path } = await reject(await workbook());

@@ -86,7 +86,7 @@ test('the page of an undo speaks of records that were put back', () => {
     'Some records need a person',
     'What became of the records',
     'Every record that the run wrote has exactly one outcome.',
-    'Put back 12 85.7% The record has its earlier values again.',
+    'Put back updated 12 85.7% The record has its earlier values again.',
     'Changed since: 1 record',
     'Look at the record below in the service',
   ])

@@ -14,7 +14,7 @@ const JOB = {
   constants: { 'category.name': 'Server', 'category.subcategory': 'Rack' },
 };
 const FAST = { env: { ROWFERRY_TIMEOUT: '0.3', ROWFERRY_CONCURRENCY: '1' } };
-const ROWS = 8;
+const ROWS = 30;
 const assets = (cost = '10.00', rows = ROWS) =>
   desk.file(
     'a.csv',

@@ -41,7 +41,7 @@ describe('settings of the worker', () => {
     expect(resolve({ ROWFERRY_HTTP: '1' }, { http: 'off' }).http).toBeUndefined();
   });
 
-  it('names what is wrong, never what is secret', () => {
+  it('names what is wrong, never what is secret (86)', () => {
     const faults = faultsOf({
       ROWFERRY_HTTP: '70000',
       ROWFERRY_LEASE: '0',

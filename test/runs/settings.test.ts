@@ -129,9 +129,11 @@ describe('settings', () => {
     ['ROWFERRY_TIMEOUT', '0', 'number from'],
     ['ROWFERRY_PATIENCE', 'long', 'number from'],
     ['ROWFERRY_SETTLE_WINDOW', '1;2', 'seconds parted by commas'],
+    ['ROWFERRY_SETTLE_WINDOW', '5,1', 'must ascend'],
+    ['ROWFERRY_SETTLE_WINDOW', '1,1', 'must ascend'],
     ['ROWFERRY_STRICT', 'maybe', '1 or 0'],
     ['ROWFERRY_LOG_LEVEL', 'loud', 'one of: fatal'],
-  ])('refuse %s=%s and never quote a secret', (name, value, words) => {
+  ])('refuse %s=%s and never quote a secret (86)', (name, value, words) => {
     const faults = faultsOf({ [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(name);
@@ -177,7 +179,7 @@ describe('settings', () => {
     expect(resolve({ ROWFERRY_API_TOKEN: 'from-shell' }).auth).toEqual({ kind: 'token', token: 'from-shell' });
   });
 
-  it('warn of readable traffic, and refuse it when strict', () => {
+  it('warn of readable traffic, and refuse it when strict (87)', () => {
     const remote = { ROWFERRY_API_URL: 'http://records.example', ROWFERRY_QUEUE_URL: 'redis://queue.example:6379' };
     expect(resolve(remote).warnings).toHaveLength(3);
     expect(faultsOf({ ...remote, ROWFERRY_STRICT: '1' }).join('\n')).toContain('no password');

@@ -172,6 +172,8 @@ describe('switches', () => {
     expect([await post(), await put()]).toEqual([[201, ''], 201]);
     sandbox.setSwitches({ writeStatus: 204 });
     expect([await post(), await put()]).toEqual([[204, ''], 204]);
+    sandbox.setSwitches({ writeStatus: 'default', responses: 'full' });
+    expect((await post())[1]).toContain('"name":"A"');
   });
 
   it('wraps: a single record is a list of one', async () => {
@@ -238,7 +240,18 @@ describe('switches', () => {
     expect(Object.keys(DEFAULT_SWITCHES).sort()).toEqual(
       [
         ...['filters', 'uniqueField', 'omittedOnPut', 'undocumentedOnPut', 'errorFormat', 'patch', 'probe', 'dates'],
-        ...['country', 'pastEnd', 'lag', 'writeStatus', 'wraps', 'trimsText', 'cutsText', 'slashes', 'retryAfter'],
+        ...[
+          'responses',
+          'country',
+          'pastEnd',
+          'lag',
+          'writeStatus',
+          'wraps',
+          'trimsText',
+          'cutsText',
+          'slashes',
+          'retryAfter',
+        ],
       ].sort(),
     );
   });

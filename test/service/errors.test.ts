@@ -94,18 +94,33 @@ test('long answers are cut at 2,000 characters, deep ones do not matter', () => 
   expect(readMessages(400, 'y'.repeat(1_000_000))[0]?.text.length).toBe(2_000);
 });
 
-test('control characters and terminal sequences are taken out', () => {
+test('control characters and terminal sequences are taken out (91)', () => {
   expect(read({ detail: 'a\u001b[31mred\u001b[0m\u0007b\r\nc\u202ed' })).toBe('ared b c d');
 });
 
-test('secrets are replaced in every form they may take', () => {
+test.each([
+  ['in an address', (secret: string) => encodeURIComponent(secret)],
+  ['in a form', (secret: string) => encodeURIComponent(secret).replaceAll('%20', '+')],
+  ['in JSON', (secret: string) => JSON.stringify({ secret })],
+  ['packed', (secret: string) => Buffer.from(secret).toString('base64')],
+  ['packed for addresses', (secret: string) => Buffer.from(secret).toString('base64url')],
+  ['as a password', (secret: string) => Buffer.from(`:${secret}`).toString('base64')],
+])('a secret %s is replaced (86)', (_, form) => {
+  for (const secret of ['planted/token+9', 'pl"anted token', 'ümläut>>??token']) {
+    const said = scrub(`refused ${form(secret)} here`, [secret]);
+    expect(said).toMatch(/^refused .*\*\*\*.* here$/);
+    for (const packed of [secret, form(secret).replace(/=+$/, '')]) expect(said).not.toContain(packed);
+  }
+});
+
+test('secrets are replaced in every form they may take (86)', () => {
   const secrets = ['s3cr3t/with "quotes"', 'abc'];
   const said = `Bearer abcdef.ghi and s3cr3t/with "quotes" and ${encodeURIComponent(secrets[0] ?? '')} and abc`;
   expect(scrub(said, secrets)).toBe('Bearer *** and *** and *** and abc');
   expect(messageLine(readMessages(400, JSON.stringify({ detail: said }), secrets))).not.toContain('s3cr3t');
 });
 
-test('whatever the body, there is a message, it is bounded, and no secret is in it', () => {
+test('whatever the body, there is a message, it is bounded, and no secret is in it (86)', () => {
   const secret = 'planted-secret';
   fc.assert(
     fc.property(fc.anything({ withNullPrototype: false }), fc.boolean(), (value, raw) => {

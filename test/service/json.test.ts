@@ -26,9 +26,11 @@ test.each(['', '{', '{"a":99999999999999.99', '[1e999]', 'NaN', '{"a":9999999999
   },
 );
 
-test('a heading called __proto__ stays a heading', () => {
+test('a heading called __proto__ stays a heading (82)', () => {
   const read = parseJson('{"__proto__":{"x":99999999999999.99},"b":1}') as Record<string, unknown>;
   expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+  expect(read).not.toHaveProperty('x');
+  expect(read['b']).toBe(1);
   expect(stringifyBody({ ['__proto__x']: 1 })).toBe('{"__proto__x":1}');
 });
 

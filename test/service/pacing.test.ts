@@ -14,11 +14,11 @@ test.each([
   ['Wed, 01 May 2024 00:00:07 GMT', 7_000],
   ['Tue, 30 Apr 2024 00:00:00 GMT', 1_000],
   ['Fri, 01 May 2054 00:00:00 GMT', 900_000],
-])('Retry-After %s is a pause of %i ms', (value, ms) => {
+])('Retry-After %s is a pause of %i ms (9)', (value, ms) => {
   expect(retryAfter(value, undefined, simClock())).toBe(ms);
 });
 
-test('a Retry-After date is measured against the clock of the service', () => {
+test('a Retry-After date is measured against the clock of the service (7)', () => {
   const date = 'Wed, 01 May 2024 01:00:00 GMT';
   expect(retryAfter('Wed, 01 May 2024 01:00:09 GMT', date, simClock())).toBe(9_000);
 });
@@ -29,7 +29,7 @@ test('a Retry-After that cannot be read is none', () => {
 });
 
 test.each([20, 200, 1_000])(
-  'a hidden limit that moves 50 → 5 → 50 a second is found again, at %i ms',
+  'a hidden limit that moves 50 → 5 → 50 a second is found again, at %i ms (8)',
   async (latencyMs) => {
     const clock = simClock();
     const stop = new AbortController();
@@ -147,7 +147,7 @@ test('a fixed ceiling of requests per second is kept in every second', async () 
   expect(served.length).toBeGreaterThan(0.97 * 40 * 20);
 });
 
-test('nobody passes before a stated pause is over, and a repetition passes first', async () => {
+test('nobody passes before a stated pause is over, and a repetition passes first (7)', async () => {
   const clock = simClock();
   const pacer = openPacer({ maxInFlight: 1, clock, random: seeded(3) });
   const order: string[] = [];

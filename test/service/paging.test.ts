@@ -41,7 +41,7 @@ test.each([0, 1, 24, 25, 26, 50, 512])(
   },
 );
 
-test('pages are read in parallel from a real service, never by following next', async () => {
+test('pages are read in parallel from a real service, never by following next (85)', async () => {
   let inFlight = 0;
   let most = 0;
   const { url, seen } = await serve((response, one) => {

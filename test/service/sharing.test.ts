@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PaceReport } from '../../src/model/pace.js';
 import { openPacer, type Pacer, type PacerOptions } from '../../src/service/pacing.js';
+import type { Pass } from '../../src/service/waiting.js';
 import { type PlainPace, plainPace } from '../support/pace.js';
 import { seeded, simClock } from './sim-clock.js';
 import { most, traffic, usage } from './traffic.js';
@@ -27,7 +28,7 @@ function processes(count: number, more: Partial<PacerOptions> = {}) {
 }
 
 /** Through the gate, which may wait for the first word of the others. */
-async function enter(clock: ReturnType<typeof simClock>, pacer: Pacer): Promise<boolean> {
+async function enter(clock: ReturnType<typeof simClock>, pacer: Pacer): Promise<Pass> {
   const gate = Promise.resolve(pacer.enter(false));
   await clock.run(clock.now() + 5);
   return gate;

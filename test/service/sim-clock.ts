@@ -1,12 +1,16 @@
 import type { Clock } from '../../src/service/clock.js';
 
 /** Time that moves only when everything due has run. */
-export function simClock(): Clock & { run(untilMs: number): Promise<void> } {
+export function simClock(): Clock & { run(untilMs: number): Promise<void>; readonly waiting: number } {
   let now = 0;
   let serial = 0;
   const due: { at: number; serial: number; run: () => void }[] = [];
   return {
     now: () => now,
+    /** Timers that have not run. */
+    get waiting() {
+      return due.length;
+    },
     wall: () => Date.parse('2024-05-01T00:00:00Z') + now,
     after(ms, run) {
       const entry = { at: now + ms, serial: serial++, run };

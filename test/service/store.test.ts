@@ -53,6 +53,30 @@ test('a later record replaces an earlier one under its new key, also after openi
   }
 });
 
+test('a snapshot gives every record back in whatever order it is asked, while more are added', async () => {
+  const snapshot = await openSnapshot(fresh());
+  const record = (id: number) => ({ id, text: 'é'.repeat((id * 7919) % 900) });
+  const size = 3_000;
+  for (let id = 1; id <= size; id++) await snapshot.add(id, record(id), `${id}`, id);
+  const orders = [
+    (nth: number) => nth + 1,
+    (nth: number) => size - nth,
+    (nth: number) => ((nth * 1_009) % size) + 1,
+    (nth: number) => (nth % 3 === 0 ? ((nth * 1_009) % size) + 1 : nth + 1),
+  ];
+  for (const idOf of orders) {
+    for (let nth = 0; nth < size; nth++) {
+      const id = idOf(nth);
+      expect(await snapshot.get(id)).toEqual({ record: record(id), readAt: id });
+      if (nth % 500 === 0) await snapshot.add(size + 1, { id: size + 1, nth }, 'more', nth);
+    }
+    expect((await snapshot.get(size + 1))?.record).toEqual({ id: size + 1, nth: size - 500 });
+  }
+  const both = await Promise.all([5, 6, 900, 7, 8].map((id) => snapshot.get(id)));
+  expect(both.map((one) => one?.record)).toEqual([5, 6, 900, 7, 8].map(record));
+  await snapshot.close();
+});
+
 test('a hundred thousand records take little memory and open again', async () => {
   const path = fresh();
   const snapshot = await openSnapshot(path);

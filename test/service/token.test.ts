@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { client, json, refusal, serve } from './server.js';
 
-test('a token file is read again on 401, once for everybody, and each request goes out again', async () => {
+test('a token file is read again on 401, once for everybody, and each request goes out again (15)', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'rowferry-token-'));
   const path = join(dir, 'token');
   await writeFile(path, 'old-token-0001\n');
@@ -28,7 +28,7 @@ test('a token file is read again on 401, once for everybody, and each request go
   expect(seen.length).toBeLessThanOrEqual(38);
 });
 
-test('client credentials: one token for all, a new one after 401, the secret only at the token address', async () => {
+test('client credentials: one token for all, a new one after 401, the secret only at the token address (15)', async () => {
   let given = 0;
   const oauth = await serve((response) =>
     json(response, 200, { access_token: `access-${++given}`, token_type: 'Bearer' }),

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { openPacer } from '../../src/service/pacing.js';
-import { waitingLines } from '../../src/service/waiting.js';
+import { type Pass, waitingLines } from '../../src/service/waiting.js';
 import { seeded, simClock } from './sim-clock.js';
 
 /** Names of the waiters in the order in which they get their turn. */
@@ -36,7 +36,7 @@ test('a run that comes late gets every other turn, however many wait before it',
   const late = pacer.lane();
   expect(crowd.enter(false)).toBe(true);
   const went: string[] = [];
-  const into = (name: string) => (go: boolean) => went.push(go ? name : 'away');
+  const into = (name: string) => (go: Pass) => went.push(go ? name : 'away');
   for (let i = 0; i < 5_000; i++) void Promise.resolve(crowd.enter(false)).then(into('crowd'));
   for (let i = 0; i < 3; i++) void Promise.resolve(late.enter(false)).then(into('late'));
   for (let i = 0; i < 8; i++) {
@@ -61,7 +61,7 @@ test.each([
     const stopped = pacer.lane(stop.signal);
     const other = pacer.lane();
     const waiting = Array.from({ length: 3_000 }, (_, i) => stopped.enter(i % 7 === 0));
-    let passed: boolean | undefined;
+    let passed: Pass | undefined;
     void Promise.resolve(other.enter(false)).then((go) => {
       passed = go;
     });

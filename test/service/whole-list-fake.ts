@@ -1,4 +1,5 @@
-import type { Json, Page, Service } from '../../src/service/port.js';
+import { stringifyBody } from '../../src/service/json.js';
+import type { Json, Page, PageOptions, Service } from '../../src/service/port.js';
 
 /** Seeded numbers from 0 to 1 (mulberry32). */
 export function random(seed: number): () => number {
@@ -57,7 +58,7 @@ export function livingList(options: LivingOptions = {}): LivingList {
   let lastId = items.length * 3;
   const removed = new Set<number>();
   const asked: number[] = [];
-  const pending: { readonly number: number; readonly resolve: (page: Page) => void }[] = [];
+  const pending: Asked[] = [];
   let served = 0;
   let mostPending = 0;
   let turning = false;
@@ -72,7 +73,7 @@ export function livingList(options: LivingOptions = {}): LivingList {
     const results = items.slice((next.number - 1) * pageSize, next.number * pageSize).map(record);
     const past = next.number > 1 && results.length === 0;
     const page = { count: past ? 0 : items.length, results };
-    next.resolve(options.shape ? options.shape(page, next.number, items) : page);
+    next.resolve(asText(options.shape ? options.shape(page, next.number, items) : page, next));
   }
 
   const list: LivingList = {
@@ -106,10 +107,10 @@ export function livingList(options: LivingOptions = {}): LivingList {
     },
     service: {
       inFlightLimit: options.inFlightLimit ?? 16,
-      page: (_resource: string, number: number) =>
+      page: (_resource: string, number: number, _query: unknown, options: PageOptions = {}) =>
         new Promise<Page>((resolve) => {
           asked.push(number);
-          pending.push({ number, resolve });
+          pending.push({ ...options, number, resolve });
           mostPending = Math.max(mostPending, pending.length);
           if (!turning) setImmediate(turn);
           turning = true;
@@ -117,4 +118,17 @@ export function livingList(options: LivingOptions = {}): LivingList {
     } as unknown as Service,
   };
   return list;
+}
+
+interface Asked extends PageOptions {
+  readonly number: number;
+  readonly resolve: (page: Page) => void;
+}
+
+/** As the service answers who asks whether a page is known: with its text. */
+function asText(page: Page, { isKnown }: Asked): Page {
+  if (!isKnown) return page;
+  const { count, results } = page;
+  const text = stringifyBody({ count, results });
+  return isKnown(text) ? { count: 0, results: [], text, known: true } : { ...page, text };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPageLog } from '../../src/service/whole-list/page-log.js';
-import { type Rules, readPasses } from '../../src/service/whole-list/passes.js';
+import { type ReadPage, type Rules, readPasses } from '../../src/service/whole-list/passes.js';
 import { createSlots } from '../../src/service/whole-list/slots.js';
 import { backward, forward } from '../../src/service/whole-list/walk.js';
 import { listOf, RULES, readWholeList, type WholeList } from '../../src/service/whole-list.js';
@@ -150,7 +150,7 @@ async function seeing(seed: number, only: { mood?: Mood; kind?: Kind } = {}): Pr
 const label = ({ seed, mood, kind, ordered, parallel }: Story): string =>
   `seed ${seed} (${mood} ${kind}, ${ordered ? 'by id' : 'ordered'}, ${parallel} in flight)`;
 
-test('1,000 lists that change while they are read', async () => {
+test('1,000 lists that change while they are read (20, 21, 22)', async () => {
   const table = new Map<string, { verified: number; partial: number; passes: number[]; unionMissed: number }>();
   const wrong: string[] = [];
   let fewChanged = 0;
@@ -188,13 +188,13 @@ test('1,000 lists that change while they are read', async () => {
   expect(wrong).toEqual([]);
   expect(fewChanged).toBeGreaterThan(200);
   expect(fewVerified / fewChanged).toBeGreaterThan(0.9);
-});
+}, 120_000);
 
 /** The same reading under other rules. */
 async function readUnder(rules: Rules, { list, ordered, parallel }: Story): Promise<WholeList> {
   const log = await openPageLog(newFile(), '{}');
   const slots = createSlots(!ordered);
-  const read = (page: number) => list.service.page('asset', page);
+  const read: ReadPage = (page, pastEnd, isKnown) => list.service.page('asset', page, {}, { pastEnd, isKnown });
   const result = await readPasses(read, log, slots, rules, { ordered, parallel: () => parallel });
   return listOf(log, slots, result, ordered);
 }
@@ -236,10 +236,9 @@ test('verified lists hold each record as the last pass or a later answer showed 
   for (let seed = 1; seed <= 60; seed++) {
     const told = story(seed, { kind: 'edits', mood: 'heavy' });
     const { list, ordered, parallel } = told;
-    const pages = Math.max(1, Math.ceil(told.initial.length / 25));
-    const shownInLastPass = new Map<number, number>();
+    // A page that is as it was in the pass before is not shown again: its records are as they were.
+    const lastShown = new Map<number, number>();
     const file = newFile();
-    let seen = 0;
     const whole = await readWholeList(
       list.service,
       'asset',
@@ -249,15 +248,13 @@ test('verified lists hold each record as the last pass or a later answer showed 
         ordered,
         parallel,
         onRecords: (records) => {
-          seen++;
-          if (seen <= pages) return;
-          for (const { id, version } of records) shownInLastPass.set(id as number, version as number);
+          for (const { id, version } of records) lastShown.set(id as number, version as number);
         },
       },
     );
     for await (const batch of whole.read()) {
       for (const { id, version } of batch) {
-        if (version !== shownInLastPass.get(id as number)) throw new Error(`${label(told)}: record ${id} is old`);
+        if (version !== lastShown.get(id as number)) throw new Error(`${label(told)}: record ${id} is old`);
       }
     }
     if (whole.consistency === 'verified') verified++;

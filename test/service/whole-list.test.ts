@@ -154,7 +154,7 @@ describe('a service that is not as it should be', () => {
     },
   );
 
-  test('counts no more than a cap: what lies behind it is read all the same', async () => {
+  test('counts no more than a cap: what lies behind it is read all the same (25)', async () => {
     const { list, said } = await partial({
       size: 260,
       shape: (page) => ({ ...page, count: Math.min(page.count, 100) }),
@@ -163,7 +163,7 @@ describe('a service that is not as it should be', () => {
     expect(said).toContain('page 5: it holds more, although the service counts 100 records');
   });
 
-  test('repeats its last page for every number past the end', async () => {
+  test('repeats its last page for every number past the end (24)', async () => {
     const last = ({ items }: { items: readonly Json[] }): Json[] =>
       items.slice(Math.floor((items.length - 1) / 25) * 25);
     const shape: LivingOptions['shape'] = (page, _number, items) =>

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** Servers that suites start for themselves. */
+/** Servers that suites start for themselves, and libraries that they put under processes. */
 export type Found = { readonly path: string } | { readonly missing: string };
 
 const run = promisify(execFile);
@@ -23,6 +23,19 @@ export async function postgresServer(): Promise<Found> {
   return find('postgres', 'postgresql', async () => firstOf([...onPath('postgres'), ...(await debianFolders())]));
 }
 
+/** The library that makes a process see another time of day: `test/clock/wall-clock.ts`. */
+export async function fakeTime(): Promise<Found> {
+  return find('libfaketime', 'libfaketime', async () => firstOf(await libraryPaths(), constants.R_OK));
+}
+
+async function libraryPaths(): Promise<string[]> {
+  const roots = ['/usr/lib', '/usr/local/lib', '/usr/lib64'];
+  const below = await Promise.all(
+    roots.map(async (root) => (await readdir(root).catch(() => [])).map((name) => path.join(root, name))),
+  );
+  return [...roots, ...below.flat()].map((folder) => path.join(folder, 'faketime', 'libfaketimeMT.so.1'));
+}
+
 function onPath(name: string): string[] {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => path.join(folder, name));
@@ -34,10 +47,10 @@ async function debianFolders(): Promise<string[]> {
   return versions.map((version) => path.join(root, version, 'bin', 'postgres'));
 }
 
-async function firstOf(candidates: readonly string[]): Promise<string | undefined> {
+async function firstOf(candidates: readonly string[], mode = constants.X_OK): Promise<string | undefined> {
   for (const one of candidates) {
     if (
-      await access(one, constants.X_OK).then(
+      await access(one, mode).then(
         () => true,
         () => false,
       )

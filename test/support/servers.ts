@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { chown, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, it } from 'vitest';
+import { initialise } from '../../src/worker/store/embedded/initialise.js';
 import { postgresServer, redisServer } from './binaries.js';
 import { freePort, type ServerProcess, startServer } from './server-process.js';
 
@@ -32,6 +35,8 @@ export interface RedisServerOptions {
   /** As in `--maxmemory 4mb`. */
   readonly maxmemory?: string;
   readonly port?: number;
+  /** As it is right after its installation: no worker has ever seen it. */
+  readonly fresh?: boolean;
   /** A cluster of this one node. */
   readonly cluster?: boolean;
   /** A sentinel that watches the server on that port under the name `mymaster`. */
@@ -59,7 +64,7 @@ export async function privateRedis(options: RedisServerOptions = {}): Promise<Pr
     await redisAnswers(url);
     if (options.cluster) await asCluster(url);
   };
-  return server({
+  const made = await server({
     url,
     port,
     dir,
@@ -67,6 +72,14 @@ export async function privateRedis(options: RedisServerOptions = {}): Promise<Pr
     orderly: 'SIGTERM',
     crash: 'SIGKILL',
   });
+  if (!options.fresh) await asked(url, asKnownForLong);
+  return made;
+}
+
+/** A server that nobody knows yet hands out no lease for as long as one lasts: tests need not wait for that each time. */
+async function asKnownForLong(client: Redis): Promise<void> {
+  const id = /run_id:(\w+)/.exec(await client.info('server'))?.[1] ?? '';
+  await client.hset('{rowferry}:server', 'id', id, 'since', '0.000');
 }
 
 async function redisAnswers(url: string): Promise<void> {
@@ -240,6 +253,8 @@ export async function availableStores(): Promise<AvailableStore[]> {
 
 async function startStore(open: (() => Promise<PrivateServer>) | undefined): Promise<StoreServer> {
   const [home, server] = [await mkdtemp(path.join(tmpdir(), 'rowferry-home-')), await open?.()];
+  if (!open)
+    await cp(await emptyQueue(), path.join(home, 'queue'), { recursive: true, mode: constants.COPYFILE_FICLONE });
   return {
     url: server?.url,
     home,
@@ -249,6 +264,27 @@ async function startStore(open: (() => Promise<PrivateServer>) | undefined): Pro
     },
     ...(server && { server }),
   };
+}
+
+/**
+ * A queue folder as a first start makes it, to be copied: making it takes a processor some 5 s, and most tests are not about
+ * that. It is kept beside the temporary files for the next ones.
+ */
+async function emptyQueue(): Promise<string> {
+  const module = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const { version } = JSON.parse(await readFile(path.join(path.dirname(module), '../package.json'), 'utf8')) as {
+    version: string;
+  };
+  const folder = path.join(tmpdir(), `rowferry-empty-queue-${version}-${process.getuid?.() ?? ''}`);
+  if (existsSync(folder)) return folder;
+  const made = path.join(await mkdtemp(path.join(tmpdir(), 'rowferry-queue-')), 'queue');
+  await initialise(made);
+  // Another process may have been as quick; its folder is as good.
+  await rename(made, folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+  await rm(path.dirname(made), { recursive: true, force: true });
+  return folder;
 }
 
 /**

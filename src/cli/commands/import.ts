@@ -11,7 +11,7 @@ interface Options extends RowsOptions {
 export function importCommand(cli: Cli): Command {
   const command = new Command('import')
     .description('import a spreadsheet: create and update records, one outcome per row')
-    .argument('<file>', 'spreadsheet: .xlsx, .csv or .ndjson, each also .gz')
+    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--job <job>', 'job file, or the name of one in the jobs folder; required')
     .option('--dry-run', 'say what would happen; nothing is written to the service')
     .option('--report <dir>', 'folder for the reports; by default the folder of the run')

@@ -16,7 +16,7 @@ interface Options {
 export function mapCommand(cli: Cli): Command {
   return new Command('map')
     .description("suggest a job file from a spreadsheet's headings and values; needs no service")
-    .argument('<file>', 'spreadsheet: .xlsx, .csv or .ndjson, each also .gz')
+    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--resource <resource>', 'asset, contract, supplier or customer; required')
     .option('-o, --output <job>', 'job file to write; without it the job goes to stdout')
     .option('--force', 'replace the job file if it is there')

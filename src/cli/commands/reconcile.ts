@@ -11,7 +11,7 @@ interface Options extends RowsOptions {
 export function reconcileCommand(cli: Cli): Command {
   const command = new Command('reconcile')
     .description('compare a spreadsheet with the service, field by field, and make them agree')
-    .argument('<file>', 'spreadsheet: .xlsx, .csv or .ndjson, each also .gz')
+    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--job <job>', 'job file of kind reconcile, or the name of one in the jobs folder; required')
     .option('--apply', 'write the differences; without it they are only reported')
     .option('--report <dir>', 'folder for the reports; by default the folder of the run')

@@ -1,3 +1,5 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
@@ -10,8 +12,14 @@ interface Options {
   seed?: string;
   latency?: string;
   fault?: string[];
+  faultPlan?: string;
+  switch?: string[];
   responses?: string;
+  maxRps?: string;
+  commitLog?: string;
 }
+
+const several = (value: string, all: string[] = []): string[] => [...all, value];
 
 export function sandboxCommand(cli: Cli): Command {
   return new Command('sandbox')
@@ -21,11 +29,12 @@ export function sandboxCommand(cli: Cli): Command {
     .option('--token <token>', 'bearer token it accepts; by default one is made up')
     .option('--seed <seed>', 'demo (a company with records, the default) or empty')
     .option('--latency <ms>', 'milliseconds before each answer')
-    .option('--fault <spec>', 'misbehave; can be given several times', (spec: string, all: string[] = []) => [
-      ...all,
-      spec,
-    ])
+    .option('--fault <spec>', 'misbehave; can be given several times', several)
+    .option('--fault-plan <file>', 'a YAML or JSON file of faults, and a seed for their lots')
+    .option('--switch <name=value>', 'what the interface leaves open; can be given several times', several)
     .option('--responses <form>', 'full: writes answer the record (the default); bare: they answer nothing')
+    .option('--max-rps <n>', 'a limit of requests per second that it does not tell; beyond it 429')
+    .option('--commit-log <file>', 'writes each write that took effect as a line of JSON')
     .addHelpText(
       'after',
       `
@@ -33,6 +42,7 @@ Examples:
   $ rowferry sandbox --port 4010
   $ rowferry sandbox --latency 50 --responses bare
   $ rowferry sandbox --fault "POST /asset nth=3 status=503" --fault "GET * every=10 status=429 retry_after=2"
+  $ rowferry sandbox --switch filters=contains --switch lag=2000 --fault-plan faults.yaml
 
 It prints two lines to paste into another terminal, and ends with Ctrl-C.`,
     )
@@ -43,18 +53,23 @@ It prints two lines to paste into another terminal, and ends with Ctrl-C.`,
 
 async function serve(cli: Cli, options: Options): Promise<number> {
   const { io } = cli;
-  const { startSandbox, parseFault } = await import('../../sandbox/index.js');
-  const faults = (options.fault ?? []).map((spec) => {
-    try {
-      return parseFault(spec);
-    } catch (error) {
-      throw new RunError('usage', `--fault "${spec}": ${error instanceof Error ? error.message : String(error)}`);
-    }
-  });
+  const { startSandbox, parseFault, parseFaultPlan, parseSwitches } = await import('../../sandbox/index.js');
+  const faults = (options.fault ?? []).map((spec) => inFlag(`--fault "${spec}"`, () => parseFault(spec)));
+  const { faultPlan: plan } = options;
+  if (plan !== undefined) {
+    const text = readText('--fault-plan', resolve(io.cwd, plan));
+    faults.push(...inFlag(`--fault-plan ${plan}`, () => parseFaultPlan(text)));
+  }
+  const switches = inFlag('--switch', () => parseSwitches(options.switch ?? []));
+  if (switches.responses !== undefined && options.responses !== undefined) {
+    throw new RunError('usage', '--responses and --switch responses=… say the same; leave one of them out.');
+  }
+  const log = options.commitLog === undefined ? undefined : openLog(resolve(io.cwd, options.commitLog));
   const interruption = onInterrupt(() => undefined);
   try {
     const sandbox = await startSandbox({
       faults,
+      switches,
       seed: oneOf('--seed', options.seed, ['demo', 'empty']) ?? 'demo',
       ...(options.host === undefined ? {} : { host: options.host }),
       ...(options.port === undefined ? {} : { port: wholeNumber('--port', options.port, 65_535) }),
@@ -63,6 +78,8 @@ async function serve(cli: Cli, options: Options): Promise<number> {
       ...(options.responses === undefined
         ? {}
         : { responses: oneOf('--responses', options.responses, ['full', 'bare']) ?? 'full' }),
+      ...(options.maxRps === undefined ? {} : { maxRps: wholeNumber('--max-rps', options.maxRps, 1_000_000, 1) }),
+      ...(log === undefined ? {} : { onCommit: (commit) => writeSync(log, `${JSON.stringify(commit)}\n`) }),
     }).catch((error: unknown) => {
       throw new RunError('failed', portAdvice(error, options.port), [], { cause: error });
     });
@@ -83,6 +100,7 @@ export ROWFERRY_API_TOKEN=${sandbox.token}
     return EXIT.ok;
   } finally {
     interruption.release();
+    if (log !== undefined) closeSync(log);
   }
 }
 
@@ -93,15 +111,43 @@ function oneOf<T extends string>(flag: string, value: string | undefined, values
   return found;
 }
 
-function wholeNumber(flag: string, value: string, most: number): number {
-  if (!/^\d{1,9}$/.test(value) || Number(value) > most) {
-    throw new RunError('usage', `${flag} is "${value}"; it must be a whole number from 0 to ${most}.`);
+/** What the sandbox says about a flag's value, with the flag. */
+function inFlag<T>(flag: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new RunError('usage', `${flag}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function readText(flag: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new RunError('usage', `${flag}: ${path} cannot be read (${codeOf(error)}).`, [], { cause: error });
+  }
+}
+
+/** Lines are written as they come: a reader sees each write before the client is answered. */
+function openLog(path: string): number {
+  try {
+    return openSync(path, 'w');
+  } catch (error) {
+    throw new RunError('usage', `--commit-log: ${path} cannot be written (${codeOf(error)}).`, [], { cause: error });
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+function wholeNumber(flag: string, value: string, most: number, least = 0): number {
+  if (!/^\d{1,9}$/.test(value) || Number(value) > most || Number(value) < least) {
+    throw new RunError('usage', `${flag} is "${value}"; it must be a whole number from ${least} to ${most}.`);
   }
   return Number(value);
 }
 
 function portAdvice(error: unknown, port: string | undefined): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (code === 'EADDRINUSE') return `Port ${port} is in use; choose another one with --port, or leave it out.`;
   if (code === 'EACCES') return `Port ${port} may not be used by this user; choose one above 1023.`;
   return `The sandbox could not start: ${error instanceof Error ? error.message : String(error)}`;

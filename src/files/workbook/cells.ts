@@ -1,6 +1,6 @@
 import { escapeFormula } from '../formula.js';
-import { columnName } from '../header.js';
-import { serialOfIso } from '../serial-date.js';
+import { serialOfIso } from '../number/serial-date.js';
+import { columnName } from '../table/header.js';
 import { isDecimalText, isIntegerText } from '../table-form.js';
 import { type CellKind, type ColumnStyles, columnStyles, MONEY_SCALE, type Tone } from './styles.js';
 import { clipped, textElement } from './xml-text.js';

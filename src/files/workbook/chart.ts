@@ -1,4 +1,4 @@
-import { columnName } from '../header.js';
+import { columnName } from '../table/header.js';
 import { quotedName } from './sheet-names.js';
 import { plainText, RELATIONS, XML } from './xml-text.js';
 

@@ -1,5 +1,5 @@
 import type { TableColumn } from '../../model/table.js';
-import { columnName } from '../header.js';
+import { columnName } from '../table/header.js';
 import { columnStyles } from './styles.js';
 import { clipped, MAIN, plainText, textCell, XML } from './xml-text.js';
 import type { WriteText } from './zip-pack.js';

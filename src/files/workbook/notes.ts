@@ -1,5 +1,5 @@
 import type { TableColumn } from '../../model/table.js';
-import { columnName } from '../header.js';
+import { columnName } from '../table/header.js';
 import { pixels } from './widths.js';
 import { MAIN, plainText, XML } from './xml-text.js';
 

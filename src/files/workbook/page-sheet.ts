@@ -1,4 +1,4 @@
-import { columnName } from '../header.js';
+import { columnName } from '../table/header.js';
 import { isIntegerText } from '../table-form.js';
 import { quotedName } from './sheet-names.js';
 import { STYLE } from './styles.js';

@@ -1,5 +1,5 @@
 import type { TableColumn } from '../../model/table.js';
-import { columnName } from '../header.js';
+import { columnName } from '../table/header.js';
 import type { CellNews, CellWriter } from './cells.js';
 import type { Choices } from './choices.js';
 import type { RowFeed } from './row-feed.js';

@@ -1,4 +1,4 @@
-import { columnName } from '../header.js';
+import { columnName } from '../table/header.js';
 import { type CellNews, type CellWriter, cellWriter } from './cells.js';
 import type { RowFeed } from './row-feed.js';
 import { filterRange, heightOf, LINE, PIECE, SHEET_BYTES } from './sheet.js';

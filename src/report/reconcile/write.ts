@@ -7,7 +7,6 @@ import type { Found } from './found.js';
 import type { ReconcileInput } from './input.js';
 import { writeJson } from './json.js';
 import { ORPHAN_COLUMNS, orphanLine } from './orphan-lines.js';
-import { writeBook } from './workbook.js';
 
 /** Ids of orphans that a run has, or may have, changed. */
 export type WrittenOrphans = ReadonlySet<number>;
@@ -34,5 +33,6 @@ export async function writeOrphans(
 /** reconcile.json and reconcile.xlsx. */
 export async function writeFound(dir: string, summary: Summary, found: Found): Promise<void> {
   await writeSafely(join(dir, 'reconcile.json'), (write) => writeJson(summary, found, write));
+  const { writeBook } = await import('./workbook.js');
   await writeSafely(join(dir, 'reconcile.xlsx'), (write) => writeBook({ write }, summary, found));
 }

@@ -1,9 +1,10 @@
 import { access, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RunError } from '../../model/error.js';
+import { diskWords, RunError } from '../../model/error.js';
 import type { ExportedTexts } from '../../pipeline/edited.js';
 import type { Snapshot } from '../../service/port.js';
 import { openSnapshot } from '../../service/snapshot.js';
+import { reached } from '../../trace/milestones.js';
 import { type RunFolder, runFolder } from '../layout.js';
 import type { StoredExport } from './request.js';
 
@@ -65,6 +66,7 @@ export async function writeBase<T>(
     const file = await open(making, 'r+');
     await file.sync().finally(() => file.close());
     await rename(making, path);
+    reached('base-kept');
   } catch (error) {
     throw diskFault(path, error);
   }
@@ -112,8 +114,12 @@ function baseFile(dir: string): string {
 }
 
 function diskFault(path: string, error: unknown): RunError {
-  const text = error instanceof Error ? error.message : String(error);
-  return new RunError('failed', `${path}: could not be written: ${text}. Free space and export again.`, [], {
-    cause: error,
-  });
+  return new RunError(
+    'failed',
+    `${path}: could not be written: ${diskWords(error)}. Free space and export again.`,
+    [],
+    {
+      cause: error,
+    },
+  );
 }

@@ -5,6 +5,7 @@ import { tableFormat } from '../../files/table-write.js';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
+import { reached } from '../../trace/milestones.js';
 import { closeAll, exitCode, type RunResult, reasonOf } from '../conclude.js';
 import { keepSummary } from '../keep-summary.js';
 import { rememberRun } from '../last-finished.js';
@@ -35,12 +36,15 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
     await writeSafely(join(run.request.reportDir, 'summary.json'), (write) =>
       write(`${JSON.stringify(summary, null, 2)}\n`),
     );
+    reached('reports-written');
     await keepSummary(run.folder, run.request.reportDir, summary);
+    reached('summary-kept');
     finished = status === 'succeeded' || status === 'partial';
     // Without a job file the name is the resource's, which may be the name of another job.
     if (status === 'succeeded' && run.request.job.sha256 !== undefined) {
       const { job, company } = summary;
       await rememberRun(run.settings.home, { run: summary.run, job, company, rows: summary.records ?? 0 });
+      reached('run-remembered');
     }
     return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir };
   } finally {

@@ -5,6 +5,7 @@ import { openSources, sharedParts } from '../connect.js';
 import type { RunLexicon } from '../lexicon.js';
 import { nameCompany } from '../name-company.js';
 import { serviceOptions } from '../service-options.js';
+import { tellAway } from '../tell-away.js';
 import type { ExportRun } from './run.js';
 
 /** The service of an export, and what is known of it. */
@@ -26,6 +27,7 @@ export async function connectForReading(run: ExportRun): Promise<ReadConnection>
     signal: run.signal,
     // An export has nothing to write.
     mayWrite: () => false,
+    onAway: tellAway(run.info),
     ...sharedParts(run.worker),
     log: (level, event, fields) => run.log[level](fields, event),
   });

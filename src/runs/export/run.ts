@@ -3,14 +3,15 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { makeFolder } from '../../files/make-folder.js';
-import { writeSafely } from '../../files/safe-write.js';
+import { removeUnfinished, writeSafely } from '../../files/safe-write.js';
 import { EXIT } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import type { RequestCounts } from '../../service/port.js';
+import { reached } from '../../trace/milestones.js';
 import type { RunResult } from '../conclude.js';
 import type { RunContext, WorkerContext } from '../context.js';
-import { HOME, newRunId, type RunFolder, runFolder } from '../layout.js';
-import { findRun, readRunSummary } from '../list.js';
+import { HOME, type RunFolder, runFolder } from '../layout.js';
+import { findRun, freshRunId, readRunSummary } from '../list.js';
 import { LockHeld, takeLock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import { assertResumable } from '../resumable.js';
@@ -53,7 +54,7 @@ export async function openExport(request: ExportRequest, context: RunContext): P
   // A worker gives a run its id. It was told where it may write; what a link there leads to, it was not.
   const byHand = request.run === undefined && context.worker === undefined;
   const target = await checkTarget(request, { follow: byHand });
-  const folder = runFolder(settings.home, request.run ?? newRunId());
+  const folder = runFolder(settings.home, request.run ?? (await freshRunId(settings.home)));
   const { columns, order, notes } = request;
   const stored: StoredExport = {
     v: 1,
@@ -77,6 +78,7 @@ export async function openExport(request: ExportRequest, context: RunContext): P
   await makeFolder(join(folder.dir, 'work'), HOME);
   try {
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
+    reached('request-kept');
     return await begin(stored, folder, settings, context, { requests: NO_REQUESTS, vain: byHand });
   } catch (error) {
     if (!(error instanceof LockHeld)) await rm(folder.dir, { recursive: true, force: true });
@@ -96,10 +98,23 @@ export async function reopenExport(
   const summary = await readRunSummary(settings.home, folder.run);
   if (summary && (summary.status === 'succeeded' || summary.status === 'partial')) {
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
+    await clearAway(folder);
     return { finished: { summary, exitCode, reportDir: stored.reportDir } };
   }
   await forgetOld(folder);
   return begin(stored, folder, settings, context, { requests: summary?.requests ?? NO_REQUESTS, vain: false });
+}
+
+/** What a process could not remove any more that was killed right after its summary: what was read, and its lock. */
+async function clearAway(folder: RunFolder): Promise<void> {
+  try {
+    const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
+    await removeUnfinished(folder.dir);
+    await rm(join(folder.dir, 'work'), { recursive: true, force: true }).finally(unlock);
+  } catch (error) {
+    // That process lives, and clears away itself.
+    if (!(error instanceof LockHeld)) throw error;
+  }
 }
 
 /** What was read longer ago is read anew: people take a file for what the service holds now. */
@@ -120,6 +135,7 @@ async function begin(
   const { signal, listener, log } = context;
   setMaxListeners(0, signal);
   const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
+  await removeUnfinished(folder.dir);
   const warnings = [...(request.notes ?? []), ...settings.warnings];
   let last = 0;
   let { vain } = earlier;

@@ -28,7 +28,7 @@ export function recordMaker(run: ExportRun, { lexicon, known }: ReadConnection):
   return (json) => {
     const record = exportRecord(resource, json, { lexicon });
     const { read } = record;
-    return read ? { ...record, read: withMemory(resource, read, known.lastWritten(resource, read.id)) } : record;
+    return read ? { json, read: withMemory(resource, read, known.lastWritten(resource, read.id)) } : record;
   };
 }
 

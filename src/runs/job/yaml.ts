@@ -38,6 +38,9 @@ export interface JobYaml {
 /** Aliases let a few bytes stand for gigabytes; a job file needs a handful at most. */
 const MAX_ALIASES = 50;
 
+/** A table has at most 1,000 columns; what holds many more keys is no job file, and would take long to check. */
+const MAX_KEYS = 2_000;
+
 /** Reads YAML 1.2 (core schema: `NO` and `Yes` are text). Never throws on what a person can write. */
 export function readJobYaml(text: string): JobYaml {
   const lines = new LineCounter();
@@ -50,7 +53,13 @@ export function readJobYaml(text: string): JobYaml {
     problems.push({ ...at(offset), path: '', message, severity: 'error' });
   let document: Document;
   try {
-    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: false, logLevel: 'error' });
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      merge: false,
+      logLevel: 'error',
+      uniqueKeys: false,
+    });
   } catch (error) {
     // Brackets nested by the thousand exhaust the stack of the parser.
     problem(0, yamlMessage('', String(error)));
@@ -62,20 +71,26 @@ export function readJobYaml(text: string): JobYaml {
   // A heading is text whatever YAML takes it for: `2024:` and `007:` keep their characters.
   visit(document, {
     Map(_, map) {
-      const seen = new Map<string, boolean>();
+      if (map.items.length > MAX_KEYS) {
+        const count = map.items.length.toLocaleString('en-US');
+        problem(
+          map.range?.[0] ?? 0,
+          `${count} keys stand in one place, and a job file has at most ${MAX_KEYS.toLocaleString('en-US')}`,
+        );
+        return visit.BREAK;
+      }
+      const seen = new Set<string>();
       for (const { key } of map.items) {
         if (!isScalar(key)) {
           problem((isNode(key) && key.range?.[0]) || 0, 'a key must be plain text');
           continue;
         }
-        const stated = typeof key.value === 'string';
-        if (!stated) key.value = key.source ?? '';
-        // Two equal texts are found by the parser; `1` and `"1"` become equal only here.
-        const earlier = seen.get(String(key.value));
-        if (earlier !== undefined && !(stated && earlier))
-          problem(key.range?.[0] ?? 0, yamlMessage('DUPLICATE_KEY', ''));
-        seen.set(String(key.value), stated);
+        if (typeof key.value !== 'string') key.value = key.source ?? '';
+        // Not left to the parser: it compares each key with all before it, and `1` and `"1"` become equal only here.
+        if (seen.has(String(key.value))) problem(key.range?.[0] ?? 0, yamlMessage('DUPLICATE_KEY', ''));
+        seen.add(String(key.value));
       }
+      return undefined;
     },
   });
 
@@ -132,6 +147,7 @@ function yamlMessage(code: string, message: string): string {
   if (code === 'DUPLICATE_KEY') return 'this key stands here twice; keep one of them';
   if (code === 'TAB_AS_INDENT') return 'a tab is used to indent; use blanks';
   if (code === 'MULTIPLE_DOCS') return 'a job file holds one job; remove what follows the line `---`';
+  if (/call stack/i.test(message)) return 'lists or mappings are nested too deeply; a job file needs four levels';
   if (/alias count/i.test(message)) return `more than ${MAX_ALIASES} YAML aliases; write the values out`;
   return `not valid YAML: ${message.replace(/^\w*Error: /, '')}`;
 }

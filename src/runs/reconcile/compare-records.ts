@@ -2,7 +2,7 @@ import { RunError } from '../../model/error.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/filter.js';
 import { keyText } from '../../pipeline/key.js';
-import { lookAgain, recordKey } from '../../pipeline/match.js';
+import { lookAgain, type MatchOptions, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mirror } from '../../service/mirror-port.js';
@@ -59,14 +59,23 @@ export async function compareRecords(
   const { keys, lexicon, spec } = resolved;
   /** A record that the file knows stays longest: it shows whether a filter can be believed. */
   const controls: Json[] = [];
+  /** Records that no row means, as long as they are few. */
+  const strangers: Stranger[] = [];
+  const seen = { records: 0, withoutKey: 0 };
   for await (const batch of mirror.records()) {
-    for (const { record, readAt } of batch) {
+    for (const { record, readAt, text } of batch) {
       const id = record['id'];
+      if (typeof id !== 'number') continue;
+      seen.records++;
       const key = recordKey(record, match);
-      if (typeof id !== 'number' || key === '' || !keys.has(key)) continue;
-      if (controls.length < PAGE_SIZE) controls.push(record);
-      match.onRecord?.(record);
-      await snapshot.add(id, record, key, readAt);
+      if (key === '') seen.withoutKey++;
+      else if (!keys.has(key)) {
+        if (strangers.length <= MOST_HELD) strangers.push({ id, key, record });
+      } else {
+        if (controls.length < PAGE_SIZE) controls.push(record);
+        match.onRecord?.(record);
+        await snapshot.add(id, record, key, readAt, text);
+      }
     }
   }
   let keysFound = 0;
@@ -78,6 +87,16 @@ export async function compareRecords(
   run.evidence.push(`looking up: ${mirror.described}`);
   const matched = await conclude();
 
+  const beyondOf = ({ id, key, record }: Stranger): Beyond => ({
+    id,
+    key: keyText(key),
+    name: nameOf(record),
+    ...heldBy(record, set, spec, lexicon),
+  });
+  if (!scope && strangers.length <= MOST_HELD && isTextKey(match)) {
+    const beyond = strangers.map(beyondOf);
+    return { matched, beyond, ...seen, outside: 0, controls, keysFound };
+  }
   const beyond: Beyond[] = [];
   let records = 0;
   let withoutKey = 0;
@@ -94,7 +113,7 @@ export async function compareRecords(
       const key = recordKey(record, match);
       if (key === '') withoutKey++;
       else if (!keys.has(key)) {
-        beyond.push({ id, key: keyText(key), name: nameOf(record), ...heldBy(record, set, spec, lexicon) });
+        beyond.push(beyondOf({ id, key, record }));
       }
     }
   }
@@ -104,6 +123,23 @@ export async function compareRecords(
     );
   }
   return { matched, beyond, records, withoutKey, outside, controls, keysFound };
+}
+
+/** A record that no row of the file means. */
+interface Stranger {
+  readonly id: number;
+  readonly key: string;
+  readonly record: Json;
+}
+
+/** More of them are read from the disk again. */
+const MOST_HELD = 1_000;
+
+/** A key that reads the same whatever is learned of how the service shows dates and amounts. */
+function isTextKey({ key, spec }: Pick<MatchOptions, 'key' | 'spec'>): boolean {
+  return key.every(
+    (name) => name === 'id' || spec.fields.some((field) => field.name === name && field.type.kind === 'text'),
+  );
 }
 
 /** Where it is not certain which records there are, a key that was not found is asked for; where that cannot be, nothing is written. */

@@ -25,6 +25,34 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   // Faults of a few rows that are sent once more make no night.
   if (run.request.lineage?.retries !== undefined) return conclude(run, stopped);
   const { folder } = run;
+  let told: Told;
+  try {
+    told = await tell(run);
+  } catch (error) {
+    // What the night is told by cannot be read or written: the run ends as one that failed, and lets go of what it holds.
+    return conclude(run, stopped ?? (error as Error));
+  }
+  const { stored, before, reconcile, needsPerson } = told;
+  const result = await conclude(run, stopped, {
+    ...(reconcile ? { reconcile } : {}),
+    needsPerson,
+    remember: async (summary) => rememberNight(nightsOf(run), await endedNight(run, summary, stored)),
+  });
+  const { status } = result.summary;
+  if (status === 'succeeded' || status === 'partial') await removeRemade(folder, before);
+  return result;
+}
+
+interface Told {
+  readonly stored: Stored | undefined;
+  /** Where the records that orphans were stand. */
+  readonly before: string;
+  readonly reconcile: ReconcileInput | undefined;
+  readonly needsPerson: boolean;
+}
+
+async function tell(run: Run): Promise<Told> {
+  const { folder } = run;
   const stored = await readFacts(folder);
   const nights = await readNights(nightsOf(run));
   const before = await orphansBefore(folder);
@@ -35,14 +63,7 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
     columnOf: (field) => stored.columns[field],
     orphansBefore: before,
   };
-  const result = await conclude(run, stopped, {
-    ...(reconcile ? { reconcile } : {}),
-    needsPerson: await orphansNeedPerson(folder),
-    remember: async (summary) => rememberNight(nightsOf(run), await endedNight(run, summary, stored)),
-  });
-  const { status } = result.summary;
-  if (status === 'succeeded' || status === 'partial') await removeRemade(folder, before);
-  return result;
+  return { stored, before, reconcile, needsPerson: await orphansNeedPerson(folder) };
 }
 
 async function endedNight({ folder, request, source }: Run, summary: Summary, stored: Stored | undefined) {

@@ -21,6 +21,7 @@ export async function openList(run: Run, job: ReconcileJob, { service, spec, kno
   const mirror = await openMirror(service, resource, {
     dir,
     fullEvery: job.read.full_every,
+    now: run.now,
     parallel: run.request.concurrency,
     onRecords(records) {
       for (const record of records) learnNames(spec.name, record, known);
@@ -53,7 +54,7 @@ export function withList(readAll: ReadAll, resource: Readable, mirror: Mirror): 
     for await (const batch of mirror.records()) {
       for (const { record, readAt } of batch) await visit([record], readAt);
     }
-    return { certified: mirror.certified };
+    return { certified: mirror.certified, confirm: async () => mirror.certified };
   };
   return Object.assign(all, {
     async first(wanted: Readable) {

@@ -7,7 +7,7 @@ import type { Planned } from '../planned.js';
 import type { Compared } from './compare-records.js';
 
 /** So few updates cost next to nothing to read again in any case. */
-const FEW = 25;
+export const FEW = 25;
 
 /**
  * What is written is held against the records as they are at that moment, not as they were when the list was read. Where the
@@ -28,7 +28,7 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
   }
   if (!seen) await lookForCreated(matched, controls, mirror, planned);
   const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;
-  const now = Date.now();
+  const now = matched.match.now();
   const fresh: Snapshot = {
     ...snapshot,
     get size() {

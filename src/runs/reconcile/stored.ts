@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeSafely } from '../../files/safe-write.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
+import { reached } from '../../trace/milestones.js';
 import type { RunFolder } from '../layout.js';
 
 /** What a run found out before its first write; a run that is taken up again goes by it. */
@@ -21,6 +22,7 @@ const pathIn = (folder: RunFolder) => join(folder.dir, 'work', 'facts.json');
 
 export async function keepFacts(folder: RunFolder, stored: Stored): Promise<void> {
   await writeSafely(pathIn(folder), (write) => write(`${JSON.stringify(stored)}\n`));
+  reached('facts-kept');
 }
 
 /** Undefined where the run did not come so far. */

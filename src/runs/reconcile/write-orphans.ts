@@ -8,12 +8,13 @@ import { recordKey } from '../../pipeline/match.js';
 import { openAppendLog, readLog } from '../../report/append-log.js';
 import { openJournal, readJournal } from '../../report/journal.js';
 import type { Json, Readable } from '../../service/port.js';
+import { reached } from '../../trace/milestones.js';
 import type { JobValues } from '../job-values.js';
 import type { RunFolder } from '../layout.js';
 import { beginMatching, type Matching } from '../match-rows.js';
 import { note } from '../outcomes.js';
 import { readPast } from '../past.js';
-import { encodeResolved, lines, lineWriter } from '../row-files.js';
+import { filling, lines, lineWriter, rowWriter } from '../row-files.js';
 import type { Run } from '../run.js';
 import type { Scope } from '../scope.js';
 import type { Resolved } from '../stage-rows.js';
@@ -36,9 +37,10 @@ const listOf = (folder: RunFolder) => join(folder.dir, 'work', 'orphans.ndjson')
 
 /** Keeps the orphans of a run as they were judged. */
 export async function keepOrphans(folder: RunFolder, orphans: readonly OrphanLine[]): Promise<void> {
-  const out = await lineWriter(listOf(folder));
+  const out = await lineWriter(listOf(folder), { durable: true });
   for (const orphan of orphans) out.write(`${JSON.stringify(orphan)}\n`);
   await out.close();
+  reached('orphans-kept');
 }
 
 /** Those that the run acts on; their places are the row numbers in the files of `orphanFolder`, from 1. */
@@ -70,13 +72,16 @@ export async function writeOrphans(
   const past = await readPast(folder);
   const tally = noOutcomes();
   for (const kind of past.outcomes.values()) tally[kind]++;
-  const out = await lineWriter(folder.resolved);
+  const out = await rowWriter(folder.resolved);
   for (const [at, { id }] of orphans.entries()) {
-    out.write(encodeResolved({ ref: { row: at + 1 }, key: String(id), set: values.fields, issues: [] }));
+    out.write({ ref: { row: at + 1 }, key: String(id), set: values.fields, issues: [] });
   }
   await out.close();
-  const journal = await openJournal(folder.journal);
-  const before = await openAppendLog(folder.before);
+  const journal = await openJournal(folder.journal, run.openLines);
+  const before = await openAppendLog(folder.before, run.openLines).catch(async (error: unknown) => {
+    await journal.close().catch(() => undefined);
+    throw error;
+  });
   const done = new Map(past.outcomes);
   const pass: Run = {
     ...run,
@@ -124,10 +129,11 @@ export async function writeOrphans(
       note(pass, { ref: { row }, kind: 'conflict', key, id, attempts: 0, issues: [issue], changed: [] });
       done.set(row, 'conflict');
     }
+    reached('orphans-begun');
     await writeRows(pass, matched);
+    reached('orphans-ended');
   } finally {
-    await journal.close();
-    await before.close();
+    await journal.close().finally(() => before.close());
   }
 }
 
@@ -137,7 +143,7 @@ async function readAgain(orphans: readonly Orphan[], { match, snapshot }: Matchi
     const record = await match.service.get(match.spec.name as Readable, id);
     if (!record) return;
     match.onRecord?.(record);
-    await snapshot.add(id, record, String(id), Date.now());
+    await snapshot.add(id, record, String(id), match.now());
   });
 }
 
@@ -205,10 +211,11 @@ export async function orphansNeedPerson(folder: RunFolder): Promise<boolean> {
 export async function orphansBefore(folder: RunFolder): Promise<string> {
   const path = join(folder.dir, 'work', 'orphans-before-rows.ndjson');
   const out = await lineWriter(path);
-  for await (const block of readLog(orphanFolder(folder).before)) {
-    for (const { bytes } of block) out.write(`${bytes.toString('utf8').replace(/^\{"row":\d+,/, '{"row":null,')}\n`);
-    await out.drained();
-  }
-  await out.close();
+  await filling(out, async () => {
+    for await (const block of readLog(orphanFolder(folder).before)) {
+      for (const { bytes } of block) out.write(`${bytes.toString('utf8').replace(/^\{"row":\d+,/, '{"row":null,')}\n`);
+      await out.drained();
+    }
+  });
   return path;
 }

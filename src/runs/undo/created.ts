@@ -111,7 +111,7 @@ async function lookUp(
 ): Promise<(readonly [row: number, ids: readonly number[]])[]> {
   const snapshot = await openSnapshot(join(run.folder.dir, 'work', 'created.ndjson'));
   try {
-    const options: MatchOptions = { spec, key, service, lexicon, snapshot, readAll, now: Date.now };
+    const options: MatchOptions = { spec, key, service, lexicon, snapshot, readAll, now: run.now };
     await matchKeys(new Map([...nameless.keys()].map((one) => [one, []])), options);
     return [...nameless].map(([one, row]) => [row, snapshot.ids(one)] as const);
   } finally {

@@ -9,7 +9,7 @@ import type { Json, Readable, Snapshot } from '../../service/port.js';
 import { runFolder } from '../layout.js';
 import type { Matched } from '../match-rows.js';
 import { noteSettled } from '../outcomes.js';
-import { encodeResolved, lineWriter } from '../row-files.js';
+import { rowWriter } from '../row-files.js';
 import type { Run } from '../run.js';
 import type { CreatedRecord } from './created.js';
 import { holds, type PutBackOptions, putBack, type State } from './put-back.js';
@@ -41,13 +41,13 @@ export async function decideRecords(
   const unseen = new Set<string>();
   const recent = await isRecent(run);
   const context = { run, matched, options, retirement, recent, keyOf: names.keyOf };
-  const out = await lineWriter(run.folder.resolved);
+  const out = await rowWriter(run.folder.resolved);
   let done = 0;
   for await (const batch of batches(undoRows(run.folder), AT_ONCE)) {
     const open = batch.filter(({ row }) => !run.past.outcomes.has(row));
     for (const decision of await Promise.all(open.map((record) => decideFresh(record, context)))) {
       if ('row' in decision) {
-        out.write(encodeResolved(decision.row));
+        out.write(decision.row);
         for (const field of Object.keys(decision.row.set)) if (isUnseen(field, options)) unseen.add(field);
       } else noteSettled(run, decision.settled);
     }
@@ -97,7 +97,7 @@ async function decideFresh(record: WrittenRecord, context: Context): Promise<Dec
   const id = 'settled' in first && 'id' in first.settled ? first.settled.id : undefined;
   if (!context.recent || id === undefined || !spec.readPath || context.run.past.open.has(record.row)) return first;
   const found = await service.get(spec.name as Readable, id);
-  if (found) await snapshot.add(id, found, String(id), Date.now());
+  if (found) await snapshot.add(id, found, String(id), context.run.now());
   return decideRecord(record, context);
 }
 

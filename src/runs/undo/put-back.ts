@@ -1,8 +1,8 @@
 import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { type Fields, isEmpty, isRef, sameValue, type Value, valueText } from '../../model/value.js';
-import { isStored } from '../../pipeline/apply-create.js';
 import { decodeFields } from '../../pipeline/codec.js';
+import { isStored } from '../../pipeline/created-record.js';
 import { isUnseen } from '../../pipeline/memory.js';
 import { type Held, heldBy, isNarrowEnum, type MergeOptions } from '../../pipeline/merge.js';
 import { isStoredForm } from '../../pipeline/stored-form.js';
@@ -103,7 +103,7 @@ export function putBack(written: WrittenRecord, now: State, options: PutBackOpti
 
   function wroteText(field: string): string {
     const change = written.diff.find((one) => one.field === field);
-    if (change) return change.kind === 'at_risk' ? '' : change.new;
+    if (change) return change.new;
     return valueText(written.before?.set ? decodeFields(written.before.set)[field] : undefined);
   }
 }

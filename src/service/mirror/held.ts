@@ -104,7 +104,8 @@ function heldOf(dir: string, segments: Segments, slots: ReturnType<typeof create
       const [id, readAt] = line.toString('latin1', 0, Math.max(tab, 0)).split(',').map(toNumber);
       if (id !== ids[index] || readAt === undefined) throw damaged(dir);
       try {
-        return { record: parseJson(line.toString('utf8', tab + 1)) as Json, readAt };
+        const text = line.toString('utf8', tab + 1);
+        return { record: parseJson(text) as Json, readAt, text };
       } catch (error) {
         throw damaged(dir, error);
       }

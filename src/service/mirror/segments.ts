@@ -253,6 +253,8 @@ export function diskError(dir: string, cause: unknown): RunError {
   const advice =
     code === 'ENOSPC' || code === 'EDQUOT'
       ? 'the disk is full. Free some space, then start again'
-      : `the system reports ${code}. Check the disk and the rights of this user, then start again`;
+      : code === 'EIO'
+        ? 'the disk reports an input/output error. Check the disk, then start again'
+        : `the system reports ${code}. Check the disk and the rights of this user, then start again`;
   return new RunError('failed', `What is read from the service cannot be kept in ${dir}: ${advice}.`, [], { cause });
 }

@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { reached } from '../../trace/milestones.js';
 import type { Readable } from '../port.js';
 import { diskError, type Segment } from './segments.js';
 
@@ -56,6 +57,7 @@ export async function saveState(dir: string, state: MirrorState, before: readonl
       await file.close();
     }
     await rename(temporary, join(dir, FILE));
+    reached('mirror-kept');
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw diskError(dir, error);

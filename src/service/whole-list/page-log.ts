@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { RunError } from '../../model/error.js';
+import { reached } from '../../trace/milestones.js';
 import { parseJson } from '../json.js';
 import type { Json } from '../port.js';
 import type { Place } from './slots.js';
@@ -68,6 +69,7 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
       try {
         await file.appendFile(bytes);
         pendingBytes -= bytes.length;
+        reached('page-kept');
       } catch (error) {
         failure = diskError(path, error);
       }

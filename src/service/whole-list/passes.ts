@@ -1,9 +1,11 @@
-import { idOf } from '../answer.js';
-import { stringifyBody } from '../json.js';
+import { idOf, readPage } from '../answer.js';
+import { parseJson, stringifyBody } from '../json.js';
 import type { Json, Page } from '../port.js';
 import type { LoggedPage, PageLog } from './page-log.js';
 import { openPass, type PassResult, type Shown } from './pass.js';
+import { recordTexts } from './record-texts.js';
 import type { Place, Slots } from './slots.js';
+import { takenPages } from './taken-pages.js';
 import { textHash } from './text-hash.js';
 import type { Walk } from './walk.js';
 import { openWindow } from './window.js';
@@ -34,19 +36,35 @@ export interface PassesResult {
   readonly problems: readonly string[];
 }
 
+/** Asks for a page; `isKnown` as in `PageOptions`. */
+export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
+
+/** `hash` of the answer's text, where it has one. */
+type Answered = Page & { readonly hash: number };
+
 /**
  * Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it;
  * pages that the log holds already are taken from there, and the service is asked for the rest.
  */
 export async function readPasses(
-  read: (page: number, pastEnd: boolean) => Promise<Page>,
+  read: ReadPage,
   log: PageLog,
   slots: Slots,
   rules: Rules,
   options: PassesOptions,
 ): Promise<PassesResult> {
   const problems: string[] = [];
-  const window = openWindow(read, options.parallel);
+  let farthest = 0;
+  const taken = takenPages(slots, () => farthest);
+  const ask = async (page: number, pastEnd: boolean): Promise<Answered> => {
+    let hash = 0;
+    const answer = await read(page, pastEnd, (text) => {
+      hash = textHash(text);
+      return taken.isKnown(page, hash);
+    });
+    return { ...answer, hash };
+  };
+  const window = openWindow(ask, options.parallel);
   let alone = false;
   let before: PassResult | undefined;
 
@@ -71,7 +89,9 @@ export async function readPasses(
       }
       for (const [index, place] of line.at.entries()) {
         const slot = slots.find(line.keys[place] as number);
-        slots.store(slot, places[index] as Place, textHash(line.texts[index] as string));
+        const stored = places[index] as Place;
+        slots.store(slot, stored, textHash(line.texts[index] as string));
+        farthest = stored.offset;
       }
       return { page: line.page, count: line.count, keys: line.keys, fresh, again };
     };
@@ -83,11 +103,19 @@ export async function readPasses(
         if (options.onRecords && kept.line.texts.length > 0) options.onRecords(await log.read(kept.places));
         shown = show(kept.line, kept.places);
       } else {
+        const { page: at } = step.value;
         const page = await window(step.value);
-        options.onRecords?.(page.results);
-        const line = lineOf(page, number, step.value.page, slots);
+        const known = page.known && taken.find(at, page.hash);
+        let line: LoggedPage;
+        if (known) line = { pass: number, page: at, ...known, at: [], texts: [] };
+        else {
+          const parsed = page.known ? parsedAnew(page.text ?? '', at) : page;
+          options.onRecords?.(parsed.results);
+          line = lineOf(parsed, number, at, slots);
+        }
         const places = log.append(line);
         shown = show(line, places instanceof Promise ? await places : places);
+        if (page.text !== undefined && !known) taken.take(at, page.hash, line);
       }
       step = walk.next(shown);
       options.onProgress?.(pass.shown, Math.max(pass.newest, pass.shown), number);
@@ -116,15 +144,24 @@ function differenceOf(last: PassResult, before: PassResult, shared: number): str
   return `pass ${last.number} ${parts.join(' and ')}`;
 }
 
-function lineOf({ count, results }: Page, pass: number, page: number, slots: Slots): LoggedPage {
+/** A page that had this text before, and made sense. */
+function parsedAnew(text: string, number: number): Page {
+  const page = readPage(parseJson(text), number);
+  if (typeof page === 'string') throw new Error(page);
+  return { ...page, text };
+}
+
+function lineOf({ count, results, text: whole }: Page, pass: number, page: number, slots: Slots): LoggedPage {
+  const found = whole === undefined ? undefined : recordTexts(whole);
+  const sent = found?.length === results.length ? found : undefined;
   const keys: number[] = [];
   const at: number[] = [];
   const texts: string[] = [];
   const nameless = new Set<number>();
   for (const [index, record] of results.entries()) {
-    const text = stringifyBody(record);
+    const text = sent?.[index] ?? stringifyBody(record);
     const hash = textHash(text);
-    const key = idOf(record) ?? namelessKey(text, hash, nameless);
+    const key = idOf(record) ?? namelessKey(stringifyBody(record), nameless);
     const slot = slots.find(key);
     keys.push(key);
     if (slot >= 0 && slots.hash(slot) === hash) continue;
@@ -138,8 +175,8 @@ function lineOf({ count, results }: Page, pass: number, page: number, slots: Slo
  * A record without an id is known by its content. Two alike on one page are two; on different pages they cannot be told
  * from one record that was shown twice.
  */
-function namelessKey(text: string, hash: number, onThisPage: Set<number>): number {
-  let key = -hash - 1;
+function namelessKey(text: string, onThisPage: Set<number>): number {
+  let key = -textHash(text) - 1;
   for (let nth = 2; onThisPage.has(key); nth++) key = -textHash(`${nth} ${text}`) - 1;
   onThisPage.add(key);
   return key;

@@ -1,5 +1,3 @@
-import type { Page } from '../port.js';
-
 /** The page wanted now, and up to which page (downwards or upwards) the walk means to go on from there. */
 export interface Step {
   readonly page: number;
@@ -16,7 +14,7 @@ const WAITING = 4;
  * requests in flight; what a walk that turns no longer wants is thrown away, never used later. A page that failed
  * rejects when its turn has come, and nothing further is asked for.
  */
-export function openWindow(
+export function openWindow<Page>(
   read: (page: number, pastEnd: boolean) => Promise<Page>,
   most: () => number,
 ): (step: Step) => Promise<Page> {

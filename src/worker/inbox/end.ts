@@ -1,6 +1,7 @@
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RunError } from '../../model/error.js';
+import { reached } from '../../trace/milestones.js';
 import { type Claim, claimFolder } from './claim.js';
 import { CLAIM_NOTE, readClaimNote } from './claim-note.js';
 import { codeOf, isFolder, makeFolders, placeText, reasonOf } from './disk.js';
@@ -30,8 +31,10 @@ export async function endClaim(dir: string, claim: Claim, end: ClaimEnd): Promis
     const note = (await readClaimNote(from)) ?? (await readClaimNote(to));
     const key = note === 'torn' ? undefined : note?.ledger;
     if (key !== undefined) await (end.finished ? noteFinished : withdraw)(dir, claim, key);
-    if (here) await move(from, to);
-    else if (!(await isFolder(to))) return await elsewhere(dir, claim, end.place);
+    if (here) {
+      await move(from, to);
+      reached('archived');
+    } else if (!(await isFolder(to))) return await elsewhere(dir, claim, end.place);
     await rm(join(to, CLAIM_NOTE), { force: true });
     return to;
   } catch (error) {

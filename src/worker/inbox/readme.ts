@@ -12,7 +12,7 @@ export function readmeText(dir: string, job: string, kind: TakingKind): string {
 ${'='.repeat(45)}
 
 WHAT TO DO
-  Put a spreadsheet (.xlsx, .csv, .ndjson; each also as .gz) into this folder. That is all.
+  Put a spreadsheet (.xlsx, .ods, .csv, .ndjson; each also as .gz) into this folder. That is all.
 
 WHAT HAPPENS THEN
   As soon as nobody has changed the file for 2 seconds and no program is still writing it, it is

@@ -16,6 +16,7 @@ function kindFault(info: BigIntStats): string | undefined {
   }
   if (info.isFIFO()) return 'It is a named pipe, not a file. Put a file into the drop folder.';
   if (info.isSocket()) return 'It is a socket, not a file. Put a file into the drop folder.';
+  if (info.isDirectory()) return 'It is a folder, not a file. Put the files themselves into the drop folder.';
   if (!info.isFile()) return 'It is a device, not a file. Put a file into the drop folder.';
   if (info.nlink > 1n) {
     return (

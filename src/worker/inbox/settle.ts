@@ -1,5 +1,6 @@
 import { rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { reached } from '../../trace/milestones.js';
 import { type Claim, droppedName, shown } from './claim.js';
 import { createClaimNote, readClaimNote } from './claim-note.js';
 import { claimFolders, dataFileIn } from './claims.js';
@@ -139,6 +140,7 @@ export function openSettling(
     const mine = await createClaimNote(claim.dir, { v: 1, name: claim.name, file: basename(claim.file) });
     takens.delete(claim.dir);
     if (!mine) return;
+    reached('claim-noted');
     offering.add(claim.dir);
     // Not waited for: the queue may be away for long.
     void Promise.resolve()

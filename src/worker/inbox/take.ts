@@ -1,6 +1,7 @@
 import { mkdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newRunId } from '../../runs/layout.js';
+import { reached } from '../../trace/milestones.js';
 import { type Claim, claimedName, segment, shown } from './claim.js';
 import { codeOf, makeFolders } from './disk.js';
 import type { Candidate } from './waiting.js';
@@ -19,6 +20,7 @@ export async function take(dir: string, { job, path, raw, ready }: Candidate): P
     // The marker first: one that outlived its file would have the next file of that name taken half written.
     if (ready) await unlink(ready);
     await rename(path, file);
+    reached('claimed');
   } catch (error) {
     await rmdir(folder).catch(() => undefined);
     if (codeOf(error) === 'ENOENT') return undefined;

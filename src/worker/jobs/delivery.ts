@@ -39,6 +39,8 @@ export interface RunAbout {
   /** Name of the job file, or `inline`. */
   readonly job: string;
   readonly run: string;
+  /** The run that it takes the place of, whose open requests have had their time. */
+  readonly insteadOf?: string | undefined;
   readonly log: Logger;
 }
 

@@ -1,13 +1,14 @@
-import { RunError } from '../../model/error.js';
+import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import { LockHeld } from '../../runs/lock.js';
 
 /**
  * What a fault means for the job of the queue:
  *   `later`: another process of this machine works on the run at this moment
+ *   `full`: the disk is, and the run goes on once there is space
  *   `retry`: may pass by itself, and the job has attempts left
  *   `final`: nothing will be different next time
  */
-export type FailureKind = 'later' | 'retry' | 'final';
+export type FailureKind = 'later' | 'full' | 'retry' | 'final';
 
 /** The run came to an end as `failed`, and the job has attempts left: the next one continues it. */
 export class RunFailed extends Error {
@@ -15,12 +16,13 @@ export class RunFailed extends Error {
 }
 
 /** Faults of the machine that pass. */
-const PASSING = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'EAGAIN', 'ESTALE', 'ETIMEDOUT']);
+const PASSING = new Set(['EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'EAGAIN', 'ESTALE', 'ETIMEDOUT']);
 
 export function failureKind(error: unknown, attemptsLeft: boolean): FailureKind {
   if (error instanceof LockHeld) return 'later';
+  if (isDiskFull(error)) return 'full';
   if (!attemptsLeft) return 'final';
-  if (error instanceof RunError && !causes(error).some((code) => PASSING.has(code))) return 'final';
+  if (error instanceof RunError && !codesOf(error).some((code) => PASSING.has(code))) return 'final';
   return 'retry';
 }
 
@@ -32,7 +34,7 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
       ? [error.message, ...error.details].join('\n')
       : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
   // People know an uploaded file by the name they gave it.
-  return withoutSecrets(text.replace(/\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
+  return withoutSecrets(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
 }
 
 /** Shorter ones are words of everyday text. */
@@ -45,13 +47,4 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
       (clean, secret) => clean.replaceAll(secret, '[secret]').replaceAll(encodeURIComponent(secret), '[secret]'),
       text,
     );
-}
-
-/** Codes of the system, from the error down through its causes. */
-function causes(error: unknown): string[] {
-  const codes: string[] = [];
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if ('code' in at && typeof at.code === 'string') codes.push(at.code);
-  }
-  return codes;
 }

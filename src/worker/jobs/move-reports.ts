@@ -4,6 +4,7 @@ import path from 'node:path';
 import { runFolder } from '../../runs/layout.js';
 import { readSummary } from '../../runs/list.js';
 import type { Summary } from '../../runs/present.js';
+import { reached } from '../../trace/milestones.js';
 
 /**
  * After the reports of a run and its file were moved together to another folder: `run.json` and `summary.json` name their
@@ -20,6 +21,7 @@ export async function moveReports(home: string, run: string, to: string): Promis
     if (typeof source !== 'object' || source === null || !('path' in source)) return summary;
     return { ...summary, source: { ...source, path: path.join(to, path.basename(String(source.path))) } };
   });
+  reached('reports-moved');
   return readSummary(to);
 }
 

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DelayedError, type Job } from 'bullmq';
 import { RunError, RunInterrupted } from '../../model/error.js';
-import { newRunId } from '../../runs/layout.js';
+import { freshRunId } from '../../runs/list.js';
 import { isAway } from '../store/faults.js';
 import type { Processor } from '../store/port.js';
 import { checkJobData, type FitData } from './check-data.js';
@@ -33,6 +33,8 @@ export type { RunDeps } from './delivery.js';
 const GRACE_STEP_MS = 2_000;
 /** A worker that has not come for its dropped files in so long does not come. */
 const ELSEWHERE_MS = 7 * 86_400_000;
+/** A full disk is tried again so soon. */
+const NO_SPACE_MS = 5_000;
 /** A run that another delivery works on is asked for again so soon. */
 const SOON_MS = 1_000;
 
@@ -133,7 +135,7 @@ async function leaveToOthers(delivery: Delivery): Promise<Error> {
 async function runOf({ job, origin, deps }: Delivery): Promise<JobState> {
   const before = stateOf(job);
   if (before && (origin.run === undefined || origin.run === before.run)) return before;
-  const run = origin.run ?? (await readTicket(deps.settings.home, job))?.run ?? newRunId();
+  const run = origin.run ?? (await readTicket(deps.settings.home, job))?.run ?? (await freshRunId(deps.settings.home));
   const state = freshState(run);
   await job.updateProgress(state);
   return state;
@@ -200,7 +202,7 @@ async function begunElsewhere(delivery: Delivery, state: JobState): Promise<Erro
     return postpone(delivery, Math.min(GRACE_STEP_MS, notBefore - Date.now()), { ...rest, home, host, notBefore });
   }
   // The folder of a claimed file bears the run's id. Taken up again at once, under the lease of the new run.
-  const run = origin.claim ? state.run : newRunId();
+  const run = origin.claim ? state.run : await freshRunId(deps.settings.home);
   const { mark } = state;
   return postpone(delivery, 0, { ...freshState(run), insteadOf: { run: state.run, host }, ...(mark && { mark }) });
 }
@@ -220,6 +222,10 @@ async function afterFault(delivery: Delivery, state: JobState, error: unknown, s
   const kind = failureKind(error, !lastAttempt);
   if (kind === 'later') return postpone(delivery, SOON_MS);
   const text = failureText(error, deps.settings.secrets);
+  if (kind === 'full') {
+    log.warn(`${text} The job waits and goes on by itself once there is space.`);
+    return postpone(delivery, NO_SPACE_MS, here);
+  }
   log[kind === 'final' ? 'error' : 'warn'](text);
   return kind === 'retry' ? new RunFailed(text) : giveUp(delivery, here, text, error);
 }

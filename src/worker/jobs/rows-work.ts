@@ -3,6 +3,7 @@ import type { RunResult } from '../../runs/conclude.js';
 import type { RunContext } from '../../runs/context.js';
 import type { ImportRequest } from '../../runs/import.js';
 import type { LoadedJob } from '../../runs/job-file.js';
+import { linklessCopy } from '../../runs/linkless.js';
 import type { Summary } from '../../runs/present.js';
 import { alreadyEnded, endAfterRun, endRefused, endRepeated } from './claims.js';
 import type { RowsData } from './data.js';
@@ -62,6 +63,8 @@ export function rowsWork<J extends LoadedJob>(data: RowsData, own: RowsKind<J>):
         ...{ run, file, job: loaded, dryRun: own.dryRun(loaded), force, notes },
         ...(company !== undefined && { company }),
         ...(delivery.origin.claim && { reportDir: delivery.origin.claim.dir }),
+        // What `fileBelowRoots` found leads through no link, and must not do so later.
+        ...(!data.rows && { makeSource: linklessCopy(file) }),
       };
       return { file, begin: (context) => own.begin(request, context) };
     },

@@ -35,7 +35,7 @@ export async function runOnce(delivery: Delivery, plan: Plan): Promise<Summary |
 async function carryOut(delivery: Delivery, plan: Plan, prepared: Prepared | undefined): Promise<RunResult> {
   const { job, deps, log, name, work } = delivery;
   const { run } = plan.state;
-  const about = { job: name, run, log };
+  const about = { job: name, run, insteadOf: plan.state.insteadOf?.run, log };
   const writer = stateWriter(job, plan.state, (error) => log.warn({ err: error }, 'the progress could not be told'));
   const told = deps.onBegun?.({ ...about, resumed: plan.resumed });
   const context = {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job, Queue } from 'bullmq';
+import { reached } from '../../trace/milestones.js';
 
 /**
  * What this data folder knows of the jobs whose runs it began: `<home>/tickets/<hash>.json`. A queue that lost its last
@@ -43,6 +44,7 @@ export async function beginTicket(home: string, job: Ticketed, run: string): Pro
 export async function endTicket(home: string, job: Ticketed, run: string): Promise<void> {
   const { id = '', name } = job;
   await write(ticketFile(home, job), { run, id, name, ended: true });
+  reached('ticket-ended');
 }
 
 /**

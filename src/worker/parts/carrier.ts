@@ -26,7 +26,7 @@ const LAST_ANSWERS_MS = 15_000;
 
 /** The coordinator's end of the parts of one run; `protocol.ts` says how it speaks with executors. */
 export function openCarrier(options: CarrierOptions): Carrier {
-  const { run, company, resource, queue, letters, signal, log, takers, leaseMs, mayWrite } = options;
+  const { run, company, resource, queue, letters, signal, log, takers, leaseMs, mayWrite, now } = options;
   // Parts of an earlier process of this run are none of ours.
   const prefix = `${run}.${randomBytes(3).toString('hex')}.`;
   const underWay = new Map<string, Part>();
@@ -91,7 +91,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
     if (!job || part.done) return;
     const grants = !part.cancelled && mayWrite();
     if (part.granted === undefined && grants) part.granted = message.ask;
-    if (part.granted === message.ask && grants) return reply(job, { grant: message.ask, now: Date.now() });
+    if (part.granted === message.ask && grants) return reply(job, { grant: message.ask, now: now() });
     await reply(job, { deny: message.ask });
     if (part.granted !== undefined && part.granted !== message.ask) lose(id, part, 'another worker was given it');
   }

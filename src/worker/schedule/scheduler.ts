@@ -38,6 +38,8 @@ export interface Schedules {
 
 const LOOK_MS = 60_000;
 const CLOSE_MS = 1500;
+/** After the lease was lost: where the store is too slow to keep one, it is not to be asked without a pause. */
+const AGAIN_MS = 500;
 
 const systemClock: ScheduleClock = {
   now: () => Date.now(),
@@ -104,7 +106,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
       lease = taken;
       taken.lost.addEventListener('abort', () => {
         if (lease === taken) stepDown();
-        plan(0);
+        plan(AGAIN_MS);
       });
     }
   };

@@ -27,8 +27,10 @@ export type BullOptions = Readonly<Record<string, unknown>>;
 
 /** Closing must not take longer, also where the store is away. */
 const CLOSE_MS = 4_000;
-/** A full store refuses to hand out jobs; BullMQ would ask again without a pause. */
-const FULL_PAUSE_MS = 5_000;
+/** A full store refuses to hand out jobs; BullMQ would ask again without a pause, as after every error it does not know. */
+const REST_MS = 5_000;
+/** More errors of one worker than these within a second, of whatever kind, are such asking. */
+const MOST_ERRORS = 20;
 /** BullMQ looks again for jobs after so long where there was no connection. */
 const RETRY_MS = 2_000;
 const PATIENCE_MS = 5_000;
@@ -99,8 +101,9 @@ export function assemble(parts: Parts): Store {
       const leave = presence.enter(name);
       worker.on('closing', leave);
       worker.on('closed', () => workers.delete(worker));
+      const tooMany = counter(MOST_ERRORS, 1_000);
       worker.on('error', (error) => {
-        if (faultOf(error).kind === 'full') void restWhileFull(worker);
+        if (tooMany() || faultOf(error).kind === 'full') void rest(worker);
       });
       return worker;
     },
@@ -154,11 +157,21 @@ export function assemble(parts: Parts): Store {
   };
 }
 
-async function restWhileFull(worker: Worker): Promise<void> {
+async function rest(worker: Worker): Promise<void> {
   if (worker.isPaused()) return;
   await worker.pause(true);
-  await pause(FULL_PAUSE_MS, undefined, { ref: false });
+  await pause(REST_MS, undefined, { ref: false });
   if (!worker.closing) worker.resume();
+}
+
+/** Tells at each call whether there were more than so many within so many milliseconds. */
+function counter(most: number, withinMs: number): () => boolean {
+  let [count, since] = [0, 0];
+  return () => {
+    const now = performance.now();
+    if (now - since > withinMs) [count, since] = [0, now];
+    return ++count > most;
+  };
 }
 
 /** A worker that cannot finish its closing goes on renewing locks and looking for stalled jobs, and keeps the process alive. */

@@ -12,7 +12,7 @@ export interface Store {
   events(name: string): QueueEvents;
   /**
    * Takes a lease that ends by itself unless it is renewed; it renews itself at a third of its time. Undefined where
-   * somebody else holds it.
+   * somebody else holds it, or may believe so: a store that has lost its memory hands out none for as long as a lease lasts.
    */
   lease(name: string, ttlMs: number): Promise<Lease | undefined>;
   /** Whether anybody holds the lease now. */

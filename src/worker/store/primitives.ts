@@ -6,7 +6,7 @@ import type { PaceReport, PaceState } from '../../model/pace.js';
  */
 export interface Primitives {
   ping(): Promise<void>;
-  /** The new epoch; undefined where another token holds the lease. */
+  /** The new epoch; undefined where another token holds the lease, or may still count on it. */
   take(name: string, token: string, ttlMs: number): Promise<number | undefined>;
   /** False where somebody else has taken it. One that lapsed, and that nobody has taken, is held again. */
   renew(name: string, token: string, epoch: number, ttlMs: number): Promise<boolean>;

@@ -5,11 +5,11 @@ import { finished } from 'node:stream/promises';
 import ExcelJS from 'exceljs';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/files/limits.js';
+import { createXmlScanner, xmlText } from '../../../src/files/package/xml-scan.js';
+import { openArchive } from '../../../src/files/package/zip.js';
 import type { Chart } from '../../../src/files/workbook/chart.js';
 import { type ReportSheet, writeReportBook } from '../../../src/files/workbook/report-book.js';
 import type { ToneRow } from '../../../src/files/workbook/tone-sheet.js';
-import { createXmlScanner, xmlText } from '../../../src/files/xml-scan.js';
-import { openArchive } from '../../../src/files/zip.js';
 import { read, scratch } from '../fixtures.js';
 
 const { folder } = await scratch();

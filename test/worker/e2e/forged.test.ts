@@ -34,7 +34,7 @@ const FORGED: readonly [name: string, data: unknown, ...faults: RegExp[]][] = [
 ];
 
 it.each(await availableStores())(
-  'forged jobs fail at once on $name, and the next one is run',
+  'forged jobs fail at once on $name, and the next one is run (56)',
   async ({ start }) => {
     crew = await openCrew({ server: await start() });
     await writeFile(join(crew.dir, 'good.csv'), assetSheet(20));

@@ -9,7 +9,7 @@ let bench: Bench;
 afterEach(() => bench.close());
 
 it.runIf(!('missing' in (await redisServer())))(
-  'a run ends well although the queue has lost its job',
+  'a run ends well although the queue has lost its job (49)',
   async () => {
     bench = await openBench({ latencyMs: 20 });
     const worker = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });

@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterEach, expect, it } from 'vitest';
@@ -10,12 +14,25 @@ import { until } from '../../support/until.js';
 import { assetSheet, type Crew, openCrew } from '../../support/worker.js';
 
 let crew: Crew;
-afterEach(() => crew?.close());
+let hook: Server | undefined;
+afterEach(async () => {
+  await crew?.close();
+  hook?.closeAllConnections();
+  hook?.close();
+});
 
 const TOKEN = 'planted-token-5b1f3c';
 /** With signs that an address writes in another way. */
 const PASSWORD = 'planted/pass word+9e';
-const SECRETS = [TOKEN, PASSWORD, encodeURIComponent(PASSWORD), Buffer.from(`:${PASSWORD}`).toString('base64')];
+/** Services that take notifications have a secret in the address. */
+const HOOK_SECRET = 'planted-hook-77aa01';
+const SECRETS = [
+  TOKEN,
+  HOOK_SECRET,
+  PASSWORD,
+  encodeURIComponent(PASSWORD),
+  Buffer.from(`:${PASSWORD}`).toString('base64'),
+];
 
 /** Texts by where they were found. */
 type Found = Map<string, string>;
@@ -46,9 +63,16 @@ async function keysOf(url: string, found: Found): Promise<void> {
 }
 
 it.runIf(!('missing' in (await redisServer())))(
-  'planted secrets are found nowhere',
+  'planted secrets are found nowhere (86)',
   async () => {
     const redis = await privateRedis({ password: PASSWORD });
+    const bodies: string[] = [];
+    hook = createServer(async (request, response) => {
+      bodies.push(`${request.url} ${JSON.stringify(request.headers)} ${await text(request)}`);
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(hook, 'listening');
+    const port = (hook.address() as AddressInfo).port;
     crew = await openCrew({
       server: { url: redis.url, home: '', stop: () => redis.stop() },
       sandbox: {
@@ -62,7 +86,13 @@ it.runIf(!('missing' in (await redisServer())))(
           },
         ],
       },
-      env: { ROWFERRY_API_TOKEN: TOKEN, ROWFERRY_LOG_LEVEL: 'trace', ROWFERRY_CONCURRENCY: '4' },
+      env: {
+        ROWFERRY_API_TOKEN: TOKEN,
+        ROWFERRY_LOG_LEVEL: 'trace',
+        ROWFERRY_CONCURRENCY: '4',
+        ROWFERRY_NOTIFY_URL: `http://127.0.0.1:${port}/${HOOK_SECRET}`,
+        ROWFERRY_NOTIFY_FILE: 'notifications.ndjson',
+      },
     });
     const workers = await Promise.all([crew.worker('one', { argv: ['--board'] }), crew.worker('two')]);
     await writeFile(join(crew.dir, 'queued.csv'), assetSheet(300, 5_000));
@@ -94,10 +124,13 @@ it.runIf(!('missing' in (await redisServer())))(
       await one.ended;
       found.set(`out and err of ${one.child.spawnargs.slice(2).join(' ')} ${one.child.pid}`, one.out() + one.err());
     }
+    // The address of the webhook is itself a secret, and known to it alone.
+    expect(bodies.length).toBeGreaterThan(0);
+    found.set('notifications', bodies.join('\n').replaceAll(`/${HOOK_SECRET} `, ''));
     expect(found.size).toBeGreaterThan(30);
     // The search itself works: what is no secret is found.
-    expect([...found.values()].some((text) => text.includes('[secret]') || text.includes('bad header'))).toBe(true);
-    const places = [...found].filter(([, text]) => SECRETS.some((secret) => text.includes(secret)));
+    expect([...found.values()].some((one) => one.includes('[secret]') || one.includes('bad header'))).toBe(true);
+    const places = [...found].filter(([, one]) => SECRETS.some((secret) => one.includes(secret)));
     expect(places.map(([where]) => where)).toEqual([]);
   },
   100_000,

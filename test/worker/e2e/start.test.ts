@@ -85,7 +85,7 @@ describe('a worker with a wrong queue', () => {
     }
   });
 
-  it.runIf(stores.has('redis'))('ends over a Redis that may forget jobs', async () => {
+  it.runIf(stores.has('redis'))('ends over a Redis that may forget jobs (51)', async () => {
     const server = await privateRedis({ policy: 'allkeys-lru' });
     servers.push(server);
     const { code, err } = await refused(server.url);
@@ -99,7 +99,7 @@ describe('a worker with a wrong queue', () => {
 const ready = async (worker: RunningWorker): Promise<number> => (await fetch(`${worker.http}/readyz`)).status;
 
 it.runIf(!('missing' in (await redisServer())))(
-  'a worker waits for a queue that is away at its start',
+  'a worker waits for a queue that is away at its start, and says that it is not ready (55)',
   async () => {
     const port = await freePort();
     await crewAt(`redis://127.0.0.1:${port}`);
@@ -127,7 +127,7 @@ it.runIf(!('missing' in (await redisServer())))(
   180_000,
 );
 
-it.runIf(stores.has('redis'))('a worker that waits for its queue ends when it is told to', async () => {
+it.runIf(stores.has('redis'))('a worker that waits for its queue ends when it is told to (55)', async () => {
   await crewAt(`redis://127.0.0.1:${await freePort()}`);
   const worker = await crew.worker('one', { early: true });
   await until(() => /waiting until it is there/.test(worker.err()), { withinMs: 30_000 });

@@ -67,14 +67,14 @@ describe('ends', () => {
     expect(await names(folder)).toEqual(['a.csv', 'summary.json']);
   });
 
-  it('refuses names that lead elsewhere', async () => {
+  it('refuses names that lead elsewhere (84)', async () => {
     const claim = { job: '..', run: 'x', dir: '/', file: '/x', name: 'x' };
     await expect(endClaim(place.dir, claim, { place: 'done', finished: true })).rejects.toThrow('cannot be the name');
   });
 });
 
 describe('content', () => {
-  it('is run once; the same claim may begin again', async () => {
+  it('is run once; the same claim may begin again (60)', async () => {
     const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
     if (!first || !second) throw new Error('no claims');
     expect((await check(first)).verdict).toBe('run');
@@ -97,7 +97,7 @@ describe('content', () => {
     expect(third && (await check(third)).verdict).toBe('repeated');
   });
 
-  it('may be run again after a run that did not do its work', async () => {
+  it('may be run again after a run that did not do its work (60)', async () => {
     const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
     if (!first || !second) throw new Error('no claims');
     await check(first);
@@ -105,7 +105,7 @@ describe('content', () => {
     expect((await check(second)).verdict).toBe('run');
   });
 
-  it('counts for one job text and one company; `repeat` always runs', async () => {
+  it('counts for one job text and one company; `repeat` always runs (60)', async () => {
     const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
     if (!first || !second) throw new Error('no claims');
     await check(first);
@@ -115,7 +115,7 @@ describe('content', () => {
     expect((await check(second)).verdict).toBe('wait');
   });
 
-  it('of two at the same instant one runs', async () => {
+  it('of two at the same instant one runs (60)', async () => {
     const files = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`${i}.csv`, 'same']));
     const claims = await claimsOf(files);
     const verdicts = (await Promise.all(claims.map((claim) => check(claim)))).map(({ verdict }) => verdict);

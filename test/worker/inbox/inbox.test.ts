@@ -103,7 +103,7 @@ describe('folders', () => {
     expect(place.notices).toHaveLength(2);
   });
 
-  it('takes nothing where processing/ is a link', async () => {
+  it('takes nothing where processing/ is a link (83)', async () => {
     await mkdir(join(place.root, 'elsewhere'));
     await mkdir(place.dir);
     await symlink('../elsewhere', join(place.dir, 'processing'));
@@ -125,7 +125,7 @@ describe('taking', () => {
     expect(await names(place.dir, 'assets')).toEqual(['README.txt']);
   });
 
-  it('leaves temporary names and marks alone', async () => {
+  it('leaves temporary names and marks alone (58)', async () => {
     const ignored = [
       '~$a.xlsx',
       '.a.csv',
@@ -183,7 +183,7 @@ describe('taking', () => {
     expect(basename(place.claims[0]?.file ?? '')).toBe('dropped-rejected.csv');
   });
 
-  it('takes a file at once when its marker appears, and removes the marker', async () => {
+  it('takes a file at once when its marker appears, and removes the marker (58)', async () => {
     await place.open({ quietMs: 600_000 });
     await place.drop('assets/a.csv');
     await place.drop('assets/b.csv.gz');
@@ -195,7 +195,7 @@ describe('taking', () => {
     expect(await names(place.dir, 'assets')).toEqual(['README.txt', 'c.csv']);
   });
 
-  it('waits longer for an empty file', async () => {
+  it('waits longer for an empty file (58)', async () => {
     await place.open({ quietMs: 200 });
     const begun = performance.now();
     await place.drop('assets/empty.csv', '');
@@ -221,7 +221,7 @@ describe('taking', () => {
     await until('an offer', () => place.claims.length === 1);
   });
 
-  it('does not take a file that is replaced again and again', async () => {
+  it('does not take a file that is replaced again and again (58, 59)', async () => {
     const inbox = await place.open({ quietMs: 400 });
     const target = join(place.dir, 'assets', 'a.csv');
     for (let i = 0; i < 8; i++) {
@@ -245,7 +245,7 @@ describe('taking', () => {
 });
 
 describe('slow writers', () => {
-  it('waits for one that opens the file again and again with pauses below two seconds', {
+  it('waits for one that opens the file again and again with pauses below two seconds (58)', {
     timeout: 60_000,
   }, async () => {
     await place.open({ quietMs: 2000 });
@@ -257,7 +257,7 @@ describe('slow writers', () => {
     expect((await readFile(place.claims[0]?.file ?? '', 'utf8')).split('\n')).toHaveLength(5);
   });
 
-  it.runIf(process.platform === 'linux')('waits for one that keeps the file open over long pauses', async () => {
+  it.runIf(process.platform === 'linux')('waits for one that keeps the file open over long pauses (58)', async () => {
     await place.open({ quietMs: 80 });
     const path = join(place.dir, 'assets', 'open.csv');
     const writer = await place.start('writer-process', { path, chunks: 3, pauseMs: 900, keepOpen: true });

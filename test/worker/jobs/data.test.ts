@@ -16,7 +16,7 @@ function faults(name: string, data: unknown): readonly string[] {
 }
 
 describe('data of a job', () => {
-  it('is taken as it came: by name or inline, with a file or rows', () => {
+  it('is taken as it came: by name or inline, with a file or rows (82)', () => {
     expect(checkJobData('import', { job: 'assets', file: 'inbox/a.csv' })).toEqual({
       kind: 'import',
       ok: { job: 'assets', file: 'inbox/a.csv' },
@@ -136,6 +136,14 @@ describe('data of a job', () => {
     ['neither file nor rows', { job: 'assets' }, 'neither is there'],
     ['no rows', { job: 'assets', rows: [] }, 'there must be 1 at least'],
     ['rows without values', { job: 'assets', rows: [{}] }, 'hold no values'],
+    ['a folder for reports', { job: 'a', file: 'a', report: '/etc' }, 'unknown key `report`'],
+    [
+      'a folder for reports, as an option',
+      { job: 'a', file: 'a', options: { report: '/etc' } },
+      'unknown key `options.report`',
+    ],
+    ['a folder for reports in the job', { job: { ...JOB, report: '/etc' }, file: 'a' }, 'unknown key `report`'],
+    ['a data folder', { job: 'a', file: 'a', options: { home: '/etc' } }, 'unknown key `options.home`'],
     ['a key of every object', JSON.parse('{"job":"a","file":"a","__proto__":{"x":1}}'), 'unknown key `__proto__`'],
     ['another key of every object', { job: 'a', file: 'a', constructor: 1 }, 'unknown key `constructor`'],
     ['too many rows', { job: 'a', rows: Array(10_001).fill({ a: 1 }) }, 'has 10001 entries; there may be 10000'],
@@ -148,7 +156,7 @@ describe('data of a job', () => {
     ['too much', { job: 'a', rows: Array(9000).fill({ a: 'x'.repeat(2000) }) }, 'Put the rows into a file'],
     ['a fault of an inline job', { job: { ...JOB, matsch: 1 }, file: 'a' }, 'unknown key `matsch`'],
     ['a deep job', { job: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), file: 'a' }, 'nests deeper'],
-  ])('%s is refused', (_, data, words) => {
+  ])('%s is refused (82, 84)', (_, data, words) => {
     expect(faults('import', data).join('\n')).toContain(words);
   });
 

@@ -162,7 +162,7 @@ describe('a run', () => {
     expect(await runsOf(path.join(bench.dir, 'home-b'))).toEqual([]);
   });
 
-  it('that is delivered twice is run once', async () => {
+  it('that is delivered twice is run once (53, 54)', async () => {
     const { latencyMs, rows } = slow(100);
     bench = await openBench({ latencyMs });
     const timing = { lockDuration: 1_000, stalledInterval: 100, env: { ROWFERRY_CONCURRENCY: '2' } };
@@ -179,7 +179,7 @@ describe('a run', () => {
     expect(await runsOf(workers[0]!.settings.home)).toHaveLength(1);
   });
 
-  it('of a slot that is late says so', async () => {
+  it('of a slot that is late says so (44)', async () => {
     bench = await openBench();
     await bench.worker();
     const file = 'inbox/assets/a.csv';

@@ -47,13 +47,13 @@ describe('a file that job data name', () => {
     expect(await found('inbox/assets/d.csv')).toBe(at('drop/assets/d.csv'));
   });
 
-  it('may be a link that stays inside', async () => {
+  it('may be a link that stays inside (84)', async () => {
     expect(await found('in.csv')).toBe(at('work/data/a.csv'));
     expect(await found('drops/assets/d.csv')).toBe(at('drop/assets/d.csv'));
   });
 
   it.each(['secret/s.csv', 'worker/w.csv', 'secret/none.csv', 'secret', ''])(
-    'outside is refused, whether it exists or not: %s',
+    'outside is refused, whether it exists or not: %s (84)',
     async (file) => {
       expect(await refusal(at(file))).toContain('is not below a folder that this worker may read');
       expect(await refusal(`../${file}`)).toContain('is not below a folder');
@@ -61,15 +61,40 @@ describe('a file that job data name', () => {
   );
 
   it.each(['out.csv', 'out-none.csv', 'out/s.csv', 'out/none.csv'])(
-    'is refused where a link leads out, whether anything is there or not: %s',
+    'is refused where a link leads out, whether anything is there or not: %s (84)',
     async (file) => expect(await refusal(file)).toContain('is not below a folder'),
   );
 
-  it.each(['.env', '.git/config', 'data/.x', 'inbox/.ledger', 'env.csv'])('hidden is refused: %s', async (file) => {
-    expect(await refusal(file)).toMatch(/hidden|not below a folder/);
+  it.each(['.env', '.git/config', 'data/.x', 'inbox/.ledger', 'env.csv'])(
+    'hidden is refused: %s (84)',
+    async (file) => {
+      expect(await refusal(file)).toMatch(/hidden|not below a folder/);
+    },
+  );
+
+  it.each([
+    '..%2fsecret%2fs.csv',
+    '%2e%2e/secret/s.csv',
+    'data/%2e%2e/%2e%2e/secret/s.csv',
+    '..\\secret\\s.csv',
+    'data\\..\\..\\secret\\s.csv',
+    'file:../secret/s.csv',
+    '~/s.csv',
+    '$HOME/s.csv',
+    '\u2024\u2024/secret/s.csv',
+    '\uff0e\uff0e\uff0fsecret\uff0fs.csv',
+  ])('is meant letter by letter: nothing is decoded into a way out: %j (84)', async (file) => {
+    expect(await refusal(file)).toMatch(/^away$|hidden|not below a folder/);
+    expect(await refusal(`inbox/${file}`)).toMatch(/^away$|hidden|not below a folder/);
+    expect(await refusal(at(file))).toMatch(/^away$|hidden|not below a folder/);
   });
 
-  it('must be a file', async () => {
+  it.each(['a\0.csv', 'data/a.csv\0', '\0/../../secret/s.csv'])('with a NUL is no path: %j (84)', async (file) => {
+    for (const one of [file, `${at('work')}/${file}`, `inbox/${file}`])
+      expect(await refusal(one)).toContain('is no path');
+  });
+
+  it('must be a file (84)', async () => {
     expect(await refusal('data')).toContain('is a folder');
     expect(await refusal('drops')).toContain('is a folder');
     expect(await refusal('/dev/null')).toContain('is not below');

@@ -77,7 +77,7 @@ describe('the file that an export of the queue writes', () => {
   });
 
   it.each(['secret/s.csv', 'secret/none.csv', 'secret/new/none.csv', 'worker/w.csv', 'none.csv'])(
-    'outside is refused, whether anything is there or not, and nothing is made: %s',
+    'outside is refused, whether anything is there or not, and nothing is made: %s (84)',
     async (file) => {
       expect(await refusal(at(file))).toBe('outside');
       expect(await refusal(`../${file}`)).toBe('outside');
@@ -87,16 +87,19 @@ describe('the file that an export of the queue writes', () => {
   );
 
   it.each(['out.csv', 'out-none.csv', 'out-folder/s.csv', 'out-folder/none.csv', 'out-folder/new/none.csv'])(
-    'is refused where a link leads out: %s',
+    'is refused where a link leads out: %s (84)',
     async (file) => {
       expect(await refusal(file)).toBe('outside');
       expect(await readdir(at('secret'))).toEqual(['s.csv']);
     },
   );
 
-  it.each(['.env.csv', '.git/a.csv', 'data/.x/a.csv', '@work/.ssh/a.csv'])('hidden is refused: %s', async (file) => {
-    expect(await refusal(file)).toContain('is hidden');
-  });
+  it.each(['.env.csv', '.git/a.csv', 'data/.x/a.csv', '@work/.ssh/a.csv'])(
+    'hidden is refused: %s (84)',
+    async (file) => {
+      expect(await refusal(file)).toContain('is hidden');
+    },
+  );
 
   it.each([
     'inbox/assets/a.csv',
@@ -106,11 +109,29 @@ describe('the file that an export of the queue writes', () => {
     '@work/.home/runs/x/results.csv',
     '@work/.home/uploads/a.csv',
     '@work/.home/service/a.csv',
-  ])('among what has another purpose is refused: %s', async (file) => {
+  ])('among what has another purpose is refused: %s (84)', async (file) => {
     expect(await refusal(file)).toContain('in the drop folder, in the jobs folder or among what rowferry keeps');
   });
 
-  it('replaces a plain file only', async () => {
+  it.each(['data\\..\\..\\secret\\x.csv', '%2e%2e/secret/x.csv', 'data/%2e%2e/%2e%2e/x.csv', '~/x.csv', '$HOME/x.csv'])(
+    'is meant letter by letter: nothing is decoded into a way out: %j (84)',
+    async (file) => {
+      expect(await placed(file)).toBe(at('work', file));
+      expect(await readdir(at('secret'))).toEqual(['s.csv']);
+    },
+  );
+
+  it.each(['..%2fsecret%2fx.csv', '..\\secret\\x.csv', '../secret/x.csv', 'data/../../secret/x.csv'])(
+    'that begins with points is refused: %j (84)',
+    async (file) => expect(await refusal(file)).toMatch(/hidden|^outside$/),
+  );
+
+  it.each(['data/a\0.csv', 'data/a.csv\0/../../../secret/x.csv', '@work/\0.csv'])(
+    'with a NUL is no path: %j (84)',
+    async (file) => expect(await refusal(file)).toContain('is no path'),
+  );
+
+  it('replaces a plain file only (83, 84)', async () => {
     expect(await refusal('data')).toContain('is a folder');
     expect(await refusal('data/')).toContain('is a folder');
     expect(await refusal('shared')).toContain('is a folder');

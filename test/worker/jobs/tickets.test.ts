@@ -8,7 +8,7 @@ const it = await itWith('redis');
 let bench: Bench;
 afterEach(() => bench.close());
 
-it('a job that the queue lost in the middle of its run is put back and continues it', async () => {
+it('a job that the queue lost in the middle of its run is put back and continues it (49, 50)', async () => {
   bench = await openBench({ latencyMs: 20 });
   const first = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });
   await bench.file('a.csv', sheet(80));
@@ -32,7 +32,7 @@ it('a job that the queue lost in the middle of its run is put back and continues
   expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([]);
 });
 
-it('a run whose id the queue forgot is known to the data folder', async () => {
+it('a run whose id the queue forgot is known to the data folder (49)', async () => {
   bench = await openBench();
   const { settings } = await bench.worker();
   await bench.file('a.csv', sheet(3));

@@ -66,7 +66,7 @@ describe('a part', () => {
     expect(Math.abs((await now.opened) - Date.now())).toBeLessThan(5_000);
   });
 
-  it('that is delivered twice is granted once: who asks later is denied, what has no answer by then is open', async () => {
+  it('that is delivered twice is granted once: who asks later is denied, what has no answer by then is open (54)', async () => {
     const carrier = team.coordinator();
     const told: string[] = [];
     const granted = gate();
@@ -95,7 +95,7 @@ describe('a part', () => {
     expect(await kinds(carrier.carry(creates(1)))).toEqual(['done']);
   });
 
-  it('that the queue loses before the grant is added again', async () => {
+  it('that the queue loses before the grant is added again (49)', async () => {
     const carrier = team.coordinator();
     const carried = carrier.carry(creates(2));
     let first: Job | undefined;
@@ -115,7 +115,7 @@ describe('a part', () => {
     expect(await Promise.all(carried)).toEqual([done(1), done(2)]);
   });
 
-  it('that the queue loses after the grant is open once its executor must have noticed', async () => {
+  it('that the queue loses after the grant is open once its executor must have noticed (49)', async () => {
     const carrier = team.coordinator();
     const granted = gate<number>();
     await team.executor(async (job) => {
@@ -307,7 +307,7 @@ describe('a run that stops', () => {
     expect(await kinds([...before, ...carrier.carry(creates(1))])).toEqual(['none', 'none']);
   });
 
-  it('because it lost its right grants nothing any more', async () => {
+  it('because it lost its right grants nothing any more (53)', async () => {
     const carrier = team.coordinator({ mayWrite: () => false });
     const told = gate<string>();
     await team.executor(async (job) => {

@@ -116,7 +116,7 @@ it('hands back what becomes stale while it waits; creates do not', async () => {
   expect(seen).toEqual(['PUT /supplier/1', 'PUT /supplier/2', 'POST /supplier']);
 });
 
-it('sends nothing more once it cannot be sure of its lock, also what waited in the gate', async () => {
+it('sends nothing more once it cannot be sure of its lock, also what waited in the gate (47, 53)', async () => {
   statuses = [429];
   const answers = await carryOut([update(1), update(2)], Date.now(), () => {
     void until(() => seen.length === 1).then(() => {

@@ -28,7 +28,7 @@ const waits = [
 ];
 
 it.each(waits)(
-  'a process paused for longer than its lease sends nothing that waited $waiting',
+  'a process paused for longer than its lease sends nothing that waited $waiting (47, 53)',
   async (wait) => {
     const seen: { readonly method: string; readonly at: number }[] = [];
     const writes = () => seen.filter(({ method }) => method === 'POST').length;

@@ -55,7 +55,15 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
     coordinator(given = {}) {
       const log = pino({ level: 'silent' });
       const signal = new AbortController().signal;
-      const usual = { run: 'run', company: 1, resource: 'supplier', queue, signal, mayWrite: () => true };
+      const usual = {
+        run: 'run',
+        company: 1,
+        resource: 'supplier',
+        queue,
+        signal,
+        mayWrite: () => true,
+        now: Date.now,
+      };
       const fixed = { log, letters, leaseMs: LEASE_MS, takers: () => 2, lookEveryMs: 100 };
       const carrier = openCarrier({ ...usual, ...fixed, ...given });
       closers.unshift(() => carrier.close());

@@ -39,7 +39,7 @@ const failure = async (url: string, patienceMs = 60_000): Promise<RunError> => {
 };
 
 describe.skipIf('missing' in (await redisServer()))('Redis', () => {
-  it('is waited for at the start, which is told, and told when it is there', async () => {
+  it('is waited for at the start, which is told, and told when it is there (55)', async () => {
     const port = await freePort();
     const notices: string[] = [];
     const opening = opened({ url: `redis://127.0.0.1:${port}`, home: HOME }, { patienceMs: 60_000, notices });
@@ -86,14 +86,14 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     );
   });
 
-  it('refuses to start where jobs could be evicted', async () => {
+  it('refuses to start where jobs could be evicted (51)', async () => {
     const { url } = await kept(privateRedis({ policy: 'allkeys-lru' }));
     const { message } = await failure(url);
     expect(message).toMatch(/maxmemory-policy allkeys-lru/);
     expect(message).toContain('CONFIG SET maxmemory-policy noeviction');
   });
 
-  it('says so when it is full, and goes on when there is room', async () => {
+  it('says so when it is full, and goes on when there is room (52)', async () => {
     const { url } = await kept(privateRedis({ maxmemory: '4mb' }));
     const store = await opened({ url, home: HOME });
     const queue = store.queue('rowferry');
@@ -115,6 +115,26 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     await admin.config('SET', 'maxmemory', '100mb');
     admin.disconnect();
     await until(() => ran.length === 1);
+  });
+
+  it('is given a rest where it answers with nothing but errors, and goes on when it is well', async () => {
+    const { url } = await kept(privateRedis());
+    const store = await opened({ url, home: HOME });
+    const admin = new Redis(url);
+    // Somebody else's key in the place of the list of jobs.
+    await admin.set('bull:rowferry:wait', 'not a list');
+    const ran: unknown[] = [];
+    let errors = 0;
+    const worker = store.worker('rowferry', async (job) => void ran.push(job.id), {});
+    worker.on('error', () => errors++);
+    await until(() => worker.isPaused(), { what: 'its rest' });
+    const before = errors;
+    await pause(1_000);
+    expect(errors - before).toBeLessThan(5);
+    await admin.del('bull:rowferry:wait');
+    await store.queue('rowferry').add('import', {});
+    await until(() => ran.length === 1);
+    admin.disconnect();
   });
 
   it('may be a cluster', async () => {

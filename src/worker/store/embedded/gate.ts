@@ -1,7 +1,10 @@
 /** Whoever wants the one connection: a session. Only its identity counts. */
 export type Party = object;
 
-/** PGlite works on this thread: after so long sockets and timers get their turn, else a flood from here keeps others out. */
+/**
+ * PGlite works on this thread, and its answers come without the event loop turning once: after so long sockets and timers
+ * get their turn. Else a flood keeps others out, and one who asks again as soon as there is an answer stops every timer.
+ */
 const BREATH_MS = 5;
 
 interface Turn {
@@ -24,6 +27,8 @@ export class Gate {
   #refusal: Error | undefined;
   #broken = false;
   #idle: (() => void)[] = [];
+  /** When the first statement ran since the event loop last turned. */
+  #since: number | undefined;
 
   /** The party whose transaction is open. */
   get keeper(): Party | undefined {
@@ -80,8 +85,8 @@ export class Gate {
   async #serve(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    let breath = performance.now();
     for (;;) {
+      await this.#breathe();
       const party = this.#keeper ?? this.#lines.keys().next().value;
       const line = party && this.#lines.get(party);
       const turn = line?.shift();
@@ -91,13 +96,21 @@ export class Gate {
       if (line.length > 0) this.#lines.set(party, line);
       const keeps = await turn.run();
       this.#keeper = keeps && !this.#broken ? party : undefined;
-      if (performance.now() - breath > BREATH_MS) {
-        await new Promise((resolve) => setImmediate(resolve));
-        breath = performance.now();
-      }
     }
     this.#running = false;
     this.#settle();
+  }
+
+  /** Reckoned over pauses between pieces of work too: they are none where each answer brings the next question. */
+  async #breathe(): Promise<void> {
+    if (this.#since === undefined) {
+      this.#since = performance.now();
+      setImmediate(() => {
+        this.#since = undefined;
+      });
+    } else if (performance.now() - this.#since > BREATH_MS) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   #settle(): void {

@@ -24,6 +24,8 @@ export function openPool(address: PostgresAddress, schema: string): PatientPool 
   });
   // Every queue, worker and listener of BullMQ listens to the pool's errors.
   pool.setMaxListeners(0);
+  // One that is lent and breaks would end the process where its borrower does not listen; what it is asked rejects anyway.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new PatientPool(pool);
 }
 

@@ -5,7 +5,7 @@ import { openReports } from '../reports.js';
 import { whenThere } from '../waiting.js';
 import { type Client, ownClient, queueClient } from './clients.js';
 import { checkStillFit, inspect } from './inspect.js';
-import { redisPrimitives } from './primitives.js';
+import { beginLife, redisPrimitives } from './primitives.js';
 
 /**
  * A queue on Redis 5 or newer, or what speaks its protocol. BullMQ's keys have its usual prefix `bull`, so that programs
@@ -18,6 +18,8 @@ export async function openRedis(address: RedisAddress, options: StoreOptions): P
   own.on('error', reports.heard);
   own.on('ready', reports.answered);
   await own.connect().catch(reports.heard);
+  // Else its time would begin when the first lease is asked for.
+  await beginLife(own).catch(reports.heard);
   const shared = queueClient(address);
   shared.on('error', reports.heard);
   const copies = rememberCopies(shared);

@@ -1,11 +1,19 @@
 import type { Primitives } from '../primitives.js';
 import type { Client } from './clients.js';
-import { COUNT, EXCHANGE, PRESENT, RELEASE, RENEW, TAKE } from './scripts.js';
+import { BEGIN, COUNT, EXCHANGE, PRESENT, RELEASE, RENEW, TAKE } from './scripts.js';
 
 /** All keys of ours in one slot of a cluster. */
 const KEY = '{rowferry}';
 
-/** Keys: `{rowferry}:lease:<name>`, `:epoch:<name>`, `:text:<name>`, `:pace:<service>`, `:pacers:<service>`, `:workers:<queue>`. */
+/** What the server knows of its present life; see `TAKE`. */
+const SERVER = `${KEY}:server`;
+
+/** From now on the server is known: leases that it may have forgotten are given their time. */
+export async function beginLife(client: Client): Promise<void> {
+  await client.eval(BEGIN, 1, SERVER);
+}
+
+/** Keys: `{rowferry}:server`, `:lease:<name>`, `:epoch:<name>`, `:text:<name>`, `:pace:<service>`, `:pacers:<service>`, `:workers:<queue>`. */
 export function redisPrimitives(client: Client): Primitives {
   const run = (script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> =>
     client.eval(script, keys.length, ...keys, ...values);
@@ -16,7 +24,7 @@ export function redisPrimitives(client: Client): Primitives {
       await client.ping();
     },
     async take(name, token, ttlMs) {
-      const epoch = await run(TAKE, lease(name), [token, ttlMs]);
+      const epoch = await run(TAKE, [...lease(name), SERVER], [token, ttlMs]);
       return epoch === null ? undefined : Number(epoch);
     },
     async renew(name, token, epoch, ttlMs) {

@@ -10,12 +10,32 @@ local function full(n) return string.format('%.3f', n) end`;
 const EPOCH_MEMORY_MS = 7 * 24 * 3_600_000;
 
 /**
- * KEYS lease, epoch; ARGV token, ttl. An epoch is at least the time, so that it grows also where the server has lost the
- * last one.
+ * `since`: when this server was first asked, in its present life. A server that was restarted, promoted or emptied may have
+ * forgotten leases that their holders still count on: it has another id, or no memory of its own.
  */
-export const TAKE = `${NOW}
+const SINCE = (key: string) => `
+local told, info = pcall(redis.call, 'INFO', 'server')
+local id = told and string.match(info, 'run_id:(%x+)') or 'unknown'
+local known = redis.call('HMGET', ${key}, 'id', 'since')
+local since = tonumber(known[2])
+if known[1] ~= id or not since then
+  since = now
+  redis.call('HSET', ${key}, 'id', id, 'since', full(now))
+end`;
+
+/** KEYS server. */
+export const BEGIN = `${NOW}${SINCE('KEYS[1]')}
+return 1`;
+
+/**
+ * KEYS lease, epoch, server; ARGV token, ttl. An epoch is at least the time, so that it grows also where the server has
+ * lost the last one. Nothing is handed out before a lease that was forgotten has either been renewed or has ended for its
+ * holder too.
+ */
+export const TAKE = `${NOW}${SINCE('KEYS[3]')}
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return false end
+if now - since < tonumber(ARGV[2]) then return false end
 local epoch = math.max((tonumber(redis.call('GET', KEYS[2])) or 0) + 1, math.floor(now))
 local text = string.format('%.0f', epoch)
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])

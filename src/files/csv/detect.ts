@@ -1,0 +1,215 @@
+import { RunError } from '../../model/error.js';
+import type { SourceLimits } from '../limits.js';
+import { createRecordFeed } from './feed.js';
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+/** Looked at only where none of the usual ones cuts, because they are common within cells. */
+const RARE_DELIMITERS = ['\x1f', '^', '~', ':'] as const;
+const RECORDS = 60;
+const OUR_COLUMNS = /(?:^|[,;\t|])"?_row"?([,;\t|])"?_outcome"?\1"?_codes"?\1"?_message"?(?:\1|\s|$)/m;
+
+export interface DialectFinding {
+  readonly delimiter: string;
+  readonly newline: string;
+  readonly evidence: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export interface Sample {
+  readonly path: string;
+  /** UTF-8 bytes from the start of the file. */
+  readonly bytes: Buffer;
+  /** Whether the sample is the whole file. */
+  readonly whole: boolean;
+}
+
+interface Score {
+  readonly delimiter: string;
+  readonly cells: number;
+  readonly agreeing: number;
+  readonly records: number;
+  readonly score: number;
+}
+
+export function delimiterName(delimiter: string): string {
+  const names: Readonly<Record<string, string>> = {
+    ',': 'comma',
+    ';': 'semicolon',
+    '\t': 'tab',
+    '|': 'pipe',
+    ':': 'colon',
+    '\x1f': 'unit separator (US)',
+  };
+  return names[delimiter] ?? `"${delimiter}"`;
+}
+
+/** The delimiter a job states: one ASCII character, or its name. */
+export function statedDelimiter(text: string): string {
+  const names: Readonly<Record<string, string>> = {
+    comma: ',',
+    semicolon: ';',
+    tab: '\t',
+    '\\t': '\t',
+    pipe: '|',
+    colon: ':',
+    space: ' ',
+    us: '\x1f',
+    '\\x1f': '\x1f',
+  };
+  const delimiter = Object.hasOwn(names, text.toLowerCase()) ? names[text.toLowerCase()]! : text;
+  if (delimiter === '\x1f' || (/^[\t -~]$/.test(delimiter) && !/["\w']/.test(delimiter))) return delimiter;
+  throw new RunError(
+    'usage',
+    `source.delimiter: "${text}" cannot separate cells. Use auto, or one character such as "," ";" "|" or tab.`,
+  );
+}
+
+/** How evenly a delimiter cuts the records: the share of records with the most common number of cells, and that number. */
+function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
+  const feed = createRecordFeed({ path: sample.path, delimiter, limits, collect: false, whole: false });
+  feed.push(sample.bytes);
+  if (sample.whole) feed.finish();
+  const counts = new Map<number, number>();
+  let records = 0;
+  let start = 0;
+  while (records < RECORDS && feed.next()) {
+    const empty = feed.record.count === 1 && feed.position - start <= 2;
+    start = feed.position;
+    if (empty || feed.record.open) continue;
+    records++;
+    counts.set(feed.record.count, (counts.get(feed.record.count) ?? 0) + (feed.record.stray < 0 ? 1 : 0.2));
+  }
+  let best: Score = { delimiter, cells: 1, agreeing: 0, records, score: 0 };
+  for (const [cells, agreeing] of counts) {
+    const value = cells < 2 ? 0 : (agreeing / records) ** 2 * Math.log2(cells + 1);
+    if (value > best.score) best = { delimiter, cells, agreeing: Math.floor(agreeing), records, score: value };
+  }
+  return best;
+}
+
+/** Every row is cut alike, and the character is no part of a time or an address. */
+function isSure(sample: Sample, { delimiter, agreeing, records }: Score): boolean {
+  if (agreeing < records || records < 2) return false;
+  return delimiter !== ':' || !/\d:\d\d|:\/\//.test(sample.bytes.toString('latin1'));
+}
+
+function scoresOf(sample: Sample, order: readonly string[], limits: SourceLimits): Score[] {
+  const usual = order.map((candidate) => score(sample, candidate, limits));
+  if (usual.some((one) => one.score > 0)) return usual;
+  const rare = RARE_DELIMITERS.map((candidate) => score(sample, candidate, limits)).filter((one) =>
+    isSure(sample, one),
+  );
+  return [...usual, ...rare];
+}
+
+function bestOf(scores: readonly Score[]): Score {
+  return scores.reduce((a, b) => (b.score > a.score ? b : a));
+}
+
+/** Finds the delimiter (unless it is stated) and the line end from the first records. */
+export function detectDialect(sample: Sample, stated: string | undefined, limits: SourceLimits): DialectFinding {
+  const evidence: string[] = [];
+  const warnings: string[] = [];
+  const hint = /^"?sep=([^\w\s"]|\t)"?[\r\n]/i.exec(sample.bytes.toString('latin1', 0, 9))?.[1];
+  // Rows are rejected because they are uneven, so they show less than the heading rowferry gave them.
+  const ours = sample.bytes.includes('_message') ? OUR_COLUMNS.exec(sample.bytes.toString('latin1'))?.[1] : undefined;
+  let delimiter: string;
+  if (stated !== undefined) {
+    delimiter = stated;
+    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as stated.`);
+    const ours = score(sample, delimiter, limits);
+    const better = bestOf(scoresOf(sample, DELIMITERS, limits));
+    if (ours.score === 0 && better.score > 0.5 && better.delimiter !== delimiter) {
+      warnings.push(
+        `source.delimiter states ${delimiterName(delimiter)}, which cuts no row into cells; ${delimiterName(better.delimiter)} ` +
+          `cuts ${better.agreeing} of the first ${better.records} rows into ${better.cells} cells. ` +
+          'Correct source.delimiter, or remove it.',
+      );
+    }
+  } else if (hint !== undefined) {
+    delimiter = hint;
+    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as the first line says (sep=).`);
+  } else if (ours !== undefined) {
+    delimiter = ours;
+    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as it stands between the columns of rejected rows.`);
+  } else {
+    const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
+    const scores = scoresOf(sample, order, limits);
+    const best = bestOf(scores);
+    delimiter = best.delimiter;
+    if (best.score === 0) evidence.push('No delimiter cuts the rows into several cells; the table has one column.');
+    else {
+      evidence.push(
+        `The delimiter is ${delimiterName(delimiter)}: it cuts ${best.agreeing} of the first ${best.records} rows ` +
+          `into ${best.cells} cells.`,
+      );
+    }
+    const rival = scores.find((other) => other !== best && other.score > 0 && other.score > best.score * 0.8);
+    if (rival) {
+      warnings.push(
+        `The delimiter could also be ${delimiterName(rival.delimiter)} (${rival.agreeing} of ${rival.records} rows ` +
+          `with ${rival.cells} cells); state source.delimiter to be certain.`,
+      );
+    }
+  }
+  warnings.push(...foreignQuotes(sample, delimiter));
+  return { delimiter, ...newlineOf(sample, delimiter, limits, evidence, warnings) };
+}
+
+/** Bytes in which other ways of quoting are looked for. */
+const QUOTES_SAMPLE = 64 * 1024;
+
+/** Ways of quoting that RFC 4180 does not know: their rows come out wrong or as faults, so a person should know why. */
+function foreignQuotes(sample: Sample, delimiter: string): string[] {
+  const lines = sample.bytes.toString('latin1', 0, QUOTES_SAMPLE).split(/\r\n|[\r\n]/);
+  const warnings: string[] = [];
+  const backslashed = lines.findIndex((line) => /[^\\"]\\"[^"]/.test(line) && line.includes('"'));
+  const escaped = lines.filter((line) => /(?:^|[^\\])\\"/.test(line)).length;
+  const doubled = lines.filter((line) => /[^",;\t|]""[^"]/.test(line)).length;
+  if (backslashed >= 0 && escaped > doubled) {
+    warnings.push(
+      `Quotation marks seem to be escaped by a backslash (\\"), as MySQL does, first in line ${backslashed + 1}. ` +
+        'CSV doubles them (""), so those rows are faults or wrong. Export with doubled quotation marks.',
+    );
+  }
+  const apostrophes = lines.filter((line) => {
+    const cells = line.split(delimiter);
+    return cells.length > 1 && cells.every((cell) => cell === '' || /^'.*'$/.test(cell.trim()));
+  }).length;
+  if (apostrophes >= 2 && apostrophes * 2 > lines.filter((line) => line.trim() !== '').length) {
+    warnings.push(
+      `The cells stand between apostrophes ('), in ${apostrophes} lines. CSV knows quotation marks (") only, so the ` +
+        'apostrophes are read as part of the values. Export with quotation marks.',
+    );
+  }
+  return warnings;
+}
+
+function newlineOf(
+  sample: Sample,
+  delimiter: string,
+  limits: SourceLimits,
+  evidence: string[],
+  warnings: string[],
+): Omit<DialectFinding, 'delimiter'> {
+  const feed = createRecordFeed({ path: sample.path, delimiter, limits, collect: false, whole: false });
+  feed.push(sample.bytes);
+  if (sample.whole) feed.finish();
+  const ends = { '\r\n': 0, '\n': 0, '\r': 0 };
+  let records = 0;
+  while (records++ < 2_000 && feed.next()) {
+    const last = feed.bytes[feed.position - 1];
+    if (last === 0x0a) ends[feed.bytes[feed.position - 2] === 0x0d ? '\r\n' : '\n']++;
+    else if (last === 0x0d) ends['\r']++;
+  }
+  const names = { '\r\n': 'CRLF', '\n': 'LF', '\r': 'CR' } as const;
+  const kinds = (Object.keys(ends) as (keyof typeof ends)[]).sort((a, b) => ends[b] - ends[a]);
+  const newline = kinds[0]!;
+  const present = kinds.filter((kind) => ends[kind] > 0);
+  if (present.length === 0) evidence.push('The file has no line end; LF is assumed.');
+  else evidence.push(`Rows end with ${names[newline]}.`);
+  if (present.length > 1) {
+    warnings.push(`Line ends are mixed: ${present.map((kind) => `${names[kind]} ${ends[kind]} times`).join(', ')}.`);
+  }
+  return { newline: present.length === 0 ? '\n' : newline, evidence, warnings };
+}

@@ -1,0 +1,276 @@
+import { asciiText, utf8Text } from '../encoding/byte-text.js';
+import { visibleBytes } from '../encoding/decode.js';
+import { createQuickScan, NOT_QUICK } from './quick-scan.js';
+
+/**
+ * Splits CSV bytes (UTF-8, or any single-byte superset of ASCII) into records, one call a record.
+ *
+ *     cell start ──"──▶ quoted ──""──▶ quoted            a doubled quote is a quote
+ *                        │ "  then blanks, delimiter or line end ──▶ cell end
+ *                        │ "  then anything else ──▶ stray: the row is a fault
+ *     cell start ──other──▶ plain ── delimiter, CR, LF, CRLF ──▶ cell end
+ *                            " is an ordinary character, except after leading blanks only: stray
+ *
+ * A stray quote has two readings: (A) it closed the cell, and the row ends at the next line end; (B) it is text, and
+ * the cell goes on to the next proper closing quote. The row is a fault in both. B decides where the row ends only if
+ * it gives exactly the expected number of cells and A does not.
+ */
+
+const PLAIN = 0;
+const DELIMITER = 1;
+const QUOTE = 2;
+const CR = 3;
+const LF = 4;
+const NUL = 5;
+const HIGH = 6;
+
+/** A cell fault, by position in the record. */
+export interface CellFault {
+  readonly index: number;
+  readonly code: 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+  /** `cell_too_long`: the whole text. */
+  readonly text?: string;
+}
+
+/** The record last scanned. `cells` is a fresh array each time; everything else is overwritten by the next call. */
+export interface ScannedRecord {
+  cells: string[];
+  /** Cells of the record. Those from the one after `maxCells` on stand together in one more cell, as the file has them. */
+  count: number;
+  /** 0-based cell with a stray quote, or -1. */
+  stray: number;
+  /** The file ended inside quotes. */
+  open: boolean;
+  faults: CellFault[];
+  /** No cell holds anything but blanks. */
+  blank: boolean;
+  /** Whether an apostrophe may stand in it. */
+  apostrophe: boolean;
+  /** A byte order mark stands in front of it, as where files were put one behind the other; no cell holds it. */
+  marked: boolean;
+  /** Whether a quoted cell may hold a line end. */
+  lines: boolean;
+}
+
+export interface ScanOptions {
+  /** One ASCII byte. */
+  readonly delimiter: number;
+  readonly maxCells: number;
+  readonly maxCharacters: number;
+  /** Never the quick way: what the quick way is compared with. */
+  readonly exactly?: boolean;
+}
+
+/** How far reading B may run before it is given up, and how often that may happen: a hostile file costs no more. */
+const STRAY_REACH = 64 * 1024;
+const STRAY_ATTEMPTS = 200;
+
+export interface RecordScanner {
+  readonly record: ScannedRecord;
+  /**
+   * Scans one record from `from`. Returns the position after it, or -1 where the bytes up to `end` do not hold it
+   * whole and `final` is false. `width` is the expected number of cells (0 = not known yet), `collect` whether the
+   * cells are wanted, `counted` whether their number is (always, where cells are wanted). Within the same bytes, `from`
+   * must ascend.
+   */
+  scan(
+    bytes: Buffer,
+    from: number,
+    end: number,
+    final: boolean,
+    width: number,
+    collect: boolean,
+    counted: boolean,
+  ): number;
+}
+
+export function createRecordScanner(options: ScanOptions): RecordScanner {
+  const classOf = new Uint8Array(256).fill(HIGH, 128);
+  classOf[0] = NUL;
+  classOf[0x0d] = CR;
+  classOf[0x0a] = LF;
+  classOf[0x22] = QUOTE;
+  classOf[options.delimiter] = DELIMITER;
+  const { maxCells, maxCharacters } = options;
+  const record: ScannedRecord = {
+    cells: [],
+    count: 0,
+    stray: -1,
+    open: false,
+    faults: [],
+    blank: true,
+    apostrophe: true,
+    marked: false,
+    lines: true,
+  };
+
+  function keep(bytes: Buffer, from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
+    if (record.count > maxCells) return;
+    let text = from === to ? '' : high ? utf8Text(bytes, from, to) : asciiText(bytes, from, to);
+    if (doubled) text = text.replaceAll('""', '"');
+    const index = record.count;
+    if (nul) record.faults.push({ index, code: 'nul_character' });
+    if (high && text.includes('\ufffd')) {
+      record.faults.push({ index, code: 'invalid_encoding' });
+      text = visibleBytes(bytes.subarray(from, to));
+    }
+    if (text.length > maxCharacters) {
+      record.faults.push({ index, code: 'cell_too_long', text });
+      text = text.slice(0, maxCharacters);
+    }
+    if (record.blank && text !== '') {
+      const first = text.charCodeAt(0);
+      if ((first > 0x20 && first < 0x7f) || text.trim() !== '') record.blank = false;
+    }
+    record.cells[index] = text;
+  }
+
+  let attempts = STRAY_ATTEMPTS;
+  /** Where the cell after `maxCells` begins. */
+  let restFrom = 0;
+
+  /** `asText`: reading B of stray quotes. */
+  function read(bytes: Buffer, from: number, end: number, final: boolean, asText: boolean, collect: boolean): number {
+    record.cells = [];
+    record.count = 0;
+    record.stray = -1;
+    record.open = false;
+    record.blank = true;
+    record.apostrophe = true;
+    record.lines = true;
+    if (record.faults.length > 0) record.faults = [];
+    let i = from;
+    for (;;) {
+      if (record.count === maxCells) restFrom = i;
+      let start = i;
+      let stop = -1;
+      let high = false;
+      let nul = false;
+      let doubled = false;
+      if (i < end && bytes[i] === 0x22) {
+        start = ++i;
+        for (;;) {
+          let kind = PLAIN;
+          while (i < end) {
+            kind = classOf[bytes[i]!]!;
+            if (kind === QUOTE || kind === NUL) break;
+            if (kind === HIGH) high = true;
+            i++;
+          }
+          if (i >= end) {
+            if (!final) return -1;
+            record.open = true;
+            stop = end;
+            break;
+          }
+          if (kind === NUL) {
+            nul = true;
+            i++;
+            continue;
+          }
+          if (i + 1 >= end && !final) return -1;
+          if (bytes[i + 1] === 0x22 && i + 1 < end) {
+            doubled = true;
+            i += 2;
+            continue;
+          }
+          stop = i++;
+          let after = i;
+          while (after < end && bytes[after] === 0x20) after++;
+          if (after >= end) {
+            if (!final) return -1;
+            i = after;
+            break;
+          }
+          const next = classOf[bytes[after]!]!;
+          if (next === DELIMITER || next === CR || next === LF) {
+            i = after;
+            break;
+          }
+          record.stray = record.count;
+          if (asText) continue;
+          break;
+        }
+      }
+      if (stop < 0 || (record.stray === record.count && !asText)) {
+        // A plain cell, or under reading A what follows a stray quote.
+        for (; i < end; i++) {
+          const kind = classOf[bytes[i]!]!;
+          if (kind === PLAIN) continue;
+          if (kind === HIGH) high = true;
+          else if (kind === NUL) nul = true;
+          else if (kind === QUOTE) {
+            if (isBlankBetween(bytes, start, i)) record.stray = record.count;
+          } else break;
+        }
+        if (i >= end && !final) return -1;
+        stop = i;
+      }
+      if (collect) keep(bytes, start, stop, high, nul, doubled);
+      record.count++;
+      if (i >= end) return end;
+      const kind = classOf[bytes[i]!]!;
+      if (kind === DELIMITER) {
+        i++;
+        continue;
+      }
+      if (kind === LF) return i + 1;
+      if (i + 1 >= end) return final ? end : -1;
+      return bytes[i + 1] === 0x0a ? i + 2 : i + 1;
+    }
+  }
+
+  const quick = createQuickScan(record, options.delimiter, options, keep);
+
+  const exact = (bytes: Buffer, from: number, end: number, final: boolean, width: number, collect: boolean) => {
+    const next = read(bytes, from, end, final, false, collect);
+    if (next < 0 || record.stray < 0 || width === 0 || record.count === width || attempts === 0) return next;
+    const stray = record.stray;
+    const reach = Math.min(end, from + STRAY_REACH);
+    const other = read(bytes, from, reach, final && reach === end, true, collect);
+    if (other < 0 && reach === end && end - from < STRAY_REACH) return -1;
+    if (other >= 0 && record.count === width && !record.open) {
+      record.stray = stray;
+      return other;
+    }
+    attempts--;
+    return read(bytes, from, end, final, false, collect);
+  };
+
+  return {
+    record,
+    scan(bytes, first, end, final, width, collect, counted) {
+      record.marked = bytes[first] === 0xef && bytes[first + 1] === 0xbb && bytes[first + 2] === 0xbf;
+      const from = record.marked ? Math.min(end, first + 3) : first;
+      if (!options.exactly) {
+        if (record.faults.length > 0) record.faults = [];
+        record.stray = -1;
+        record.open = false;
+        const next = quick(bytes, from, end, collect, counted || collect);
+        if (next !== NOT_QUICK) return next;
+      }
+      const next = exact(bytes, from, end, final, width, collect);
+      // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
+      if (collect && next >= 0 && record.count > maxCells + 1) {
+        const rest = restOf(bytes, restFrom, next, options.delimiter);
+        record.cells[maxCells] = rest;
+        if (rest !== '') record.blank = false;
+      }
+      return next;
+    },
+  };
+}
+
+/** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */
+function restOf(bytes: Buffer, from: number, next: number, delimiter: number): string {
+  let to = next;
+  while (to > from && (bytes[to - 1] === 0x0a || bytes[to - 1] === 0x0d)) to--;
+  const text = utf8Text(bytes, from, to);
+  if (text.replaceAll(String.fromCharCode(delimiter), '').trim() === '') return '';
+  return text.includes('\ufffd') ? visibleBytes(bytes.subarray(from, to)) : text;
+}
+
+function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i] !== 0x20 && bytes[i] !== 0x09) return false;
+  return true;
+}

@@ -1,0 +1,243 @@
+import { RunError } from '../../model/error.js';
+import { type Cell, isBlank } from '../../model/row.js';
+import type { SourceMeta, SourceOptions } from '../../model/source.js';
+import { unescapeFormula } from '../formula.js';
+import type { SourceLimits } from '../limits.js';
+import { columnName, findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from '../table/header.js';
+import { detectDialect, statedDelimiter } from './detect.js';
+import { createRecordFeed, type RecordFeed } from './feed.js';
+import type { ScannedRecord } from './scan.js';
+import { MOST_SWALLOWED, swallowedLines } from './swallowed.js';
+
+const SAMPLE_BYTES = 1024 * 1024;
+
+export interface Dialect {
+  readonly delimiter: string;
+  readonly headerRow: number;
+  readonly width: number;
+}
+
+/** What the look through a file to its end has found. */
+export interface Survey {
+  readonly meta: Pick<SourceMeta, 'delimiter' | 'header_row' | 'headings' | 'newline' | 'evidence' | 'warnings'>;
+  readonly shape: Dialect;
+  /** Rows that hold others, by a quotation mark too many. */
+  readonly swallowed: ReadonlySet<number>;
+}
+
+/**
+ * Finds delimiter and heading, then looks through the text (UTF-8) to its end. `whole`: the same text for that last look, where
+ * it does more than `text`. Throws `RunError`.
+ */
+export async function surveyCsv(
+  path: string,
+  text: () => AsyncIterable<Buffer>,
+  options: SourceOptions,
+  limits: SourceLimits,
+  whole: () => AsyncIterable<Buffer> = text,
+): Promise<Survey> {
+  const evidence: string[] = [];
+  const warnings: string[] = [];
+  const sample = await firstBytes(text(), SAMPLE_BYTES);
+  assertText(path, sample.bytes);
+  const dialect = detectDialect(
+    { path, ...sample },
+    options.delimiter === undefined || options.delimiter === 'auto' ? undefined : statedDelimiter(options.delimiter),
+    limits,
+  );
+  evidence.push(...dialect.evidence);
+  warnings.push(...dialect.warnings);
+
+  const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
+  const rows = await firstRows(path, sample.whole ? once(sample.bytes) : text(), dialect.delimiter, fixed ?? 0, limits);
+  const heading = fixed === undefined ? findHeading(rows, options.expect) : statedHeading(path, fixed, rows);
+  if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
+  evidence.push(heading.evidence);
+  warnings.push(...heading.warnings);
+  const headingRow = rows.find((row) => row.row === heading.row)!;
+  if (headingRow.cells.length > limits.columns) {
+    throw new RunError(
+      'failed',
+      `${path}: the heading in row ${heading.row} has more than ${limits.columns.toLocaleString('en-US')} columns, ` +
+        'the most that is read. Remove columns, or state the right source.delimiter.',
+    );
+  }
+  let headings = withinOurs(headingTexts(headingRow, rows, true).map(unescapeFormula));
+  const below = rows.filter(({ row }) => row > heading.row).map(({ cells }) => cells);
+  if (hasRowNames(headings, headingRow.cells.length, below)) {
+    headings = ['', ...headings];
+    evidence.push('The first column has no heading and numbers the rows, as where R writes row names.');
+  } else {
+    const blank = headings.flatMap((text, i) => (text.trim() === '' ? [columnName(i)] : []));
+    if (blank.length > 0)
+      warnings.push(`Columns without a heading are not imported: ${blank.slice(0, 10).join(', ')}.`);
+  }
+  const shape: Dialect = { delimiter: dialect.delimiter, headerRow: heading.row, width: headings.length };
+  const { swallowed, marked } = await scanToEnd(path, whole(), shape, limits);
+  if (swallowed.size > 0) {
+    const named = [...swallowed].slice(0, 10).join(', ');
+    warnings.push(
+      `${swallowed.size === 1 ? 'Row' : 'Rows'} ${named} ${swallowed.size === 1 ? 'holds' : 'hold'} many lines within one cell, ` +
+        'which look like rows of their own: a quotation mark was opened there and closed far below. Look at these rows.',
+    );
+  }
+  if (marked.length > 0) {
+    warnings.push(
+      `A byte order mark stands in front of row ${marked.join(', ')}, as where files were put one behind the other; it was left out.`,
+    );
+  }
+  return {
+    meta: {
+      delimiter: dialect.delimiter,
+      header_row: heading.row,
+      headings,
+      newline: dialect.newline,
+      evidence,
+      warnings,
+    },
+    shape,
+    swallowed,
+  };
+}
+
+/**
+ * R writes one heading less than columns: the first holds the names of the rows. Every row has one cell more than the
+ * heading then, and the first cells are all different; a row with a delimiter too many does not look like that.
+ */
+function hasRowNames(headings: readonly string[], cells: number, below: readonly (readonly Cell[])[]): boolean {
+  if (below.length < 2 || cells !== headings.length || headings.some(isBlank)) return false;
+  if (!below.every((row) => row.length === cells + 1)) return false;
+  if (below.every((row) => isBlank(row.at(-1)))) return false;
+  return below.every((row, i) => Number(row[0]) === Number(below[0]![0]) + i && !isBlank(row[0]));
+}
+
+/**
+ * The headings of a file of rejected rows end with rowferry's own columns: what stands behind them is surplus, also
+ * where a spreadsheet program has given the heading row blank cells there.
+ */
+function withinOurs(headings: string[]): string[] {
+  const end = headings.lastIndexOf('_message') + 1;
+  const ours = headings.slice(Math.max(0, end - 4), end).join() === '_row,_outcome,_codes,_message';
+  return ours && headings.slice(end).every(isBlank) ? headings.slice(0, end) : headings;
+}
+
+async function firstBytes(chunks: AsyncIterable<Buffer>, length: number): Promise<{ bytes: Buffer; whole: boolean }> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    parts.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size >= length) return { bytes: Buffer.concat(parts), whole: false };
+  }
+  return { bytes: Buffer.concat(parts), whole: true };
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/**
+ * Control characters in number mean that the file is no text. `longest`: bytes that one byte beyond ASCII may become once
+ * it is decoded, where the encoding is not known yet.
+ */
+export function assertText(path: string, bytes: Buffer, longest = 1): void {
+  const end = Math.min(bytes.length, 64 * 1024);
+  let control = 0;
+  let length = end;
+  for (let i = 0; i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte >= 0x80) length += longest - 1;
+    else if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d && byte !== 0x1f) control++;
+  }
+  if (control > 16 && control * 20 > length) {
+    throw new RunError(
+      'failed',
+      `${path}: the file is neither text nor a workbook; it cannot be read as a table. Save it as .xlsx or .csv.`,
+    );
+  }
+}
+
+/** The first non-blank rows from row `from` on, enough to find the heading; row `from` itself also if it is blank. */
+async function firstRows(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  delimiter: string,
+  from: number,
+  limits: SourceLimits,
+): Promise<SampleRow[]> {
+  const feed = createRecordFeed({ path, delimiter, limits, collect: true, whole: false });
+  const rows: SampleRow[] = [];
+  for await (const record of recordsOf(chunks, feed)) {
+    if (feed.row < from || (record.blank && feed.row !== from)) continue;
+    rows.push({ row: feed.row, cells: record.cells });
+    if (rows.length >= HEADING_SAMPLE) break;
+  }
+  return rows;
+}
+
+async function* recordsOf(chunks: AsyncIterable<Buffer>, feed: RecordFeed): AsyncGenerator<ScannedRecord> {
+  for await (const chunk of chunks) {
+    feed.push(chunk);
+    while (feed.next()) yield feed.record;
+  }
+  feed.finish();
+  while (feed.next()) yield feed.record;
+}
+
+function statedHeading(path: string, row: number, rows: readonly SampleRow[]) {
+  const heading = rows[0];
+  if (!heading || heading.row !== row) {
+    throw new RunError('usage', `${path}: source.header_row is ${row}, but the file ends before that row.`);
+  }
+  if (heading.cells.every(isBlank)) {
+    throw new RunError('usage', `${path}: source.header_row is ${row}, but that row is blank.`);
+  }
+  return { row, evidence: `Row ${row} is the heading, as stated.`, warnings: [] as string[] };
+}
+
+/** Rows behind a byte order mark that are named. */
+const MOST_MARKED = 10;
+
+/** Scans every record without building cells; throws where a record never ends. */
+async function scanToEnd(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  shape: Dialect,
+  limits: SourceLimits,
+): Promise<{ swallowed: ReadonlySet<number>; marked: readonly number[] }> {
+  const feed = createRecordFeed({
+    path,
+    delimiter: shape.delimiter,
+    limits,
+    collect: false,
+    counted: false,
+    whole: true,
+  });
+  const swallowed = new Set<number>();
+  const marked: number[] = [];
+  let longest = Number.MAX_SAFE_INTEGER;
+  let from = 0;
+  const drain = () => {
+    while (feed.next()) {
+      const { position, row } = feed;
+      if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
+      if (row === shape.headerRow) {
+        feed.width = shape.width;
+        longest = 3 * shape.width;
+      } else if (position - from > longest && feed.record.lines && swallowed.size < MOST_SWALLOWED) {
+        const lines = swallowedLines(feed.bytes.subarray(from, position), shape.delimiter, shape.width);
+        if (lines > 0) swallowed.add(row);
+      }
+      from = position;
+    }
+    from = 0;
+  };
+  for await (const chunk of chunks) {
+    feed.push(chunk);
+    drain();
+  }
+  feed.finish();
+  from = feed.position;
+  drain();
+  return { swallowed, marked };
+}

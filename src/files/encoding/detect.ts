@@ -1,0 +1,254 @@
+import iconv from 'iconv-lite';
+import { FINAL, LANGUAGES, type Language, LOOKS_LIKE, SIGNS } from './letters.js';
+
+/**
+ * Tells encodings apart that no mark gives away, by the lines that hold bytes beyond ASCII. What is read wrongly shows:
+ * signs within words, capitals behind small letters, letters of two scripts in a word, letters no one language has
+ * together, characters of several bytes that are rare or cut in half.
+ */
+
+export interface Guess {
+  readonly encoding: string;
+  /** What speaks for it, as the end of a sentence. */
+  readonly because: string;
+  /** Another encoding that reads the file almost as well, and otherwise. */
+  readonly rival?: { readonly encoding: string; readonly example: string; readonly otherwise: string };
+}
+
+interface Reading {
+  readonly encoding: string;
+  readonly score: number;
+  /** The places beyond ASCII at least; `whole`: all of the lines. */
+  readonly text: string;
+  readonly whole: () => string;
+  readonly language: string;
+}
+
+/** A reading this near to the best one is told. */
+const NEAR = 0.92;
+
+/** Below this nothing was recognised. */
+const RECOGNISED = 0.55;
+
+/** The encoding of the lines: the one whose reading looks most like what people write. */
+export function guessEncoding(lines: Buffer): Guess {
+  const words = wordsBeyondAscii(lines);
+  const readings = [
+    ...asianReadings(lines),
+    ...Object.keys(LANGUAGES).map((encoding) => byteReading(encoding, words, () => iconv.decode(lines, encoding))),
+  ];
+  const highest = readings.reduce((a, b) => (b.score > a.score + 1e-9 ? b : a));
+  // Where windows-1252 reads the very same text, it is the one: nothing speaks for a rarer encoding.
+  const western = readings.find(({ encoding }) => encoding === 'windows-1252');
+  // Prices in euros, a dash, an apostrophe: signs of their own use tell more than letters of any other encoding.
+  if (western && onlySigns(western)) {
+    const [sign = ''] = western.text.match(NOT_ASCII) ?? [];
+    return { encoding: 'windows-1252', because: `so read, it holds signs only, such as "${sign}"` };
+  }
+  const best = western && western.text === highest.text && western.score >= RECOGNISED ? western : highest;
+  if (best.score < RECOGNISED) {
+    return { encoding: 'windows-1252', because: 'no language was recognised, so the most common encoding was taken' };
+  }
+  const rival = readings
+    .filter((other) => other !== best && other.score >= best.score * NEAR && other.text !== best.text)
+    // Small letters without capitals often read as Cyrillic capitals.
+    .filter(({ text }) => /\p{Script=Cyrillic}/u.test(best.text) || !CYRILLIC_CAPITALS.test(text))
+    .sort((a, b) => b.score - a.score)[0];
+  return {
+    encoding: best.encoding,
+    because: `so read, it looks like ${best.language}`,
+    ...(rival ? { rival: { encoding: rival.encoding, ...difference(best.whole(), rival.whole()) } } : {}),
+  };
+}
+
+/** Where a sign stands when people type it; the same bytes are letters elsewhere, and stand within words there. */
+const TYPED_SIGN = new RegExp(
+  [
+    // Amounts: `12,50 €`, `£5`.
+    '(?<![\\p{L}\\p{M}])[€£¥](?![\\p{L}\\p{M}])',
+    // `it’s`, `l’eau`, `O’Neill`, `drivers’ cab`.
+    '(?<=\\p{L})’(?=(?:s|t|d|m|re|ve|ll)(?!\\p{L}))|(?<=(?<!\\p{L})(?:[cdjlmnstoCDJLMNSTO]|[Qq]u))’(?=\\p{L})|’(?!\\p{L})|(?<!\\p{L})[‘’‚](?=[\\p{L}\\d])',
+    // Quotation marks, dashes, dots and bullets stand outside words.
+    '(?<!\\p{L})[“„«‘]|[”“»](?!\\p{L})|(?<!\\p{L})[–—•·±](?!\\p{L})|(?<=\\s)[•·](?=\\s)|…(?!\\p{L})',
+    '[®™](?!\\p{L})|(?<!\\p{L})©(?!\\p{L})|(?<!\\p{L})§(?!\\p{L})|(?<=\\d\\s?|N)°(?=[CF]?(?!\\p{L}))|(?<=\\bN)º(?!\\p{L})',
+    '(?<=\\b[cdkm]?m)[²³]|(?<=\\d\\s?)µ(?=[a-zA-Z]{1,2}(?![\\p{L}]))|(?<=\\d)[½¼](?!\\p{L})|(?<=\\d\\s?)×(?=\\s?\\d)|(?<![\\p{L}])\\u00a0|\\u00a0(?![\\p{L}])',
+  ].join('|'),
+  'gu',
+);
+
+/** What is none of those signs. */
+const NO_SIGN = /[^\0-\x7f€£¥’‘‚“„«”»–—•·±…®™©§°º²³½¼µ×\u00a0]/;
+
+/** Whether what is beyond ASCII is signs only, each in a place of its own: no letters, and hardly two of them in a row. */
+function onlySigns(reading: Reading): boolean {
+  if (NO_SIGN.test(reading.text)) return false;
+  const text = reading.whole();
+  const all = text.match(NOT_ASCII)?.length ?? 0;
+  const signs = text.match(TYPED_SIGN)?.length ?? 0;
+  const pairs = text.match(/[^\0-\x7f\u00a0“”„‘’«»…]{2}/g)?.length ?? 0;
+  return all > 0 && signs === all && pairs === 0;
+}
+
+const CYRILLIC_CAPITALS = /^(?=.*[А-Я])[^а-яё]*$/su;
+
+/** The first cell that the two readings show otherwise. */
+function difference(ours: string, theirs: string): { example: string; otherwise: string } {
+  const [a, b] = [ours, theirs].map((text) => text.split(/[,;\t|\n\r"]/)) as [string[], string[]];
+  const at = a.findIndex((cell, i) => cell !== b[i]);
+  const shown = (cell: string | undefined) => (cell ?? '').trim().slice(0, 40);
+  return { example: shown(a[at]), otherwise: shown(b[at]) };
+}
+
+const WORD = /[\p{L}\p{M}]+/gu;
+const NOT_ASCII = /[^\0-\x7f]/g;
+const LETTER = /\p{L}/u;
+/** Beside a letter these come from a wrong reading: `³ód¼`. */
+const ODD_BESIDE = /[^\0-\x7f“”‘’‚„–—€£°§©®™«»·…•±µ×º´\u00a0]/;
+const SCRIPTS = [
+  /\p{Script=Latin}/u,
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Hebrew}/u,
+  /\p{Script=Arabic}/u,
+];
+
+/**
+ * The words with bytes beyond ASCII, and one byte beside them, out of the lines: in every encoding of one byte a character
+ * no other place says anything about it.
+ */
+function wordsBeyondAscii(lines: Buffer): Buffer {
+  const words = Buffer.allocUnsafe(lines.length);
+  let length = 0;
+  for (let i = 0, taken = 0; i < lines.length; i++) {
+    if (lines[i]! < 0x80) continue;
+    let from = i;
+    while (from > taken && isLetter(lines[from - 1]!)) from--;
+    while (i < lines.length && (lines[i]! >= 0x80 || isLetter(lines[i]!))) i++;
+    const end = Math.min(lines.length, i + 1);
+    length += lines.copy(words, length, Math.max(taken, from - 1), end);
+    taken = end;
+  }
+  return words.subarray(0, length);
+}
+
+/** How the words read in an encoding; `whole`: all of the lines. */
+function byteReading(encoding: string, words: Buffer, whole: () => string): Reading {
+  const text = iconv.decode(words, encoding);
+  let all = 0;
+  let points = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) < 0x80) continue;
+    all++;
+    const sign = text[i]!;
+    if (!SIGNS.has(sign)) continue;
+    const within = LETTER.test(text[i - 1] ?? '') && LETTER.test(text[i + 1] ?? '');
+    if (!within || sign === '’') points += 0.8;
+  }
+  const letters = new Map<string, number>();
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    const beyond = word.match(NOT_ASCII);
+    if (!beyond) continue;
+    const scripts = SCRIPTS.filter((script) => script.test(word)).length;
+    // `Gdaсsk` with a Cyrillic letter: nobody writes so.
+    if (scripts > 1) points -= 0.5 * beyond.length;
+    if (scripts !== 1 || !soundWord(word, text[index - 1] ?? '', text[index + word.length] ?? '')) continue;
+    for (const letter of beyond) letters.set(letter, (letters.get(letter) ?? 0) + 1);
+  }
+  points += Math.max(...(LANGUAGES[encoding] ?? []).map((language) => pointsOf(letters, language)));
+  return { encoding, text, whole, language: LOOKS_LIKE[encoding] ?? 'text', score: points / Math.max(1, all) };
+}
+
+function pointsOf(letters: ReadonlyMap<string, number>, { common, rare, weight }: Language): number {
+  let points = 0;
+  for (const [letter, times] of letters) {
+    if (common.has(letter)) points += weight * times;
+    else if (rare.has(letter)) points += 0.4 * times;
+  }
+  return points;
+}
+
+/** Whether a word of one script is one that people write: capitals in front or throughout, no sign of another use at it. */
+function soundWord(word: string, before: string, after: string): boolean {
+  if (/\p{Script=Latin}/u.test(word) && /[^\0-\x7f]{3}/.test(word.replace(/żół/giu, 'a'))) return false;
+  const turn = /\p{Ll}\p{M}*\p{Lu}/u.exec(word);
+  if (turn && /[^\0-\x7f]/.test(turn[0])) return false;
+  if ([...word.slice(0, -1)].some((letter) => FINAL.has(letter))) return false;
+  return !ODD_BESIDE.test(after) && (!ODD_BESIDE.test(before) || before === '¿' || before === '¡');
+}
+
+/** Whether a pair of bytes is one of the characters in daily use; encodings put those first. */
+type Daily = (lead: number, trail: number) => boolean;
+
+const ASIAN: readonly { readonly encoding: string; readonly language: string; readonly daily: Daily }[] = [
+  {
+    encoding: 'shift_jis',
+    language: 'Japanese',
+    daily: (lead) => (lead >= 0x81 && lead <= 0x83) || (lead >= 0x88 && lead <= 0x97),
+  },
+  {
+    encoding: 'euc-jp',
+    language: 'Japanese',
+    daily: (lead) => lead === 0xa1 || lead === 0xa3 || lead === 0xa4 || lead === 0xa5 || (lead >= 0xb0 && lead <= 0xcf),
+  },
+  {
+    encoding: 'gb18030',
+    language: 'Chinese (simplified)',
+    daily: (lead, trail) => trail >= 0xa1 && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xd7)),
+  },
+  {
+    encoding: 'big5',
+    language: 'Chinese (traditional)',
+    daily: (lead) => lead >= 0xa1 && lead <= 0xc6,
+  },
+  {
+    encoding: 'euc-kr',
+    language: 'Korean',
+    daily: (lead, trail) => trail >= 0xa1 && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xc8)),
+  },
+];
+
+function isLetter(byte: number): boolean {
+  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
+}
+
+/** Fewer characters than this show nothing. */
+const FEWEST = 3;
+
+function asianReadings(lines: Buffer): Reading[] {
+  return ASIAN.flatMap(({ encoding, language, daily }) => {
+    const text = iconv.decode(lines, encoding);
+    const characters = text.match(NOT_ASCII) ?? [];
+    const broken = characters.filter((character) => character === '\ufffd').length;
+    if (characters.length < FEWEST || broken * 200 > characters.length) return [];
+    const counts = { pairs: 0, daily: 0, kana: 0, low: 0, upper: 0, alone: 0 };
+    for (let i = 0; i < lines.length; i++) {
+      const lead = lines[i]!;
+      if (lead < 0x80) continue;
+      if (encoding === 'shift_jis' && lead >= 0xa1 && lead <= 0xdf) {
+        // Katakana of half width: in use, but nearly any bytes could be some.
+        counts.pairs++;
+        counts.daily += 0.5;
+        continue;
+      }
+      const before = lines[i - 1] ?? 0;
+      const trail = lines[++i] ?? 0;
+      counts.pairs++;
+      if (isLetter(before) || (before < 0x80 && isLetter(lines[i + 1] ?? 0))) counts.alone++;
+      if (daily(lead, trail)) counts.daily++;
+      if (trail < 0xa1) counts.low++;
+      if (lead > 0xc8) counts.upper++;
+      if (encoding === 'shift_jis' ? lead === 0x82 || lead === 0x83 : lead === 0xa4 || lead === 0xa5) counts.kana++;
+    }
+    if (counts.pairs === 0) return [];
+    const share = (count: number) => count / counts.pairs;
+    // A single such character within a word of ASCII letters is an accented letter.
+    let score = share(counts.daily) * (1 - 0.5 * share(counts.alone));
+    // The encodings share their ranges; each kind of text leaves its own trace in them.
+    if (encoding === 'euc-jp') score *= share(counts.kana) > 0.05 ? 1.02 : share(counts.upper) > 0.03 ? 0.94 : 0.88;
+    if (encoding === 'gb18030')
+      score *= share(counts.kana) > 0.05 ? 0.8 : share(counts.upper) > 0.1 ? 1.01 : counts.pairs < 10 ? 0.95 : 0.85;
+    if (encoding === 'euc-kr') score *= share(counts.upper) > 0.03 ? 0.5 : share(counts.kana) > 0.05 ? 0.8 : 1;
+    if (encoding === 'big5') score *= share(counts.low) > 0.15 ? 1.01 : 0.8;
+    return [{ encoding, score, text, whole: () => text, language }];
+  });
+}

@@ -1,0 +1,127 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { guessEncoding } from './detect.js';
+import { type EncodingFinding, found } from './head.js';
+
+/** Looks at all bytes of a text, in any pieces, while something else reads them: are they UTF-8? */
+export interface Utf8Check {
+  push(bytes: Buffer): void;
+  /** After the last piece: what the text is, or undefined where it is no UTF-8. */
+  finding(): EncodingFinding | undefined;
+}
+
+export function utf8Check(): Utf8Check {
+  let tail: Buffer = Buffer.alloc(0);
+  let valid = true;
+  let ascii = true;
+  return {
+    push(chunk) {
+      if (!valid || (tail.length === 0 && isAscii(chunk))) return;
+      const bytes = tail.length > 0 ? Buffer.concat([tail, chunk]) : chunk;
+      const whole = bytes.subarray(0, completeLength(bytes));
+      if (!isUtf8(whole)) valid = false;
+      if (ascii && !isAscii(whole)) ascii = false;
+      tail = Buffer.from(bytes.subarray(whole.length));
+    },
+    finding() {
+      if (!valid || tail.length > 0) return undefined;
+      const evidence = ascii
+        ? 'Every byte is plain ASCII, which is UTF-8 too.'
+        : 'All bytes are valid UTF-8, with non-ASCII characters.';
+      return found('utf-8', 0, evidence);
+    },
+  };
+}
+
+/**
+ * Decides the encoding from all bytes. What is valid UTF-8 is UTF-8. A file with ten times more valid sequences than
+ * damaged places is UTF-8 that was damaged: those rows are faults. Otherwise the lines beyond ASCII speak, as far as a
+ * sample holds them.
+ */
+export async function encodingOfText(chunks: () => AsyncIterable<Buffer>): Promise<EncodingFinding> {
+  const check = utf8Check();
+  for await (const chunk of chunks()) check.push(chunk);
+  return check.finding() ?? (await encodingOfBytes(chunks()));
+}
+
+/** The same for bytes that are known to be no UTF-8. */
+export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<EncodingFinding> {
+  const { sequences, damaged, lines } = await survey(chunks);
+  if (sequences > 0 && sequences >= damaged * 10) {
+    return {
+      ...found('utf-8', 0, `${sequences} characters are valid UTF-8 beyond ASCII, ${damaged} places are not.`),
+      warning: `The file is UTF-8, but ${damaged} ${damaged === 1 ? 'place is' : 'places are'} damaged; those rows are faults.`,
+    };
+  }
+  const { encoding, because, rival } = guessEncoding(lines);
+  const finding = found(
+    encoding,
+    0,
+    `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${because}.`,
+  );
+  if (!rival) return finding;
+  return {
+    ...finding,
+    warning:
+      `The encoding could also be ${rival.encoding}: "${rival.example}" would then read "${rival.otherwise}". ` +
+      `It was read as ${encoding}; state source.encoding to be certain.`,
+  };
+}
+
+/** Bytes of lines beyond ASCII that are looked at closely, and of one such line. */
+const SAMPLE_BYTES = 128 * 1024;
+const LINE_BYTES = 4 * 1024;
+
+/** Length of `bytes` without an unfinished UTF-8 sequence at the end. */
+function completeLength(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return bytes.length;
+    if (byte >= 0xc0) {
+      const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return back < needed ? bytes.length - back : bytes.length;
+    }
+  }
+  return bytes.length;
+}
+
+/** Counts UTF-8 sequences and places that are none, and gathers the first lines beyond ASCII. */
+async function survey(chunks: AsyncIterable<Buffer>): Promise<{ sequences: number; damaged: number; lines: Buffer }> {
+  let sequences = 0;
+  let damaged = 0;
+  let missing = 0;
+  const lines: Buffer[] = [];
+  let gathered = 0;
+  for await (const chunk of chunks) {
+    let last = -1;
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i]!;
+      if (missing > 0) {
+        if ((byte & 0xc0) === 0x80) {
+          if (--missing === 0) sequences++;
+          continue;
+        }
+        damaged++;
+        missing = 0;
+      }
+      if (byte < 0x80) continue;
+      if (byte >= 0xc2 && byte <= 0xf4) missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
+      else damaged++;
+      if (i <= last || gathered >= SAMPLE_BYTES) continue;
+      const line = lineAt(chunk, i);
+      last = line.to;
+      if (!line.whole) continue;
+      lines.push(Buffer.from(chunk.subarray(line.from, line.to)), Buffer.from('\n'));
+      gathered += line.to - line.from;
+    }
+  }
+  return { sequences, damaged: damaged + (missing > 0 ? 1 : 0), lines: Buffer.concat(lines) };
+}
+
+/** The line around a place; `whole` is false where the chunk may begin within a character of it. */
+function lineAt(chunk: Buffer, at: number): { from: number; to: number; whole: boolean } {
+  let from = at;
+  while (from > 0 && at - from < LINE_BYTES && chunk[from - 1] !== 0x0a && chunk[from - 1] !== 0x0d) from--;
+  let to = at + 1;
+  while (to < chunk.length && to - at < LINE_BYTES && chunk[to] !== 0x0a && chunk[to] !== 0x0d) to++;
+  return { from, to, whole: chunk[from]! < 0x80 || from === at };
+}

@@ -1,0 +1,271 @@
+import {
+  type DateSection,
+  dateSection,
+  dayPieces,
+  renderDate,
+  renderDay,
+  renderDuration,
+  type Token,
+} from './date-format.js';
+import { showFraction } from './fraction-format.js';
+import { dateOfSerial } from './serial-date.js';
+
+/**
+ * Number format codes of spreadsheet programs: whether a code makes a number a date, and the text a person sees.
+ * Covers sections, conditions, literals, currency and locale prefixes, digit placeholders, thousands, scaling,
+ * percent, exponents, fractions, dates and elapsed time.
+ *
+ * Two departures from what is on the screen, for the sake of values that are read on: General shows every digit of a
+ * long number, and the short date of the locale (14) shows as `yyyy-MM-dd`, because the file does not tell the locale.
+ */
+export interface NumberFormat {
+  /** `date`: a calendar date, with or without time; `time` and durations are numbers. */
+  readonly kind: 'general' | 'number' | 'date' | 'text';
+  /** The text a person sees. `decimal`: the number in plain decimal notation. */
+  show(decimal: string, date1904: boolean): string;
+}
+
+interface Section {
+  readonly tokens: readonly Token[];
+  readonly condition: ((value: number) => boolean) | undefined;
+  readonly date: DateSection | undefined;
+  readonly general: boolean;
+  /** Set where it shows nothing but the day. */
+  readonly day: ReturnType<typeof dayPieces>;
+}
+
+const TOKEN =
+  /"([^"]*)"?|\\(.)|_.|\*.|\[([^\]]*)\]|General|AM\/PM|A\/P|E[+-]|y+|Y+|m+|M+|d+|D+|h+|H+|s+|S+|e+|g+|b+|[0#?.,%@/]|./gisu;
+
+/** What stands behind a currency: `-407`, `-en-GB`, `-x-sysdate`, `-D000409,1`, or a lone dash. */
+const LOCALE = /-(?:[\da-z]{1,8}(?:-[\da-z]{1,8})*)?(?:,[^,]*)?$/i;
+
+function parseSection(source: string): Section {
+  const tokens: Token[] = [];
+  let condition: Section['condition'];
+  for (const match of source.matchAll(TOKEN)) {
+    const [whole, quoted, escaped, bracket] = match;
+    if (quoted !== undefined) tokens.push({ kind: 'literal', text: quoted });
+    else if (escaped !== undefined) tokens.push({ kind: 'literal', text: escaped });
+    else if (bracket !== undefined) {
+      if (/^(?:h+|m+|s+)$/i.test(bracket)) tokens.push({ kind: 'elapsed', text: bracket.toLowerCase() });
+      else if (bracket.startsWith('$')) tokens.push({ kind: 'literal', text: bracket.slice(1).replace(LOCALE, '') });
+      else condition ??= conditionOf(bracket);
+    } else if (/^[_*]./u.test(whole)) tokens.push({ kind: 'literal', text: '' });
+    else if (/^(?:General|AM\/PM|A\/P|E[+-]|[ymdhsegb]+|[0#?.,%@/])$/i.test(whole)) {
+      tokens.push({ kind: 'code', text: whole });
+    } else tokens.push({ kind: 'literal', text: whole });
+  }
+  const general = tokens.some((token) => token.kind === 'code' && token.text.toLowerCase() === 'general');
+  const date = general ? undefined : dateSection(tokens);
+  return { tokens, condition, general, date, day: date ? dayPieces(tokens) : undefined };
+}
+
+function conditionOf(bracket: string): Section['condition'] {
+  const match = /^(<=|>=|<>|<|>|=)\s*(-?[\d.]+)$/.exec(bracket);
+  if (!match) return undefined;
+  const limit = Number(match[2]);
+  const operators: Readonly<Record<string, (value: number) => boolean>> = {
+    '<': (value) => value < limit,
+    '<=': (value) => value <= limit,
+    '>': (value) => value > limit,
+    '>=': (value) => value >= limit,
+    '=': (value) => value === limit,
+    '<>': (value) => value !== limit,
+  };
+  return operators[match[1]!];
+}
+
+/** Splits at semicolons that stand outside quotes, escapes and brackets. */
+function sectionsOf(code: string): string[] {
+  const sections: string[] = [];
+  let from = 0;
+  for (const match of code.matchAll(/"[^"]*"?|\\.|\[[^\]]*\]|;/gu)) {
+    if (match[0] !== ';') continue;
+    sections.push(code.slice(from, match.index));
+    from = match.index + 1;
+  }
+  return [...sections, code.slice(from)];
+}
+
+const compiled = new Map<string, NumberFormat>();
+
+/** A format code, compiled once. */
+export function numberFormat(code: string): NumberFormat {
+  let format = compiled.get(code);
+  if (!format) {
+    format = compile(code.slice(0, 255));
+    if (compiled.size < 5_000) compiled.set(code, format);
+  }
+  return format;
+}
+
+const GENERAL: NumberFormat = { kind: 'general', show: (decimal) => decimal };
+
+function compile(code: string): NumberFormat {
+  // B1 and B2 choose the calendar of the text, Gregorian or Hijri; the date is the same.
+  const trimmed = code.trim().replace(/^B[12](?=[dmyhsgDMYHSG[])/, '');
+  if (trimmed === '' || /^general$/i.test(trimmed)) return GENERAL;
+  if (trimmed === '@') return { kind: 'text', show: (decimal) => decimal };
+  if (trimmed === '0') return { kind: 'number', show: (decimal) => roundDecimal(decimal, 0) };
+  const sections = sectionsOf(trimmed).slice(0, 4).map(parseSection);
+  const first = sections[0]!;
+  const short = trimmed === 'mm-dd-yy';
+  return {
+    kind: first.date && !first.date.timeOnly ? 'date' : first.general && sections.length === 1 ? 'general' : 'number',
+    show(decimal, date1904) {
+      const value = Number(decimal);
+      const { section, magnitude } = choose(sections, value);
+      if (!section) return decimal;
+      const digits = magnitude && decimal.startsWith('-') ? decimal.slice(1) : decimal;
+      if (section.general) return withLiterals(section, digits);
+      if (section.date) {
+        if (section.date.elapsed) return renderDuration(section.tokens, value);
+        const date = dateOfSerial(section.date.timeOnly && value >= 0 ? (value % 1) + 2 : value, date1904);
+        if (!date) return decimal;
+        const { tokens, day } = short ? SHORT_DATE : section;
+        return day ? renderDay(day, date) : renderDate(tokens, date, value);
+      }
+      return showNumber(section.tokens, digits);
+    },
+  };
+}
+
+const SHORT_DATE = parseSection('yyyy-mm-dd');
+
+/** The section that applies; `magnitude`: it shows the number without its sign. */
+function choose(sections: readonly Section[], value: number): { section: Section | undefined; magnitude: boolean } {
+  if (sections.some((section) => section.condition)) {
+    const at = sections.findIndex((section, i) => (section.condition ? section.condition(value) : i > 0));
+    return { section: sections[at] ?? sections[0], magnitude: at > 0 && value < 0 };
+  }
+  const numeric = sections.length > 3 ? sections.slice(0, 3) : sections;
+  if (value < 0 && numeric.length > 1) return { section: numeric[1], magnitude: true };
+  if (value === 0 && numeric.length > 2) return { section: numeric[2], magnitude: true };
+  return { section: numeric[0], magnitude: false };
+}
+
+function withLiterals(section: Section, digits: string): string {
+  return section.tokens
+    .map((token) => (token.kind === 'literal' ? token.text : token.text.toLowerCase() === 'general' ? digits : ''))
+    .join('')
+    .trim();
+}
+
+const isPlaceholder = (token: Token) => token.kind === 'code' && /^[0#?]$/.test(token.text);
+
+function showNumber(tokens: readonly Token[], decimal: string): string {
+  const has = (text: string) => tokens.some((token) => token.kind === 'code' && token.text === text);
+  const places = tokens.map((token, i) => (isPlaceholder(token) ? i : -1)).filter((i) => i >= 0);
+  if (places.length === 0) return `${sign(decimal)}${literalsOf(tokens, decimal)}`.trim();
+  if (has('/')) return showFraction(tokens, decimal);
+  const exponent = tokens.findIndex((token) => token.kind === 'code' && /^E[+-]$/i.test(token.text));
+  if (exponent >= 0) return scientific(tokens, exponent, decimal);
+  const point = tokens.findIndex((token) => token.kind === 'code' && token.text === '.');
+  const whole = places.filter((i) => point < 0 || i < point);
+  const fraction = places.filter((i) => point >= 0 && i > point);
+  const last = places[places.length - 1]!;
+  let commasAfter = 0;
+  for (let i = last + 1; tokens[i]?.text === ',' && tokens[i]!.kind === 'code'; i++) commasAfter++;
+  if (fraction.length === 0 && point > last) for (let i = point - 1; tokens[i]?.text === ','; i--) commasAfter++;
+  const grouped = tokens.some(
+    (token, i) => token.kind === 'code' && token.text === ',' && i > (whole[0] ?? -1) && i < (whole.at(-1) ?? -1),
+  );
+  const percents = tokens.filter((token) => token.kind === 'code' && token.text === '%').length;
+  const rounded = roundDecimal(shift(decimal, percents * 2 - commasAfter * 3), fraction.length);
+  const [integer = '0', decimals = ''] = rounded.replace('-', '').split('.');
+  const zero = /^[0.-]*$/.test(rounded);
+
+  const minimum = whole.filter((i) => tokens[i]!.text === '0').length;
+  let digits = integer === '0' ? '' : integer;
+  digits = digits.padStart(minimum, '0');
+  const out = new Map<number, string>();
+  // Placeholders take digits from the right; the first one takes all that are left.
+  let taken = digits.length;
+  for (let k = whole.length - 1; k >= 0; k--) {
+    const from = k === 0 ? 0 : Math.max(0, taken - 1);
+    const part = digits.slice(from, taken);
+    out.set(
+      whole[k]!,
+      part === '' && tokens[whole[k]!]!.text === '?' ? ' ' : group(part, digits.length - taken, grouped),
+    );
+    taken = from;
+  }
+  let kept = fraction.length;
+  while (kept > 0 && tokens[fraction[kept - 1]!]!.text === '#' && (decimals[kept - 1] ?? '0') === '0') kept--;
+  for (const [k, i] of fraction.entries()) out.set(i, k < kept ? (decimals[k] ?? '0') : '');
+
+  let text = rounded.startsWith('-') && !zero ? '-' : '';
+  tokens.forEach((token, i) => {
+    if (token.kind === 'literal') text += token.text;
+    else if (out.has(i)) text += out.get(i);
+    else if (token.text === '%') text += '%';
+    else if (i === point) text += '.';
+    else if (token.kind === 'code' && !/^[,@]$/.test(token.text)) text += token.text;
+  });
+  return text.trim();
+}
+
+const sign = (decimal: string) => (decimal.startsWith('-') ? '-' : '');
+
+function literalsOf(tokens: readonly Token[], decimal: string): string {
+  return tokens.map((token) => (token.kind === 'literal' ? token.text : token.text === '@' ? decimal : '')).join('');
+}
+
+/** Thousands separators in a run of digits after which `after` further digits follow. */
+function group(digits: string, after: number, grouped: boolean): string {
+  if (!grouped) return digits;
+  let text = '';
+  for (let i = 0; i < digits.length; i++) {
+    const left = digits.length - i + after;
+    text += digits[i];
+    if (left > 1 && (left - 1) % 3 === 0) text += ',';
+  }
+  return text;
+}
+
+function scientific(tokens: readonly Token[], at: number, decimal: string): string {
+  const mantissa = tokens.slice(0, at);
+  const before = mantissa.findIndex((token) => token.kind === 'code' && token.text === '.');
+  const step = Math.max(1, mantissa.slice(0, before < 0 ? undefined : before).filter(isPlaceholder).length);
+  const places = before < 0 ? 0 : mantissa.slice(before).filter(isPlaceholder).length;
+  const value = Number(decimal);
+  let exponent = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+  exponent = Math.floor(exponent / step) * step;
+  let digits = roundDecimal(shift(decimal, -exponent), places);
+  if (Math.abs(Number(digits)) >= 10 ** step) {
+    exponent += step;
+    digits = roundDecimal(shift(decimal, -exponent), places);
+  }
+  const width = tokens.slice(at + 1).filter(isPlaceholder).length;
+  const mark = exponent < 0 ? '-' : tokens[at]!.text.endsWith('+') ? '+' : '';
+  return `${digits}E${mark}${String(Math.abs(exponent)).padStart(width, '0')}`;
+}
+
+/** Moves the decimal point of a plain decimal number. */
+function shift(decimal: string, by: number): string {
+  if (by === 0) return decimal;
+  const negative = decimal.startsWith('-');
+  const [whole = '0', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.');
+  let digits = whole + fraction;
+  let point = whole.length + by;
+  if (point <= 0) {
+    digits = '0'.repeat(1 - point) + digits;
+    point = 1;
+  }
+  digits = digits.padEnd(point, '0');
+  const left = digits.slice(0, point).replace(/^0+(?=\d)/, '');
+  const right = digits.slice(point);
+  return `${negative ? '-' : ''}${left}${right ? `.${right}` : ''}`;
+}
+
+/** Rounds a plain decimal number half away from zero; always `places` digits after the point. */
+export function roundDecimal(decimal: string, places: number): string {
+  const negative = decimal.startsWith('-');
+  const [whole = '0', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.');
+  let digits = whole + fraction.slice(0, places).padEnd(places, '0');
+  if ((fraction[places] ?? '0') >= '5') digits = String(BigInt(digits) + 1n).padStart(digits.length, '0');
+  const cut = digits.length - places;
+  const text = places > 0 ? `${digits.slice(0, cut)}.${digits.slice(cut)}` : digits;
+  return negative && /[1-9]/.test(text) ? `-${text}` : text;
+}

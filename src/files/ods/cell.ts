@@ -1,0 +1,139 @@
+import type { Cell } from '../../model/row.js';
+import { numberText } from '../number/cell-value.js';
+import { numberFormat } from '../number/number-format.js';
+import { dateOfSerial, isoText, serialOfIso } from '../number/serial-date.js';
+import type { CellFormat } from '../xlsx/workbook.js';
+
+/** A cell of an OpenDocument sheet as it is stored. Absent attributes are undefined. */
+export interface OdsCell {
+  /** `office:value-type`, or `error` where the program says that the formula failed; '' where there is none. */
+  type: string;
+  value: string | undefined;
+  dateValue: string | undefined;
+  timeValue: string | undefined;
+  booleanValue: string | undefined;
+  stringValue: string | undefined;
+  formula: string | undefined;
+  /** Its paragraphs, joined by line breaks; undefined without a paragraph. */
+  text: string | undefined;
+}
+
+/** What programs show instead of a result; they store some of them as a number or a text. */
+const ERROR_TEXT =
+  /^(?:#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CALC!)|(?:Err|Fehler|Erreur|Errore):\d{3})$/i;
+
+const PERCENT: CellFormat = { code: '0%', format: numberFormat('0%') };
+
+/**
+ * A stored cell as readers hand it over. Formulas count by their stored result; one without any is a fault, as in other
+ * workbooks. `format` is undefined for General.
+ */
+export function odsCell(cell: OdsCell, format: CellFormat | undefined): Cell {
+  const { type, text = '' } = cell;
+  if (type === 'error' || (cell.formula !== undefined && ERROR_TEXT.test(text.trim()))) {
+    return { t: 'e', value: text.trim() || '#VALUE!' };
+  }
+  switch (type) {
+    case 'float':
+    case 'currency':
+    case 'percentage':
+      return numberCell(cell, type === 'percentage' ? (format ?? PERCENT) : format);
+    case 'date':
+      return dateCell(cell.dateValue ?? '', cell.text, format) ?? text;
+    case 'time':
+      return timeCell(cell.timeValue ?? '', cell.text, format) ?? text;
+    case 'boolean':
+      return cell.booleanValue === undefined ? text : { t: 'b', value: cell.booleanValue === 'true' };
+    case 'string':
+      return stringCell(cell);
+  }
+  if (cell.formula !== undefined && cell.text === undefined) return { t: 'f', formula: plainFormula(cell.formula) };
+  return text;
+}
+
+function numberCell({ value: raw, type, text, formula }: OdsCell, format: CellFormat | undefined): Cell {
+  const value = numberText(raw ?? '');
+  if (value === undefined) return text ?? '';
+  if (!format?.code && type === 'float') {
+    return (formula !== undefined && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
+  }
+  const shown = text ?? format?.format.show(value, false) ?? value;
+  return format?.code ? { t: 'n', value, shown, format: format.code } : { t: 'n', value, shown };
+}
+
+/**
+ * The number of a formula in a cell without a format takes its look from the formula: a date from a date, a truth value
+ * from a comparison, an amount from an amount. Only the text tells. Undefined where it is an ordinary number, whose text
+ * follows the language of the program and may be cut to the width of the column.
+ */
+function inheritedCell(value: string, text: string): Cell | undefined {
+  if (Number.isFinite(Number(text.replace(',', '.')))) return undefined;
+  if (value === '1' && /^\p{L}+$/u.test(text)) return { t: 'b', value: true };
+  if (value === '0' && /^\p{L}+$/u.test(text)) return { t: 'b', value: false };
+  const date = shownDate(value, text);
+  return date === undefined ? { t: 'n', value, shown: text } : { t: 'd', value: date, shown: text };
+}
+
+/** The date of a serial number of which the text shows day, month and year, in whatever order. */
+function shownDate(value: string, text: string): string | undefined {
+  const parts = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})\b/.exec(text);
+  if (!parts) return undefined;
+  const seen = [parts[1], parts[3], parts[4]].map(Number).sort((a, b) => a - b);
+  for (const date1904 of [false, true]) {
+    const date = dateOfSerial(Number(value), date1904);
+    if (!date) continue;
+    const isSeen = (year: number) =>
+      [date.day, date.month, year].sort((a, b) => a - b).every((part, i) => part === seen[i]);
+    if (isSeen(date.year) || isSeen(date.year % 100)) return isoText(date);
+  }
+  return undefined;
+}
+
+const DATE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:[.,](\d+))?)?Z?$/;
+
+/** Dates of the calendar, to the second. Others, such as those before year 0, stay text. */
+function dateCell(raw: string, text: string | undefined, format: CellFormat | undefined): Cell | undefined {
+  const match = DATE.exec(raw.trim());
+  if (!match) return undefined;
+  const [, day = '', time = '00:00:00', fraction = '0'] = match;
+  let value = time === '00:00:00' ? day : `${day}T${time}`;
+  if (fraction >= '5') value = nextSecond(value);
+  const shown = text ?? value.replace('T', ' ');
+  return format?.code ? { t: 'd', value, shown, format: format.code } : { t: 'd', value, shown };
+}
+
+function nextSecond(value: string): string {
+  const serial = serialOfIso(value);
+  const date = serial === undefined ? undefined : dateOfSerial(serial + 1 / 86_400, false);
+  return date ? isoText(date) : value;
+}
+
+const DURATION = /^(-?)P(?:(\d{1,7})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:[.,]\d+)?)S)?)?$/;
+
+/** A time of day or a length of time is a number of days, as in other workbooks. */
+function timeCell(raw: string, text: string | undefined, format: CellFormat | undefined): Cell | undefined {
+  const match = DURATION.exec(raw.trim());
+  if (!match) return undefined;
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = match
+    .slice(2)
+    .map((part) => Number((part ?? '0').replace(',', '.')));
+  const size = (days * 86_400 + hours * 3_600 + minutes * 60 + seconds) / 86_400;
+  const value = numberText(String(match[1] && size > 0 ? -size : size));
+  if (value === undefined) return undefined;
+  const code = format?.code ?? '[hh]:mm:ss';
+  return { t: 'n', value, shown: text ?? numberFormat(code).show(value, false), format: code };
+}
+
+/** A program that stores the text of a cell beside its paragraphs does so where the two differ: by a format, or cut. */
+function stringCell({ stringValue, text, formula }: OdsCell): Cell {
+  if (text === undefined && stringValue === undefined && formula !== undefined) {
+    return { t: 'f', formula: plainFormula(formula) };
+  }
+  if (!stringValue || text === undefined) return text ?? stringValue ?? '';
+  return stringValue.replace(/\s+/g, ' ') === text.replace(/\s+/g, ' ') ? text : stringValue;
+}
+
+/** `of:=SUM([.A1:.A3])` without the name of its language and the equals sign. */
+function plainFormula(formula: string): string {
+  return formula.replace(/^(?:[A-Za-z][\w-]*:)?=?/, '');
+}

@@ -1,0 +1,253 @@
+import { type Cell, isBlank, shownText } from '../../model/row.js';
+import {
+  type ColumnHabit,
+  ColumnSample,
+  type Contrast,
+  columnHabit,
+  contrastOf,
+  filledCells,
+  foldedText,
+  lookOf,
+  type SampleRow,
+} from './sample-table.js';
+
+export type { SampleRow } from './sample-table.js';
+
+export interface HeadingFinding {
+  readonly row: number;
+  readonly evidence: string;
+  readonly warnings: readonly string[];
+}
+
+const SAMPLE = 100;
+
+/** Non-blank rows that the search for a heading looks at. */
+export const HEADING_SAMPLE = SAMPLE;
+
+/** A heading stands among the first non-blank rows: a longer text above a table is no spreadsheet. */
+const CANDIDATES = 40;
+
+/** One row held against those below it. */
+interface Candidate {
+  readonly at: number;
+  /** Share of the columns of the table that the row fills. */
+  readonly coverage: number;
+  readonly contrast: Contrast;
+  readonly score: number;
+}
+
+/**
+ * Finds the heading row among the non-blank rows at the start of a table. Each of the first rows is held against the
+ * rows below it: a heading fills the columns of the table, and holds text where the rows below hold numbers or dates, or
+ * a word where they repeat others. The first row is the heading unless a later one is better by far, as below title rows;
+ * of rows that are equally good the first is it, so that a row of units or instructions stays below.
+ *
+ * `expect`: the headings a job maps. Where the row found lacks some of them and another row of the sample has more, at
+ * least half, that row is the heading.
+ *
+ * A file without a heading is told by a first row that looks like those below it: it is taken as the heading, and a
+ * warning says so.
+ */
+export function findHeading(rows: readonly SampleRow[], expect: readonly string[] = []): HeadingFinding | undefined {
+  const sample = rows.slice(0, SAMPLE);
+  const first = sample[0];
+  if (!first) return undefined;
+  const fills = sample.map(({ cells }) => filledCells(cells));
+  const candidates = candidatesOf(sample, fills);
+  const guessed = candidates.reduce((best, one) => (one.score > best.score ? one : best)).at;
+  const expected = byExpected(sample, guessed, expect);
+  const at = expected?.at ?? guessed;
+  const heading = sample[at]!;
+  const warnings: string[] = [];
+  const skipped = skippedText(sample, at);
+  if (skipped) warnings.push(skipped);
+  const below = sample.slice(at + 1);
+  const habits = habitsBelow(sample)(at);
+  const contrast = contrastOf(heading.cells, habits);
+  const cells = `${filledCells(heading.cells)} filled ${filledCells(heading.cells) === 1 ? 'cell' : 'cells'}`;
+  if (expected) {
+    const evidence = `Row ${heading.row} is the heading: it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells}).`;
+    return { row: heading.row, evidence, warnings };
+  }
+  const note = noteBelow(below);
+  if (note) warnings.push(note);
+  const against = contrast.unlike > 0 ? `, ${above(heading, habits)}` : '';
+  if (at > 0) {
+    const evidence = `Row ${heading.row} is the heading: it is the first text row as wide as the table (${cells}${against}).`;
+    return { row: heading.row, evidence, warnings };
+  }
+  if (looksLikeData(heading, contrast, below.length)) {
+    const taken = `Row ${heading.row} is taken as the heading because it is the first row, though it looks like data.`;
+    warnings.push(`${taken} If the file has no heading, add one; if it stands further down, state source.header_row.`);
+    return { row: heading.row, evidence: `${taken} If the file has no heading, add one.`, warnings };
+  }
+  return {
+    row: heading.row,
+    evidence: `Row ${heading.row} is the heading: it is the first row (${cells}, text${against}).`,
+    warnings,
+  };
+}
+
+/** Columns of the table: the largest number of filled cells that at least two rows reach. */
+function columnsOf(fills: readonly number[]): number {
+  const counts = [...fills].sort((a, b) => b - a);
+  return counts[Math.min(1, counts.length - 1)] ?? 0;
+}
+
+/** `fills`: filled cells of each row. */
+function candidatesOf(sample: readonly SampleRow[], fills: readonly number[]): Candidate[] {
+  const width = columnsOf(fills);
+  const found: Candidate[] = [];
+  const habits = habitsBelow(sample);
+  for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
+    const share = fills[at]! / Math.max(1, width);
+    const coverage = Math.min(1, share);
+    const last = at === sample.length - 1;
+    if (at > 0 && (last || share <= 0.5 || share > 2 || !looksLikeHeading(sample[at]!))) continue;
+    const contrast = contrastOf(sample[at]!.cells, habits(at));
+    // Without a title above, a later row is a data row like others unless it differs from those below it.
+    const titled = fills.slice(0, at).some((filled) => filled * 2 <= width);
+    if (at > 0 && !titled && contrast.unlike - 2 * contrast.alike < 1) continue;
+    found.push({ at, coverage, contrast, score: scoreOf(sample, fills, at, width, coverage, contrast) });
+  }
+  return found;
+}
+
+/** A row that fills so much of the width is no title, and a later row is no better for standing below it. */
+const WIDE = 0.6;
+
+function scoreOf(
+  sample: readonly SampleRow[],
+  fills: readonly number[],
+  at: number,
+  width: number,
+  coverage: number,
+  contrast: Contrast,
+) {
+  const columns = Math.max(1, width);
+  // A few rows below are little to be held against.
+  const weight = Math.min(1, (sample.length - at - 1) / 4);
+  let score = coverage + (weight * Math.max(-columns, contrast.unlike - 2 * contrast.alike)) / columns;
+  // What stands before the first blank row and is narrower is a block of its own: `Report:, Assets`.
+  const block = blockStart(sample, at);
+  for (let i = 0; i < at; i++) {
+    const above = fills[i]! / columns;
+    if (above >= WIDE && (i >= block || above >= coverage)) score -= above >= coverage ? 0.75 : 0.25;
+  }
+  const titleOnly = at === 0 && coverage <= 0.5;
+  return at === 0 && !titleOnly ? score + 0.3 : score;
+}
+
+/** Position of the first row of the block of rows, without a blank row between, that row `at` belongs to. */
+function blockStart(sample: readonly SampleRow[], at: number): number {
+  let start = at;
+  while (start > 0 && sample[start]!.row - sample[start - 1]!.row === 1) start--;
+  return start;
+}
+
+/** Rows below a candidate that it is held against: one of units or a second heading must not hide what the columns hold. */
+const BELOW = 60;
+
+/** The habits of the columns below a row of the sample; the rows are asked for in their order. */
+function habitsBelow(sample: readonly SampleRow[]): (at: number) => ColumnHabit[] {
+  const columns: ColumnSample[] = [];
+  let [from, to] = [0, 0];
+  return (at) => {
+    const width = Math.min(sample[at]!.cells.length, 300);
+    for (; from <= at; from++)
+      if (from < to) for (const [i, column] of columns.entries()) column.remove(sample[from]!.cells[i]);
+    to = Math.max(to, from);
+    for (; to < Math.min(sample.length, from + BELOW); to++)
+      for (const [i, column] of columns.entries()) column.add(sample[to]!.cells[i]);
+    while (columns.length < width) {
+      const column = new ColumnSample();
+      for (let row = from; row < to; row++) column.add(sample[row]!.cells[columns.length]);
+      columns.push(column);
+    }
+    return columns.slice(0, width).map((column) => column.habit());
+  };
+}
+
+/** At least half of the filled cells are text or years, and hardly two of them are equal. */
+function looksLikeHeading({ cells }: SampleRow): boolean {
+  const filled = cells.filter((cell) => !isBlank(cell));
+  const texts = filled.filter((cell) => ['text', 'year'].includes(lookOf(cell)) && shownText(cell).length <= 250);
+  const distinct = new Set(texts.map(foldedText));
+  return texts.length * 2 >= filled.length && texts.length - distinct.size <= texts.length / 4;
+}
+
+function looksLikeData(heading: SampleRow, { alike, unlike }: Contrast, below: number): boolean {
+  return !looksLikeHeading(heading) || (below > 0 && alike > 1 && alike > unlike * 2);
+}
+
+/** `Cost and Bought are text above numbers and dates` */
+function above({ cells }: SampleRow, habits: readonly ColumnHabit[]): string {
+  const typed = habits.flatMap((habit, i) => (habit.typed && lookOf(cells[i]) !== 'blank' ? [i] : []));
+  if (typed.length === 0) return 'unlike the rows below';
+  const names = typed.slice(0, 3).map((i) => `"${shownText(cells[i]).replace(/\s+/g, ' ').trim().slice(0, 30)}"`);
+  const more = typed.length > 3 ? ` and ${typed.length - 3} more` : '';
+  return `${names.join(', ')}${more} above numbers or dates`;
+}
+
+function byExpected(sample: readonly SampleRow[], guessed: number, expect: readonly string[]) {
+  const wanted = new Set(expect.map(foldedText).filter((text) => text !== ''));
+  if (wanted.size === 0) return undefined;
+  const found = sample.map(({ cells }) => new Set(cells.map(foldedText).filter((text) => wanted.has(text))).size);
+  const most = Math.max(...found);
+  if (most <= found[guessed]! || most * 2 < wanted.size || (most < 2 && wanted.size > 1)) return undefined;
+  return { at: found.indexOf(most), found: most, wanted: wanted.size };
+}
+
+function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
+  if (at === 0) return undefined;
+  const first = sample[0]!;
+  const title = shownText(first.cells.find((cell) => !isBlank(cell)))
+    .replace(/\s+/g, ' ')
+    .slice(0, 60);
+  return at === 1
+    ? `Row ${first.row} above the heading was skipped ("${title}").`
+    : `${at} rows above the heading were skipped, from row ${first.row} ("${title}") to row ${sample[at - 1]!.row}.`;
+}
+
+/** Warns of a row of units, instructions or a second heading right below the heading. */
+function noteBelow(below: readonly SampleRow[]): string | undefined {
+  const [note, ...rest] = below;
+  if (!note || rest.length < 3) return undefined;
+  const habits = note.cells.slice(0, 300).map((_, index) => columnHabit(rest, index));
+  const typed = habits.flatMap((habit, index) => (habit.typed && habit.filled >= 3 ? [index] : []));
+  const words = typed.filter((index) => lookOf(note.cells[index]) === 'text');
+  const values = typed.filter((index) => ['value', 'year'].includes(lookOf(note.cells[index])));
+  const enough = words.length >= 2 || (words.length === 1 && filledCells(note.cells) === 1);
+  if (!enough || values.length > 0) return undefined;
+  const shown = words.slice(0, 2).map((i) => `"${shownText(note.cells[i]).replace(/\s+/g, ' ').trim().slice(0, 40)}"`);
+  return (
+    `Row ${note.row}, right below the heading, looks like units, instructions or a second heading: it holds ` +
+    `${shown.join(', ')} where the rows below hold numbers or dates. It is read as a data row; delete it if it is none.`
+  );
+}
+
+/**
+ * The headings as text, without those beyond the last one that is filled, unless a row of the sample holds a value
+ * there: such a column stays, with a blank heading. `bounded`: never more columns than the heading row has cells.
+ */
+export function headingTexts(heading: SampleRow, sample: readonly SampleRow[], bounded: boolean): string[] {
+  let width = lastFilled(heading.cells) + 1;
+  for (const row of sample) if (row.row > heading.row) width = Math.max(width, lastFilled(row.cells) + 1);
+  if (bounded) width = Math.min(width, heading.cells.length);
+  return Array.from({ length: width }, (_, i) => shownText(heading.cells[i]));
+}
+
+function lastFilled(cells: readonly Cell[]): number {
+  let last = cells.length - 1;
+  while (last >= 0 && isBlank(cells[last])) last--;
+  return last;
+}
+
+/** `A`, `B`, …, `AA`: the column of a 0-based position. */
+export function columnName(index: number): string {
+  let name = '';
+  for (let n = index + 1; n > 0; n = Math.floor((n - 1) / 26)) {
+    name = String.fromCharCode(65 + ((n - 1) % 26)) + name;
+  }
+  return name;
+}

@@ -1,0 +1,151 @@
+import { RunError } from '../../model/error.js';
+import { isBlank, type SheetRow } from '../../model/row.js';
+import type { OpenSource, SourceOptions } from '../../model/source.js';
+import { withoutMeaning } from '../stated.js';
+import type { Book, BookRow, BookScan, BookSheet } from './book-source.js';
+import { findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from './header.js';
+import { namedSheet, noSheetHoldsData } from './sheet-choice.js';
+import { toRow } from './sheet-row.js';
+import { surveyWarnings } from './sheet-warnings.js';
+
+const BATCH = 500;
+
+/** What one pass over a sheet found before its rows are handed out. */
+interface Survey {
+  readonly rows: readonly SampleRow[];
+  /** Rows of the sample with filled cells beyond the limit of columns. */
+  readonly wide: ReadonlySet<number>;
+  readonly scan: BookScan;
+}
+
+/**
+ * Chooses the sheet of a workbook and finds its heading. The sheet is scanned once to its end, so that a damaged file
+ * is refused before a row is handed out. Throws `RunError`.
+ */
+export async function openSheet<Sheet extends BookSheet>(
+  book: Book<Sheet>,
+  options: SourceOptions,
+): Promise<OpenSource> {
+  const header = typeof options.header_row === 'number' ? options.header_row : undefined;
+  const evidence = withoutMeaning(options, ['encoding', 'delimiter'], 'a workbook');
+  const warnings: string[] = [];
+  const { sheet, survey } = await chooseSheet(book, options.sheet, header ?? 1, evidence);
+
+  const heading =
+    header === undefined
+      ? findHeading(survey.rows, options.expect)
+      : statedHeading(book.path, sheet, header, survey.rows);
+  if (!heading) {
+    throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
+  }
+  evidence.push(heading.evidence);
+  warnings.push(...heading.warnings);
+  if (survey.wide.has(heading.row)) {
+    throw new RunError(
+      'failed',
+      `${book.path}: the heading in row ${heading.row} of "${sheet.name}" has more than ` +
+        `${book.limits.columns.toLocaleString('en-US')} columns, the most that is read. Remove columns.`,
+    );
+  }
+  const headings = headingTexts(survey.rows.find((row) => row.row === heading.row)!, survey.rows, false);
+  warnings.push(...surveyWarnings(book.sheets, sheet, survey.scan, heading.row, headings, options.sheet !== undefined));
+  evidence.push(...book.evidence);
+
+  return {
+    meta: {
+      format: book.format,
+      gzip: book.gzip,
+      encoding: null,
+      delimiter: null,
+      sheet: sheet.name,
+      header_row: heading.row,
+      headings,
+      newline: null,
+      evidence,
+      warnings,
+    },
+    rows: () => dataRows(book, sheet, heading.row, headings.length),
+  };
+}
+
+/** One pass to the end of a sheet: the first non-blank rows from row `from` on, and what is to be said about it. */
+async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sheet, from: number): Promise<Survey> {
+  const rows: SampleRow[] = [];
+  const wide = new Set<number>();
+  const scan = book.scan(sheet, ({ row, cells, beyond, times = 1 }) => {
+    if (row + times <= from || (cells.every(isBlank) && !beyond) || rows.length >= HEADING_SAMPLE) return;
+    for (let i = Math.max(0, from - row); i < times && rows.length < HEADING_SAMPLE; i++) {
+      rows.push({ row: row + i, cells });
+      if (beyond) wide.add(row + i);
+    }
+  });
+  for await (const chunk of book.stream(sheet)) {
+    scan.push(chunk);
+    if (rows.length >= HEADING_SAMPLE) scan.skim = true;
+    if (scan.ended) return { rows, wide, scan };
+  }
+  scan.finish();
+  return { rows, wide, scan };
+}
+
+async function chooseSheet<Sheet extends BookSheet>(
+  book: Book<Sheet>,
+  stated: string | number | undefined,
+  from: number,
+  evidence: string[],
+): Promise<{ sheet: Sheet; survey: Survey }> {
+  if (stated !== undefined) {
+    const sheet = namedSheet(book, stated);
+    evidence.push(`The sheet is "${sheet.name}", as stated.`);
+    return { sheet, survey: await surveySheet(book, sheet, from) };
+  }
+  for (const sheet of book.sheets) {
+    if (sheet.state !== 'visible' || !sheet.part || (sheet.blank && from === 1)) continue;
+    const survey = await surveySheet(book, sheet, from);
+    if (survey.rows.length === 0 && from === 1) continue;
+    evidence.push(`The sheet is "${sheet.name}", the first visible one that holds data.`);
+    return { sheet, survey };
+  }
+  throw noSheetHoldsData(book);
+}
+
+function statedHeading(path: string, sheet: BookSheet, row: number, rows: readonly SampleRow[]) {
+  if (rows.length === 0) {
+    throw new RunError('usage', `${path}: source.header_row is ${row}, but the sheet "${sheet.name}" ends before it.`);
+  }
+  if (rows[0]!.row !== row) {
+    throw new RunError('usage', `${path}: source.header_row is ${row}, but that row of "${sheet.name}" is blank.`);
+  }
+  return { row, evidence: `Row ${row} is the heading, as stated.`, warnings: [] as string[] };
+}
+
+async function* dataRows<Sheet extends BookSheet>(
+  book: Book<Sheet>,
+  sheet: Sheet,
+  headerRow: number,
+  width: number,
+): AsyncGenerator<readonly SheetRow[]> {
+  let batch: SheetRow[] = [];
+  let stored: BookRow[] = [];
+  const scan = book.scan(sheet, (row) => {
+    if (row.row + (row.times ?? 1) - 1 <= headerRow || (!row.beyond && row.cells.every(isBlank))) return;
+    stored.push(row);
+  });
+  for await (const chunk of book.stream(sheet)) {
+    scan.push(chunk);
+    for (const row of stored) {
+      // A row that stands a million times is one in memory.
+      const times = row.times ?? 1;
+      for (let i = Math.max(0, headerRow + 1 - row.row); i < times; i++) {
+        batch.push(toRow(times === 1 ? row : { ...row, row: row.row + i, cells: [...row.cells] }, width));
+        if (batch.length < BATCH) continue;
+        yield batch;
+        batch = [];
+      }
+    }
+    stored = [];
+    if (scan.ended) break;
+  }
+  if (!scan.ended) scan.finish();
+  if (batch.length > 0) yield batch;
+}

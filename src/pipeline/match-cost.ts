@@ -1,0 +1,99 @@
+/**
+ * What looking up keys costs in requests, and which way is the cheapest. Nothing here asks the service.
+ *
+ *   the list      pages - 1 (the first page is known), and 2 for its ends where a key was not in it
+ *   filters       one request for each text, and one control where no probe has shown that they can be believed
+ *   the probe     500 texts in a request; what exists comes in pages of 25, the control that travels along among it
+ *
+ * How many keys exist is not known before the probe. It is told from samples, so the choice may cost up to
+ * `MOST_TRIED` requests, or `TRIED_SHARE` of the list, more than the cheapest way.
+ */
+
+/** Records a page; fixed by the service (interface, section 8). */
+export const PAGE_SIZE = 25;
+/** Serial numbers asked for in one probe. */
+export const PROBE_SIZE = 500;
+
+/** Requests that may be spent on samples where the list may turn out to be cheaper: these, or a share of the list. */
+const MOST_TRIED = 2;
+const TRIED_SHARE = 0.03;
+/** The first sample: at worst so much of the list, where all of it exists. */
+const FIRST_SHARE = 0.02;
+/** Standard deviations by which a sample is trusted. */
+const SURE = 3;
+/** Of a page of the probe's answer, without the control. */
+const HITS_PER_PAGE = PAGE_SIZE - 1;
+
+/** Requests for the rest of a list whose first page is known. `missing`: a key is not in it, so its ends are asked for again. */
+export function listRequests(count: number, missing = false): number {
+  const pages = Math.ceil(count / PAGE_SIZE);
+  return pages <= 1 ? 0 : pages - 1 + (missing ? 2 : 0);
+}
+
+/** Requests that filter for so many texts. `known`: a probe has shown that they exist, which is control enough. */
+export function filterRequests(texts: number, known = false): number {
+  return texts + (known ? 0 : 1);
+}
+
+/** Requests that tell which of so many texts exist, where `hits` of them do. `whole`: answers are not cut into pages. */
+export function probeRequests(texts: number, hits: number, whole = false): number {
+  if (texts === 0) return 0;
+  const batches = Math.ceil(texts / PROBE_SIZE);
+  return whole ? batches : batches * Math.max(1, Math.ceil((hits / batches + 1) / PAGE_SIZE));
+}
+
+/** What the probe has told so far, in texts. */
+export interface Probed {
+  readonly asked: number;
+  readonly hits: number;
+  readonly requests: number;
+  /** An answer held more than a page. */
+  readonly whole: boolean;
+}
+
+export const NOTHING_PROBED: Probed = { asked: 0, hits: 0, requests: 0, whole: false };
+
+/** Requests still to be made where the probe goes on and what exists is filtered for; by the share that was found. */
+export function probeAndFilter(texts: number, probed: Probed, share = shareOf(probed)): number {
+  const left = texts - probed.asked;
+  const hits = share * left;
+  return Math.round(probeRequests(left, hits, probed.whole) + filterRequests(probed.hits + hits, true));
+}
+
+/**
+ * How many texts the next probe asks for, or `list` where reading the list is cheaper than going on. `texts`: all of them;
+ * `probed`: a fair sample of them.
+ */
+export function nextProbe(count: number, texts: number, probed: Probed): number | 'list' {
+  const { asked, hits, requests, whole } = probed;
+  const list = listRequests(count, hits < asked);
+  const left = texts - asked;
+  const least = asked === 0 ? 0 : sureShare(probed, -SURE);
+  if (list <= probeAndFilter(texts, probed, least)) return 'list';
+  if (asked === 0) return batch(HITS_PER_PAGE * Math.max(1, Math.floor(list * FIRST_SHARE)), left);
+  // What may still be spent on finding out.
+  const pages = Math.floor(Math.max(MOST_TRIED, list * TRIED_SHARE) - requests);
+  const dear = list <= probeAndFilter(texts, probed);
+  if (dear && pages < 1) return 'list';
+  if (whole || probeAndFilter(texts, probed, sureShare(probed, SURE)) < list) return Math.min(PROBE_SIZE, left);
+  const size = (HITS_PER_PAGE * (dear ? pages : Math.max(MOST_TRIED, pages))) / sureShare(probed, 1);
+  return batch(Math.floor(size), left, dear);
+}
+
+/** Asking for a little more is cheaper than asking for the rest once more, unless it is not likely to be asked for. */
+function batch(size: number, left: number, dear = false): number {
+  const least = Math.max(HITS_PER_PAGE, size);
+  return Math.min(PROBE_SIZE, left, left <= 2 * least && !dear ? left : least);
+}
+
+/** The share of the texts that exist, as far as was probed. */
+export function shareOf({ asked, hits }: Probed): number {
+  return asked === 0 ? 1 : hits / asked;
+}
+
+/** The least (`z` < 0) or greatest share that a sample leaves likely: the score interval of Wilson. */
+function sureShare({ asked, hits }: Probed, z: number): number {
+  const share = hits / asked;
+  const spread = z * Math.sqrt((share * (1 - share) + (z * z) / (4 * asked)) / asked);
+  return Math.min(1, Math.max(0, (share + (z * z) / (2 * asked) + spread) / (1 + (z * z) / asked)));
+}

@@ -1,0 +1,102 @@
+import type { IssueCode } from '../model/issue.js';
+import type { Outcome } from '../model/outcome.js';
+import type { DiffText } from './journal.js';
+import { count, type LostRows } from './summary.js';
+
+/**
+ * Values that updates destroyed, or would destroy, that new records lack, and that the service stored in another form: told
+ * by the head of every report, since these rows ended well.
+ */
+export interface Losses {
+  add(outcome: Outcome, diff: readonly DiffText[]): void;
+  /** One sentence for each that there is. */
+  told(dryRun: boolean): string[];
+  /** Undefined where there are none. */
+  readonly rows: LostRows | undefined;
+}
+
+const FIELDS = 5;
+
+/** Rows and values of one kind. */
+interface Told {
+  rows: number;
+  values: number;
+  readonly fields: Map<string, number>;
+  example?: string;
+}
+
+export function createLosses(): Losses {
+  const destroyed = nothing();
+  const lacking = nothing();
+  const tidied = nothing();
+  return {
+    add(outcome, diff) {
+      if (outcome.kind === 'updated') {
+        const lost = diff.filter((change) => change.kind === 'at_risk');
+        note(
+          destroyed,
+          lost.map(({ field }) => field),
+        );
+      }
+      if (outcome.kind !== 'updated' && outcome.kind !== 'created') return;
+      noteIssues(tidied, 'value_normalised', outcome);
+      if (outcome.kind === 'created') noteIssues(lacking, 'would_lose_value', outcome);
+    },
+    get rows() {
+      const rows = { destroyed: destroyed.rows, missing: lacking.rows, other_form: tidied.rows };
+      return rows.destroyed + rows.missing + rows.other_form === 0 ? undefined : rows;
+    },
+    told(dryRun) {
+      return [...ofUpdates(destroyed, dryRun), ...(dryRun ? [] : [...ofCreates(lacking), ...ofForms(tidied)])];
+    },
+  };
+}
+
+function nothing(): Told {
+  return { rows: 0, values: 0, fields: new Map() };
+}
+
+function note(told: Told, fields: readonly string[]): void {
+  if (fields.length > 0) told.rows++;
+  told.values += fields.length;
+  for (const field of fields) told.fields.set(field, (told.fields.get(field) ?? 0) + 1);
+}
+
+function noteIssues(told: Told, code: IssueCode, { issues, ref }: Outcome): void {
+  const found = issues.filter((issue) => issue.code === code);
+  note(
+    told,
+    found.map(({ field }) => field ?? ''),
+  );
+  const [first] = found;
+  if (first) told.example ??= `row ${ref.row}: ${first.message}`;
+}
+
+function named({ fields }: Told): string {
+  const most = [...fields].sort((a, b) => b[1] - a[1]);
+  const list = most.slice(0, FIELDS).map(([field, times]) => `${field} in ${count(times)}`);
+  return `${list.join(', ')}${most.length > FIELDS ? ' and others' : ''}`;
+}
+
+function ofUpdates(told: Told, dryRun: boolean): string[] {
+  if (told.rows === 0) return [];
+  const updates = many(told.rows, 'update');
+  const what = `${updates} ${dryRun ? 'would destroy' : 'destroyed'} values that the row does not set: ${named(told)}.`;
+  return [`${what} plan.csv has each (at_risk)${dryRun ? '' : ', before.ndjson the records as they were'}.`];
+}
+
+function ofCreates(told: Told): string[] {
+  if (told.rows === 0) return [];
+  const what = `The service created ${many(told.rows, 'record')} without values that were sent: ${named(told)}.`;
+  return [`${what} results.csv has each (would_lose_value).`];
+}
+
+function ofForms(told: Told): string[] {
+  if (told.rows === 0) return [];
+  const what = `The service stored ${many(told.values, 'value')} of ${many(told.rows, 'row')} in another form than was sent`;
+  return [`${what}, such as ${told.example}`];
+}
+
+function many(n: number, thing: string): string {
+  return `${count(n)} ${thing}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,106 @@
+import type { Clock } from './clock.js';
+
+/** A service that does not answer. Times are the clock's monotonic milliseconds. */
+export interface Away {
+  /** When the first of the failures came that were not interrupted by an answer. */
+  readonly since: number;
+  /** When it is asked next. */
+  readonly nextAt: number;
+  /** What the latest failure was. */
+  readonly reason: string;
+}
+
+/**
+ * Notices that the service is away, and has it asked by one request at a time until it is back.
+ *
+ *   through → (5 failures in a row, no answer between) → away
+ *   away → (the interval is over) → one request probes → it fails → away, the interval doubled: 1 s … 30 s, with jitter
+ *                                                      → any answer → on trial
+ *   on trial → (another answer) → through · (2 failures in a row) → away, the interval doubled
+ *
+ * A failure is a connection that was not made or was cut, a time-out, or a status that says that the service does not work
+ * (`classify.ts`, `outage`). Any answer to a request that was sent before counts, too.
+ */
+export interface Breaker {
+  readonly away: Away | undefined;
+  /** While away: milliseconds until somebody may probe; 0: now. Undefined: not before the probe under way has ended. */
+  probeInMs(now: number): number | undefined;
+  /** Somebody goes to probe, and will call one of the three below with `probe`. */
+  probing(): void;
+  answered(probe: boolean): void;
+  failed(reason: string, probe: boolean): void;
+  /** The probe was not sent after all. */
+  abandoned(): void;
+}
+
+const FAILURES = 5;
+const FAILURES_ON_TRIAL = 2;
+const FIRST_INTERVAL_MS = 1_000;
+const LONGEST_INTERVAL_MS = 30_000;
+
+/** `random`: 0 ≤ x < 1. `changed`: the service went away, was asked in vain, or came back. */
+export function openBreaker(clock: Clock, random: () => number, changed: () => void): Breaker {
+  let failures = 0;
+  let firstAt = 0;
+  let interval = FIRST_INTERVAL_MS;
+  let away: Away | undefined;
+  let underWay = false;
+  let onTrial = false;
+
+  /** Half of the interval is certain: processes that share a service do not ask it in step. */
+  function next(now: number): number {
+    return now + interval * (0.5 + random() / 2);
+  }
+
+  return {
+    get away() {
+      return away;
+    },
+    probeInMs(now) {
+      if (!away || underWay) return undefined;
+      return Math.max(0, away.nextAt - now);
+    },
+    probing() {
+      underWay = true;
+    },
+    answered(probe) {
+      if (probe) underWay = false;
+      if (!away) {
+        failures = 0;
+        onTrial = false;
+        interval = FIRST_INTERVAL_MS;
+        return;
+      }
+      away = undefined;
+      // One answer may be luck, or of a part of the service that works alone.
+      failures = FAILURES - FAILURES_ON_TRIAL;
+      onTrial = true;
+      changed();
+    },
+    failed(reason, probe) {
+      const now = clock.now();
+      if (away) {
+        if (!probe) {
+          away = { ...away, reason };
+          return;
+        }
+        underWay = false;
+        interval = Math.min(LONGEST_INTERVAL_MS, interval * 2);
+        away = { ...away, reason, nextAt: next(now) };
+        changed();
+        return;
+      }
+      if (probe) underWay = false;
+      // Failures on trial go on with the same outage.
+      if (failures === 0) firstAt = now;
+      if (++failures < FAILURES) return;
+      if (onTrial) interval = Math.min(LONGEST_INTERVAL_MS, interval * 2);
+      onTrial = false;
+      away = { since: firstAt, nextAt: next(now), reason };
+      changed();
+    },
+    abandoned() {
+      underWay = false;
+    },
+  };
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import { createRecordScanner } from '../../src/files/csv/scan.js';
+import { openSource } from '../../src/files/open.js';
+import { read, refusal, scratch } from './fixtures.js';
+
+const { file } = await scratch();
+let count = 0;
+const csv = (content: Buffer | string, name = `d${++count}.csv`) => file(name, content);
+const cellsOf = (rows: readonly { cells: readonly unknown[] }[]) => rows.map((row) => row.cells);
+const codesOf = (row: { faults?: readonly { code: string }[] } | undefined) => row?.faults?.map((f) => f.code) ?? [];
+
+describe('a quotation mark too many', () => {
+  test('at the end of the file: refused whole, with the row where it opened and what to do (57)', async () => {
+    const error = await refusal(openSource(await csv('a,b,c\n1,"2",3\n4,"open,6\n7,8,9\n10,11,12\n')));
+    expect(error.kind).toBe('failed');
+    expect(error.message).toContain('opened in row 3 is never closed');
+    expect(error.message).toContain('refused whole, nothing was sent');
+  });
+
+  test('a row that swallows 900 others up to the next quotation mark is a fault that says so; the others are read (57, 63)', async () => {
+    const plain = (n: number) => `SN-${n},Laptop ${n},${n}.50`;
+    const rows = Array.from({ length: 1_000 }, (_, i) => plain(i + 2));
+    rows[3] = 'SN-5,"Laptop 5,5.50';
+    rows[903] = 'SN-905,Laptop 905",905.50';
+    const { meta, rows: read_ } = await read(await csv(`serial,name,cost\n${rows.join('\n')}\n`), { footer: 'keep' });
+    expect(read_.length).toBe(1_000 - 900);
+    const [faulty, ...others] = read_.filter((row) => row.faults);
+    expect(others).toEqual([]);
+    expect(faulty).toMatchObject({ row: 5, faults: [{ code: 'stray_quote', index: 1 }] });
+    expect(faulty!.faults![0]!.message).toContain('column B and is closed only 900 lines further down');
+    expect(faulty!.faults![0]!.message).toContain('after "SN-905,Laptop 905"');
+    expect(meta.warnings.join(' ')).toContain('Row 5 holds many lines within one cell');
+    expect(read_.at(-1)!.cells).toEqual(['SN-1001', 'Laptop 1001', '1001.50']);
+  });
+
+  test('long notes of several lines are no swallowed rows', async () => {
+    const note = 'Dear all,\nplease note, this laptop, too\nwas repaired\nthree times, twice\nBest, Bob';
+    const { meta, rows } = await read(await csv(`a,b,c\n1,"${note}",3\n4,"${note}",6\n`));
+    expect(rows.every((row) => row.faults === undefined)).toBe(true);
+    expect(meta.warnings).toEqual([]);
+    expect(rows[0]!.cells[1]).toBe(note);
+  });
+});
+
+describe('rows that do not fit', () => {
+  test('a second table glued on below: its rows are faults with their numbers, the good ones unharmed (63)', async () => {
+    const { rows } = await read(
+      await csv('Serial,Name,Cost\nA1,Drill,1\nA2,Saw,2\n\nSupplier,Country\nBosch,DE\nMakita,JP\n'),
+      { footer: 'keep' },
+    );
+    expect(rows.map((row) => [row.row, codesOf(row)])).toEqual([
+      [2, []],
+      [3, []],
+      [5, ['ragged_row']],
+      [6, ['ragged_row']],
+      [7, ['ragged_row']],
+    ]);
+  });
+
+  test('row names of R: one heading less than cells, and the first cells count the rows (63)', async () => {
+    const { meta, rows } = await read(await csv('"name","cost"\n"1","Drill",1.5\n"2","Saw",2\n"3","Axe",3\n'));
+    expect(meta.headings).toEqual(['', 'name', 'cost']);
+    expect(meta.evidence.join(' ')).toContain('as where R writes row names');
+    expect(cellsOf(rows)[0]).toEqual(['1', 'Drill', '1.5']);
+    expect(rows.every((row) => row.faults === undefined)).toBe(true);
+    const other = await read(await csv('name,cost\nDrill,1,5\nSaw,2,5\n'));
+    expect(other.rows.map(codesOf)).toEqual([['ragged_row'], ['ragged_row']]);
+  });
+
+  test('rows of delimiters only are blank; a heading with trailing delimiters alone makes no columns (63)', async () => {
+    const { meta, rows } = await read(await csv('a,b,,\n1,2\n,,,\n,\n3,4,,\n5,6,7\n'));
+    expect(meta.headings).toEqual(['a', 'b', '']);
+    expect(rows.map((row) => row.row)).toEqual([2, 5, 6]);
+  });
+});
+
+describe('line ends', () => {
+  test('LF, CRLF and CR in one file end rows; U+2028, U+2029, U+0085, VT and FF do not (62)', async () => {
+    const { meta, rows } = await read(await csv('a,b\r\n1\u2028x,2\u0085y\n3\u2029,4\v\r5\f,6\n'));
+    expect(cellsOf(rows)).toEqual([
+      ['1\u2028x', '2\u0085y'],
+      ['3\u2029', '4\v'],
+      ['5\f', '6'],
+    ]);
+    expect(meta.warnings.join(' ')).toContain('Line ends are mixed');
+  });
+});
+
+describe('delimiters', () => {
+  test.each([
+    ['\x1f', 'unit separator'],
+    ['^', '"^"'],
+    ['~', '"~"'],
+    [':', 'colon'],
+  ])('the rare delimiter %j is found where none of the usual cuts, and may be stated (67)', async (delimiter, name) => {
+    const text = [
+      ['Name', 'Cost', 'Owner'],
+      ['Drill', '1.50', 'Bob'],
+      ['Saw', '2', 'Eve'],
+    ]
+      .map((r) => r.join(delimiter))
+      .join('\n');
+    for (const options of [{}, { delimiter }]) {
+      const { meta, rows } = await read(await csv(text), options);
+      expect([meta.delimiter, meta.headings]).toEqual([delimiter, ['Name', 'Cost', 'Owner']]);
+      expect(meta.evidence.join(' ')).toContain(`The delimiter is ${name}`);
+      expect(rows.length).toBe(2);
+    }
+  });
+
+  test('times and addresses in a single column are no cells (67)', async () => {
+    const { meta } = await read(await csv('at\n12:30\n14:45\n'));
+    expect(meta.headings).toEqual(['at']);
+    const links = await read(await csv('link: here\nhttps://a.example\nhttps://b.example\n'));
+    expect(links.meta.headings).toEqual(['link: here']);
+  });
+
+  test('a stated delimiter that cuts nothing: the one that does is named (67)', async () => {
+    const { meta } = await read(await csv('Name;Cost\nDrill;1\nSaw;2\n'), { delimiter: ',' });
+    expect(meta.warnings.join(' ')).toContain(
+      'source.delimiter states comma, which cuts no row into cells; semicolon cuts 3 of the first 3 rows into 2 cells. Correct source.delimiter',
+    );
+    const right = await read(await csv('Name;Cost\nDrill;1\nSaw;2\n'), { delimiter: ';' });
+    expect(right.meta.warnings).toEqual([]);
+  });
+});
+
+describe('other ways of quoting are said', () => {
+  test('quotation marks escaped by a backslash', async () => {
+    const { meta } = await read(await csv('a,b\n1,"a 5\\" pipe"\n2,"an 8\\" pipe"\n'));
+    expect(meta.warnings.join(' ')).toContain('escaped by a backslash (\\"), as MySQL does, first in line 2');
+    const fine = await read(await csv('a,b\n"C:\\",1\n"say ""hi""",2\n'));
+    expect(fine.meta.warnings).toEqual([]);
+  });
+
+  test('cells between apostrophes', async () => {
+    const { meta, rows } = await read(await csv("'a','b'\n'1','2'\n'3','4'\n"));
+    expect(meta.warnings.join(' ')).toContain("between apostrophes ('), in 3 lines");
+    expect(rows[0]!.cells).toEqual(["'1'", "'2'"]);
+  });
+});
+
+describe('text stays text', () => {
+  test('leading zeros and blanks, signs, long numbers and exponents are as the file has them (69, 70)', async () => {
+    const cells = [
+      '007',
+      '00000000000000000001',
+      '12345678901234567890',
+      '1E5',
+      '+49',
+      '1.10',
+      ' 5',
+      '5 ',
+      '0x1F',
+      '-0',
+    ];
+    const { rows } = await read(await csv(`${cells.map((_, i) => `c${i}`).join(',')}\n${cells.join(',')}\n`));
+    expect(rows[0]!.cells).toEqual(cells);
+  });
+
+  test('two equal headings both stay, with their columns (66)', async () => {
+    const { meta, rows } = await read(await csv('Name,Cost,Name,cost \nA,1,B,2\n'));
+    expect(meta.headings).toEqual(['Name', 'Cost', 'Name', 'cost ']);
+    expect(rows[0]!.cells).toEqual(['A', '1', 'B', '2']);
+  });
+
+  test('NUL: a fault of its cell alone, in quotes and without (64)', async () => {
+    const { rows } = await read(await csv('a,b\n"x\0",1\ny,\0\nz,3\n'));
+    expect(rows.map(codesOf)).toEqual([['nul_character'], ['nul_character'], []]);
+    expect(rows.map((row) => row.faults?.[0]?.index)).toEqual([0, 1, undefined]);
+  });
+
+  test('32,767 characters are a cell, one more is a fault that keeps the whole text (90)', async () => {
+    const { rows } = await read(await csv(`a,b\n${'x'.repeat(32_767)},1\n"${'é'.repeat(32_768)}",2\n`));
+    expect(rows.map(codesOf)).toEqual([[], ['cell_too_long']]);
+    expect(rows[1]!.faults![0]!.text).toHaveLength(32_768);
+  });
+});
+
+describe('the quick way through well-formed records', () => {
+  test('gives the same as the exact one, for any bytes, wherever the window ends', () => {
+    const pieces = [
+      'a',
+      'bc',
+      ' ',
+      ',',
+      ',',
+      '"',
+      '""',
+      '"x"',
+      '\n',
+      '\r\n',
+      '\r',
+      'é',
+      '€',
+      "'",
+      '\0',
+      '\ufeff',
+      'x'.repeat(20),
+    ];
+    let seed = 7;
+    const next = (below: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return (seed >>> 8) % below;
+    };
+    const options = { delimiter: 0x2c, maxCells: 6, maxCharacters: 40 };
+    for (let run = 0; run < 3_000; run++) {
+      // Every fourth run is longer than a window, so that records are cut by its end.
+      const length = run % 4 === 0 && run < 80 ? 9_000 : next(40);
+      const bytes = Buffer.from(Array.from({ length }, () => pieces[next(pieces.length)]!).join(''));
+      for (const collect of [true, false]) {
+        const [quick, exact] = [createRecordScanner(options), createRecordScanner({ ...options, exactly: true })];
+        for (let at = 0; at < bytes.length; ) {
+          const ends = [quick, exact].map((one) => one.scan(bytes, at, bytes.length, true, 3, collect, true));
+          expect(ends[0]).toBe(ends[1]);
+          const seen = ({ record: { cells, count: cellCount, stray, open, faults, blank } }: typeof quick) =>
+            collect ? { cells, cellCount, stray, open, faults, blank } : { cellCount, stray, open };
+          expect(seen(quick)).toEqual(seen(exact));
+          at = ends[0]!;
+        }
+      }
+      const [skim, exact] = [createRecordScanner(options), createRecordScanner({ ...options, exactly: true })];
+      for (let at = 0; at < bytes.length; ) {
+        const end = skim.scan(bytes, at, bytes.length, true, 3, false, false);
+        expect(end).toBe(exact.scan(bytes, at, bytes.length, true, 3, false, true));
+        expect([skim.record.open, skim.record.stray]).toEqual([exact.record.open, exact.record.stray]);
+        at = end;
+      }
+    }
+  }, 30_000);
+});

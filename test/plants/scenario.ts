@@ -1,0 +1,24 @@
+import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { Violation } from '../invariants/check.js';
+import { openStage, type Stage } from './stage.js';
+
+/** A play for a compiled program: it sets the scene, and what does not hold stands in `stage.found`. */
+export interface Scenario {
+  readonly name: string;
+  /** What happens in it, with the numbers of the faults. */
+  readonly title: string;
+  /** The service it is played against. */
+  readonly service?: () => SandboxOptions;
+  readonly play: (stage: Stage) => Promise<void>;
+}
+
+/** What a program does wrong in a scenario. `cli`: path of its compiled command. */
+export async function playScenario(scenario: Scenario, cli: string): Promise<readonly Violation[]> {
+  const stage = await openStage(cli, scenario.service?.());
+  try {
+    await scenario.play(stage);
+    return stage.found;
+  } finally {
+    await stage.close();
+  }
+}
