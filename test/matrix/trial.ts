@@ -71,6 +71,7 @@ export async function tryOut(combination: Combination): Promise<void> {
     sandbox.setFaults([]);
     const after = sandbox.raw(sheet.resource);
     const writes = sandbox.commits.slice();
+    const received = sandbox.requests.writes;
     const second = await desk.import(file, sheet.job, { env: SETTINGS });
     const evidence = {
       ...{ resource: sheet.resource, keyField: sheet.keyField, before, after },
@@ -98,8 +99,8 @@ export async function tryOut(combination: Combination): Promise<void> {
       // What was unknown was looked for again, with all the time in between, and only that was sent.
       expect(second.results.map((row) => row['outcome']).filter((one) => one === 'created')).toHaveLength(1);
       expect(again.map(({ method }) => method)).toEqual(['POST']);
-      const { writes, retries } = second.summary.requests;
-      expect(writes - retries).toBe(1);
+      // As it arrived: a request whose connection was gone before anything of it was sent is counted here twice.
+      expect(sandbox.requests.writes - received).toBe(1);
     }
   } finally {
     await desk.close();
