@@ -1,5 +1,4 @@
 import { fault, type Issue } from '../model/issue.js';
-import type { RowsJob } from '../model/job.js';
 import type { Fields } from '../model/value.js';
 import { createBody } from '../resources/write.js';
 import type { Json, WriteAnswer } from '../service/port.js';
@@ -132,20 +131,9 @@ function saysTaken(answer: Extract<WriteAnswer, { kind: 'refused' }>, { job, spe
 
 function send(change: Create, context: WriteContext): Promise<WriteAnswer> {
   const { body } = createBody(context.spec, context.company, change.fields, context.lexicon);
-  return context.send({ op: 'create', resource: context.spec.name, body, ...queryOf(context.job) });
-}
-
-const queries = new WeakMap<RowsJob, { readonly query?: Readonly<Record<string, string>> }>();
-
-/** One object for all creates of a job. */
-function queryOf(job: RowsJob): { readonly query?: Readonly<Record<string, string>> } {
-  let made = queries.get(job);
-  if (!made) {
-    const unique = job.match.unique_field;
-    made = unique ? { query: { unique_field: unique } } : {};
-    queries.set(job, made);
-  }
-  return made;
+  const unique = context.job.match.unique_field;
+  const query = unique === undefined ? {} : { query: { unique_field: unique } };
+  return context.send({ op: 'create', resource: context.spec.name, body, ...query });
 }
 
 function closed(

@@ -127,7 +127,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       else issues.push(lookupFault(value, field, found));
     }
     const subcategory = checkSubcategory(set, options, issues);
-    const cells = subcategory === undefined ? row.cells : { 'category.subcategory': subcategory, ...row.cells };
+    const cells = subcategory === undefined ? row.cells : { [SUBCATEGORY]: subcategory, ...row.cells };
     return {
       ref: row.ref,
       set,
@@ -150,7 +150,7 @@ function isOwnNumber(value: Named, row: StagedRow): boolean {
 
 function look(value: Named, row: StagedRow, directory: Directory): Lookup {
   if (value.named !== 'category') return directory.lookup(value.named, value.name);
-  const subcategory = row.set['category.subcategory'];
+  const subcategory = row.set[SUBCATEGORY];
   return directory.category(value.name, typeof subcategory === 'string' ? subcategory : undefined);
 }
 
@@ -182,7 +182,7 @@ function at({ column }: Named): { readonly column?: string } {
 
 /** Puts the category's own spelling in; the answer is the row's where that is another. */
 function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, issues: Issue[]): string | undefined {
-  const subcategory = set['category.subcategory'];
+  const subcategory = set[SUBCATEGORY];
   const category = set['category.name'];
   if (typeof subcategory !== 'string' || subcategory === '' || !isRef(category)) return undefined;
   const known = options.directory.subcategories(category.id);
@@ -190,16 +190,16 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
   const wanted = normaliseKey(subcategory);
   const exact = known.find((name) => normaliseKey(name) === wanted);
   if (exact !== undefined) {
-    set['category.subcategory'] = exact;
+    set[SUBCATEGORY] = exact;
     return exact === subcategory ? undefined : subcategory;
   }
-  const column = options.columnOf('category.subcategory');
+  const column = options.columnOf(SUBCATEGORY);
   const list = known.length ? `It has ${known.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
   issues.push(
     fault(
       'reference_not_found',
       `The category ${category.name ? `"${category.name}"` : category.id} has no subcategory "${subcategory}". ${list}`,
-      { field: 'category.subcategory', value: subcategory, ...(column === undefined ? {} : { column }) },
+      { field: SUBCATEGORY, value: subcategory, ...(column === undefined ? {} : { column }) },
     ),
   );
   return undefined;

@@ -23,33 +23,17 @@ export function createBody(spec: ResourceSpec, company: number, fields: Fields, 
  * all of its values are such that a create takes them.
  */
 export function lostOnCreate(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): readonly Loss[] {
-  const takenAs = takenOnCreate(spec);
+  const own = ownFields(spec);
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const as = takenAs.get(name);
-    if (as === 'value' || (as === 'id' && isRef(value)) || isEmpty(value)) continue;
+    const created = own.get(name)?.created;
+    if (created === 'value' || (created === 'id' && isRef(value)) || isEmpty(value)) continue;
     return createBody(spec, company, fields, lexicon).lost;
   }
   return NOTHING_LOST;
 }
 
 const NOTHING_LOST: readonly Loss[] = [];
-
-type TakenAs = ReadonlyMap<string, 'value' | 'id'>;
-
-const taken = new WeakMap<ResourceSpec, TakenAs>();
-
-/** Fields of which a create takes every value as it is, and those of which it takes the id. */
-function takenOnCreate(spec: ResourceSpec): TakenAs {
-  let known = taken.get(spec);
-  if (!known) {
-    const writable = spec.fields.filter(({ create }) => create !== undefined);
-    const isId = ({ type }: FieldSpec) => type.kind === 'reference' || type.kind === 'country';
-    known = new Map(writable.map((field) => [field.name, isId(field) ? 'id' : 'value']));
-    taken.set(spec, known);
-  }
-  return known;
-}
 
 /**
  * The body of an update of the whole record. What is left out is cleared by the service, so `fields` is everything
@@ -101,10 +85,12 @@ function write(
   return { body, lost };
 }
 
-/** A field of the resource, and where a create puts it. */
+/** A field of the resource, and what a create makes of it. */
 interface FieldWriter {
   readonly field: FieldSpec;
-  /** Where that is an object's own key, and the value goes there as it is. */
+  /** It takes every value as it is, or the id of one; undefined: it cannot set the field. */
+  readonly created: 'value' | 'id' | undefined;
+  /** The key of the body at which a value that is taken as it is stands; undefined: not at one key. */
   readonly plain: string | undefined;
 }
 
@@ -114,16 +100,20 @@ const writers = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldWriter>>();
 function ownFields(spec: ResourceSpec): ReadonlyMap<string, FieldWriter> {
   let found = writers.get(spec);
   if (found) return found;
-  found = new Map(
-    spec.fields.map((field) => {
-      const { create, type } = field;
-      const isPlain =
-        create !== undefined && !create.includes('.') && type.kind !== 'reference' && type.kind !== 'country';
-      return [field.name, { field, plain: isPlain ? create : undefined }];
-    }),
-  );
+  found = new Map(spec.fields.map((field) => [field.name, writerOf(field)]));
   writers.set(spec, found);
   return found;
+}
+
+function writerOf(field: FieldSpec): FieldWriter {
+  const { create } = field;
+  const created = create === undefined ? undefined : isById(field) ? 'id' : 'value';
+  return { field, created, plain: created === 'value' && !create?.includes('.') ? create : undefined };
+}
+
+/** Both operations carry its id. */
+function isById({ type }: FieldSpec): boolean {
+  return type.kind === 'reference' || type.kind === 'country';
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -182,7 +172,7 @@ function updateValue(field: FieldSpec, value: Value, lexicon: Lexicon): Wire {
 
 /** The value in the form both operations share: references and countries as ids. */
 function idOf(field: FieldSpec, value: Value): Wire {
-  if (field.type.kind !== 'reference' && field.type.kind !== 'country') return { value };
+  if (!isById(field)) return { value };
   if (isRef(value)) return { value: value.id };
   return typeof value === 'number' ? { value } : { why: 'its id is not known' };
 }

@@ -168,7 +168,7 @@ export function openService(options: ServiceOptions): Service {
     page,
     get,
     probeSerials: serialProbe(send, page, company),
-    create(resource, body, query = NO_QUERY) {
+    create(resource, body, query) {
       return write('POST', `${writePath(resource)}${queryText(query)}`, resource, body);
     },
     update: (resource, id, body, method = 'PUT', options) =>
@@ -185,19 +185,9 @@ export function openService(options: ServiceOptions): Service {
 
 const knownPage = (text: string): Page => ({ count: 0, results: [], text, known: true });
 
-const NO_QUERY = {};
-
-const queryTexts = new WeakMap<object, string>();
-
-/** All creates of a run bring the same query, which is put into the form of an address once. */
-function queryText(query: Readonly<Record<string, string>>): string {
-  let text = queryTexts.get(query);
-  if (text === undefined) {
-    const params = new URLSearchParams(query).toString();
-    text = params ? `?${params}` : '';
-    queryTexts.set(query, text);
-  }
-  return text;
+function queryText(query: Readonly<Record<string, string>> = {}): string {
+  const text = new URLSearchParams(query).toString();
+  return text && `?${text}`;
 }
 
 /** A page behind the end of a list. */
