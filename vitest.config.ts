@@ -21,8 +21,9 @@ const TOGETHER = [
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 const shared = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // They end what hangs; no test is about time, and a machine may be slow.
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
   pool: 'forks',
 } as const;
 

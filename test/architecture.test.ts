@@ -25,7 +25,7 @@ describe('architecture', () => {
     };
     expect(summary.totalCruised).toBeGreaterThan(50);
     expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('finds a forbidden import where there is one', async () => {
     const rules = await readFile('.dependency-cruiser.cjs', 'utf8');
@@ -50,7 +50,7 @@ describe('architecture', () => {
     const { modules } = JSON.parse(stdout) as { modules: { source: string; dependencies: { resolved: string }[] }[] };
     const plan = modules.find((module) => module.source === 'src/pipeline/plan.ts');
     expect(plan?.dependencies.map((one) => one.resolved)).toContain('src/pipeline/merge.ts');
-  }, 60_000);
+  }, 120_000);
 
   it('writes to the console from the command line only', async () => {
     const offenders: string[] = [];

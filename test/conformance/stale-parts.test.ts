@@ -89,5 +89,5 @@ describe.each(runners)('updates that wait, sent $name', ({ members: count, start
     expect(oldest).toBeLessThan(FRESH_MS + 700);
     if (events) await until(() => carried > 0, { what: 'word of a part that was carried', withinMs: 5_000 });
     await events?.close();
-  }, 60_000);
+  }, 120_000);
 });

@@ -100,7 +100,7 @@ beforeAll(async () => {
   const { reads, writes } = bench.sandbox.requests;
   requests = { reads, writes };
   await bench.close();
-}, 60_000);
+}, 120_000);
 
 /** Resumes until the run is through; more often than it is killed is no use. */
 async function finish(): Promise<void> {

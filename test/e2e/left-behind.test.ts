@@ -59,10 +59,12 @@ describe('a lock that was abandoned', () => {
     const env = { ROWFERRY_SETTLE_WINDOW: '0.1,3,4' };
     const file = await desk.file('a.csv', ONE);
     const stop = new AbortController();
-    const first = desk.import(file, ASSETS, { env, signal: stop.signal });
-    await pause(500);
-    stop.abort('SIGINT');
-    const one = await first;
+    const one = await desk.import(file, ASSETS, {
+      env,
+      signal: stop.signal,
+      // Once it waits.
+      onNotice: (text) => text.includes('without a word') && setImmediate(() => stop.abort('SIGINT')),
+    });
     expect(one.notices.join()).toContain('ended without a word');
     const second = await desk.import(file, ASSETS, { env });
     expect(second.notices.join()).toContain('ended without a word');

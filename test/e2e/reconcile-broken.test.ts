@@ -284,7 +284,7 @@ beforeAll(async () => {
     Array.from({ length: ROWS - 5 }, (_, i) => ({ ...body(i), ...(i < 15 ? { city: 'Nowhere' } : {}) })),
   );
   first = await desk.night(await desk.file('good.csv', text(all())), job, { apply: true });
-}, 60_000);
+}, 120_000);
 afterAll(() => desk.close());
 
 let homes = 0;

@@ -53,7 +53,7 @@ beforeAll(async () => {
     })),
   );
   job = await desk.job('job', JOB);
-}, 60_000);
+}, 120_000);
 afterAll(() => desk.close());
 
 /** The ERP has new costs for one asset in a hundred, spread over the whole list. */

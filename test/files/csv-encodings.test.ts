@@ -78,7 +78,7 @@ describe('an encoding is detected', () => {
       expect([encoding, meta.encoding]).toEqual([encoding, encoding]);
       expect(rows.findIndex(({ cells }, i) => cells.join(',') !== body[i])).toBe(-1);
     }
-  }, 30_000);
+  });
 
   test('where two stay plausible one is taken, and a warning shows a cell of both (61)', async () => {
     const { meta } = await read(await csv(iconv.encode('Name,Ort\nEspaña,1\n', 'windows-1252')));
@@ -226,7 +226,7 @@ test('a detected encoding costs one look through a large file more, no memory', 
   let rows = 0;
   for await (const batch of source.rows()) rows += batch.filter(({ cells }) => cells[0] === 'café München').length;
   expect([source.meta.encoding, rows]).toEqual(['windows-1252', 300_000]);
-}, 30_000);
+});
 
 describe('signs beyond ASCII, without a letter beyond it', () => {
   test.each([

@@ -349,12 +349,12 @@ describe('files refused whole', () => {
     const fine = await openSource(await csv(`${'a,'.repeat(999)}b\n`));
     expect(fine.meta.headings.length).toBe(1_000);
     expect((await refusal(openSource(await csv(`${'abc,'.repeat(1_000_000)}b\n`)))).message).toContain('1,000 columns');
-  }, 15_000);
+  });
 
   test('a hostile number of stray quotes stays cheap', async () => {
     const { rows } = await read(await csv(`a,b\n${'"a"b\n'.repeat(100_000)}`));
     expect(rows.length).toBe(100_000);
-  }, 15_000);
+  });
 });
 
 describe('options for files of another format', () => {

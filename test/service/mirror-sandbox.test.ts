@@ -124,7 +124,7 @@ test('20,000 assets that show when they were modified: 802 requests, then a few,
   const fourth = await night(service, 'dated');
   console.info(`nothing changed: ${fourth.requests} requests; ${fourth.mirror.described}`);
   expect(fourth).toMatchObject({ how: 'delta' });
-}, 60_000);
+}, 120_000);
 
 test('assets as the interface has them, without a date: read by their order', async () => {
   const service = plain();
@@ -141,4 +141,4 @@ test('assets as the interface has them, without a date: read by their order', as
   console.info(`200 changed, no dates: ${third.requests} requests; ${third.mirror.described}`);
   expect(third.how).toBe('delta');
   expect(third.requests).toBeLessThanOrEqual(200 / 25 + 10);
-}, 60_000);
+}, 120_000);

@@ -50,6 +50,7 @@ export interface ImportOptions {
   readonly company?: number;
   readonly reportDir?: string;
   readonly onProgress?: RunListener['progress'];
+  readonly onNotice?: (text: string) => void;
   /** What a worker adds to a run. */
   readonly worker?: WorkerContext;
 }
@@ -100,14 +101,21 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     signal,
     worker,
     onProgress = () => undefined,
-  }: Pick<ImportOptions, 'env' | 'signal' | 'worker' | 'onProgress'>) {
+    onNotice,
+  }: Pick<ImportOptions, 'env' | 'signal' | 'worker' | 'onProgress' | 'onNotice'>) {
     const notices: string[] = [];
     const context: RunContext = {
       settings: environment(env),
       log: pino({ level: 'silent' }),
       signal: signal ?? new AbortController().signal,
       ...(worker ? { worker } : {}),
-      listener: { progress: onProgress, notice: ({ text }) => notices.push(text) },
+      listener: {
+        progress: onProgress,
+        notice: ({ text }) => {
+          notices.push(text);
+          onNotice?.(text);
+        },
+      },
     };
     return { context, notices };
   }

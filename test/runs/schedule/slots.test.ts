@@ -127,7 +127,7 @@ describe('one run per calendar date, in every zone and at every change of its cl
         last = slot?.key ?? '';
       }
     }
-  }, 60_000);
+  }, 120_000);
 
   it('as a reading of the clock minute by minute finds', () => {
     const some = fc.uniqueArray(fc.integer({ min: 0, max: 59 }), { minLength: 1, maxLength: 4 });
@@ -158,7 +158,7 @@ describe('one run per calendar date, in every zone and at every change of its cl
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a schedule that cannot be used', () => {

@@ -121,7 +121,7 @@ describe('an export of the queue', () => {
     const good = await bench.settled(await add({ job: EXPORT, file: 'new/a.csv' }));
     expect(good.returnvalue).toMatchObject({ status: 'succeeded' });
     await expectWhole(inDir('work', 'new', 'a.csv'));
-  }, 30_000);
+  });
 
   it('of a slot has the date of the slot in its file, and says that it is late', async () => {
     await open(2);
@@ -201,7 +201,7 @@ describe('an export that another worker must write', () => {
     const job = await bench.settled(added);
     expect(job.returnvalue).toMatchObject({ status: 'succeeded', target: { path: target } });
     expect([one.ended.length, other.ended.length]).toEqual([0, 1]);
-  }, 30_000);
+  });
 });
 
 describe('an export over which workers die', () => {
@@ -242,7 +242,7 @@ describe('the run of an export', () => {
     expect(before).toBeGreaterThan(12);
     expect([first.ended, second.ended].flat()).toHaveLength(1);
     await expectWhole(job.returnvalue.target.path);
-  }, 30_000);
+  });
 
   it('whose worker and data folder are gone is begun anew elsewhere at once, and says so', async () => {
     await open(500, slow);
@@ -264,5 +264,5 @@ describe('the run of an export', () => {
     expect(await runsOf(other.settings.home)).toEqual([job.returnvalue.run]);
     expect(await runsOf(first.settings.home)).not.toEqual([job.returnvalue.run]);
     await expectWhole(job.returnvalue.target.path);
-  }, 30_000);
+  });
 });
