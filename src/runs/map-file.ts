@@ -88,7 +88,7 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   if (output !== undefined && request.force !== true) await refuseExisting(output);
   const source = await openSource(file, request.source ?? {});
   const suggestion = await suggestJob(resourceSpec(resource), source, request.onRows);
-  const reason = whyNothing(suggestion);
+  const reason = whyNothing(suggestion, source.meta.sheet);
   const job =
     reason === undefined && suggestion.key
       ? jobText(suggestion, suggestion.key, source.meta, {
@@ -140,9 +140,11 @@ async function refuseExisting(output: string): Promise<void> {
   throw new RunError('usage', `${output} exists already. Name another file, or replace it with --force.`);
 }
 
-function whyNothing({ columns, key, resource }: Suggestion): string | undefined {
+function whyNothing({ columns, key, resource }: Suggestion, sheet: string | null): string | undefined {
   if (columns.every(({ field }) => field === undefined)) {
-    return `No heading of the file means a field of ${resource}, so there is no job to suggest.`;
+    const where = sheet === null ? 'the file' : `the sheet "${sheet}"`;
+    const elsewhere = sheet === null ? '' : ' If the table stands on another sheet, name it with --sheet.';
+    return `No heading of ${where} means a field of ${resource}, so there is no job to suggest.${elsewhere}`;
   }
   if (key) return undefined;
   return resource === 'customer'

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import exceljs from 'exceljs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { mapCommand } from '../../src/cli/commands/map.js';
 import { presentFailure } from '../../src/cli/failure.js';
@@ -88,10 +89,27 @@ it('ends with 3 where nothing can be mapped, and says why', async () => {
   await writeFile(join(cwd, 'odd.csv'), 'foo,bar\n1,2\n');
   const { code, out, err } = await map('odd.csv', '--resource', 'asset');
   expect({ code, out }).toEqual({ code: 3, out: '' });
-  expect(err).toContain('No heading of the file means a field of asset, so there is no job to suggest.');
+  expect(err).toContain('No heading of the file means a field of asset, so there is no job to suggest.\n');
   const json = await map('odd.csv', '--resource', 'asset', '--json');
   expect(json.code).toBe(3);
   expect(JSON.parse(json.out)).toMatchObject({ job: null, reason: expect.stringContaining('No heading') });
+});
+
+it('points to the other sheets of a workbook that begins with a cover', async () => {
+  const book = new exceljs.Workbook();
+  book.addWorksheet('Cover').addRows([['Register 2026'], ['Prepared by IT']]);
+  const table = [
+    ['Name', 'Serial number'],
+    ['Laptop', 'S-1'],
+  ];
+  book.addWorksheet('Inventory').addRows(table);
+  await book.xlsx.writeFile(join(cwd, 'register.xlsx'));
+  const { code, err } = await map('register.xlsx', '--resource', 'asset');
+  expect(code).toBe(3);
+  expect(err).toContain('Further sheets are not read: "Inventory".');
+  expect(err).toContain('No heading of the sheet "Cover" means a field of asset');
+  expect(err).toContain('name it with --sheet');
+  expect((await map('register.xlsx', '--resource', 'asset', '--sheet', 'Inventory')).code).toBe(0);
 });
 
 it('says what is wrong with the call', async () => {
