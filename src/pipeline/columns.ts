@@ -10,6 +10,7 @@ import { foldText } from './headings.js';
 import { quoted } from './nearest.js';
 import { type MappingInput, type Placed, place } from './place.js';
 import { type PlainCell, plainCell } from './plain-cell.js';
+import { separatedNumbers } from './separated-numbers.js';
 import type { StagedValue } from './staged.js';
 import { findTarget, type Target } from './targets.js';
 
@@ -141,6 +142,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
         : []),
       ...(survey.warning ? [survey.warning] : []),
       ...[...dates.values()].flatMap((one) => one.warnings),
+      ...placed.flatMap((one) => (one.spec.type.kind === 'text' ? (separatedNumbers(one, sample) ?? []) : [])),
     ],
     evidence: [...(survey.evidence ? [survey.evidence] : []), ...[...dates.values()].flatMap((one) => one.evidence)],
     problems,

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { importJob } from '../../src/model/job.js';
+import type { Cell } from '../../src/model/row.js';
 import { makeConverter } from '../../src/pipeline/convert.js';
 import { usesCustomFields } from '../../src/pipeline/map.js';
 import { findField, resourceSpec } from '../../src/resources/registry.js';
-import { issuesOf, mappingOf, row } from './mapping.js';
+import { convertCell, issuesOf, mappingOf, row } from './mapping.js';
 
 const parse = (columns: Record<string, string>, more = {}) =>
   importJob.parse({ kind: 'import', resource: 'asset', match: { key: 'name' }, columns, ...more });
@@ -114,6 +115,25 @@ describe('the mapping', () => {
       sample,
     });
     expect(stated.evidence).toEqual([]);
+  });
+
+  test('a text column of numbers shown with separators is a warning, and is imported as it is shown', () => {
+    const number = (value: string, shown: string): Cell => ({ t: 'n', value, shown, format: '#,##0' });
+    const warn = (...cells: Cell[]) =>
+      mappingOf({ columns: { N: 'name', S: 'serial_number', C: 'original_cost' } }, ['N', 'S', 'C'], {
+        sample: cells.map((cell, at) => ({ row: at + 2, cells: ['n', cell, number('1234', '1,234')] })),
+      }).warnings;
+    expect(
+      warn('a', number('12345678', '12,345,678'), number('1234567', '1\u00a0234\u00a0567'), number('-1234', '-1.234')),
+    ).toEqual([
+      expect.stringMatching(
+        /^"S": 3 of the first 4 rows .* such as "12,345,678" \(row 3\); it is imported as it is shown/,
+      ),
+    ]);
+    expect(
+      warn(number('42', '042'), number('1.5', '1,5'), number('12', '12.00'), number('999', '999'), '1,234'),
+    ).toEqual([]);
+    expect(convertCell('serial_number', number('12345678', '12,345,678'))).toBe('12,345,678');
   });
 
   test('a date column with two readings is a warning that names the format other rows show', () => {
