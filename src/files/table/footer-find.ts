@@ -101,10 +101,10 @@ async function signsOf(
     const sums = await added();
     return { row, gap, sparse, sums, ...(sums.length === filled ? { strong: 'total' as const } : {}) };
   }
-  const note = label === undefined ? undefined : noteIn(label.trim());
   // In a table of two columns half of a row is a single cell, which a record may have, too.
   const alone = sparse || (filled === 1 && typical === 2 && gap);
-  if (note === 'certain' && alone) return { row, gap, sparse: true, sums: [], strong: 'note' };
+  const note = label === undefined || !alone ? undefined : noteIn(label.trim());
+  if (note === 'certain') return { row, gap, sparse: true, sums: [], strong: 'note' };
   if (note === 'likely' && sparse && gap) return { row, gap, sparse, sums: [], strong: 'note' };
   if (!unled || rows.length < ENOUGH + 2) return { row, gap, sparse, sums: [] };
   const { unlike, alike } = contrastOf(row.cells.slice(0, headings.length), habits());
@@ -143,9 +143,12 @@ function verdict(
   const firstGap = block.findIndex(({ gap }) => gap);
   // Notes of which each looks odd begin with lines that do not: `Some`, `also like to write`, `at the`, `bottom`.
   const weak = firstNote < 0 ? [] : block.slice(0, firstNote).filter((one) => !one.strong);
-  const full = data.length >= ENOUGH && data.every(({ cells }) => filledCells(cells) * 2 > typical);
+  const areFull = () => data.length >= ENOUGH && data.every(({ cells }) => filledCells(cells) * 2 > typical);
   const led =
-    notes.length >= 2 && weak.length <= notes.length && full && weak.every(({ row }) => filledCells(row.cells) === 1);
+    notes.length >= 2 &&
+    weak.length <= notes.length &&
+    weak.every(({ row }) => filledCells(row.cells) === 1) &&
+    areFull();
   const out = new Set<number>();
   block.forEach((one, at) => {
     const among = at <= lastNote && firstGap >= 0 && at >= firstGap && !hasTotalBefore(block, at, firstGap);
