@@ -5,6 +5,9 @@ import { asciiText } from '../encoding/byte-text.js';
  * The quick way through well-formed records: native searches for the next delimiter, quote and line end instead of a
  * look at every byte. It gives up (`NOT_QUICK`) at whatever needs judgement: stray quotes, NUL, a lone CR, a record that
  * the bytes do not hold whole. Then the exact reader of scan.ts reads the record from its start.
+ *
+ * Most of what is left of its time makes the strings: some 10 ns for a short cell, 45 ns for a longer one. To recognise a
+ * text that was there before (`startsWith`) takes as long as to make it anew.
  */
 
 export const NOT_QUICK = -2;
