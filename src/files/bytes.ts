@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { RunError } from '../model/error.js';
 import { type SourceLimits, sizeText } from './limits.js';
 
-const CHUNK = 256 * 1024;
+const CHUNK = 512 * 1024;
 
 /** The first bytes of a file, at most `length`. */
 export async function headBytes(path: string, length: number): Promise<Buffer> {

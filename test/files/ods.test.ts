@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { odsCell } from '../../src/files/ods/cell.js';
 import { openSource } from '../../src/files/open.js';
 import type { Cell } from '../../src/model/row.js';
 import { read, refusal, scratch } from './fixtures.js';
@@ -17,6 +19,23 @@ const readRows = async (rows: string, spec: Partial<OdsSpec> = {}) =>
 async function cellsOf(cells: string, spec: Partial<OdsSpec> = {}): Promise<readonly Cell[]> {
   const { rows } = await readRows(rowXml(cells), spec);
   return rows[0]?.cells ?? [];
+}
+
+/** Whether the text is a value of the type, as OpenDocument defines it and a sheet row can hold it. */
+function isValue(type: string, raw: string): boolean {
+  if (type === 'boolean') return raw === 'true' || raw === 'false';
+  if (type === 'time') {
+    const [, days, time, ...parts] = /^-?P(\d+D)?(T(\d+H)?(\d+M)?(\d+(?:\.\d+)?S)?)?$/.exec(raw) ?? [];
+    const timed = parts.some((part) => part !== undefined);
+    return time === undefined ? days !== undefined : timed;
+  }
+  if (type !== 'date') return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(raw) && Number.isFinite(Number(raw));
+  const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.\d+)?)?Z?$/.exec(raw);
+  if (!match) return false;
+  const [, day, hour = 0, minute = 0, second = 0] = match;
+  const date = new Date(`${day}T00:00:00Z`);
+  const exists = !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day;
+  return exists && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
 }
 
 describe('text', () => {
@@ -113,6 +132,77 @@ describe('values', () => {
       { t: 'b', value: true },
       { t: 'b', value: false },
     ]);
+  });
+
+  test('a damaged value is a fault, with the text a person sees', async () => {
+    const damaged: readonly (readonly [string, string])[] = [
+      ['float', '1.2.3'],
+      ['float', 'NaN'],
+      ['float', '1,5'],
+      ['currency', '12,00 €'],
+      ['percentage', '1e999'],
+      ['date', '2024-02-30'],
+      ['date', '2024-02-29T25:61:61'],
+      ['time', 'PT18H3xM'],
+      ['time', 'P'],
+      ['time', 'P1DT'],
+      ['boolean', '1'],
+      ['boolean', 'TRUE'],
+    ];
+    for (const [type, value] of damaged) {
+      const cells = await cellsOf(typed(type, value, '12') + typed(type, value, '') + typed(type, ' ', 'ab'));
+      const bare = /^[ -~]+$/.test(value) ? value : '#VALUE!';
+      expect([type, value, ...cells]).toEqual([
+        type,
+        value,
+        { t: 'e', value: '12' },
+        { t: 'e', value: bare },
+        'ab',
+        '',
+      ]);
+    }
+  });
+
+  test('whatever stands as a value, it is that value, or a fault, or the text where there is none', () => {
+    const types = fc.constantFrom('float', 'currency', 'percentage', 'date', 'time', 'boolean');
+    const good = fc.constantFrom(
+      '12.5',
+      '-1e3',
+      '2024-02-29',
+      '2024-12-31T23:59:59.7',
+      'PT18H30M05.5S',
+      '-P2DT1H',
+      'true',
+    );
+    const bad = fc
+      .tuple(good, fc.nat(24), fc.nat(2), fc.constantFrom('', '.', '-', 'T', 'P', '9', '60', 'e', ' ', 'x', 'é', ':'))
+      .map(([text, at, cut, piece]) => text.slice(0, at) + piece + text.slice(at + cut));
+    fc.assert(
+      fc.property(types, fc.oneof(good, bad), fc.constantFrom(undefined, '', '12', 'a b'), (type, raw, text) => {
+        const cell = odsCell(
+          {
+            type,
+            ...{ value: raw, dateValue: raw, timeValue: raw, booleanValue: raw },
+            ...{ stringValue: undefined, formula: undefined, text },
+          },
+          undefined,
+        );
+        if (typeof cell === 'string') {
+          if (raw.trim() !== '') expect([type, cell]).toEqual(['date', text || raw.trim()]);
+          else expect(cell).toBe(text ?? '');
+          return;
+        }
+        if (cell.t === 'e') {
+          expect(cell.value).toBe(text || (/^[ -~]+$/.test(raw) ? raw.trim() : '#VALUE!'));
+          expect(isValue(type, raw.trim())).toBe(false);
+          return;
+        }
+        expect(isValue(type, raw.trim())).toBe(true);
+        expect(cell.t).toBe(type === 'date' ? 'd' : type === 'boolean' ? 'b' : 'n');
+        if (cell.t === 'n' || cell.t === 'd') expect(cell.shown).not.toMatch(/NaN|undefined|Infinity/);
+      }),
+      { numRuns: 3_000 },
+    );
   });
 
   test('a formula counts by its result; without one it is a fault (71)', async () => {

@@ -253,6 +253,14 @@ describe('workbooks', () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  test('an error that only other programs know is one that a workbook may hold', async () => {
+    const path = join(folder, 'errors.xlsx');
+    const errors = ['#N/A', 'Err:502', '18:00'].map((value): Cell => ({ t: 'e', value }));
+    await writeWorkbook(path, { sheet: 'Rejected', headings: ['A', 'B', 'C'], rows: [{ cells: errors }] });
+    const { rows } = await read(path);
+    expect(rows[0]?.cells).toEqual(['#N/A', '#VALUE!', '#VALUE!'].map((value) => ({ t: 'e', value })));
+  });
+
   test('headings are bold, frozen and filterable; marked cells are filled and carry a note', async () => {
     const path = join(folder, 'marks.xlsx');
     await writeWorkbook(path, {

@@ -63,16 +63,21 @@ function farDirectory(): Buffer {
   return Buffer.concat([bytes.subarray(0, end), locator, tail]);
 }
 
-function oddError(): Buffer {
+const ODD_ERROR =
+  '<table:table-cell table:formula="of:=1" office:value-type="string" calcext:value-type="error"><text:p>Err:5\xff\xfe02</text:p></table:table-cell>';
+
+/** A time of which the text says what no program shows. */
+const ODD_TIME =
+  '<table:table-cell office:value-type="time" office:time-value="PT18H00M00S"><text:p>NaN:00</text:p></table:table-cell>';
+
+function flatSheet(cell: string): Buffer {
   const cells = ['A', 'B', 'C'].map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join('');
-  const error =
-    '<table:table-cell table:formula="of:=1" office:value-type="string" calcext:value-type="error"><text:p>Err:5\xff\xfe02</text:p></table:table-cell>';
   return Buffer.from(
     '<?xml version="1.0" encoding="UTF-8"?><office:document office:mimetype="application/vnd.oasis.opendocument.spreadsheet" ' +
       'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" ' +
       'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0">' +
       `<office:body><office:spreadsheet><table:table table:name="S"><table:table-row>${cells}</table:table-row>` +
-      `<table:table-row>${cells.replace('A', 'x')}</table:table-row><table:table-row>${error}</table:table-row>` +
+      `<table:table-row>${cells.replace('A', 'x')}</table:table-row><table:table-row>${cell}</table:table-row>` +
       '</table:table></office:spreadsheet></office:body></office:document>',
     'latin1',
   );
@@ -91,7 +96,8 @@ test.each<[string, Buffer, 'read' | 'refused']>([
   ['a shared string that is no number', book('<row r="2"><c t="s"><v>NaN</v></c></row>'), 'refused'],
   ['a zip entry with a name of 5,000 characters', packZip([{ name: 'x'.repeat(5_000), data: 'x' }]), 'refused'],
   ['a directory that lies beyond the end of any file', farDirectory(), 'refused'],
-  ['an error of a flat OpenDocument sheet with bytes that are no UTF-8', oddError(), 'read'],
+  ['an error of a flat OpenDocument sheet with bytes that are no UTF-8', flatSheet(ODD_ERROR), 'read'],
+  ['a time of an OpenDocument sheet whose text is NaN', flatSheet(ODD_TIME), 'read'],
   ['a zip entry that begins beyond the end of any file', farEntry(), 'refused'],
 ])('%s', async (name, bytes, outcome) => {
   const path = join(folder, `${name.length}.xlsx`);

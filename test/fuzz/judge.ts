@@ -1,3 +1,6 @@
+import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync, inflateRawSync } from 'node:zlib';
 import type { SheetRow } from '../../src/model/row.js';
 import type { OpenSource } from '../../src/model/source.js';
 
@@ -27,7 +30,10 @@ export async function judge(open: Open, path: string): Promise<Verdict> {
     const width = source.meta.headings.length;
     for await (const batch of source.rows()) {
       for (const row of batch) {
-        const fault = row.row <= last ? `row ${row.row} stands after row ${last}` : rowFault(row, width);
+        const fault =
+          row.row <= last
+            ? `row ${row.row} stands after row ${last}`
+            : (rowFault(row, width) ?? (await shownFault(row, path)));
         if (fault) return { outcome: 'fault', words: fault };
         last = row.row;
       }
@@ -70,11 +76,43 @@ function rowFault({ row, cells, faults }: SheetRow, width: number): string | und
     if (cell.t === 'd' && !isDate(cell.value)) return `row ${row} has the date ${cell.value}`;
     if (cell.t === 'e' && /[\ufffd\p{Surrogate}]/u.test(cell.value))
       return `row ${row} holds the undecodable error ${cell.value}`;
-    if ((cell.t === 'n' || cell.t === 'd') && (typeof cell.shown !== 'string' || ACCIDENT.test(cell.shown))) {
+    if ((cell.t === 'n' || cell.t === 'd') && typeof cell.shown !== 'string') {
       return `row ${row} shows a number as ${String(cell.shown)}`;
     }
   }
   return undefined;
+}
+
+/** A number whose text reads like an accident, unless the words stand in the file: as its text, or in its format. */
+async function shownFault({ row, cells }: SheetRow, path: string): Promise<string | undefined> {
+  for (const cell of cells) {
+    if (typeof cell !== 'object' || (cell.t !== 'n' && cell.t !== 'd')) continue;
+    const words = ACCIDENT.exec(cell.shown)?.[0];
+    if (words !== undefined && !(await stands(words, path))) return `row ${row} shows a number as ${cell.shown}`;
+  }
+  return undefined;
+}
+
+/** Whether the words stand in the file, packed or not. */
+async function stands(words: string, path: string): Promise<boolean> {
+  const read = await buffer(createReadStream(path));
+  const bytes = read[0] === 0x1f && read[1] === 0x8b ? gunzipSync(read) : read;
+  if (bytes.includes(words)) return true;
+  // Entry by entry, because the list at the end of a damaged zip file may say anything.
+  for (let at = bytes.indexOf('PK\x03\x04'); at >= 0; at = bytes.indexOf('PK\x03\x04', at + 1)) {
+    if (unpacked(bytes, at).includes(words)) return true;
+  }
+  return false;
+}
+
+/** The zip entry that begins at `at`; of one that is not packed, or cannot be unpacked, nothing. */
+function unpacked(bytes: Buffer, at: number): Buffer {
+  try {
+    const from = at + 30 + bytes.readUInt16LE(at + 26) + bytes.readUInt16LE(at + 28);
+    return inflateRawSync(bytes.subarray(from), { maxOutputLength: 32 * 1024 * 1024 });
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
 function isDate(text: string): boolean {

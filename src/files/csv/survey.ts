@@ -1,6 +1,7 @@
 import { RunError } from '../../model/error.js';
 import { type Cell, isBlank } from '../../model/row.js';
 import type { SourceMeta, SourceOptions } from '../../model/source.js';
+import { asciiText } from '../encoding/byte-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import { columnName, findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from '../table/header.js';
@@ -136,12 +137,16 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
+/** A byte below the blank, as Latin-1, that is neither a tab nor a line end. */
+const CONTROL = /[^\t\n\r -\xff]/;
+
 /**
  * Control characters in number mean that the file is no text. `longest`: bytes that one byte beyond ASCII may become once
  * it is decoded, where the encoding is not known yet.
  */
 export function assertText(path: string, bytes: Buffer, longest = 1): void {
   const end = Math.min(bytes.length, 64 * 1024);
+  if (!CONTROL.test(asciiText(bytes, 0, end))) return;
   let control = 0;
   let length = end;
   for (let i = 0; i < end; i++) {

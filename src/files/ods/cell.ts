@@ -37,13 +37,13 @@ export function odsCell(cell: OdsCell, format: CellFormat | undefined): Cell {
     case 'float':
     case 'currency':
     case 'percentage':
-      return numberCell(cell, type === 'percentage' ? (format ?? PERCENT) : format);
+      return numberCell(cell, type === 'percentage' ? (format ?? PERCENT) : format) ?? unreadable(cell.value, text);
     case 'date':
-      return dateCell(cell.dateValue ?? '', cell.text, format) ?? text;
+      return dateCell(cell.dateValue, cell.text, format) ?? unreadable(cell.dateValue, text);
     case 'time':
-      return timeCell(cell.timeValue ?? '', cell.text, format) ?? text;
+      return timeCell(cell.timeValue, cell.text, format) ?? unreadable(cell.timeValue, text);
     case 'boolean':
-      return cell.booleanValue === undefined ? text : { t: 'b', value: cell.booleanValue === 'true' };
+      return booleanCell(cell.booleanValue) ?? unreadable(cell.booleanValue, text);
     case 'string':
       return stringCell(cell);
   }
@@ -51,9 +51,25 @@ export function odsCell(cell: OdsCell, format: CellFormat | undefined): Cell {
   return text;
 }
 
-function numberCell({ value: raw, type, text, formula }: OdsCell, format: CellFormat | undefined): Cell {
-  const value = numberText(raw ?? '');
-  if (value === undefined) return text ?? '';
+/**
+ * A cell whose value is none of its type. Its text may show a value the file does not hold, so the cell is a fault, as a
+ * person sees it; where nothing shows, the stored value tells what to look for. Without a stored value the text is all
+ * there is.
+ */
+function unreadable(raw: string | undefined, text: string): Cell {
+  if (raw === undefined || raw.trim() === '') return text;
+  if (text.trim() !== '') return { t: 'e', value: text.trim() };
+  return { t: 'e', value: /^[ -~]{1,40}$/.test(raw) ? raw.trim() : '#VALUE!' };
+}
+
+function booleanCell(raw: string | undefined): Cell | undefined {
+  const value = raw?.trim();
+  return value === 'true' || value === 'false' ? { t: 'b', value: value === 'true' } : undefined;
+}
+
+function numberCell({ value: raw, type, text, formula }: OdsCell, format: CellFormat | undefined): Cell | undefined {
+  const value = raw === undefined ? undefined : numberText(raw.trim());
+  if (value === undefined) return undefined;
   if (!format?.code && type === 'float') {
     return (formula !== undefined && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
   }
@@ -89,13 +105,23 @@ function shownDate(value: string, text: string): string | undefined {
   return undefined;
 }
 
-const DATE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:[.,](\d+))?)?Z?$/;
+const DATE = /^(\d{4}-\d\d-\d\d)(?:T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:[.,](\d+))?)?Z?$/;
+
+/** Moments that a document may hold and a sheet row cannot: before year 0, after 9999, without seconds, in a time zone. */
+const OTHER_DATE =
+  /^[+-]?\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:T(?:[01]\d|2[0-3])(?::[0-5]\d){1,2}(?:[.,]\d+)?)?(?:Z|[+-]\d\d:\d\d)?$/;
 
 /** Dates of the calendar, to the second. Others, such as those before year 0, stay text. */
-function dateCell(raw: string, text: string | undefined, format: CellFormat | undefined): Cell | undefined {
-  const match = DATE.exec(raw.trim());
-  if (!match) return undefined;
+function dateCell(
+  stored: string | undefined,
+  text: string | undefined,
+  format: CellFormat | undefined,
+): Cell | undefined {
+  const raw = stored?.trim() ?? '';
+  const match = DATE.exec(raw);
+  if (!match) return OTHER_DATE.test(raw) ? text || raw : undefined;
   const [, day = '', time = '00:00:00', fraction = '0'] = match;
+  if (serialOfIso(day) === undefined) return undefined;
   let value = time === '00:00:00' ? day : `${day}T${time}`;
   if (fraction >= '5') value = nextSecond(value);
   const shown = text ?? value.replace('T', ' ');
@@ -108,11 +134,11 @@ function nextSecond(value: string): string {
   return date ? isoText(date) : value;
 }
 
-const DURATION = /^(-?)P(?:(\d{1,7})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:[.,]\d+)?)S)?)?$/;
+const DURATION = /^(-?)P(?=[\dT])(?:(\d{1,7})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:[.,]\d+)?)S)?)?$/;
 
 /** A time of day or a length of time is a number of days, as in other workbooks. */
-function timeCell(raw: string, text: string | undefined, format: CellFormat | undefined): Cell | undefined {
-  const match = DURATION.exec(raw.trim());
+function timeCell(raw: string | undefined, text: string | undefined, format: CellFormat | undefined): Cell | undefined {
+  const match = DURATION.exec(raw?.trim() ?? '');
   if (!match) return undefined;
   const [days = 0, hours = 0, minutes = 0, seconds = 0] = match
     .slice(2)

@@ -53,7 +53,12 @@ export async function findFooter(last: LastRows): Promise<Footer> {
   const typical = typicalFill(rows);
   const from = Math.max(Math.min(2, rows.length), rows.length - LONGEST);
   const body = rows.slice(0, from).slice(-200);
-  const habits = headings.map((_, index) => columnHabit(body.length >= 5 ? body : rows.slice(0, -1), index));
+  // Most tables end with a full row, for which nobody asks what the columns hold.
+  let known: readonly ColumnHabit[] | undefined;
+  const habits = () => {
+    known ??= headings.map((_, index) => columnHabit(body.length >= 5 ? body : rows.slice(0, -1), index));
+    return known;
+  };
   const block: Signs[] = [];
   let summed = 0;
   const added = async (row: SheetRow, outside: ReadonlySet<number>) =>
@@ -77,7 +82,7 @@ async function signsOf(
   row: SheetRow,
   gap: boolean,
   typical: number,
-  habits: readonly ColumnHabit[],
+  habits: () => readonly ColumnHabit[],
   { rows, whole, headings }: LastRows,
   addedUp: (row: SheetRow, outside: ReadonlySet<number>) => Promise<readonly number[]>,
 ): Promise<Signs> {
@@ -86,25 +91,31 @@ async function signsOf(
   const added = () => addedUp(row, new Set(rows.filter(({ cells }) => isTotalsRow(cells)).map((one) => one.row)));
   if (isTotalsRow(row.cells)) {
     const sums = !sparse || whole ? await added() : [];
-    const likely = sparse && areAmounts(row, habits);
+    const likely = sparse && areAmounts(row, habits());
     return { row, gap, sparse, sums, ...(likely || sums.length > 0 ? { strong: 'total' as const } : {}) };
   }
   const led = labelOf(row.cells);
   const label = led !== undefined && lookOf(led) === 'text' ? led : undefined;
-  const first = habits.findIndex(({ filled: count }) => count > 0);
-  const unled = first >= 0 && lookOf(row.cells[first]) === 'blank' && habits[first]!.filled >= 5;
-  if (sparse && label === undefined && unled && row.cells.every((cell) => lookOf(cell) !== 'text')) {
+  const unled = sparse && isUnled(row, habits());
+  if (unled && label === undefined && row.cells.every((cell) => lookOf(cell) !== 'text')) {
     const sums = await added();
     return { row, gap, sparse, sums, ...(sums.length === filled ? { strong: 'total' as const } : {}) };
   }
-  const note = label === undefined ? undefined : noteIn(label.trim());
   // In a table of two columns half of a row is a single cell, which a record may have, too.
   const alone = sparse || (filled === 1 && typical === 2 && gap);
-  if (note === 'certain' && alone) return { row, gap, sparse: true, sums: [], strong: 'note' };
+  const note = label === undefined || !alone ? undefined : noteIn(label.trim());
+  if (note === 'certain') return { row, gap, sparse: true, sums: [], strong: 'note' };
   if (note === 'likely' && sparse && gap) return { row, gap, sparse, sums: [], strong: 'note' };
-  const { unlike, alike } = contrastOf(row.cells.slice(0, headings.length), habits);
-  const odd = sparse && unled && unlike >= 1 && alike === 0 && rows.length >= ENOUGH + 2;
+  if (!unled || rows.length < ENOUGH + 2) return { row, gap, sparse, sums: [] };
+  const { unlike, alike } = contrastOf(row.cells.slice(0, headings.length), habits());
+  const odd = unlike >= 1 && alike === 0;
   return { row, gap, sparse, sums: [], ...(odd ? { strong: 'odd' as const } : {}) };
+}
+
+/** Whether the row leaves the first column blank that the rows above it fill. */
+function isUnled({ cells }: SheetRow, habits: readonly ColumnHabit[]): boolean {
+  const first = habits.findIndex(({ filled }) => filled > 0);
+  return first >= 0 && lookOf(cells[first]) === 'blank' && habits[first]!.filled >= 5;
 }
 
 /** Whether its numbers stand where the rows above have numbers, too: a record may be named like a total. */
@@ -132,9 +143,12 @@ function verdict(
   const firstGap = block.findIndex(({ gap }) => gap);
   // Notes of which each looks odd begin with lines that do not: `Some`, `also like to write`, `at the`, `bottom`.
   const weak = firstNote < 0 ? [] : block.slice(0, firstNote).filter((one) => !one.strong);
-  const full = data.length >= ENOUGH && data.every(({ cells }) => filledCells(cells) * 2 > typical);
+  const areFull = () => data.length >= ENOUGH && data.every(({ cells }) => filledCells(cells) * 2 > typical);
   const led =
-    notes.length >= 2 && weak.length <= notes.length && full && weak.every(({ row }) => filledCells(row.cells) === 1);
+    notes.length >= 2 &&
+    weak.length <= notes.length &&
+    weak.every(({ row }) => filledCells(row.cells) === 1) &&
+    areFull();
   const out = new Set<number>();
   block.forEach((one, at) => {
     const among = at <= lastNote && firstGap >= 0 && at >= firstGap && !hasTotalBefore(block, at, firstGap);

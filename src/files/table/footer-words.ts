@@ -48,7 +48,15 @@ const STARRED = /^\*{1,3}\s?\p{L}/u;
 
 /** Whether the text alone marks a row of totals. */
 export function isTotalLabel(text: string): boolean {
-  return text.length <= 40 && TOTAL.test(text);
+  return text.length <= 40 && !endsAsId(text) && TOTAL.test(text);
+}
+
+/** Whether it ends with a digit, but not with a year: so does the label of nearly every row, and no total does. */
+function endsAsId(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  if (!(last >= 0x30 && last <= 0x39)) return false;
+  const century = text.charCodeAt(text.length - 4);
+  return century !== 0x31 && century !== 0x32;
 }
 
 /** `certain`: the text introduces a note; `likely`: it may, where the place says so, too. */

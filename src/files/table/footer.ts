@@ -76,7 +76,8 @@ class Watch {
   readonly #doubtful = new Tally();
   readonly #tables = new Tally();
   #typical: number | undefined;
-  #habits: readonly ColumnHabit[] = [];
+  #sample: readonly SheetRow[] = [];
+  #habits: readonly ColumnHabit[] | undefined;
   #before: number | undefined;
 
   constructor(headings: readonly string[]) {
@@ -115,7 +116,7 @@ class Watch {
     const sample = batch.slice(0, FIRST_ROWS);
     const counts = sample.map(({ cells }) => filledCells(cells)).sort((a, b) => a - b);
     this.#typical = counts[Math.floor(counts.length / 2)] ?? 0;
-    this.#habits = this.#folded.map((_, index) => columnHabit(sample, index));
+    this.#sample = sample;
   }
 
   #isHeading(cells: readonly Cell[]): boolean {
@@ -134,6 +135,7 @@ class Watch {
   /** After a blank row: words alone, at least two of them where the table holds numbers or dates. */
   #mayBeHeading(cells: readonly Cell[]): boolean {
     const filled = cells.filter((cell) => !isBlank(cell));
+    this.#habits ??= this.#folded.map((_, index) => columnHabit(this.#sample, index));
     const { unlike, alike } = contrastOf(cells.slice(0, this.#folded.length), this.#habits);
     return filled.length >= 2 && unlike >= 2 && alike === 0 && filled.every((cell) => !/\d/.test(shownText(cell)));
   }

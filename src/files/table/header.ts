@@ -32,6 +32,7 @@ interface Candidate {
   readonly at: number;
   /** Share of the columns of the table that the row fills. */
   readonly coverage: number;
+  readonly habits: readonly ColumnHabit[];
   readonly contrast: Contrast;
   readonly score: number;
 }
@@ -53,17 +54,14 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   const first = sample[0];
   if (!first) return undefined;
   const fills = sample.map(({ cells }) => filledCells(cells));
-  const candidates = candidatesOf(sample, fills);
-  const guessed = candidates.reduce((best, one) => (one.score > best.score ? one : best)).at;
-  const expected = byExpected(sample, guessed, expect);
-  const at = expected?.at ?? guessed;
+  const guessed = bestCandidate(sample, fills);
+  const expected = byExpected(sample, guessed.at, expect);
+  const at = expected?.at ?? guessed.at;
   const heading = sample[at]!;
   const warnings: string[] = [];
   const skipped = skippedText(sample, at);
   if (skipped) warnings.push(skipped);
   const below = sample.slice(at + 1);
-  const habits = habitsBelow(sample)(at);
-  const contrast = contrastOf(heading.cells, habits);
   const cells = `${filledCells(heading.cells)} filled ${filledCells(heading.cells) === 1 ? 'cell' : 'cells'}`;
   if (expected) {
     const evidence = `Row ${heading.row} is the heading: it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells}).`;
@@ -71,6 +69,7 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   }
   const note = noteBelow(below);
   if (note) warnings.push(note);
+  const { habits, contrast } = guessed;
   const against = contrast.unlike > 0 ? `, ${above(heading, habits)}` : '';
   if (at > 0) {
     const evidence = `Row ${heading.row} is the heading: it is the first text row as wide as the table (${cells}${against}).`;
@@ -94,23 +93,32 @@ function columnsOf(fills: readonly number[]): number {
   return counts[Math.min(1, counts.length - 1)] ?? 0;
 }
 
-/** `fills`: filled cells of each row. */
-function candidatesOf(sample: readonly SampleRow[], fills: readonly number[]): Candidate[] {
+/**
+ * The candidate of the highest score, the first of equals. `fills`: filled cells of each row. `all`: every candidate is
+ * looked at closely, which is what the quicker look is compared with.
+ */
+export function bestCandidate(sample: readonly SampleRow[], fills: readonly number[], all = false): Candidate {
   const width = columnsOf(fills);
-  const found: Candidate[] = [];
-  const habits = habitsBelow(sample);
+  let best: Candidate | undefined;
+  const habitsOf = habitsBelow(sample);
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
     const share = fills[at]! / Math.max(1, width);
     const coverage = Math.min(1, share);
     const last = at === sample.length - 1;
-    if (at > 0 && (last || share <= 0.5 || share > 2 || !looksLikeHeading(sample[at]!))) continue;
-    const contrast = contrastOf(sample[at]!.cells, habits(at));
+    if (at > 0 && (last || share <= 0.5 || share > 2)) continue;
+    // What differs from the rows below it in every cell could not do better: the look below is spared.
+    const most = scoreOf(sample, fills, at, width, coverage, { unlike: fills[at]!, alike: 0 });
+    if (!all && best && most <= best.score) continue;
+    if (at > 0 && !looksLikeHeading(sample[at]!)) continue;
+    const habits = habitsOf(at);
+    const contrast = contrastOf(sample[at]!.cells, habits);
     // Without a title above, a later row is a data row like others unless it differs from those below it.
     const titled = fills.slice(0, at).some((filled) => filled * 2 <= width);
     if (at > 0 && !titled && contrast.unlike - 2 * contrast.alike < 1) continue;
-    found.push({ at, coverage, contrast, score: scoreOf(sample, fills, at, width, coverage, contrast) });
+    const score = scoreOf(sample, fills, at, width, coverage, contrast);
+    if (!best || score > best.score) best = { at, coverage, habits, contrast, score };
   }
-  return found;
+  return best!;
 }
 
 /** A row that fills so much of the width is no title, and a later row is no better for standing below it. */
@@ -213,12 +221,15 @@ function skippedText(sample: readonly SampleRow[], at: number): string | undefin
 function noteBelow(below: readonly SampleRow[]): string | undefined {
   const [note, ...rest] = below;
   if (!note || rest.length < 3) return undefined;
-  const habits = note.cells.slice(0, 300).map((_, index) => columnHabit(rest, index));
-  const typed = habits.flatMap((habit, index) => (habit.typed && habit.filled >= 3 ? [index] : []));
-  const words = typed.filter((index) => lookOf(note.cells[index]) === 'text');
-  const values = typed.filter((index) => ['value', 'year'].includes(lookOf(note.cells[index])));
+  const looks = note.cells.slice(0, 300).map(lookOf);
+  const isTyped = (index: number) => {
+    const { typed, filled } = columnHabit(rest, index);
+    return typed && filled >= 3;
+  };
+  if (looks.some((look, index) => (look === 'value' || look === 'year') && isTyped(index))) return undefined;
+  const words = looks.flatMap((look, index) => (look === 'text' && isTyped(index) ? [index] : []));
   const enough = words.length >= 2 || (words.length === 1 && filledCells(note.cells) === 1);
-  if (!enough || values.length > 0) return undefined;
+  if (!enough) return undefined;
   const shown = words.slice(0, 2).map((i) => `"${shownText(note.cells[i]).replace(/\s+/g, ' ').trim().slice(0, 40)}"`);
   return (
     `Row ${note.row}, right below the heading, looks like units, instructions or a second heading: it holds ` +

@@ -131,6 +131,9 @@ function writeRow(target: ExcelJS.Row, { cells, marks }: WorkbookRow): void {
   target.commit();
 }
 
+/** Errors that a workbook may hold. What other programs show in their place stands in the note of the cell. */
+const ERRORS = new Set(['#NULL!', '#DIV/0!', '#VALUE!', '#REF!', '#NAME?', '#NUM!', '#N/A', '#GETTING_DATA']);
+
 function setCell(target: ExcelJS.Cell, cell: Cell): void {
   if (typeof cell === 'string') {
     const text = sheetText(cell);
@@ -156,7 +159,7 @@ function setCell(target: ExcelJS.Cell, cell: Cell): void {
       target.value = cell.value;
       return;
     case 'e':
-      target.value = { error: cell.value as ExcelJS.CellErrorValue['error'] };
+      target.value = { error: (ERRORS.has(cell.value) ? cell.value : '#VALUE!') as ExcelJS.CellErrorValue['error'] };
       return;
     case 'f':
       if (cell.formula !== '') target.value = { formula: cell.formula, date1904: false };
