@@ -192,12 +192,17 @@ function blankValue(column: Column, issues: Issue[]): StagedValue | undefined {
   return undefined;
 }
 
+/** `#REF!`, `Err:502`; other texts are shown by cells whose stored value is damaged. */
+const SPREADSHEET_ERROR = /^(?:#|Err:\d)/;
+
 function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issue {
   const shown = shownText(cell);
   return cell.t === 'e'
     ? fault(
         'excel_error',
-        `The cell shows the spreadsheet error ${shown}. Correct its formula or write the value.`,
+        SPREADSHEET_ERROR.test(shown)
+          ? `The cell shows the spreadsheet error ${shown}. Correct its formula or write the value.`
+          : `The file stores a value for this cell that cannot be read; the cell shows "${excerpt(shown)}". Write the value again.`,
         at(column, shown),
       )
     : fault(

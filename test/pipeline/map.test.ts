@@ -275,6 +275,9 @@ describe('faults of a row', () => {
       { code: 'excel_error', column: 'C', value: '#REF!' },
       { code: 'excel_error', column: 'D', value: '=A1*2' },
     ]);
+    const said = (value: string) => issuesOf(mapping, ['n', { t: 'e', value }])[0]?.message;
+    expect(said('Err:502')).toContain('the spreadsheet error Err:502');
+    expect(said('18:00')).toContain('stores a value for this cell that cannot be read; the cell shows "18:00"');
   });
 
   test('an error cell may be translated by the job', () => {
