@@ -5,14 +5,14 @@ import { parseJson } from '../json.js';
 import type { Json } from '../port.js';
 import type { Place } from './slots.js';
 
-/** A page as the log keeps it. `texts`: the records that were new or had changed, as JSON; `at`: their places on the page. */
+/** A page as the log keeps it. `texts`: the records that were new or had changed, as JSON in UTF-8; `at`: their places on the page. */
 export interface LoggedPage {
   readonly pass: number;
   readonly page: number;
   readonly count: number;
   readonly keys: readonly number[];
   readonly at: readonly number[];
-  readonly texts: readonly string[];
+  readonly texts: readonly Buffer[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface LoggedPage {
 export interface PageLog {
   /**
    * The next page of a log that was there already; undefined after the last, and where it is not this page of this pass.
-   * From there on the log is cut off and written anew.
+   * From there on the log is cut off and written anew. Its texts are good until the next is asked for.
    */
   next(
     pass: number,
@@ -39,6 +39,7 @@ export interface PageLog {
 }
 
 const NEWLINE = 10;
+const COMMA = 44;
 const BLOCK = 256 << 10;
 /** More characters than this wait for the disk, and the reading waits too. */
 const MOST_PENDING = 1 << 20;
@@ -127,11 +128,11 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
       return undefined;
     },
     append(line) {
-      const lengths = line.texts.map((text) => Buffer.byteLength(text));
+      const lengths = line.texts.map((text) => text.length);
       const { pass, page, count, keys, at, texts } = line;
       const front = `{"p":${pass},"n":${page},"c":${count},"ids":[${keys}],"i":[${at}],"l":[${lengths}],"r":[`;
       const places = placesOf(end + front.length, lengths);
-      push(Buffer.from(`${front}${texts.join(',')}]}\n`));
+      push(joined(front, texts, ']}\n'));
       return pendingBytes > MOST_PENDING ? flush().then(() => places) : places;
     },
     flush,
@@ -191,7 +192,7 @@ function readLine(bytes: Buffer, offset: number): { line: LoggedPage; places: Pl
     const last = places.at(-1);
     const expected = last ? last.offset + last.length : from;
     if (sizes.length !== (at as number[]).length || bytes.toString('latin1', expected) !== ']}') return undefined;
-    const texts = places.map((place) => bytes.toString('utf8', place.offset, place.offset + place.length));
+    const texts = places.map((place) => bytes.subarray(place.offset, place.offset + place.length));
     const line = { pass, page, count, keys, at, texts } as LoggedPage;
     return { line, places: places.map((place) => ({ offset: offset + place.offset, length: place.length })) };
   } catch {
@@ -210,6 +211,22 @@ function placesOf(from: number, lengths: readonly number[]): Place[] {
     offset += length + 1;
     return place;
   });
+}
+
+/** The texts with a comma between each two. `front` and `back` are ASCII. */
+function joined(front: string, texts: readonly Buffer[], back: string): Buffer {
+  const commas = Math.max(0, texts.length - 1);
+  const bytes = Buffer.allocUnsafe(
+    texts.reduce((sum, { length }) => sum + length, front.length + commas + back.length),
+  );
+  let at = bytes.write(front, 'latin1');
+  for (const [index, text] of texts.entries()) {
+    if (index > 0) bytes[at++] = COMMA;
+    bytes.set(text, at);
+    at += text.length;
+  }
+  bytes.write(back, at, 'latin1');
+  return bytes;
 }
 
 async function readRecords(file: FileHandle, path: string, places: readonly Place[]): Promise<Json[]> {
