@@ -41,7 +41,10 @@ export interface PageLog {
 const NEWLINE = 10;
 const COMMA = 44;
 const BLOCK = 256 << 10;
-/** More characters than this wait for the disk, and the reading waits too. */
+/** A write costs more than what is done with a page: pages wait for others, until there are so many bytes, or so long. */
+const WRITE_AT = 256 << 10;
+const WRITE_AFTER_MS = 10;
+/** More bytes than this wait for the disk, and the reading waits too. */
 const MOST_PENDING = 1 << 20;
 /** Records closer than this are read in one go, up to a block of this size. */
 const GAP = 32 << 10;
@@ -60,22 +63,22 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let writing: Promise<void> | undefined;
+  let waiting: NodeJS.Timeout | undefined;
   let failure: RunError | undefined;
   let closed = false;
 
   async function write(): Promise<void> {
-    while (pending.length > 0 && !failure) {
-      const bytes = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending);
-      pending = [];
-      try {
-        await file.appendFile(bytes);
-        pendingBytes -= bytes.length;
-        reached('page-kept');
-      } catch (error) {
-        failure = diskError(path, error);
-      }
+    const bytes = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending);
+    pending = [];
+    try {
+      await writeAll(file, bytes);
+      pendingBytes -= bytes.length;
+      reached('page-kept');
+    } catch (error) {
+      failure = diskError(path, error);
     }
     writing = undefined;
+    writeSoon();
   }
 
   function push(bytes: Buffer): void {
@@ -83,11 +86,27 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
     end += bytes.length;
     pending.push(bytes);
     pendingBytes += bytes.length;
+    writeSoon();
+  }
+
+  function writeSoon(): void {
+    if (writing || failure || pending.length === 0) return;
+    if (pendingBytes >= WRITE_AT) begin();
+    else waiting ??= setTimeout(begin, WRITE_AFTER_MS);
+  }
+
+  /** Only where there is something to write. */
+  function begin(): void {
+    clearTimeout(waiting);
+    waiting = undefined;
     writing ??= write();
   }
 
   async function flush(): Promise<void> {
-    while (writing) await writing;
+    while (!failure && pendingBytes > 0) {
+      begin();
+      await writing;
+    }
     if (failure) throw failure;
   }
 
@@ -211,6 +230,10 @@ function placesOf(from: number, lengths: readonly number[]): Place[] {
     offset += length + 1;
     return place;
   });
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }
 
 /** The texts with a comma between each two. `front` and `back` are ASCII. */

@@ -29,12 +29,16 @@ export interface PassesOptions {
   readonly parallel: () => number;
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   readonly onRecords?: (records: readonly Json[]) => void;
+  /** The first pass was sound: what the slots hold is the list, if the next shows the same. */
+  readonly onFirstPass?: () => void | Promise<void>;
 }
 
 export interface PassesResult {
   readonly verified: boolean;
   readonly passes: number;
   readonly problems: readonly string[];
+  /** Two passes were enough, and the second showed every record in the form and, where they are kept, at the place of the first. */
+  readonly asFirst: boolean;
 }
 
 /** Asks for a page; `isKnown` as in `PageOptions`. */
@@ -73,6 +77,8 @@ export async function readPasses(
   const window = openWindow(ask, options.parallel);
   let alone = false;
   let before: PassResult | undefined;
+  /** A pass after the first showed something new, or at another place. */
+  let moved = false;
 
   for (let number = 1; ; number++) {
     const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
@@ -91,8 +97,10 @@ export async function readPasses(
           fresh++;
           if (number > 1 && slots.shownIn(slot, number - 1)) shared++;
         } else again ??= key;
+        if (number > 1 && !options.ordered && slots.position(slot) !== first + index) moved = true;
         slots.setPosition(slot, first + index);
       }
+      if (number > 1 && line.texts.length > 0) moved = true;
       for (const [index, place] of line.at.entries()) {
         const slot = slots.find(line.keys[place] as number);
         const stored = places[index] as Place;
@@ -133,8 +141,10 @@ export async function readPasses(
     if (before && !sameSet) problems.push(differenceOf(result, before, shared));
     const verdict = rules.judge(result, before, sameSet);
     if (verdict !== 'open' || number === rules.most) {
-      return { verified: verdict === 'verified', passes: number, problems };
+      const verified = verdict === 'verified';
+      return { verified, passes: number, problems, asFirst: verified && number === 2 && !moved };
     }
+    if (number === 1 && result.sound) await options.onFirstPass?.();
     alone ||= !result.sound && !result.onlyNameless;
     before = result;
   }
