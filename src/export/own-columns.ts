@@ -3,7 +3,7 @@ import { isEmpty, isRef, type Value } from '../model/value.js';
 import { countryByCode } from '../resources/countries.js';
 import { MONEY_MAX } from '../resources/define.js';
 import { ruleText, typeName } from '../resources/describe.js';
-import { valueAt } from '../resources/path.js';
+import { stepsOf, valueAtSteps } from '../resources/path.js';
 import type { FieldSpec, FieldType, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import type { ExportColumn, ExportRecord } from './column.js';
 import { isMembers, isNothing, rawText, valueCell } from './raw-text.js';
@@ -52,8 +52,8 @@ function ownColumn(field: FieldSpec, path: string, paths: readonly string[]): Ex
         if (saysItself(raw)) return rawText(raw);
       }
       const value = record.read?.fields[name];
-      if (isEmpty(value)) return firstRaw(record, paths);
-      return isCountry ? countryText(record, paths, value!) : valueCell(value!);
+      if (isEmpty(value)) return rawText(first(record.json));
+      return isCountry ? countryText(first(record.json), value!) : valueCell(value!);
     },
   };
 }
@@ -136,6 +136,7 @@ function referenceColumns(
   paths: readonly string[],
 ): readonly ExportColumn[] {
   const title = to === 'contract' ? 'number' : 'name';
+  const first = valueFinder(paths);
   return [
     {
       heading: `${path}.id`,
@@ -143,7 +144,7 @@ function referenceColumns(
       source: { kind: 'path', path: `${path}.id` },
       note: `${field.label}: id in the service. For information.`,
       text(record) {
-        const raw = firstValue(record, paths);
+        const raw = first(record.json);
         if (raw === undefined && record.asSent) return '';
         const id = isMembers(raw) ? raw['id'] : typeof raw === 'string' ? undefined : raw;
         return rawText(id) || refPart(record.read?.fields[field.name], ({ id }) => String(id));
@@ -156,7 +157,7 @@ function referenceColumns(
       source: { kind: 'path', path: `${path}.${title}` },
       ...about(field),
       text(record) {
-        const raw = firstValue(record, paths);
+        const raw = first(record.json);
         if (raw === undefined && record.asSent) return '';
         if (typeof raw === 'string' || Array.isArray(raw)) return rawText(raw);
         const own = isMembers(raw) ? rawText(raw[title]) : '';
@@ -169,11 +170,12 @@ function referenceColumns(
 }
 
 function nameColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
+  const first = valueFinder(paths);
   return {
     ...plainColumn(path, field.type, paths),
     ...about(field),
     text(record) {
-      const raw = firstValue(record, paths);
+      const raw = first(record.json);
       if (!isNothing(raw) && !isMembers(raw)) return rawText(raw);
       if (raw === undefined && record.asSent) return '';
       return refPart(record.read?.fields[field.name], ({ id, name }) => name ?? String(id)) || rawText(raw);
@@ -189,31 +191,22 @@ function refPart(
 }
 
 /** As the service spells it; by the name of the standard where the service did not send it. */
-function countryText(record: ExportRecord, paths: readonly string[], value: Value): string {
-  const raw = firstValue(record, paths);
+function countryText(raw: unknown, value: Value): string {
   if (typeof raw === 'string' || typeof raw === 'number') return rawText(raw);
   if (!isRef(value)) return valueCell(value);
   return value.name ?? countryByCode(value.id)?.name ?? String(value.id);
 }
 
-/** `firstValue` for columns that every record is asked for. */
-function valueFinder(paths: readonly string[]): (json: ExportRecord['json']) => unknown {
-  const [path = ''] = paths;
-  if (paths.length !== 1 || path.includes('.')) return (json) => firstValue({ json }, paths);
+type Finder = (json: ExportRecord['json']) => unknown;
+
+/** What stands first at these paths, which are of the descriptions. */
+function valueFinder(paths: readonly string[]): Finder {
+  const places = paths.map(stepsOf);
   return (json) => {
-    const raw = Object.hasOwn(json, path) ? json[path] : undefined;
-    return isNothing(raw) ? undefined : raw;
+    for (const steps of places) {
+      const raw = valueAtSteps(json, steps);
+      if (!isNothing(raw)) return raw;
+    }
+    return undefined;
   };
-}
-
-function firstValue({ json }: ExportRecord, paths: readonly string[]): unknown {
-  for (const path of paths) {
-    const raw = valueAt(json, path);
-    if (!isNothing(raw)) return raw;
-  }
-  return undefined;
-}
-
-function firstRaw(record: ExportRecord, paths: readonly string[]): string {
-  return rawText(firstValue(record, paths));
 }

@@ -23,8 +23,14 @@ export function isNothing(json: unknown): boolean {
 export function rawText(json: unknown): string {
   if (isNothing(json)) return '';
   if (typeof json === 'string') return json;
-  if (typeof json === 'number') return Decimal.parse(String(json))?.text ?? String(json);
+  if (typeof json === 'number') return numberText(json);
   return typeof json === 'boolean' ? String(json) : stringifyBody(json);
+}
+
+/** Every digit, no exponent. */
+function numberText(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? (Decimal.parse(text)?.text ?? text) : text;
 }
 
 /** A canonical value. Of a reference the name, or the id where the name is not known. */

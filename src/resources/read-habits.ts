@@ -1,6 +1,6 @@
 import { dateOrderOf } from './calendar.js';
 import { customType, fieldsByKey } from './custom.js';
-import { isObject, valueAt } from './path.js';
+import { isObject, stepsOf, valueAtSteps } from './path.js';
 import { decimalSignOf } from './read-amount.js';
 import { entriesOf } from './read-custom.js';
 import { recordId } from './read-value.js';
@@ -48,7 +48,11 @@ export function habitSurvey(spec: ResourceSpec): HabitSurvey {
   const columns = new Map<string, Column>();
   const paths = spec.fields.flatMap(({ name, type, read, readElse = [] }) =>
     isDate(type) || isAmount(type)
-      ? [...(read === undefined ? [] : [read]), ...readElse].map((path) => ({ name, path, date: isDate(type) }))
+      ? [...(read === undefined ? [] : [read]), ...readElse].map((path) => ({
+          name,
+          steps: stepsOf(path),
+          date: isDate(type),
+        }))
       : [],
   );
   const seeColumns = (kind: Column['kind'], raw: unknown, values: string) => {
@@ -67,8 +71,8 @@ export function habitSurvey(spec: ResourceSpec): HabitSurvey {
   };
   return {
     see(record) {
-      for (const { name, path, date } of paths) {
-        const value = valueAt(record, path);
+      for (const { name, steps, date } of paths) {
+        const value = valueAtSteps(record, steps);
         if (typeof value === 'string') (date ? noteDate : noteAmount)(own, name, value);
       }
       seeColumns('template', record[spec.template.read], 'fields');

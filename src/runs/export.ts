@@ -2,12 +2,12 @@ import type { RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
 import { concludeExport } from './export/conclude.js';
 import { connectForReading } from './export/connect.js';
-import { layOut } from './export/lay-out.js';
+import { openDraft } from './export/draft.js';
 import { planExport } from './export/plan.js';
 import { readRecords } from './export/read.js';
 import type { ExportRequest } from './export/request.js';
 import { type ExportRun, openExport, reopenExport } from './export/run.js';
-import { writeTarget } from './export/write.js';
+import { writeRecords } from './export/write.js';
 
 export type { RunResult } from './conclude.js';
 export type { ExportRequest } from './export/request.js';
@@ -31,9 +31,9 @@ async function carryOut(run: ExportRun): Promise<RunResult> {
   try {
     const connection = await connectForReading(run);
     const plan = await planExport(run, connection);
-    const list = await readRecords(run, connection, plan);
-    const layout = await layOut(run, connection, plan, list);
-    const written = await writeTarget(run, connection, list, layout);
+    const draft = openDraft(run, connection, plan);
+    const list = await readRecords(run, connection, plan, draft.begin);
+    const written = (await draft.settle(list)) ?? (await writeRecords(run, connection, plan, list));
     return await concludeExport(run, { list, written });
   } catch (error) {
     return await concludeExport(run, { stopped: error as Error });

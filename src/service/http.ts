@@ -27,6 +27,8 @@ export type Exchange =
       readonly location?: string | undefined;
       /** The `Date` header: what time it is for the service. */
       readonly date?: string | undefined;
+      /** Decoded, and UTF-8. */
+      readonly bytes: Buffer;
       readonly text: string;
     }
   | {
@@ -117,6 +119,44 @@ export function openHttp(options: HttpOptions): Http {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 type Controller = Dispatcher.DispatchController;
 
+/** A complete answer. Its text is made when it is first asked for: what is known by its bytes is never read. */
+class Answer {
+  readonly kind = 'answer';
+  private read: string | undefined;
+
+  constructor(
+    readonly status: number,
+    private readonly headers: Headers,
+    readonly bytes: Buffer,
+  ) {}
+
+  get text(): string {
+    this.read ??= this.bytes.toString('utf8');
+    return this.read;
+  }
+
+  get contentType(): string {
+    return (this.header('content-type') ?? '').toLowerCase();
+  }
+
+  get retryAfter(): string | undefined {
+    return this.header('retry-after');
+  }
+
+  get location(): string | undefined {
+    return this.header('location');
+  }
+
+  get date(): string | undefined {
+    return this.header('date');
+  }
+
+  private header(name: string): string | undefined {
+    const value = this.headers[name];
+    return value === undefined ? undefined : String(value);
+  }
+}
+
 /** One request from the hand-over to its end, as the one object that undici calls. Ends once. */
 class Underway implements Dispatcher.DispatchHandler {
   private controller: Controller | undefined;
@@ -180,16 +220,7 @@ class Underway implements Dispatcher.DispatchHandler {
     } else if (!isUtf8(decoded.bytes)) {
       this.fail('not_text', `the answer (status ${status}) is not UTF-8 text`);
     } else {
-      const { 'retry-after': retryAfter, location, date } = headers;
-      this.settle({
-        kind: 'answer',
-        status,
-        contentType: String(headers['content-type'] ?? '').toLowerCase(),
-        text: decoded.bytes.toString('utf8'),
-        retryAfter: retryAfter === undefined ? undefined : String(retryAfter),
-        location: location === undefined ? undefined : String(location),
-        date: date === undefined ? undefined : String(date),
-      });
+      this.settle(new Answer(status, headers, decoded.bytes));
     }
   }
 

@@ -104,11 +104,11 @@ export function openService(options: ServiceOptions): Service {
       method: 'GET',
       path,
       company,
-      shape: (json: unknown, text: string) => {
+      shape: (json: unknown, bytes: Buffer) => {
         const page = readPage(json, number);
-        return isKnown && typeof page !== 'string' ? { ...page, text } : page;
+        return isKnown && typeof page !== 'string' ? { ...page, bytes } : page;
       },
-      ...(isKnown && { known: (text: string) => (isKnown(text) ? knownPage(text) : undefined) }),
+      ...(isKnown && { known: (bytes: Buffer) => (isKnown(bytes) ? knownPage(bytes) : undefined) }),
     } as const;
     let settled = await send(pastEnd ? { ...call, optional: { tries: PAST_END_TRIES } } : call);
     if (pastEnd && settled.kind === 'refused') {
@@ -183,7 +183,7 @@ export function openService(options: ServiceOptions): Service {
   };
 }
 
-const knownPage = (text: string): Page => ({ count: 0, results: [], text, known: true });
+const knownPage = (bytes: Buffer): Page => ({ count: 0, results: [], bytes, known: true });
 
 function queryText(query: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams(query).toString();

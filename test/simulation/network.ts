@@ -96,6 +96,7 @@ export function openNetwork(options: NetworkOptions): Network {
       kind: 'answer',
       status,
       contentType: headers['content-type'] ?? '',
+      bytes: Buffer.from(body),
       text: body,
       ...(retryAfter === undefined ? {} : { retryAfter }),
       ...(location === undefined ? {} : { location }),

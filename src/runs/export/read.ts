@@ -8,13 +8,21 @@ import { MOST_IDS, readByIds } from './read-ids.js';
 import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 
-/** Reads every record that the filter lets through, again until it is established that none is missing. */
-export async function readRecords(run: ExportRun, connection: ReadConnection, plan: ExportPlan): Promise<Records> {
+/**
+ * Reads every record that the filter lets through, again until it is established that none is missing. `onFirstPass`: as for
+ * `readWholeList`.
+ */
+export async function readRecords(
+  run: ExportRun,
+  connection: ReadConnection,
+  plan: ExportPlan,
+  onFirstPass: (list: Records) => void,
+): Promise<Records> {
   const { resource } = run.request;
   const records =
     resource === 'customer'
       ? await readCustomers(connection.known, connection.readAll)
-      : await readList(run, connection, plan, resource);
+      : await readList(run, connection, plan, resource, onFirstPass);
   run.closers.push(() => records.close());
   const { consistency, problems, passes } = records;
   if (consistency === 'partial' && !records.neverWhole) {
@@ -36,6 +44,7 @@ async function readList(
   { service, known }: ReadConnection,
   plan: ExportPlan,
   resource: Readable,
+  onFirstPass: (list: Records) => void,
 ): Promise<Records> {
   const see = (record: Json) => {
     plan.extras.see(record);
@@ -50,5 +59,6 @@ async function readList(
     parallel: run.request.concurrency,
     onProgress: (done, total, pass) => run.progress(pass === 1 ? 'reading' : 'reading again', done, total),
     onRecords: (records) => records.forEach(see),
+    onFirstPass,
   });
 }

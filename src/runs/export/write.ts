@@ -4,7 +4,8 @@ import type { TableRows } from '../../model/table.js';
 import type { SummaryTarget } from '../../report/summary.js';
 import { writeBase } from './base.js';
 import type { ReadConnection } from './connect.js';
-import type { Layout } from './lay-out.js';
+import { type Layout, layOut } from './lay-out.js';
+import type { ExportPlan } from './plan.js';
 import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
 import { recordMaker } from './select.js';
@@ -13,32 +14,41 @@ import { jobFileBeside } from './target.js';
 /** The file as it was written, and its data rows. */
 export type Written = SummaryTarget & { readonly rows: number };
 
-/** Writes the table, and the job file beside it. At every moment the target is the old file or the complete new one. */
-export async function writeTarget(
+/**
+ * Writes the table, and the job file beside it. At every moment the target is the old file or the complete new one.
+ * `confirmed`: the new one is placed once it resolves; where it rejects, the old one stays.
+ */
+export async function writeRecords(
   run: ExportRun,
   connection: ReadConnection,
+  plan: ExportPlan,
   list: Records,
-  layout: Layout,
+  confirmed?: Promise<void>,
 ): Promise<Written> {
+  const layout = await layOut(run, connection, plan, list);
   const { imported } = layout;
-  if (!imported) return writeFiles(run, connection, list, layout);
+  if (!imported) return writeFiles(run, connection, list, layout, { confirmed });
   const fields = imported.map(({ field }) => field);
   return writeBase(run.folder, fields, (base) =>
-    writeFiles(run, connection, list, layout, (id, row) =>
-      base.add(
-        id,
-        imported.map(({ index }) => row[index] ?? ''),
-      ),
-    ),
+    writeFiles(run, connection, list, layout, {
+      confirmed,
+      onRow: (id, row) =>
+        base.add(
+          id,
+          imported.map(({ index }) => row[index] ?? ''),
+        ),
+    }),
   );
 }
+
+type OnRow = (id: number, row: readonly string[]) => Promise<void>;
 
 async function writeFiles(
   run: ExportRun,
   connection: ReadConnection,
   list: Records,
   { columns, cells, selection, about, job }: Layout,
-  onRow?: (id: number, row: readonly string[]) => Promise<void>,
+  { confirmed, onRow }: { readonly confirmed: Promise<void> | undefined; readonly onRow?: OnRow },
 ): Promise<Written> {
   const { file } = run.request;
   const toRecord = recordMaker(run, connection);
@@ -53,6 +63,7 @@ async function writeFiles(
       }
       yield made;
     }
+    await confirmed;
   }
   const written = await writeTable(file, columns, rows(), about, {
     signal: run.signal,

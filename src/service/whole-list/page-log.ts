@@ -5,14 +5,14 @@ import { parseJson } from '../json.js';
 import type { Json } from '../port.js';
 import type { Place } from './slots.js';
 
-/** A page as the log keeps it. `texts`: the records that were new or had changed, as JSON; `at`: their places on the page. */
+/** A page as the log keeps it. `texts`: the records that were new or had changed, as JSON in UTF-8; `at`: their places on the page. */
 export interface LoggedPage {
   readonly pass: number;
   readonly page: number;
   readonly count: number;
   readonly keys: readonly number[];
   readonly at: readonly number[];
-  readonly texts: readonly string[];
+  readonly texts: readonly Buffer[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface LoggedPage {
 export interface PageLog {
   /**
    * The next page of a log that was there already; undefined after the last, and where it is not this page of this pass.
-   * From there on the log is cut off and written anew.
+   * From there on the log is cut off and written anew. Its texts are good until the next is asked for.
    */
   next(
     pass: number,
@@ -39,8 +39,12 @@ export interface PageLog {
 }
 
 const NEWLINE = 10;
+const COMMA = 44;
 const BLOCK = 256 << 10;
-/** More characters than this wait for the disk, and the reading waits too. */
+/** A write costs more than what is done with a page: pages wait for others, until there are so many bytes, or so long. */
+const WRITE_AT = 256 << 10;
+const WRITE_AFTER_MS = 10;
+/** More bytes than this wait for the disk, and the reading waits too. */
 const MOST_PENDING = 1 << 20;
 /** Records closer than this are read in one go, up to a block of this size. */
 const GAP = 32 << 10;
@@ -59,22 +63,22 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let writing: Promise<void> | undefined;
+  let waiting: NodeJS.Timeout | undefined;
   let failure: RunError | undefined;
   let closed = false;
 
   async function write(): Promise<void> {
-    while (pending.length > 0 && !failure) {
-      const bytes = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending);
-      pending = [];
-      try {
-        await file.appendFile(bytes);
-        pendingBytes -= bytes.length;
-        reached('page-kept');
-      } catch (error) {
-        failure = diskError(path, error);
-      }
+    const bytes = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending);
+    pending = [];
+    try {
+      await writeAll(file, bytes);
+      pendingBytes -= bytes.length;
+      reached('page-kept');
+    } catch (error) {
+      failure = diskError(path, error);
     }
     writing = undefined;
+    writeSoon();
   }
 
   function push(bytes: Buffer): void {
@@ -82,11 +86,27 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
     end += bytes.length;
     pending.push(bytes);
     pendingBytes += bytes.length;
+    writeSoon();
+  }
+
+  function writeSoon(): void {
+    if (writing || failure || pending.length === 0) return;
+    if (pendingBytes >= WRITE_AT) begin();
+    else waiting ??= setTimeout(begin, WRITE_AFTER_MS);
+  }
+
+  /** Only where there is something to write. */
+  function begin(): void {
+    clearTimeout(waiting);
+    waiting = undefined;
     writing ??= write();
   }
 
   async function flush(): Promise<void> {
-    while (writing) await writing;
+    while (!failure && pendingBytes > 0) {
+      begin();
+      await writing;
+    }
     if (failure) throw failure;
   }
 
@@ -127,11 +147,11 @@ export async function openPageLog(path: string, head: string): Promise<PageLog> 
       return undefined;
     },
     append(line) {
-      const lengths = line.texts.map((text) => Buffer.byteLength(text));
+      const lengths = line.texts.map((text) => text.length);
       const { pass, page, count, keys, at, texts } = line;
       const front = `{"p":${pass},"n":${page},"c":${count},"ids":[${keys}],"i":[${at}],"l":[${lengths}],"r":[`;
       const places = placesOf(end + front.length, lengths);
-      push(Buffer.from(`${front}${texts.join(',')}]}\n`));
+      push(joined(front, texts, ']}\n'));
       return pendingBytes > MOST_PENDING ? flush().then(() => places) : places;
     },
     flush,
@@ -191,7 +211,7 @@ function readLine(bytes: Buffer, offset: number): { line: LoggedPage; places: Pl
     const last = places.at(-1);
     const expected = last ? last.offset + last.length : from;
     if (sizes.length !== (at as number[]).length || bytes.toString('latin1', expected) !== ']}') return undefined;
-    const texts = places.map((place) => bytes.toString('utf8', place.offset, place.offset + place.length));
+    const texts = places.map((place) => bytes.subarray(place.offset, place.offset + place.length));
     const line = { pass, page, count, keys, at, texts } as LoggedPage;
     return { line, places: places.map((place) => ({ offset: offset + place.offset, length: place.length })) };
   } catch {
@@ -210,6 +230,26 @@ function placesOf(from: number, lengths: readonly number[]): Place[] {
     offset += length + 1;
     return place;
   });
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+/** The texts with a comma between each two. `front` and `back` are ASCII. */
+function joined(front: string, texts: readonly Buffer[], back: string): Buffer {
+  const commas = Math.max(0, texts.length - 1);
+  const bytes = Buffer.allocUnsafe(
+    texts.reduce((sum, { length }) => sum + length, front.length + commas + back.length),
+  );
+  let at = bytes.write(front, 'latin1');
+  for (const [index, text] of texts.entries()) {
+    if (index > 0) bytes[at++] = COMMA;
+    bytes.set(text, at);
+    at += text.length;
+  }
+  bytes.write(back, at, 'latin1');
+  return bytes;
 }
 
 async function readRecords(file: FileHandle, path: string, places: readonly Place[]): Promise<Json[]> {

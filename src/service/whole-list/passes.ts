@@ -1,6 +1,7 @@
 import { idOf, readPage } from '../answer.js';
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, Page } from '../port.js';
+import { bytesHash } from './bytes-hash.js';
 import type { LoggedPage, PageLog } from './page-log.js';
 import { openPass, type PassResult, type Shown } from './pass.js';
 import { recordTexts } from './record-texts.js';
@@ -28,19 +29,26 @@ export interface PassesOptions {
   readonly parallel: () => number;
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   readonly onRecords?: (records: readonly Json[]) => void;
+  /** The first pass was sound: what the slots hold is the list, if the next shows the same. */
+  readonly onFirstPass?: () => void | Promise<void>;
 }
 
 export interface PassesResult {
   readonly verified: boolean;
   readonly passes: number;
   readonly problems: readonly string[];
+  /** Two passes were enough, and the second showed every record in the form and, where they are kept, at the place of the first. */
+  readonly asFirst: boolean;
 }
 
 /** Asks for a page; `isKnown` as in `PageOptions`. */
-export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
+export type ReadPage = (page: number, pastEnd: boolean, isKnown: (bytes: Buffer) => boolean) => Promise<Page>;
 
-/** `hash` of the answer's text, where it has one. */
+/** `hash` of the answer's bytes, where it has any. */
 type Answered = Page & { readonly hash: number };
+
+/** `hashes` of its texts. */
+type HashedPage = LoggedPage & { readonly hashes: readonly number[] };
 
 /**
  * Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it;
@@ -56,10 +64,12 @@ export async function readPasses(
   const problems: string[] = [];
   let farthest = 0;
   const taken = takenPages(slots, () => farthest);
-  const ask = async (page: number, pastEnd: boolean): Promise<Answered> => {
+  const ask = async (page: number, pastEnd: boolean, answered: () => void): Promise<Answered> => {
     let hash = 0;
-    const answer = await read(page, pastEnd, (text) => {
-      hash = textHash(text);
+    const answer = await read(page, pastEnd, (bytes) => {
+      // The next request goes out first: it is under way while this page is looked at.
+      answered();
+      hash = bytesHash(bytes);
       return taken.isKnown(page, hash);
     });
     return { ...answer, hash };
@@ -67,6 +77,8 @@ export async function readPasses(
   const window = openWindow(ask, options.parallel);
   let alone = false;
   let before: PassResult | undefined;
+  /** A pass after the first showed something new, or at another place. */
+  let moved = false;
 
   for (let number = 1; ; number++) {
     const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
@@ -75,7 +87,7 @@ export async function readPasses(
     let shared = 0;
 
     /** Shows a page's records in this pass and keeps what is new of them. */
-    const show = (line: LoggedPage, places: readonly Place[]): Shown => {
+    const show = (line: HashedPage, places: readonly Place[]): Shown => {
       let fresh = 0;
       let again: number | undefined;
       const first = (line.page - 1) * 0x10_0000;
@@ -85,12 +97,14 @@ export async function readPasses(
           fresh++;
           if (number > 1 && slots.shownIn(slot, number - 1)) shared++;
         } else again ??= key;
+        if (number > 1 && !options.ordered && slots.position(slot) !== first + index) moved = true;
         slots.setPosition(slot, first + index);
       }
+      if (number > 1 && line.texts.length > 0) moved = true;
       for (const [index, place] of line.at.entries()) {
         const slot = slots.find(line.keys[place] as number);
         const stored = places[index] as Place;
-        slots.store(slot, stored, textHash(line.texts[index] as string));
+        slots.store(slot, stored, line.hashes[index] as number);
         farthest = stored.offset;
       }
       return { page: line.page, count: line.count, keys: line.keys, fresh, again };
@@ -101,21 +115,21 @@ export async function readPasses(
       let shown: Shown;
       if (kept) {
         if (options.onRecords && kept.line.texts.length > 0) options.onRecords(await log.read(kept.places));
-        shown = show(kept.line, kept.places);
+        shown = show({ ...kept.line, hashes: kept.line.texts.map(bytesHash) }, kept.places);
       } else {
         const { page: at } = step.value;
         const page = await window(step.value);
         const known = page.known && taken.find(at, page.hash);
-        let line: LoggedPage;
-        if (known) line = { pass: number, page: at, ...known, at: [], texts: [] };
+        let line: HashedPage;
+        if (known) line = { pass: number, page: at, ...known, at: [], texts: [], hashes: [] };
         else {
-          const parsed = page.known ? parsedAnew(page.text ?? '', at) : page;
+          const parsed = page.known ? parsedAnew(page, at) : page;
           options.onRecords?.(parsed.results);
           line = lineOf(parsed, number, at, slots);
         }
         const places = log.append(line);
         shown = show(line, places instanceof Promise ? await places : places);
-        if (page.text !== undefined && !known) taken.take(at, page.hash, line);
+        if (page.bytes && !known) taken.take(at, page.hash, line);
       }
       step = walk.next(shown);
       options.onProgress?.(pass.shown, Math.max(pass.newest, pass.shown), number);
@@ -127,8 +141,10 @@ export async function readPasses(
     if (before && !sameSet) problems.push(differenceOf(result, before, shared));
     const verdict = rules.judge(result, before, sameSet);
     if (verdict !== 'open' || number === rules.most) {
-      return { verified: verdict === 'verified', passes: number, problems };
+      const verified = verdict === 'verified';
+      return { verified, passes: number, problems, asFirst: verified && number === 2 && !moved };
     }
+    if (number === 1 && result.sound) await options.onFirstPass?.();
     alone ||= !result.sound && !result.onlyNameless;
     before = result;
   }
@@ -144,31 +160,33 @@ function differenceOf(last: PassResult, before: PassResult, shared: number): str
   return `pass ${last.number} ${parts.join(' and ')}`;
 }
 
-/** A page that had this text before, and made sense. */
-function parsedAnew(text: string, number: number): Page {
-  const page = readPage(parseJson(text), number);
+/** A page that read so before, and made sense. */
+function parsedAnew({ bytes = Buffer.alloc(0) }: Page, number: number): Page {
+  const page = readPage(parseJson(bytes.toString('utf8')), number);
   if (typeof page === 'string') throw new Error(page);
-  return { ...page, text };
+  return { ...page, bytes };
 }
 
-function lineOf({ count, results, text: whole }: Page, pass: number, page: number, slots: Slots): LoggedPage {
-  const found = whole === undefined ? undefined : recordTexts(whole);
+function lineOf({ count, results, bytes }: Page, pass: number, page: number, slots: Slots): HashedPage {
+  const found = bytes && recordTexts(bytes);
   const sent = found?.length === results.length ? found : undefined;
   const keys: number[] = [];
   const at: number[] = [];
-  const texts: string[] = [];
+  const texts: Buffer[] = [];
+  const hashes: number[] = [];
   const nameless = new Set<number>();
   for (const [index, record] of results.entries()) {
-    const text = sent?.[index] ?? stringifyBody(record);
-    const hash = textHash(text);
+    const text = sent?.[index] ?? Buffer.from(stringifyBody(record));
+    const hash = bytesHash(text);
     const key = idOf(record) ?? namelessKey(stringifyBody(record), nameless);
     const slot = slots.find(key);
     keys.push(key);
     if (slot >= 0 && slots.hash(slot) === hash) continue;
     at.push(index);
     texts.push(text);
+    hashes.push(hash);
   }
-  return { pass, page, count, keys, at, texts };
+  return { pass, page, count, keys, at, texts, hashes };
 }
 
 /**

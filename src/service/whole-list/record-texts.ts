@@ -1,17 +1,23 @@
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
+/** The byte order mark, a character a byte. */
+const MARK = '\u00ef\u00bb\u00bf';
+
 /**
- * The texts of the records in a page, as the service wrote them: JSON of one line each, in order. To make them anew from
- * what was parsed costs more than to parse them. `page` is a text that was parsed, and an object with `results`.
+ * The texts of the records in a page, as the service wrote them: JSON of one line each, in order, as parts of the bytes
+ * given. To make them anew from what was parsed costs more than to parse them. `bytes`: UTF-8 that was parsed, and an object
+ * with `results`.
  *
  * Undefined where this quick look does not settle it: another name for `results` or two of them, something in it that is no
  * record, a line break between the values.
  */
-export function recordTexts(page: string): string[] | undefined {
+export function recordTexts(bytes: Buffer): Buffer[] | undefined {
+  // A character a byte, which is made and searched faster; all that is looked for is ASCII, and no part of another character.
+  const page = bytes.toString('latin1');
   const start = resultsIn(page);
   if (start < 0) return undefined;
-  const texts: string[] = [];
+  const texts: Buffer[] = [];
   let at = start + 1;
   for (;;) {
     at = pastBlanks(page, at);
@@ -20,7 +26,7 @@ export function recordTexts(page: string): string[] | undefined {
     if (code !== OPEN_OBJECT) return undefined;
     const end = pastValue(page, at);
     if (end < 0) return undefined;
-    texts.push(page.slice(at, end));
+    texts.push(bytes.subarray(at, end));
     at = pastBlanks(page, end);
     if (page.charCodeAt(at) === COMMA) at++;
   }
@@ -32,7 +38,7 @@ export function recordTexts(page: string): string[] | undefined {
 
 /** Where the list of results begins; -1 where it is not found. */
 function resultsIn(page: string): number {
-  let at = pastBlanks(page, page.charCodeAt(0) === 0xfeff ? 1 : 0);
+  let at = pastBlanks(page, page.startsWith(MARK) ? MARK.length : 0);
   if (page.charCodeAt(at) !== OPEN_OBJECT) return -1;
   for (at++; ; at++) {
     at = pastBlanks(page, at);

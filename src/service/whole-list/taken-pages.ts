@@ -7,13 +7,13 @@ export interface Taken {
 }
 
 /**
- * The pages as they were last taken in, by hashes of their texts: a list at rest is read twice, and the pages of the
+ * The pages as they were last taken in, by hashes of their bytes: a list at rest is read twice, and the pages of the
  * second time need not be parsed. 4 to 6 bytes a record.
  */
 export interface TakenPages {
-  /** Whether the page had this text. For what arrives; what it holds is asked for when its turn has come. */
+  /** Whether the page read so. For what arrives; what it holds is asked for when its turn has come. */
   isKnown(page: number, hash: number): boolean;
-  /** What the page of this text holds; undefined where it had another, or one of its records was seen in another form since. */
+  /** What the page that reads so holds; undefined where it read otherwise, or one of its records was seen in another form since. */
   find(page: number, hash: number): Taken | undefined;
   /** Notes what a page holds, once its records are stored; only where they were stored with it. */
   take(page: number, hash: number, taken: Taken): void;

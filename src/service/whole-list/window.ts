@@ -11,11 +11,11 @@ const WAITING = 4;
 
 /**
  * Pages of a walk, in the order of its steps. What lies ahead on the way is asked for in the meantime, with `most()`
- * requests in flight; what a walk that turns no longer wants is thrown away, never used later. A page that failed
+ * requests in flight: a request is in flight until `read` says that it was answered, or ends; what a walk that turns no longer wants is thrown away, never used later. A page that failed
  * rejects when its turn has come, and nothing further is asked for.
  */
 export function openWindow<Page>(
-  read: (page: number, pastEnd: boolean) => Promise<Page>,
+  read: (page: number, pastEnd: boolean, answered: () => void) => Promise<Page>,
   most: () => number,
 ): (step: Step) => Promise<Page> {
   const ahead = new Map<number, Promise<Page>>();
@@ -29,16 +29,24 @@ export function openWindow<Page>(
     page >= Math.min(way.page, way.until) && page <= Math.max(way.page, way.until);
 
   function ask(page: number): void {
+    let waiting = true;
     inFlight++;
-    const answer = read(page, way.pastEnd === true);
+    const answered = (): void => {
+      if (waiting) inFlight--;
+      waiting = false;
+    };
+    const answer = read(page, way.pastEnd === true, () => {
+      answered();
+      askAhead();
+    });
     ahead.set(page, answer);
     answer.then(
       () => {
-        inFlight--;
+        answered();
         askAhead();
       },
       () => {
-        inFlight--;
+        answered();
         failed = true;
       },
     );
