@@ -50,5 +50,9 @@ export function valueText(value: Value | undefined): string {
 
 /** The form in which keys and names are compared: Unicode NFKC, trimmed, blanks folded. Case counts. */
 export function normaliseKey(text: string): string {
+  if (NORMAL_ALREADY.test(text)) return text;
   return text.normalize('NFKC').replace(/\s+/gu, ' ').trim();
 }
+
+/** Visible ASCII with single blanks between: nearly every key and name. */
+const NORMAL_ALREADY = /^[!-~]+(?: [!-~]+)*$/;

@@ -1,6 +1,6 @@
 import { Decimal } from '../model/decimal.js';
 import { type Fields, isRef, sameValue, type Value } from '../model/value.js';
-import { readDate } from '../resources/calendar.js';
+import { isCalendarDate } from '../resources/calendar.js';
 import { isObject, valueAtSteps } from '../resources/path.js';
 import { fieldReaders } from '../resources/read.js';
 import { readForms, readTemplate } from '../resources/read-custom.js';
@@ -48,7 +48,7 @@ function isAsSent(type: FieldType, sent: Value, raw: unknown, lexicon: Lexicon):
     case 'email':
       return raw === sent && raw !== '';
     case 'date':
-      return raw === sent && typeof raw === 'string' && readDate(raw, lexicon.dateOrder) === raw;
+      return raw === sent && typeof raw === 'string' && isCalendarDate(raw);
     case 'enum':
       return raw === sent && typeof raw === 'string' && type.values.includes(raw);
     case 'integer':

@@ -22,8 +22,10 @@ export interface Column extends Target {
   readonly convert: Convert;
   /** Reads the cells that need no more than this; absent where each needs more. */
   readonly plain?: PlainCell;
-  /** What came of texts that are at fault. */
-  readonly faulty: Map<string, Look>;
+  /** What came of texts that are not plain; the texts of a column come again, also the faulty ones: `n/a`, `tbd`, `-`. */
+  readonly looked: Map<string, Look>;
+  /** Whether the texts that are no fault come again, too. */
+  readonly fewTexts: boolean;
   /** Whether values must be checked for length, range and form. */
   readonly checked: boolean;
   /** Folded cell text → value; null: as if the cell were blank. */
@@ -68,6 +70,9 @@ const STATED = 'the job states it';
 
 /** Conversion of these kinds cannot yield a value outside the field's rules. */
 const SOUND: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'reference']);
+
+/** Columns of these kinds hold few distinct texts, and of amounts few that are no plain numbers. */
+const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'decimal', 'enum']);
 
 /** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
 export function compileColumns(input: MappingInput): ColumnPlan {
@@ -180,7 +185,8 @@ function compileColumn(
     index,
     convert,
     ...(plain ? { plain } : {}),
-    faulty: new Map(),
+    looked: new Map(),
+    fewTexts: FEW_TEXTS.has(spec.type.kind),
     checked: !SOUND.has(spec.type.kind),
     ...(values ? { values } : {}),
     required: options.required ?? false,

@@ -38,21 +38,20 @@ export function makeConverter(field: FieldSpec, options: ConvertOptions): Conver
     case 'texts':
       return (cell) => withText(cell, exact, (text) => text.split(/[\s,;]+/).filter((part) => part !== ''));
     case 'decimal':
-      return remembered((cell) => decimal(cell, options.decimal));
+      return (cell) => decimal(cell, options.decimal);
     case 'integer':
       return (cell) => integer(cell, options.decimal);
     case 'date':
-      return remembered((cell) => date(cell, options.dates, options.orders));
+      return (cell) => date(cell, options.dates, options.orders);
     case 'boolean':
-      return remembered((cell) =>
+      return (cell) =>
         typeof cell === 'object' && cell.t === 'b'
           ? cell.value
-          : withText(cell, exact, (text) => booleanValue(text) ?? NOT_A_BOOLEAN),
-      );
+          : withText(cell, exact, (text) => booleanValue(text) ?? NOT_A_BOOLEAN);
     case 'enum':
-      return remembered((cell) => withText(cell, exact, (text) => enumValue(type, text) ?? notInList(type, text)));
+      return (cell) => withText(cell, exact, (text) => enumValue(type, text) ?? notInList(type, text));
     case 'country':
-      return remembered((cell) => withText(cell, exact, country));
+      return (cell) => withText(cell, exact, country);
     case 'reference':
       return (cell) => reference(cell, type.to, exact, options.column);
   }
@@ -63,20 +62,6 @@ const NOT_A_BOOLEAN = refuse('not_a_boolean', 'cannot be read as yes or no. Writ
 function withText(cell: Cell, exact: boolean, then: (text: string) => StagedValue | Refusal): StagedValue | Refusal {
   const text = cellText(cell, exact);
   return isRefusal(text) ? text : then(text);
-}
-
-/** Columns of dates and choices hold few distinct texts, and so do those of amounts that are no plain numbers; each is worked out once. */
-function remembered(convert: Convert): Convert {
-  const known = new Map<string, StagedValue | Refusal>();
-  return (cell) => {
-    if (typeof cell !== 'string') return convert(cell);
-    const before = known.get(cell);
-    if (before !== undefined) return before;
-    const value = convert(cell);
-    if (known.size >= 4096) known.clear();
-    if (cell.length <= 100) known.set(cell, value);
-    return value;
-  };
 }
 
 function numberText(cell: Cell, rule: DecimalRule): string | Refusal {

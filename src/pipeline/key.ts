@@ -24,7 +24,12 @@ export type Keys = ReadonlyMap<string, readonly string[]>;
 
 /** The key as the row spells it: what a create would store. */
 export function keySpelling(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {
-  return key.map((field) => (typeof fields[field] === 'string' ? fields[field] : part(fields[field]))).join(JOIN);
+  if (key.length === 1) return spelling(fields[key[0] ?? '']);
+  return key.map((field) => spelling(fields[field])).join(JOIN);
+}
+
+function spelling(value: StagedValue | undefined): string {
+  return typeof value === 'string' ? value : part(value);
 }
 
 /**
@@ -39,7 +44,7 @@ export function keyParts(key: string, fields: number): readonly string[] | undef
 
 /** The key as people read it. */
 export function keyText(key: string): string {
-  return key.replaceAll(JOIN, SHOWN);
+  return key.includes(JOIN) ? key.replaceAll(JOIN, SHOWN) : key;
 }
 
 function part(value: StagedValue | undefined): string {

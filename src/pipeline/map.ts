@@ -125,14 +125,14 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
     issues.push(excelError(column, text));
     return undefined;
   }
-  const known = typeof text === 'string' ? column.faulty.get(text) : undefined;
+  const known = typeof text === 'string' ? column.looked.get(text) : undefined;
   const { value, issue } = known ?? look(column, text);
   if (issue) issues.push(issue);
   return value;
 }
 
-/** Faulty texts of a column that are remembered. Many are the same: `n/a`, `tbd`, `-`. */
-const MOST_FAULTY = 1024;
+/** Texts of a column of which is remembered what came of them. */
+const MOST_LOOKED = 4096;
 
 function look(column: Column, text: Cell): Look {
   const value = column.convert(text);
@@ -144,12 +144,11 @@ function look(column: Column, text: Cell): Look {
     const wrong = column.checked
       ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>)
       : undefined;
-    if (!wrong) return { value };
-    looked = { value, issue: { ...wrong, ...at(column, shown) } };
+    looked = wrong ? { value, issue: { ...wrong, ...at(column, shown) } } : { value };
   }
-  if (typeof text === 'string' && text.length <= 100) {
-    if (column.faulty.size >= MOST_FAULTY) column.faulty.clear();
-    column.faulty.set(text, looked);
+  if (typeof text === 'string' && text.length <= 100 && (looked.issue || column.fewTexts)) {
+    if (column.looked.size >= MOST_LOOKED) column.looked.clear();
+    column.looked.set(text, looked);
   }
   return looked;
 }

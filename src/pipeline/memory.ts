@@ -27,8 +27,11 @@ const NOTHING = (): void => undefined;
 const unseenBy = new WeakMap<Memory['specOf'], Map<string, boolean>>();
 
 /** Whether reads do not show what is written to a field. Remembered: it is asked for every value of every row. */
-export function isUnseen(field: string, memory: Pick<Memory, 'spec' | 'specOf'>): boolean {
-  const told = within(unseenBy, memory.specOf);
+export function isUnseen(
+  field: string,
+  memory: Pick<Memory, 'spec' | 'specOf'>,
+  told = within(unseenBy, memory.specOf),
+): boolean {
   let unseen = told.get(field);
   if (unseen === undefined) {
     unseen = isHidden(field, memory);
@@ -189,9 +192,11 @@ function identities(fields: Fields, { spec, job }: Memory): string[] {
 function keptOf(fields: Fields, memory: Memory): Record<string, Value> {
   if (memory.spec.name === 'customer') return { ...fields };
   const kept: Record<string, Value> = {};
+  const told = within(unseenBy, memory.specOf);
   for (const field of Object.keys(fields)) {
+    if (!isUnseen(field, memory, told)) continue;
     const value = fields[field];
-    if (value !== undefined && !isEmpty(value) && isUnseen(field, memory)) kept[field] = value;
+    if (value !== undefined && !isEmpty(value)) kept[field] = value;
   }
   return kept;
 }

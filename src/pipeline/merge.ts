@@ -203,12 +203,14 @@ function notUpdatable(
 
 /** The fault of a row that gives values to fields of more than one custom field template: a record has one. */
 export function severalTemplates(filled: readonly string[], lexicon: Lexicon): Issue | undefined {
-  const firsts = new Map<string, string>();
+  let firsts: Map<string, string> | undefined;
   for (const field of filled) {
     const id = templateOf(field);
-    if (id !== undefined && !firsts.has(id)) firsts.set(id, field);
+    if (id === undefined) continue;
+    firsts ??= new Map();
+    if (!firsts.has(id)) firsts.set(id, field);
   }
-  if (firsts.size < 2) return undefined;
+  if (!firsts || firsts.size < 2) return undefined;
   const names = [...firsts.keys()].map((id) => `"${lexicon.template(Number(id))?.name ?? id}"`);
   return fault(
     'template_conflict',

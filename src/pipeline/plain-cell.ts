@@ -118,22 +118,32 @@ function twoDigits(text: string, at: number): number {
 
 const MOST_REMEMBERED = 4096;
 
+/** A text that needs the full look, which remembers what came of it. */
+const NOT_PLAIN = Symbol('not plain');
+
 /** Columns of choices, countries and names hold few distinct texts; each is worked out once. */
 function remembered(
   field: FieldSpec,
   convert: Convert,
   isPlain: (text: string, value: StagedValue) => boolean = () => true,
 ): PlainCell {
-  const known = new Map<string, StagedValue>();
-  return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    if (text === '' || text.length > 100 || trimText(text) !== text) return undefined;
+  const known = new Map<string, StagedValue | typeof NOT_PLAIN>();
+
+  function work(text: string): StagedValue | typeof NOT_PLAIN {
+    if (trimText(text) !== text) return NOT_PLAIN;
     const value = convert(text);
-    if (isRefusal(value) || !isPlain(text, value)) return undefined;
-    if (!isNamed(value) && checkValue(field, value as Value)) return undefined;
-    if (known.size >= MOST_REMEMBERED) known.clear();
-    known.set(text, value);
-    return value;
+    if (isRefusal(value) || !isPlain(text, value)) return NOT_PLAIN;
+    return isNamed(value) || !checkValue(field, value as Value) ? value : NOT_PLAIN;
+  }
+
+  return (text) => {
+    let value = known.get(text);
+    if (value === undefined) {
+      if (text === '' || text.length > 100) return undefined;
+      value = work(text);
+      if (known.size >= MOST_REMEMBERED) known.clear();
+      known.set(text, value);
+    }
+    return value === NOT_PLAIN ? undefined : value;
   };
 }

@@ -119,8 +119,9 @@ function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
 }
 
 function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
-  const fields = withoutEmpty(row.set);
-  const conflict = severalTemplates(Object.keys(fields), options.lexicon);
+  const names = Object.keys(row.set);
+  const fields = withoutEmpty(row.set, names);
+  const conflict = severalTemplates(fields === row.set ? names : Object.keys(fields), options.lexicon);
   const issues = [...row.issues, ...check(fields, row, 'create', options), ...(conflict ? [conflict] : [])];
   for (const loss of lostOnCreate(options.spec, options.company, fields, options.lexicon)) {
     issues.push(
@@ -140,8 +141,7 @@ function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle:
 }
 
 /** The same where nothing is empty: most rows are filled, and none needs a copy. */
-function withoutEmpty(set: Fields): Fields {
-  const names = Object.keys(set);
+function withoutEmpty(set: Fields, names: readonly string[]): Fields {
   if (!names.some((field) => isEmpty(set[field]))) return set;
   const fields: Record<string, Fields[string]> = {};
   for (const field of names) if (!isEmpty(set[field])) fields[field] = set[field] ?? null;
@@ -267,7 +267,8 @@ function ruleIssues(row: ResolvedRow, options: PlanOptions): Issue[] {
 }
 
 function check(fields: Fields, row: ResolvedRow, operation: 'create' | 'update', options: PlanOptions): Issue[] {
-  return checkRecord(options.spec, fields, operation).filter((issue) => issue.field !== row.after?.field);
+  const found = checkRecord(options.spec, fields, operation);
+  return found.length === 0 ? found : found.filter((issue) => issue.field !== row.after?.field);
 }
 
 function noRecord(key: string, options: PlanOptions): Issue {

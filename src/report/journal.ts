@@ -68,6 +68,7 @@ export interface Journal {
 const KNOWN: ReadonlySet<unknown> = new Set<Entry['t']>(['run', 'phase', 'intent', 'outcome', 'ids']);
 const PREFIX = 9;
 const NEWLINE = 10;
+const BLANK = 0x20;
 
 /**
  * Opens a journal for appending and makes it if it is missing. Each entry is a line `<crc32 of the JSON, 8 hex digits> <JSON>`.
@@ -87,7 +88,8 @@ export async function openJournal(path: string, openLines: OpenDurableLines = op
         lines.append(PREFIX + json.length * 3 + 1, (buffer, at) => {
           const size = buffer.write(json, at + PREFIX, 'utf8');
           const end = at + PREFIX + size;
-          buffer.write(`${hex(crc32(buffer.subarray(at + PREFIX, end)))} `, at, 'latin1');
+          writeHex(crc32(buffer.subarray(at + PREFIX, end)), buffer, at);
+          buffer[at + PREFIX - 1] = BLANK;
           buffer[end] = NEWLINE;
           return PREFIX + size + 1;
         });
@@ -193,8 +195,12 @@ function corrupt(path: string, line: number): RunError {
   );
 }
 
-function hex(crc: number): string {
-  return crc.toString(16).padStart(8, '0');
+/** Eight digits. By hand, because this runs for every line. */
+function writeHex(crc: number, buffer: Buffer, at: number): void {
+  for (let digit = 7, rest = crc; digit >= 0; digit--, rest >>>= 4) {
+    const value = rest & 15;
+    buffer[at + digit] = value < 10 ? 0x30 + value : 0x57 + value;
+  }
 }
 
 /** The checksum a line begins with; NaN where that is not eight digits. By hand, because this runs for every line twice. */

@@ -38,7 +38,7 @@ export function createLosses(): Losses {
           lost.map(({ field }) => field),
         );
       }
-      if (outcome.kind !== 'updated' && outcome.kind !== 'created') return;
+      if (outcome.issues.length === 0 || (outcome.kind !== 'updated' && outcome.kind !== 'created')) return;
       noteIssues(tidied, 'value_normalised', outcome);
       if (outcome.kind === 'created') noteIssues(lacking, 'would_lose_value', outcome);
     },

@@ -1,12 +1,5 @@
+import { createRequire } from 'node:module';
 import { distance } from 'fastest-levenshtein';
-import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
-import german from 'i18n-iso-countries/langs/de.json' with { type: 'json' };
-import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
-import spanish from 'i18n-iso-countries/langs/es.json' with { type: 'json' };
-import french from 'i18n-iso-countries/langs/fr.json' with { type: 'json' };
-import italian from 'i18n-iso-countries/langs/it.json' with { type: 'json' };
-import dutch from 'i18n-iso-countries/langs/nl.json' with { type: 'json' };
-import portuguese from 'i18n-iso-countries/langs/pt.json' with { type: 'json' };
 import { COUNTRY_ALIASES, SHORT_NAMES, SUGGESTED_FOR } from './country-aliases.js';
 
 /** A country of ISO 3166-1: `id` is the numeric code as a number (36 for Australia's 036). */
@@ -91,14 +84,22 @@ function index(): Index {
   return built;
 }
 
+/** Lists of the library `i18n-iso-countries`, loaded when the first country is asked for: few jobs have one. */
+function namesIn(language: string): Names {
+  return (createRequire(import.meta.url)(`i18n-iso-countries/langs/${language}.json`) as { countries: Names })
+    .countries;
+}
+
 function build(): Index {
+  const codes = createRequire(import.meta.url)('i18n-iso-countries/codes.json') as readonly (readonly string[])[];
+  const english = namesIn('en');
   const byCode = new Map<number, Country>();
   const byAlpha = new Map<string, Country>();
   for (const [alpha2 = '', alpha3 = '', numeric = ''] of codes) {
     if (!numeric) continue;
     const country = {
       id: Number(numeric),
-      name: SHORT_NAMES[alpha2] ?? namesOf(english.countries, alpha2)[0] ?? alpha2,
+      name: SHORT_NAMES[alpha2] ?? namesOf(english, alpha2)[0] ?? alpha2,
     };
     byCode.set(country.id, country);
     byAlpha.set(alpha2, country);
@@ -107,12 +108,8 @@ function build(): Index {
   const byName = new Map<string, Country | null>();
   // A name is settled by the first group that has it: aliases, then English, then all other languages together.
   addNames(byName, byAlpha, Object.entries(COUNTRY_ALIASES));
-  addNames(byName, byAlpha, namePairs([english.countries]));
-  addNames(
-    byName,
-    byAlpha,
-    namePairs([german, french, spanish, italian, dutch, portuguese].map((one) => one.countries)),
-  );
+  addNames(byName, byAlpha, namePairs([english]));
+  addNames(byName, byAlpha, namePairs(['de', 'fr', 'es', 'it', 'nl', 'pt'].map(namesIn)));
   return { byCode, byAlpha, byName };
 }
 

@@ -3,6 +3,7 @@ import { type CustomName, parseCustomName } from './custom.js';
 import { matchingWord } from './enum-match.js';
 import type { Loss } from './loss.js';
 import { putAt } from './path.js';
+import { isById, plainCreate } from './plain-create.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
 
 /** A request body, decimals as Decimal, and what the record holds that this operation cannot carry. */
@@ -15,6 +16,12 @@ type Operation = 'create' | 'update';
 
 /** The body of a create: interface sections 4.2 to 4.4. Empty values are left out. */
 export function createBody(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): Written {
+  const body = plainCreate(spec, company, fields);
+  return body ? { body, lost: NOTHING_LOST } : createByField(spec, company, fields, lexicon);
+}
+
+/** The same by looking at every field. */
+export function createByField(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): Written {
   return write('create', spec, company, fields, lexicon, NONE);
 }
 
@@ -62,11 +69,10 @@ function write(
   const lost: Loss[] = [];
   const own = ownFields(spec);
   const idle = spec.idleGroups ? idleFields(spec, fields) : NONE;
-  for (const writer of own.values()) {
-    const { field } = writer;
+  for (const field of spec.fields) {
     const value = fields[field.name];
     if (value === undefined || isEmpty(value) || field.derived || idle.has(field.name)) continue;
-    const why = putField(operation, writer, value, body, lexicon, accepted);
+    const why = putField(operation, field, value, body, lexicon, accepted);
     if (why) lost.push({ field: field.name, text: valueText(value), why });
   }
   const custom: Custom[] = [];
@@ -85,35 +91,26 @@ function write(
   return { body, lost };
 }
 
-/** A field of the resource, and what a create makes of it. */
-interface FieldWriter {
+/** A field of the resource, and what a create makes of a value: takes it as it is, takes its id, or (undefined) cannot set it. */
+interface OwnField {
   readonly field: FieldSpec;
-  /** It takes every value as it is, or the id of one; undefined: it cannot set the field. */
   readonly created: 'value' | 'id' | undefined;
-  /** The key of the body at which a value that is taken as it is stands; undefined: not at one key. */
-  readonly plain: string | undefined;
 }
 
-const writers = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldWriter>>();
+const named = new WeakMap<ResourceSpec, ReadonlyMap<string, OwnField>>();
 
 /** By name, in the order of the description. */
-function ownFields(spec: ResourceSpec): ReadonlyMap<string, FieldWriter> {
-  let found = writers.get(spec);
+function ownFields(spec: ResourceSpec): ReadonlyMap<string, OwnField> {
+  let found = named.get(spec);
   if (found) return found;
-  found = new Map(spec.fields.map((field) => [field.name, writerOf(field)]));
-  writers.set(spec, found);
+  found = new Map(
+    spec.fields.map((field) => {
+      const created = field.create === undefined ? undefined : isById(field) ? 'id' : 'value';
+      return [field.name, { field, created }];
+    }),
+  );
+  named.set(spec, found);
   return found;
-}
-
-function writerOf(field: FieldSpec): FieldWriter {
-  const { create } = field;
-  const created = create === undefined ? undefined : isById(field) ? 'id' : 'value';
-  return { field, created, plain: created === 'value' && !create?.includes('.') ? create : undefined };
-}
-
-/** Both operations carry its id. */
-function isById({ type }: FieldSpec): boolean {
-  return type.kind === 'reference' || type.kind === 'country';
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -131,16 +128,12 @@ function idleFields(spec: ResourceSpec, fields: Fields): ReadonlySet<string> {
 /** Puts one value into the body; the answer says why it could not. */
 function putField(
   operation: Operation,
-  { field, plain }: FieldWriter,
+  field: FieldSpec,
   value: Value,
   body: Record<string, unknown>,
   lexicon: Lexicon,
   accepted: ReadonlySet<string>,
 ): string | undefined {
-  if (operation === 'create' && plain !== undefined) {
-    body[plain] = value;
-    return undefined;
-  }
   let why = operation === 'create' ? 'a create cannot set it' : 'an update cannot carry it';
   const path = operation === 'create' ? field.create : field.update;
   if (path !== undefined) {

@@ -14,9 +14,12 @@ export interface LineWriter {
   close(): Promise<void>;
 }
 
+/** Bytes that may wait for the disk: whoever writes goes on meanwhile. */
+const WAITING = 1 << 20;
+
 /** `durable`: on the disk once it is closed, for what the journal will take for granted. */
 export async function lineWriter(path: string, { durable = false } = {}): Promise<LineWriter> {
-  const stream = createWriteStream(path, { flush: durable });
+  const stream = createWriteStream(path, { flush: durable, highWaterMark: WAITING });
   await once(stream, 'open');
   let failure: Error | undefined;
   let buffered: string[] = [];

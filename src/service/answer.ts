@@ -48,13 +48,13 @@ export function readWritten(json: unknown, resource: string): { readonly id?: nu
   if (bare !== undefined) return { id: bare };
   const outer = Array.isArray(json) && json.length === 1 ? json[0] : json;
   if (!isRecord(outer)) return {};
+  const own = idOf(outer);
+  if (own !== undefined) return { id: own, record: outer };
   const nested = [outer[resource], outer['data'], outer['result'], outer['record'], outer['results']]
     .flat()
     .find(isRecord);
-  for (const record of [outer, nested]) {
-    const id = record === undefined ? undefined : idOf(record);
-    if (record !== undefined && id !== undefined) return { id, record };
-  }
+  const inner = nested && idOf(nested);
+  if (nested && inner !== undefined) return { id: inner, record: nested };
   const named = asId(outer[`${resource}_id`]) ?? asId(outer['pk']) ?? asId(outer['data']) ?? asId(outer[resource]);
   const record = nested ?? outer;
   return { ...(named === undefined ? {} : { id: named }), ...(Object.keys(record).length > 0 ? { record } : {}) };

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { type Dispatcher, Pool } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import { reachedSoon } from '../trace/milestones.js';
 import { type Clock, systemClock } from './clock.js';
+import { type Connections, openConnections } from './connections.js';
 import { decode } from './content-encoding.js';
 
 /** One request to the configured origin. `headers` is flat: name, value, name, value. */
@@ -64,21 +65,21 @@ export interface Http {
 export function openHttp(options: HttpOptions): Http {
   const clock = options.clock ?? systemClock;
   let closed = false;
-  /** Requests in flight. */
-  const live = new Set<Underway>();
+  /**
+   * Requests in flight, each at its `place`. No Set: it leaves a table behind whenever it has been filled, and one that has
+   * grown old keeps all that it held from a quick collection.
+   */
+  const live: Underway[] = [];
   let onIdle: (() => void)[] = [];
-  const pool = new Pool(options.origin, {
-    connections: options.connections,
-    pipelining: 1,
-    connect: { timeout: options.connectMs },
-    // The deadline below covers the whole request; a slow drip would never trip timers that restart with each byte.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const connections = openConnections(options.origin, options.connections, options.connectMs);
 
   function ended(one: Underway): void {
-    live.delete(one);
-    if (live.size > 0) return;
+    const last = live.pop();
+    if (last && last !== one) {
+      live[one.place] = last;
+      last.place = one.place;
+    }
+    if (live.length > 0) return;
     for (const idle of onIdle) idle();
     onIdle = [];
   }
@@ -86,19 +87,18 @@ export function openHttp(options: HttpOptions): Http {
   function exchange(request: HttpRequest): Promise<Exchange> {
     if (closed) return Promise.reject(new Error('the connection to the service is closed'));
     return new Promise((resolve) => {
-      const one = new Underway(request, options, clock, (result) => {
+      const one = new Underway(request, options, clock, connections, (result) => {
         ended(one);
         resolve(result);
       });
-      live.add(one);
-      const { method, path, headers, body } = request;
-      pool.dispatch({ method, path, headers: headers as string[], body: body ?? null }, one);
+      one.place = live.push(one) - 1;
+      connections.take((connection) => one.go(connection));
     });
   }
 
   async function close(withinMs?: number): Promise<void> {
     closed = true;
-    if (live.size > 0) {
+    if (live.length > 0) {
       const idle = new Promise<void>((resolve) => {
         onIdle.push(resolve);
       });
@@ -110,7 +110,7 @@ export function openHttp(options: HttpOptions): Http {
       cancel?.();
     }
     // Every exchange has ended; what is left are idle connections and such that were never finished.
-    await pool.destroy();
+    await connections.destroy();
   }
 
   return { exchange, close };
@@ -159,6 +159,9 @@ class Answer {
 
 /** One request from the hand-over to its end, as the one object that undici calls. Ends once. */
 class Underway implements Dispatcher.DispatchHandler {
+  /** Among the requests in flight. */
+  place = 0;
+  private connection: Client | undefined;
   private controller: Controller | undefined;
   private settled = false;
   private status = 0;
@@ -171,12 +174,19 @@ class Underway implements Dispatcher.DispatchHandler {
     private readonly request: HttpRequest,
     private readonly options: HttpOptions,
     clock: Clock,
+    private readonly connections: Pick<Connections, 'giveBack'>,
     private readonly done: (result: Exchange) => void,
   ) {
     const allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
     this.cancelDeadline = clock.after(allowedMs, () =>
       this.fail('timeout', `no complete answer within ${allowedMs / 1000} s`),
     );
+  }
+
+  go(connection: Client): void {
+    this.connection = connection;
+    const { method, path, headers, body } = this.request;
+    connection.dispatch({ method, path, headers: headers as string[], body: body ?? null }, this);
   }
 
   /** Ends it now. */
@@ -209,6 +219,7 @@ class Underway implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.leave();
     const { chunks, status, headers } = this;
     const received = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
     const decoded = decode(String(headers['content-encoding'] ?? ''), received, this.options.maxAnswerBytes);
@@ -225,7 +236,14 @@ class Underway implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
+    this.leave();
     this.fail(this.controller === undefined ? 'connect' : 'cut', describe(error));
+  }
+
+  /** undici is done with the request, also where it was given up long before. */
+  private leave(): void {
+    if (this.connection) this.connections.giveBack(this.connection);
+    this.connection = undefined;
   }
 
   private tooLarge(): void {

@@ -1,4 +1,5 @@
-import { type CronExpression, CronExpressionParser } from 'cron-parser';
+import { createRequire } from 'node:module';
+import type { CronExpression } from 'cron-parser';
 import { RunError } from '../../model/error.js';
 import { cronProblem, isTimeZone, timeZones } from '../job/schedule.js';
 import { didYouMean } from '../nearest.js';
@@ -99,6 +100,8 @@ function calendar(schedule: Schedule): CronExpression {
 }
 
 function parse(cron: string): CronExpression {
+  // Most jobs have no schedule, and most commands have no use for one.
+  const { CronExpressionParser } = createRequire(import.meta.url)('cron-parser') as typeof import('cron-parser');
   // The library knows L as a capital only; names it takes either way.
   return CronExpressionParser.parse(cron.trim().toUpperCase(), { tz: 'UTC' });
 }

@@ -1,0 +1,58 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { type Http, openHttp } from '../../src/service/http.js';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** A service whose answers are given by hand; `sockets` counts the connections that were ever made. */
+async function service(connections: number, requestMs = 10_000) {
+  const held: { path: string; answer: ServerResponse }[] = [];
+  const seen = { sockets: 0, held };
+  const server = createServer((request, answer) => held.push({ path: request.url ?? '', answer }));
+  server.on('connection', () => seen.sockets++);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const http = openHttp({ origin, connections, connectMs: 5_000, requestMs, maxAnswerBytes: 1 << 20 });
+  closing.push(() => http.close(0));
+  return { http, seen };
+}
+
+const ask = (http: Http, path: string) => http.exchange({ method: 'GET', path, headers: [] });
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((done) => setTimeout(done, 5));
+};
+
+test('requests beyond the connections wait, and go out in the order they came', async () => {
+  const { http, seen } = await service(2);
+  const asked = ['/1', '/2', '/3', '/4', '/5'].map((path) => ask(http, path));
+  const order: string[] = [];
+  while (order.length < 5) {
+    await until(() => seen.held.length > 0);
+    await new Promise((done) => setTimeout(done, 20));
+    expect(seen.held.length).toBeLessThanOrEqual(2);
+    const { path, answer } = seen.held.shift()!;
+    order.push(path);
+    answer.end('{}');
+  }
+  for (const answer of await Promise.all(asked))
+    expect(answer).toMatchObject({ kind: 'answer', status: 200, text: '{}' });
+  expect(order.slice(2)).toEqual(['/3', '/4', '/5']);
+  expect(seen.sockets).toBe(2);
+});
+
+test('a connection whose request was given up serves the next one', async () => {
+  const { http, seen } = await service(1, 100);
+  expect(await ask(http, '/silent')).toMatchObject({ kind: 'fault', sent: true, cause: 'timeout' });
+  const next = ask(http, '/next');
+  await until(() => seen.held.some(({ path }) => path === '/next'));
+  seen.held.find(({ path }) => path === '/next')?.answer.end('{}');
+  expect(await next).toMatchObject({ kind: 'answer', status: 200 });
+});
