@@ -2,7 +2,7 @@ import { type Fields, isEmpty } from '../model/value.js';
 import type { FieldSpec, ResourceSpec } from './spec.js';
 
 /** Where a create takes the value of a field as it is, under a name of its own; undefined for any other field. */
-export function plainName(field: FieldSpec): string | undefined {
+function plainName(field: FieldSpec): string | undefined {
   const { create, derived } = field;
   return create === undefined || create.includes('.') || derived || isById(field) ? undefined : create;
 }
