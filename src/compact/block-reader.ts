@@ -1,4 +1,4 @@
-import { readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
  * Reads pieces of an open file without waiting: a piece takes microseconds, most come in order, and what lies behind one is
@@ -12,6 +12,8 @@ export interface BlockReader {
 }
 
 const AHEAD = 8 << 10;
+/** The same where all lines are read. */
+const LINES = 256 << 10;
 const NEWLINE = 10;
 
 /** What was read once must not change. */
@@ -21,7 +23,7 @@ export function blockReader(file: number): BlockReader {
   let blockAt = 0;
 
   function load(from: number, size: number): void {
-    if (space.length < size) space = Buffer.allocUnsafeSlow(size);
+    if (space.length < size) space = Buffer.allocUnsafeSlow(Math.max(size, 2 * space.length));
     let held = 0;
     for (let more = -1; held < space.length && more !== 0; held += more) {
       more = readSync(file, space, held, space.length - held, from + held);
@@ -52,9 +54,15 @@ export function blockReader(file: number): BlockReader {
   };
 }
 
+/** A line without its end, and where it begins. */
+export interface LineAt {
+  readonly at: number;
+  readonly bytes: Buffer;
+}
+
 /** All lines of an open file from its beginning, the last also where it has no end. The bytes are valid until the next line. */
-export function* linesFrom(file: number): Generator<{ readonly at: number; readonly bytes: Buffer }> {
-  let space = Buffer.allocUnsafeSlow(256 << 10);
+export function* linesFrom(file: number): Generator<LineAt> {
+  let space = Buffer.allocUnsafeSlow(LINES);
   let held = 0;
   let at = 0;
   for (;;) {
@@ -73,5 +81,28 @@ export function* linesFrom(file: number): Generator<{ readonly at: number; reado
     space.copyWithin(0, from, bytes.length);
     held = bytes.length - from;
     at += from;
+  }
+}
+
+/** Where the last line that has its end ends; 0 where there is no such file. */
+export function endOfLines(path: string): number {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    throw error;
+  }
+  try {
+    const block = Buffer.allocUnsafeSlow(LINES);
+    for (let to = fstatSync(file).size; to > 0; to -= LINES) {
+      const from = Math.max(0, to - LINES);
+      const bytes = readSync(file, block, 0, to - from, from);
+      const end = block.subarray(0, bytes).lastIndexOf(NEWLINE);
+      if (end >= 0) return from + end + 1;
+    }
+    return 0;
+  } finally {
+    closeSync(file);
   }
 }

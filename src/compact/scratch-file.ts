@@ -1,5 +1,5 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { type BlockReader, blockReader } from './block-reader.js';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { type BlockReader, blockReader, type LineAt, linesFrom } from './block-reader.js';
 
 /**
  * Text that is written once, and read back piece by piece while more is written: what would fill the memory lies here. It is
@@ -8,8 +8,12 @@ import { type BlockReader, blockReader } from './block-reader.js';
 export interface ScratchFile extends BlockReader {
   /** Appends a text and returns where it begins, in bytes. */
   append(text: string): number;
+  /** All lines from the beginning; each is valid until the next call. */
+  lines(): Iterable<LineAt>;
   /** Where the next text will begin. */
   readonly end: number;
+  /** Hands everything to the system, for files that are read again later. */
+  flush(): void;
   /** Once more does nothing. */
   close(): void;
 }
@@ -18,19 +22,23 @@ export interface ScratchFile extends BlockReader {
 const TAIL = 64 << 10;
 const NEWLINE = 10;
 
-/** Begins the file anew. `fault` makes the error to be thrown of what the system says. */
-export function openScratchFile(path: string, fault: (cause: unknown) => unknown): ScratchFile {
-  const tried = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      throw fault(error);
-    }
-  };
-  const file = tried(() => openSync(path, 'w+', 0o600));
+type Fault = (cause: unknown) => unknown;
+
+/** Does something; `fault` makes the error to be thrown of what the system says. */
+export function tried<T>(fault: Fault, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw fault(error);
+  }
+}
+
+/** Begins the file anew, or goes on behind the bytes that it is to `keep`. */
+export function openScratchFile(path: string, fault: Fault, keep = 0): ScratchFile {
+  const file = tried(fault, () => opened(path, keep));
   const tail = Buffer.allocUnsafeSlow(TAIL);
   const reader = blockReader(file);
-  let written = 0;
+  let written = keep;
   let waiting = 0;
   let open = true;
 
@@ -47,29 +55,43 @@ export function openScratchFile(path: string, fault: (cause: unknown) => unknown
   return {
     append(text) {
       const most = text.length * 3;
-      if (waiting + most > TAIL) tried(flush);
+      if (waiting + most > TAIL) tried(fault, flush);
       const begin = written + waiting;
-      if (most > TAIL) tried(() => write(Buffer.from(text, 'utf8')));
+      if (most > TAIL) tried(fault, () => write(Buffer.from(text, 'utf8')));
       else waiting += tail.write(text, waiting, 'utf8');
       return begin;
     },
     read(from, to) {
       if (from >= written) return tail.subarray(from - written, Math.min(to - written, waiting));
-      if (to > written) tried(flush);
-      return tried(() => reader.read(from, to));
+      if (to > written) tried(fault, flush);
+      return tried(fault, () => reader.read(from, to));
     },
     line(from) {
-      if (from < written) return tried(() => reader.line(from));
+      if (from < written) return tried(fault, () => reader.line(from));
       const bytes = tail.subarray(from - written, waiting);
       const end = bytes.indexOf(NEWLINE);
       return end < 0 ? bytes : bytes.subarray(0, end);
     },
+    *lines() {
+      tried(fault, flush);
+      yield* linesFrom(file);
+    },
     get end() {
       return written + waiting;
+    },
+    flush() {
+      if (open) tried(fault, flush);
     },
     close() {
       if (open) closeSync(file);
       open = false;
     },
   };
+}
+
+function opened(path: string, keep: number): number {
+  if (keep === 0) return openSync(path, 'w+', 0o600);
+  const file = openSync(path, 'r+');
+  ftruncateSync(file, keep);
+  return file;
 }

@@ -39,7 +39,9 @@ export function openKeyBook(path: string): KeyBook {
     const bytes = file.read(groups[group] as number, groupEnd(group));
     let from = 0;
     for (let before = number % GROUP; before > 0; before--) from = bytes.indexOf(NEWLINE, from) + 1;
-    return bytes.subarray(from, bytes.indexOf(NEWLINE, from));
+    const end = bytes.indexOf(NEWLINE, from);
+    if (end < 0) throw new Error(`${path} was changed by somebody else`);
+    return bytes.subarray(from, end);
   }
 
   function find(key: string): number {

@@ -3,6 +3,7 @@ import { type BlockReader, blockReader } from '../compact/block-reader.js';
 import { numbersByPlace } from '../compact/by-place.js';
 import { createHashIndex, hashOf } from '../compact/hash-index.js';
 import { openScratchFile, type ScratchFile } from '../compact/scratch-file.js';
+import type { Decimal } from '../model/decimal.js';
 import type { ResourceName } from '../resources/spec.js';
 import { parseJson, stringifyBody } from './json.js';
 import type { Json } from './port.js';
@@ -24,7 +25,8 @@ export interface LastWritten {
   close(): void;
 }
 
-type Line = readonly [tag: 'w', resource: string, id: number, fields: Json];
+/** A long id is read as a `Decimal`. */
+type Line = readonly [tag: 'w', resource: string, id: number | Decimal, fields: Json];
 
 /**
  * `loaded`: the file whose lines are shown to it, where there is one; it is closed with the rest. `scratch`: a path that
@@ -47,7 +49,7 @@ export function openLastWritten(loaded: number | undefined, scratch: string): La
     let fields: Json | undefined;
     const number = index.find(hashOf(`${resource}/${id}`), (candidate) => {
       const line = parseJson(lineOf(places.get(candidate) as number)) as Line;
-      if (line[1] !== resource || line[2] !== id) return false;
+      if (line[1] !== resource || String(line[2]) !== String(id)) return false;
       fields = line[3];
       return true;
     });
