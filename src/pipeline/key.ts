@@ -22,6 +22,8 @@ export function keyOf(fields: Readonly<Record<string, StagedValue>>, key: readon
  */
 export interface Keys extends Iterable<readonly [key: string, spellings: readonly string[]]> {
   readonly size: number;
+  /** Keys and other spellings together, where that is known without counting. */
+  readonly texts?: number;
   has(key: string): boolean;
   /** The other spellings; undefined where the key is not there. */
   get(key: string): readonly string[] | undefined;

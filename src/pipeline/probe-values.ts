@@ -76,6 +76,7 @@ async function probe(
 
 /** The values and their other spellings: what is asked for. */
 export function textsOf(values: Values): number {
+  if (values.texts !== undefined) return values.texts;
   let texts = values.size;
   for (const [, spellings] of values) texts += spellings.length;
   return texts;

@@ -21,6 +21,8 @@ const GROUPS_AT_ONCE = 64;
 
 type Line = readonly [key: string, row: number, content: number, spelling?: string];
 
+type Texts = readonly [key: string, spelling: string];
+
 const NONE: readonly string[] = [];
 
 export function openKeyBook(path: string): KeyBook {
@@ -30,6 +32,8 @@ export function openKeyBook(path: string): KeyBook {
   let groups: number[] = [];
   /** Spellings of later rows, by the number of the key; nearly always there are none. */
   const further = new Map<number, string[]>();
+  /** Keys and their other spellings. */
+  let texts = 0;
 
   const groupEnd = (group: number): number => groups[group + 1] ?? file.end;
 
@@ -53,34 +57,43 @@ export function openKeyBook(path: string): KeyBook {
     });
   }
 
-  function spellingsOf(number: number, [key, , , spelling = key]: Line): readonly string[] {
+  function spellingsOf(number: number, [key, spelling]: Texts): readonly string[] {
     const others = further.get(number) ?? NONE;
     return spelling === key ? others : [spelling, ...others];
   }
 
   function at(number: number): readonly [key: string, spellings: readonly string[]] {
-    const line = JSON.parse(lineOf(number).toString('utf8')) as Line;
-    return [line[0], spellingsOf(number, line)];
+    const texts = textsOf(lineOf(number).toString('utf8'));
+    return [texts[0], spellingsOf(number, texts)];
   }
 
   function* entries(): Generator<readonly [key: string, spellings: readonly string[]]> {
     for (let group = 0; group < groups.length; group += GROUPS_AT_ONCE) {
       const last = Math.min(group + GROUPS_AT_ONCE, groups.length) - 1;
-      const text = file.read(groups[group] as number, groupEnd(last)).toString('utf8');
-      const lines = JSON.parse(`[${text.trimEnd().replaceAll('\n', ',')}]`) as Line[];
-      for (const [place, line] of lines.entries()) yield [line[0], spellingsOf(group * GROUP + place, line)];
+      const lines = file
+        .read(groups[group] as number, groupEnd(last))
+        .toString('utf8')
+        .trimEnd()
+        .split('\n');
+      for (let i = 0; i < lines.length; i++) {
+        const texts = textsOf(lines[i] as string);
+        yield [texts[0], spellingsOf(group * GROUP + i, texts)];
+      }
     }
   }
 
   function noteSpelling(number: number, { key, spelling }: FirstRow): void {
-    if (spelling === key || spellingsOf(number, JSON.parse(lineOf(number).toString('utf8')) as Line).includes(spelling))
-      return;
+    if (spelling === key || at(number)[1].includes(spelling)) return;
+    texts++;
     further.set(number, [...(further.get(number) ?? NONE), spelling]);
   }
 
   return {
     get size() {
       return index.size;
+    },
+    get texts() {
+      return texts;
     },
     has: (key) => find(key) >= 0,
     get(key) {
@@ -103,6 +116,7 @@ export function openKeyBook(path: string): KeyBook {
       const begin = file.append(
         `${JSON.stringify(spelling === key ? [key, row, content] : [key, row, content, spelling])}\n`,
       );
+      texts += spelling === key ? 1 : 2;
       if (index.add(hashOf(key)) % GROUP === 0) groups.push(begin);
       return undefined;
     },
@@ -116,6 +130,17 @@ export function openKeyBook(path: string): KeyBook {
 }
 
 const NEWLINE = 10;
+
+/** By hand: JSON.parse puts every short text into the table that V8 keeps for names, 40 bytes and more a key. */
+function textsOf(line: string): Texts {
+  if (line.includes('\\')) {
+    const [key, , , spelling = key] = JSON.parse(line) as Line;
+    return [key, spelling];
+  }
+  const key = line.slice(2, line.indexOf('"', 2));
+  if (!line.endsWith('"]')) return [key, key];
+  return [key, line.slice(line.lastIndexOf('"', line.length - 3) + 1, -2)];
+}
 
 function diskFault(path: string, error: unknown): RunError {
   return new RunError(

@@ -31,6 +31,7 @@ describe('the keys of a file', () => {
         }
         expect(book.size).toBe(spellings.size);
         expect([...book]).toEqual([...spellings]);
+        expect(book.texts).toBe(book.size + [...spellings.values()].flat().length);
         expect([...book.keys()]).toEqual([...spellings.keys()]);
         const all = [...spellings];
         for (const place of all.keys()) expect(book.at?.(place)).toEqual(all[place]);
