@@ -10,7 +10,7 @@ import type { FirstRow, FirstRows } from '../pipeline/resolve.js';
  * key is there is told by its line, never by its hash alone.
  */
 export interface KeyBook extends Keys, FirstRows {
-  /** Makes room; the book is of no use any more. Once more does nothing. */
+  /** Makes room; whoever asks the book from now on meets an error. Once more does nothing. */
   close(): void;
 }
 
@@ -27,6 +27,7 @@ const NONE: readonly string[] = [];
 
 export function openKeyBook(path: string): KeyBook {
   const file = openScratchFile(path, (error) => diskFault(path, error));
+  let open = true;
   let index = createHashIndex();
   /** Where each group begins. */
   let groups: number[] = [];
@@ -36,6 +37,10 @@ export function openKeyBook(path: string): KeyBook {
   let texts = 0;
 
   const groupEnd = (group: number): number => groups[group + 1] ?? file.end;
+
+  function assertOpen(): void {
+    if (!open) throw new Error(`the keys in ${path} are asked for after they were let go`);
+  }
 
   /** The line of a key without its line end; valid until the next look at the file. */
   function lineOf(number: number): Buffer {
@@ -49,6 +54,7 @@ export function openKeyBook(path: string): KeyBook {
   }
 
   function find(key: string): number {
+    assertOpen();
     let begin: Buffer | undefined;
     return index.find(hashOf(key), (number) => {
       begin ??= Buffer.from(`[${JSON.stringify(key)},`, 'utf8');
@@ -68,6 +74,7 @@ export function openKeyBook(path: string): KeyBook {
   }
 
   function* entries(): Generator<readonly [key: string, spellings: readonly string[]]> {
+    assertOpen();
     for (let group = 0; group < groups.length; group += GROUPS_AT_ONCE) {
       const last = Math.min(group + GROUPS_AT_ONCE, groups.length) - 1;
       const lines = file
@@ -121,6 +128,7 @@ export function openKeyBook(path: string): KeyBook {
       return undefined;
     },
     close() {
+      open = false;
       file.close();
       index = createHashIndex();
       groups = [];

@@ -40,6 +40,8 @@ describe('the keys of a file', () => {
         }
         book.close();
         book.close();
+        expect(() => book.has('a')).toThrow('let go');
+        expect(() => [...book]).toThrow('let go');
       }),
       { numRuns: 60 },
     );
