@@ -20,7 +20,17 @@ export function keyOf(fields: Readonly<Record<string, StagedValue>>, key: readon
  * The keys of a file, each with the other spellings that the file has for it (parts joined like the key's). A filter of
  * the service compares texts as they are stored: it is asked for every spelling.
  */
-export type Keys = ReadonlyMap<string, readonly string[]>;
+export interface Keys extends Iterable<readonly [key: string, spellings: readonly string[]]> {
+  readonly size: number;
+  /** Keys and other spellings together, where that is known without counting. */
+  readonly texts?: number;
+  has(key: string): boolean;
+  /** The other spellings; undefined where the key is not there. */
+  get(key: string): readonly string[] | undefined;
+  keys(): Iterable<string>;
+  /** The key at a place from 0, where each can be had alone. */
+  at?(place: number): readonly [key: string, spellings: readonly string[]];
+}
 
 /** The key as the row spells it: what a create would store. */
 export function keySpelling(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {

@@ -29,7 +29,7 @@ export interface MatchOptions {
 }
 
 /** Values to filter by, in normal form, and how the file spells each otherwise. */
-export type Values = ReadonlyMap<string, readonly string[]>;
+export type Values = Keys;
 
 /**
  * Finds the records that the keys of a file may match, the cheapest way in requests (`match-cost.ts`), and keeps them in the
@@ -103,7 +103,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
 /** Reads the list so that a key which was not found does not exist. Returns how, in words. */
 async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {
   const { how, certified, confirm } = await readList(keys, first, options);
-  if (![...keys.keys()].some((key) => options.snapshot.ids(key).length === 0)) return how;
+  if (!isAnyMissing(keys, options)) return how;
   // A key that was not found may be created: what the reading may have missed is asked for, or read over.
   if (certified && (await confirm())) return how;
   const asked = await lookAgain(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
@@ -112,6 +112,11 @@ async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promis
     backward: true,
   });
   return `${how}; then once more from its end, because it moved`;
+}
+
+function isAnyMissing(keys: Keys, { snapshot }: MatchOptions): boolean {
+  for (const key of keys.keys()) if (snapshot.ids(key).length === 0) return true;
+  return false;
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');
@@ -147,9 +152,11 @@ export async function lookAgain(
   options: MatchOptions,
   most = Math.ceil(first.count / PAGE_SIZE / 20),
 ): Promise<boolean> {
+  if (first.count === 0) return true;
   const filter = filterFor(options);
-  const missing = new Map([...keys].filter(([key]) => options.snapshot.ids(key).length === 0));
-  if (missing.size === 0 || first.count === 0) return true;
+  const missing = new Map<string, readonly string[]>();
+  for (const [key, spellings] of keys) if (options.snapshot.ids(key).length === 0) missing.set(key, spellings);
+  if (missing.size === 0) return true;
   if (!filter || (first.count <= PAGE_SIZE && most !== Number.POSITIVE_INFINITY)) return false;
   let values = valuesOf(missing, filter, options);
   if (values.has('')) return false;

@@ -1,13 +1,12 @@
 import { normaliseKey } from '../model/value.js';
 import type { Page, Service } from '../service/port.js';
+import type { Keys as Values } from './key.js';
 import { NOTHING_PROBED, nextProbe, PAGE_SIZE, PROBE_SIZE, type Probed } from './match-cost.js';
 
 /** Requests that tell of so many serial numbers whether they exist, where few do. */
 export function probes(values: number): number {
   return Math.ceil(values / PROBE_SIZE);
 }
-
-type Values = ReadonlyMap<string, readonly string[]>;
 
 /** What was asked for, in texts, and what of it exists. */
 export interface ProbeResult extends Probed {
@@ -38,21 +37,21 @@ async function probe(
   service: Service,
   next: (texts: number, probed: Probed) => number | 'list',
 ): Promise<ProbeResult | undefined> {
-  const all = [...values];
+  const valueAt = placesOf(values);
   const texts = textsOf(values);
-  const fair = fairOrder(all.length);
+  const fair = fairOrder(values.size);
   const existing = new Map<string, readonly string[]>();
   let at = 0;
   let probed = NOTHING_PROBED;
-  while (at < all.length) {
+  while (at < values.size) {
     const size = next(texts, probed);
     if (size === 'list') return { ...probed, existing, dear: true };
     const batch: string[] = [];
     // The spellings of a value stay together.
     do {
-      const [value, spellings] = all[fair(at++)] as (typeof all)[number];
+      const [value, spellings] = valueAt(fair(at++));
       batch.push(value, ...spellings);
-    } while (at < all.length && batch.length < size);
+    } while (at < values.size && batch.length < size);
     const before = service.counts.reads;
     const answer = await service.probeSerials(batch.flatMap(likely), first);
     if (answer === 'ignored') return undefined;
@@ -77,9 +76,16 @@ async function probe(
 
 /** The values and their other spellings: what is asked for. */
 export function textsOf(values: Values): number {
+  if (values.texts !== undefined) return values.texts;
   let texts = values.size;
-  for (const spellings of values.values()) texts += spellings.length;
+  for (const [, spellings] of values) texts += spellings.length;
   return texts;
+}
+
+function placesOf(values: Values): NonNullable<Values['at']> {
+  if (values.at) return values.at;
+  const all = [...values];
+  return (place) => all[place] as (typeof all)[number];
 }
 
 /** Goes through `length` places so that every beginning is spread evenly over all of them, in no rhythm that a file may have. */

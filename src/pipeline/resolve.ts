@@ -5,7 +5,7 @@ import { isRef, normaliseKey, type Value, valueText } from '../model/value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 import { type After, referenceCycle } from './after.js';
 import type { Directory, Lookup } from './directory.js';
-import { keyOf } from './key.js';
+import { keyOf, keySpelling } from './key.js';
 import type { Mapping } from './map.js';
 import { isNamed, type Named, type StagedRow } from './staged.js';
 
@@ -75,30 +75,36 @@ export interface ResolveOptions {
   readonly textOf?: (set: StagedRow['set']) => string;
   /** Contracts only: row of this file by contract number. */
   readonly rowOfNumber?: ReadonlyMap<string, number>;
+  /** Of files that may have millions of rows; else they stay in memory. */
+  readonly firstRows?: FirstRows;
+}
+
+/** A row that has a key. */
+export interface FirstRow extends Earlier {
+  readonly key: string;
+  /** The key as the row has it. */
+  readonly spelling: string;
+}
+
+/** The first row of each key. */
+export interface FirstRows {
+  /** Notes a row. Returns the first row of its key where that is another one. */
+  note(row: FirstRow): Earlier | undefined;
 }
 
 /** Makes a resolver that sees the rows in file order: duplicates are told by what it has seen before. */
 export function makeResolver(options: ResolveOptions): (row: StagedRow) => ResolvedRow {
-  const { textOf = JSON.stringify, nameless = false } = options;
-  /** The first row of each key, by its place in two lists of numbers: an object a row would be half of what the rows cost. */
-  const seen = new Map<string, number>();
-  const rows: number[] = [];
-  const contents: number[] = [];
+  const { textOf = JSON.stringify, nameless = false, firstRows = inMemory() } = options;
 
   /** Its key, and the fault of a row whose key an earlier one has. */
   function withKey(row: WithIds): ResolvedRow {
     const key = keyOf(row.set, options.key);
     if (key === '') return { ...row, key };
     const content = digest(textOf(row.set));
-    const earlier = seen.get(key);
-    if (earlier !== undefined) {
-      const first = { row: rows[earlier]!, content: contents[earlier]! };
-      const issues = [...row.issues, duplicateFault(first, content, row, options)];
-      return { ...row, key, issues, duplicateOf: first.row };
-    }
-    seen.set(key, rows.push(row.ref.row) - 1);
-    contents.push(content);
-    return { ...row, key };
+    const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
+    if (first === undefined) return { ...row, key };
+    const issues = [...row.issues, duplicateFault(first, content, row, options)];
+    return { ...row, key, issues, duplicateOf: first.row };
   }
 
   function withIds(row: StagedRow): WithIds {
@@ -139,6 +145,17 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   }
 
   return (row) => withKey(nameless ? (row as WithIds) : withIds(row));
+}
+
+function inMemory(): FirstRows {
+  const rows = new Map<string, Earlier>();
+  return {
+    note(row) {
+      const earlier = rows.get(row.key);
+      if (!earlier) rows.set(row.key, row);
+      return earlier;
+    },
+  };
 }
 
 type WithIds = Omit<ResolvedRow, 'key' | 'duplicateOf'>;
@@ -210,7 +227,7 @@ const ALONE =
   'Imported again by itself, this row would overwrite that record: leave it out unless it is the right one.';
 
 /** The first row of a key; `content` stands for all that it sets. */
-interface Earlier {
+export interface Earlier {
   readonly row: number;
   readonly content: number;
 }

@@ -52,6 +52,12 @@ export interface PartRunner {
 }
 
 /** Everything that writing needs and that does not change from row to row. */
+/** Ids of records by row. */
+export interface WrittenIds {
+  get(row: number): number | undefined;
+  set(row: number, id: number): void;
+}
+
 export interface WriteContext extends MergeOptions {
   readonly job: RowsJob;
   /** For reading; what writes goes through `send`. */
@@ -70,7 +76,7 @@ export interface WriteContext extends MergeOptions {
    */
   readonly lookUp: (fields: Fields, since: number) => Promise<readonly { id: number; record: Json }[] | undefined>;
   /** Ids of rows of this file that others refer to, put in as they are written. */
-  readonly written: Map<number, number>;
+  readonly written: WrittenIds;
   /** Milliseconds after an open answer at which the service is asked what became of it. */
   readonly settleWindow: readonly number[];
   /** A record read longer ago than so many milliseconds is read again before its PUT. Contract, section 7. */

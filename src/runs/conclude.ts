@@ -116,7 +116,8 @@ export async function conclude(
     await letGo(run, stopped);
     // What can be made again from the private copy; of a run that stopped it stays, to be looked at.
     if (finished)
-      for (const path of [run.folder.staged, run.folder.resolved, run.folder.snapshot]) await rm(path, { force: true });
+      for (const path of [run.folder.staged, run.folder.resolved, run.folder.keys, run.folder.snapshot])
+        await rm(path, { force: true });
   }
 }
 

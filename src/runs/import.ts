@@ -50,6 +50,7 @@ async function carryOut(run: Run): Promise<RunResult> {
       assertNotRejected(run);
     }
     announce(run, planned ?? expectedWrites(run, matched));
+    matched.releaseKeys?.();
     if (!run.request.dryRun) await writeRows(run, matched);
   } catch (error) {
     stopped = error as Error;

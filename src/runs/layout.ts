@@ -14,6 +14,8 @@ export interface RunFolder {
   source(extension: string): string;
   readonly staged: string;
   readonly resolved: string;
+  /** Keys of the rows, while a process works on the run. */
+  readonly keys: string;
   readonly plan: string;
   readonly snapshot: string;
   /** Exports: the records as they were read. */
@@ -34,6 +36,7 @@ export function runFolder(home: string, run: string): RunFolder {
     source: (extension) => join(work, `source${extension}`),
     staged: join(work, 'staged.ndjson'),
     resolved: join(work, 'resolved.ndjson'),
+    keys: join(work, 'keys.ndjson'),
     plan: join(work, 'plan.ndjson'),
     snapshot: join(work, 'snapshot.ndjson'),
     records: join(work, 'records.ndjson'),

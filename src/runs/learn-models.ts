@@ -1,17 +1,22 @@
 import { isRef } from '../model/value.js';
+import type { WrittenIds } from '../pipeline/writing.js';
 import type { Matched } from './match-rows.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
 const MODEL = 'asset_hardware_model';
 
+export function mayNameModels({ mapping }: Pick<Matched, 'mapping'>): boolean {
+  return mapping.fields.includes(MODEL);
+}
+
 /**
  * Learns the names of hardware models that this run wrote by id: they cannot be listed, and reads show the name alone,
  * so an asset could not be compared or written again without it. One read for each model that is not known yet.
  */
-export async function learnModels(run: Run, matched: Matched, written: ReadonlyMap<number, number>): Promise<void> {
-  const { known, service, mapping } = matched;
-  if (!mapping.fields.includes(MODEL)) return;
+export async function learnModels(run: Run, matched: Matched, written: WrittenIds): Promise<void> {
+  const { known, service } = matched;
+  if (!mayNameModels(matched)) return;
   const recordOf = new Map<number, number>();
   for await (const rows of resolvedRows(run)) {
     for (const { ref, set } of rows) {

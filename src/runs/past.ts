@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises';
-import type { OutcomeKind } from '../model/outcome.js';
+import { type ByPlace, choicesByPlace, numbersByPlace } from '../compact/by-place.js';
+import { OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import { readLog } from '../report/append-log.js';
 import { readJournal } from '../report/journal.js';
 import { parseJson } from '../service/json.js';
@@ -27,12 +28,12 @@ export interface Past {
   /** The brakes on the plan let the run pass: what is left of it is not held against them again. */
   readonly passed: boolean;
   /** Rows that are finished. */
-  readonly outcomes: ReadonlyMap<number, OutcomeKind>;
+  readonly outcomes: ByPlace<OutcomeKind>;
   /** Keys, as text, of rows whose records were created by requests with empty answers, and whose ids are still to be learned. */
   readonly nameless: ReadonlyMap<number, string>;
   readonly open: ReadonlyMap<number, OpenIntent>;
   /** Ids of rows that were created or updated, for rows that refer to them. */
-  readonly ids: ReadonlyMap<number, number>;
+  readonly ids: Pick<ByPlace<number>, 'get'>;
   /** A process was killed: requests that it had under way are not on record. */
   readonly cutOff: boolean;
   /** Requests of the earlier processes, as far as they are on record. */
@@ -54,9 +55,9 @@ export async function readPast(
   folder: RunFolder,
   openBefore: ReadonlyMap<number, OpenIntent> = new Map(),
 ): Promise<Past> {
-  const outcomes = new Map<number, OutcomeKind>();
+  const outcomes = choicesByPlace(OUTCOMES);
   const open = new Map(openBefore);
-  const ids = new Map<number, number>();
+  const ids = numbersByPlace();
   const nameless = new Map<number, string>();
   const failed = new Set<number>();
   const requests: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };

@@ -48,15 +48,16 @@ export async function noteRest(run: Run, matched: Matched): Promise<void> {
  * come after those, and are not written where those are not. Some hundred at a time.
  */
 async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly Change[]> {
-  const written = new Set(run.past.ids.keys());
+  const planned = new Set<number>();
+  const isWritten = (row: number) => planned.has(row) || run.past.ids.get(row) !== undefined;
   for (let wave = 0; wave < matched.waves; wave++) {
     for await (const rows of resolvedRows(run)) {
       const changes: Change[] = [];
       for (const row of rows) {
         if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
         const decided = decide(row, run, matched);
-        const change = orphaned(decided instanceof Promise ? await decided : decided, written);
-        if (matched.waves > 1 && (change.kind === 'create' || change.kind === 'update')) written.add(row.ref.row);
+        const change = orphaned(decided instanceof Promise ? await decided : decided, isWritten);
+        if (matched.waves > 1 && (change.kind === 'create' || change.kind === 'update')) planned.add(row.ref.row);
         changes.push(change);
         if (run.signal.aborted) break;
       }
@@ -66,8 +67,8 @@ async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly
   }
 }
 
-function orphaned(change: Change, written: ReadonlySet<number>): Change {
-  if ((change.kind !== 'create' && change.kind !== 'update') || !change.after || written.has(change.after.row)) {
+function orphaned(change: Change, isWritten: (row: number) => boolean): Change {
+  if ((change.kind !== 'create' && change.kind !== 'update') || !change.after || isWritten(change.after.row)) {
     return change;
   }
   const { ref, key, issues, after } = change;

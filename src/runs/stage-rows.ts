@@ -6,7 +6,7 @@ import { normaliseKey } from '../model/value.js';
 import { compileCompare } from '../pipeline/authority.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { type Directory, loadDirectory } from '../pipeline/directory.js';
-import { type Keys, keySpelling } from '../pipeline/key.js';
+import type { Keys } from '../pipeline/key.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
 import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
@@ -14,6 +14,7 @@ import type { StagedRow } from '../pipeline/staged.js';
 import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
 import { openEditedRows } from './edited-rows.js';
+import { type KeyBook, openKeyBook } from './key-book.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 import type { Run } from './run.js';
 
@@ -32,6 +33,8 @@ export interface Staged extends Connection {
 export interface Facts {
   /** Keys of all rows. */
   readonly keys: Keys;
+  /** Lets go of the keys: nobody asks for them any more. Not there where they were never a burden. */
+  readonly releaseKeys?: () => void;
   /** Rows that refer to rows of this file stand this much deeper than those. */
   readonly depth: ReadonlyMap<number, number>;
   /** Rows that have no key that can be read. */
@@ -68,7 +71,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
   const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
-  const take = atOnce ? resolving(out, mapping, await directoryOf(names, connection)) : undefined;
+  const take = atOnce ? resolving(out, openKeys(run), mapping, await directoryOf(names, connection)) : undefined;
   run.rows = 0;
   await filling(out, async () => {
     const edited = await openEditedRows(run, input, mapping);
@@ -114,7 +117,8 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
 
 async function lookUpNames(run: Run, { mapping, rowOfNumber }: Staged, directory: Directory): Promise<Facts> {
   const out = await rowWriter(run.folder.resolved, mapping.fields);
-  const take = resolving(out, mapping, directory, run.job.resource === 'contract' ? rowOfNumber : undefined);
+  const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
+  const take = resolving(out, openKeys(run), mapping, directory, parents);
   let done = 0;
   await filling(out, async () => {
     for await (const rows of storedRows(run.folder.staged)) {
@@ -127,9 +131,16 @@ async function lookUpNames(run: Run, { mapping, rowOfNumber }: Staged, directory
   return take.facts();
 }
 
+function openKeys(run: Run): KeyBook {
+  const keys = openKeyBook(run.folder.keys);
+  run.closers.push(async () => keys.close());
+  return keys;
+}
+
 /** Resolves rows, in the order of the file, into their file. */
 function resolving(
   out: RowWriter,
+  keys: KeyBook,
   mapping: Mapping,
   directory: Directory,
   rowOfNumber?: ReadonlyMap<string, number>,
@@ -137,8 +148,9 @@ function resolving(
   const { key, columnOf } = mapping;
   const { textOf } = out;
   const nameless = !looksUp(mapping);
-  const resolve = makeResolver({ directory, key, columnOf, textOf, nameless, ...(rowOfNumber ? { rowOfNumber } : {}) });
-  const keys = new Map<string, readonly string[]>();
+  const parents = rowOfNumber ? { rowOfNumber } : {};
+  // Also of faulty rows: which rules they break depends on whether their record exists.
+  const resolve = makeResolver({ directory, key, columnOf, textOf, nameless, firstRows: keys, ...parents });
   const after = new Map<number, number>();
   let keyless = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
@@ -147,9 +159,7 @@ function resolving(
       const row = resolve(staged);
       counts.rows++;
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
-      // Also of faulty rows: which rules they break depends on whether their record exists.
       if (row.key === '') keyless++;
-      else addKey(keys, row.key, keySpelling(row.set, key));
       if (row.after) after.set(row.ref.row, row.after.row);
       out.write(row);
     },
@@ -157,17 +167,10 @@ function resolving(
       const depth = depths(after);
       let waves = 1;
       for (const level of depth.values()) waves = Math.max(waves, level + 1);
-      return { keys, keyless, depth, waves, counts };
+      return { keys, releaseKeys: keys.close, keyless, depth, waves, counts };
     },
   };
 }
-
-function addKey(keys: Map<string, readonly string[]>, key: string, spelling: string): void {
-  const others = keys.get(key) ?? NONE;
-  keys.set(key, spelling === key || others.includes(spelling) ? others : [...others, spelling]);
-}
-
-const NONE: readonly string[] = [];
 
 /** What a job is fitted to: its file, and the custom fields that it names. */
 export async function mappingInput(

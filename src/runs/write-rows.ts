@@ -1,3 +1,4 @@
+import { numbersByPlace } from '../compact/by-place.js';
 import { RunError } from '../model/error.js';
 import type { Issue } from '../model/issue.js';
 import { OUTCOMES } from '../model/outcome.js';
@@ -10,7 +11,7 @@ import { gatherLookUps } from '../pipeline/look-up.js';
 import { isUnseen, remember } from '../pipeline/memory.js';
 import { places } from '../pipeline/places.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
-import type { Create, Part, Update, WriteContext, WriteState } from '../pipeline/writing.js';
+import type { Create, Part, Update, WriteContext, WriteState, WrittenIds } from '../pipeline/writing.js';
 import { Interrupted } from '../pipeline/writing.js';
 import { wait } from '../service/clock.js';
 import type { Json } from '../service/port.js';
@@ -19,7 +20,7 @@ import { createFields } from './adopt.js';
 import type { Carrier } from './context.js';
 import { decide } from './decide.js';
 import { dispatcher, PART_SIZE } from './dispatch.js';
-import { learnModels } from './learn-models.js';
+import { learnModels, mayNameModels } from './learn-models.js';
 import type { Matched } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
 import type { Run } from './run.js';
@@ -45,7 +46,7 @@ const PARTS_IN_FLIGHT = 16;
 export async function writeRows(run: Run, matched: Matched): Promise<void> {
   /** Rows by key whose records were created by requests with empty answers. */
   const nameless = new Map([...run.past.nameless].map(([row, key]) => [key, row]));
-  const written = new Map(run.past.ids);
+  const written = writtenIds(run, matched);
   const carrier = sharesWork(run, matched) ? run.carrier : undefined;
   const state = writeState(() => carrier?.cancel());
   const context = writeContext(run, matched, state, written, nameless, carrier);
@@ -63,6 +64,18 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched, written);
   await matched.known.flush();
   if (state.stopped) throw state.stopped;
+}
+
+/** What later rows and the names of models are found by; where nothing is, it need not be kept. */
+function writtenIds({ past }: Run, matched: Matched): WrittenIds {
+  const ids = numbersByPlace();
+  const wanted = matched.waves > 1 || mayNameModels(matched);
+  return {
+    get: (row) => ids.get(row) ?? past.ids.get(row),
+    set(row, id) {
+      if (wanted) ids.set(row, id);
+    },
+  };
 }
 
 /** `stop` is called once, when the first fault of the whole run is noted. */
@@ -167,7 +180,7 @@ function writeContext(
   run: Run,
   matched: Matched,
   state: WriteState,
-  written: Map<number, number>,
+  written: WrittenIds,
   nameless: Map<string, number>,
   carrier: Carrier | undefined,
 ): WriteContext {
@@ -233,7 +246,7 @@ async function learn(
   run: Run,
   matched: Matched,
   nameless: Map<string, number>,
-  written: Map<number, number>,
+  written: WrittenIds,
   again: readonly number[] = [],
 ): Promise<void> {
   if (nameless.size === 0) return;

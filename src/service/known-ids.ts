@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { linesFrom } from '../compact/block-reader.js';
 import { isDiskFull, RunError } from '../model/error.js';
 import { normaliseKey } from '../model/value.js';
 import type { ResourceName } from '../resources/spec.js';
@@ -18,6 +19,7 @@ import { reached } from '../trace/milestones.js';
 import { isAlive } from './alive.js';
 import { type Clock, systemClock, wait } from './clock.js';
 import { parseJson, stringifyBody } from './json.js';
+import { type LastWritten, openLastWritten } from './last-written.js';
 import type { Json, KnownIds, KnownKind } from './port.js';
 
 /**
@@ -43,9 +45,8 @@ interface Name {
 interface Book {
   readonly byName: Map<KnownKind, Map<string, Name>>;
   readonly byId: Map<KnownKind, Map<number, string>>;
-  /** JSON text by `resource/id`: far smaller than the objects. */
-  readonly written: Map<string, string>;
-  /** The same by `resource/identity`. */
+  readonly written: LastWritten;
+  /** JSON text by `resource/identity`: far smaller than the objects. */
   readonly unnamed: Map<string, string>;
 }
 
@@ -53,7 +54,8 @@ interface Book {
 export async function openKnownIds(dir: string, clock: Clock = systemClock): Promise<KnownIds> {
   await mkdir(dir, { recursive: true });
   const path = join(dir, 'known.ndjson');
-  const mark = join(dir, `open-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
+  const opener = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
+  const mark = join(dir, `open-${opener}`);
   try {
     appendFileSync(mark, '');
   } catch (error) {
@@ -61,8 +63,10 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
   }
   await compactingOver(dir, clock);
 
-  const book: Book = { byName: new Map(), byId: new Map(), written: new Map(), unnamed: new Map() };
-  const lines = load(path, book);
+  const before = openThere(path);
+  const written = openLastWritten(before, join(dir, `written-${opener}`));
+  const book: Book = { byName: new Map(), byId: new Map(), written, unnamed: new Map() };
+  const lines = before === undefined ? 0 : load(before, book);
   const live = book.written.size + book.unnamed.size + spellings(book);
   if (lines > COMPACT_FROM_LINES && lines > 2 * live) await compact(dir, path, mark, book);
 
@@ -88,15 +92,21 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
   }
 
   /** Throws a fault that people understand. */
-  function save({ durable }: { readonly durable: boolean }): void {
+  function tried<T>(work: () => T): T {
     try {
+      return work();
+    } catch (error) {
+      throw diskFault(path, error);
+    }
+  }
+
+  function save({ durable }: { readonly durable: boolean }): void {
+    tried(() => {
       append();
       if (!durable || !unsynced) return;
       fdatasyncSync(file);
       unsynced = false;
-    } catch (error) {
-      throw diskFault(path, error);
-    }
+    });
   }
 
   function put(line: string): void {
@@ -114,15 +124,10 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
     *names(kind) {
       for (const { name, ids } of book.byName.get(kind)?.values() ?? []) if (ids.length > 0) yield name;
     },
-    lastWritten(resource, id) {
-      const text = book.written.get(`${resource}/${id}`);
-      return text === undefined ? undefined : (parseJson(text) as Json);
-    },
+    lastWritten: (resource, id) => tried(() => book.written.get(resource, id)),
     remember(resource, id, fields) {
-      const text = stringifyBody(fields);
-      if (book.written.get(`${resource}/${id}`) === text) return;
-      book.written.set(`${resource}/${id}`, text);
-      put(`["w",${JSON.stringify(resource)},${id},${text}]`);
+      const line = tried(() => book.written.remember(resource, id, fields));
+      if (line !== undefined) put(line);
     },
     lastWrittenAs(resource, identity) {
       const text = book.unnamed.get(`${resource}/${identity}`);
@@ -145,6 +150,7 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
         save({ durable: true });
       } finally {
         closeSync(file);
+        book.written.close();
         await rm(mark, { force: true });
       }
     },
@@ -197,28 +203,23 @@ function within<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** Lines read; what is torn or damaged is passed over. */
-function load(path: string, book: Book): number {
-  let text: string;
+/** Undefined where there is no such file. */
+function openThere(path: string): number | undefined {
   try {
-    text = readFileSync(path, 'utf8');
+    return openSync(path, 'r');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Lines read; what is torn or damaged is passed over. */
+function load(file: number, book: Book): number {
   let lines = 0;
-  for (let from = 0; from < text.length; ) {
-    const found = text.indexOf('\n', from);
-    const end = found < 0 ? text.length : found;
-    const line = text.slice(from, end);
-    from = end + 1;
-    if (line === '') continue;
+  for (const { at, bytes } of linesFrom(file)) {
+    if (bytes.length === 0) continue;
     lines++;
-    try {
-      readLine(line, book);
-    } catch {
-      // Torn by a crash: what it said is learned again.
-    }
+    readLine(bytes.toString('utf8'), at, book);
   }
   return lines;
 }
@@ -228,9 +229,9 @@ function unnamedLine(key: string, text: string): string {
   return `["k",${JSON.stringify(key.slice(0, cut))},${JSON.stringify(key.slice(cut + 1))},${text}]`;
 }
 
-function readLine(line: string, book: Book): void {
-  const entry = parseJson(line);
-  if (!Array.isArray(entry)) return;
+function readLine(line: string, begin: number, book: Book): void {
+  const entry = parsed(line);
+  if (!Array.isArray(entry) || entry.length < 4) return;
   if (entry[0] === 'k' && typeof entry[2] === 'string') {
     const key = `${entry[1] as ResourceName}/${entry[2]}`;
     if (entry[3] === null) book.unnamed.delete(key);
@@ -240,8 +241,15 @@ function readLine(line: string, book: Book): void {
   if (typeof entry[2] !== 'number') return;
   const [tag, what, id, value] = entry as [unknown, unknown, number, unknown];
   if (tag === 'n' && typeof value === 'string') learn(book, what as KnownKind, id, value);
-  if (tag === 'w' && typeof value === 'object' && value !== null) {
-    book.written.set(`${what as ResourceName}/${id}`, stringifyBody(value));
+  if (tag === 'w' && typeof value === 'object' && value !== null) book.written.show(String(what), id, begin);
+}
+
+/** Undefined for a line that was torn by a crash: what it said is learned again. */
+function parsed(line: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
   }
 }
 
@@ -283,9 +291,8 @@ function* bookLines(book: Book): Generator<string> {
     for (const { name, ids } of names.values()) for (const id of ids) lines.push(JSON.stringify(['n', kind, id, name]));
     yield* full(1_000);
   }
-  for (const [key, text] of book.written) {
-    const cut = key.lastIndexOf('/');
-    lines.push(`["w",${JSON.stringify(key.slice(0, cut))},${key.slice(cut + 1)},${text}]`);
+  for (const line of book.written.lines()) {
+    lines.push(line);
     yield* full(1_000);
   }
   for (const [key, text] of book.unnamed) {

@@ -1,162 +1,114 @@
-import { open } from 'node:fs/promises';
+import { endOfLines } from '../compact/block-reader.js';
+import { numbersByPlace } from '../compact/by-place.js';
+import { createHashIndex, hashOf } from '../compact/hash-index.js';
+import { openScratchFile, tried } from '../compact/scratch-file.js';
 import { isDiskFull, RunError } from '../model/error.js';
 import { parseJson, stringifyBody } from './json.js';
 import type { Json, Snapshot } from './port.js';
 
-const FLUSH_CHARACTERS = 256 * 1024;
-const READ_BYTES = 1024 * 1024;
-/** Records are mostly asked for in the order in which they stand here: so much is read at once where they are. */
-const AHEAD_BYTES = 256 * 1024;
-/** A record that begins no farther behind the one before is asked for in order. */
-const NEAR_BYTES = 32 * 1024;
 const [TAB, COMMA] = [9, 44];
 
 /**
- * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stand only where each record is
- * and its key, about 200 bytes a record. A later line replaces an earlier one; a torn last line is cut off at opening.
- * The key '' is no key: nothing is found under it.
+ * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stands only where each line is, found by
+ * the hashes of id and key, some 32 bytes a record; the line tells whether it is the one that is looked for. A later line
+ * replaces an earlier one; a torn last line is cut off at opening. The key '' is no key: nothing is found under it.
  */
 export async function openSnapshot(path: string): Promise<Snapshot> {
-  const file = await open(path, 'a+');
-  const slots = new Map<number, number>();
-  const offsets: number[] = [];
-  const lengths: number[] = [];
-  const keys: string[] = [];
-  const byKey = new Map<string, number | number[]>();
-  let written = 0;
-  let end = 0;
-  let pending: string[] = [];
-  let pendingSize = 0;
-  let writing: Promise<void> = Promise.resolve();
+  /** Both number the lines in the order in which they came. */
+  const byId = createHashIndex();
+  const byKey = createHashIndex();
+  const offsets = numbersByPlace();
+  let size = 0;
+  const fault = (cause: unknown) => diskFault(path, cause);
+  const keep = tried(fault, () => endOfLines(path));
+  const file = openScratchFile(path, fault, keep);
 
-  function place(id: number, key: string, offset: number, length: number): void {
-    const known = slots.get(id);
-    const slot = known ?? offsets.length;
-    if (known === undefined) slots.set(id, slot);
-    else if (keys[slot] !== key) unlink(keys[slot] ?? '', id);
-    if (known === undefined || keys[slot] !== key) link(key, id);
-    offsets[slot] = offset;
-    lengths[slot] = length;
-    keys[slot] = key;
+  function lineOf(number: number): Buffer {
+    const line = file.line(offsets.get(number) as number);
+    if (!line.includes(TAB)) throw new Error(`the snapshot ${path} was changed by somebody else`);
+    return line;
   }
 
-  function link(key: string, id: number): void {
-    if (key === '') return;
-    const ids = byKey.get(key);
-    if (ids === undefined) byKey.set(key, id);
-    else byKey.set(key, [ids, id].flat());
+  /** The line of a record that counts: the last one; -1 where there is none. */
+  function find(id: number): number {
+    const begin = `${id},`;
+    return byId.find(hashOf(begin), (number) => lineOf(number).toString('latin1', 0, begin.length) === begin);
   }
 
-  function unlink(key: string, id: number): void {
-    const ids = [byKey.get(key) ?? []].flat().filter((other) => other !== id);
-    if (ids.length === 0) byKey.delete(key);
-    else byKey.set(key, ids.length === 1 ? (ids[0] as number) : ids);
-  }
-
-  /** One write at a time, in order. */
-  function flush(): Promise<void> {
-    writing = writing.then(async () => {
-      if (pending.length === 0) return;
-      const text = Buffer.from(pending.join(''), 'utf8');
-      pending = [];
-      pendingSize = 0;
-      await file.appendFile(text).catch((error: unknown) => {
-        throw diskFault(path, error);
-      });
-      written += text.length;
-    });
-    return writing;
-  }
-
-  async function load(): Promise<void> {
-    const size = (await file.stat()).size;
-    let rest = Buffer.alloc(0);
-    let at = 0;
-    while (at + rest.length < size) {
-      const chunk = Buffer.alloc(Math.min(READ_BYTES, size - at - rest.length));
-      const { bytesRead } = await file.read(chunk, 0, chunk.length, at + rest.length);
-      if (bytesRead === 0) break;
-      const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
-      let from = 0;
-      for (let line = bytes.indexOf(10); line >= 0; line = bytes.indexOf(10, from)) {
-        readHead(bytes.subarray(from, line), at + from);
-        from = line + 1;
-      }
-      at += from;
-      rest = bytes.subarray(from);
+  function place(id: number, key: string, offset: number): void {
+    const known = find(id);
+    if (known < 0) size++;
+    else if (keyIn(lineOf(known)) === JSON.stringify(key)) {
+      offsets.set(known, offset);
+      return;
     }
-    if (at < size) await file.truncate(at);
-    written = at;
-    end = at;
+    byKey.add(hashOf(key));
+    offsets.set(byId.add(hashOf(`${id},`)), offset);
   }
 
-  function readHead(line: Buffer, offset: number): void {
-    const tab = line.indexOf(TAB);
-    if (tab < 0) return;
-    try {
-      const [id, , key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
-      if (typeof id === 'number' && typeof key === 'string') place(id, key, offset, line.length);
-    } catch {
-      // A damaged line is no record: it will be read from the service again.
-    }
+  for (const { at, bytes } of file.lines()) {
+    const head = headOf(bytes);
+    if (head) place(head.id, head.key, at);
   }
 
-  /** What was read last; what stands in the file never changes. */
-  let block: Buffer = Buffer.alloc(0);
-  let blockAt = 0;
-  let lastEnd = 0;
-
-  async function bytesAt(offset: number, length: number): Promise<Buffer> {
-    const inOrder = offset >= lastEnd && offset - lastEnd <= NEAR_BYTES;
-    lastEnd = offset + length;
-    if (offset < blockAt || lastEnd > blockAt + block.length) {
-      const size = inOrder ? Math.max(length, Math.min(AHEAD_BYTES, written - offset)) : length;
-      const bytes = Buffer.allocUnsafeSlow(size);
-      const { bytesRead } = await file.read(bytes, 0, size, offset);
-      if (!inOrder) return bytes.subarray(0, bytesRead);
-      block = bytes.subarray(0, bytesRead);
-      blockAt = offset;
-      return block.subarray(0, length);
-    }
-    return block.subarray(offset - blockAt, offset - blockAt + length);
-  }
-
-  await load();
   const nothing = Promise.resolve();
 
   return {
     add(id, record, key, readAt, text = stringifyBody(record)) {
-      const line = `${id},${readAt},${JSON.stringify(key)}\t${text}\n`;
-      const length = Buffer.byteLength(line);
-      place(id, key, end, length - 1);
-      end += length;
-      pending.push(line);
-      pendingSize += line.length;
-      return pendingSize < FLUSH_CHARACTERS ? nothing : flush();
+      place(id, key, file.append(`${id},${readAt},${JSON.stringify(key)}\t${text}\n`));
+      return nothing;
     },
     ids(key) {
-      return [byKey.get(key) ?? []].flat().sort((a, b) => a - b);
+      const ids: number[] = [];
+      if (key === '') return ids;
+      const wanted = JSON.stringify(key);
+      byKey.find(hashOf(key), (number) => {
+        const line = lineOf(number);
+        if (keyIn(line) !== wanted) return false;
+        const id = Number(line.toString('latin1', 0, line.indexOf(COMMA)));
+        if (find(id) === number) ids.push(id);
+        return false;
+      });
+      return ids.sort((a, b) => a - b);
     },
     async get(id) {
-      const slot = slots.get(id);
-      if (slot === undefined) return undefined;
-      const offset = offsets[slot] as number;
-      const length = lengths[slot] as number;
-      if (offset + length > written) await flush();
-      const bytes = await bytesAt(offset, length);
-      const tab = bytes.indexOf(TAB);
-      if (bytes.length < length || tab < 0) throw new Error(`the snapshot ${path} was changed by somebody else`);
-      const from = bytes.indexOf(COMMA) + 1;
-      const readAt = Number(bytes.toString('latin1', from, bytes.indexOf(COMMA, from)));
-      return { record: parseJson(bytes.toString('utf8', tab + 1)) as Json, readAt };
+      const number = find(id);
+      if (number < 0) return undefined;
+      const line = lineOf(number);
+      const tab = line.indexOf(TAB);
+      const from = line.indexOf(COMMA) + 1;
+      const readAt = Number(line.toString('latin1', from, line.indexOf(COMMA, from)));
+      return { record: parseJson(line.toString('utf8', tab + 1)) as Json, readAt };
     },
     get size() {
-      return slots.size;
+      return size;
     },
     async close() {
-      await flush().finally(() => file.close());
+      try {
+        file.flush();
+      } finally {
+        file.close();
+      }
     },
   };
+}
+
+/** Undefined for a damaged line, which is no record: it will be read from the service again. */
+function headOf(line: Buffer): { readonly id: number; readonly key: string } | undefined {
+  const tab = line.indexOf(TAB);
+  if (tab < 0) return undefined;
+  try {
+    const [id, , key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
+    return typeof id === 'number' && typeof key === 'string' ? { id, key } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The key in a line, as JSON. */
+function keyIn(line: Buffer): string {
+  const readAt = line.indexOf(COMMA) + 1;
+  return line.toString('utf8', line.indexOf(COMMA, readAt) + 1, line.indexOf(TAB));
 }
 
 function diskFault(path: string, cause: unknown): RunError {

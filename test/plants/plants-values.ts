@@ -63,8 +63,8 @@ export const VALUE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/resolve.js',
-        find: 'const earlier = seen.get(key);',
-        replace: 'const earlier = undefined;',
+        find: 'if (first === undefined)',
+        replace: 'if (true)',
       },
     ],
   },

@@ -57,6 +57,7 @@ async function lookForCreated(
 ): Promise<void> {
   const created = new Set([...planned.values()].flatMap(({ op, key }) => (op === 'create' ? [key] : [])));
   if (created.size === 0) return;
-  const wanted = new Map([...keys].filter(([key]) => created.has(keyText(key))));
+  const wanted = new Map<string, readonly string[]>();
+  for (const [key, spellings] of keys) if (created.has(keyText(key))) wanted.set(key, spellings);
   await lookAgain(wanted, { count: mirror.count, results: controls }, match, Number.POSITIVE_INFINITY);
 }

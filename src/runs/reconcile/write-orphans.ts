@@ -82,14 +82,14 @@ export async function writeOrphans(
     await journal.close().catch(() => undefined);
     throw error;
   });
-  const done = new Map(past.outcomes);
+  const done = past.outcomes;
   const pass: Run = {
     ...run,
     folder,
     journal,
     before,
     tally,
-    past: { ...past, outcomes: done },
+    past,
     planned: undefined,
     rows: orphans.length,
     job: { ...run.job, match: { key: ['id'], existing: 'update', missing: 'skip' } },

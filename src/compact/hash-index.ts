@@ -1,0 +1,78 @@
+/**
+ * Finds things by the hash of their names, at 10 to 12 bytes each, however long the names are. Things have numbers: 0 for
+ * the first that was added, and so on. Two names may have one hash: whoever looks for one says which thing it is.
+ *
+ * A chain of things for each bucket: for each thing 32 bits of its hash and the next one, in pieces that never move; the
+ * table of first ones is doubled when chains grow long.
+ */
+export interface HashIndex {
+  readonly size: number;
+  /** The thing with this hash that `is` the one looked for; -1 where there is none. Asked about the one added last first. */
+  find(hash: number, is: (thing: number) => boolean): number;
+  /** Adds a thing, whether or not there is another with its hash, and returns its number. */
+  add(hash: number): number;
+}
+
+const PIECE_BITS = 12;
+const PIECE = 1 << PIECE_BITS;
+const MASK = PIECE - 1;
+/** Things a bucket, where the table is doubled. */
+const LONGEST = 2;
+/** No thing follows. */
+const END = 0;
+
+export function createHashIndex(): HashIndex {
+  /** Of each thing its hash and the next one + 1, side by side. */
+  const pieces: Uint32Array[] = [];
+  let size = 0;
+  /** The first thing of each bucket + 1. */
+  let first = new Uint32Array(PIECE);
+
+  function link(thing: number, hash: number): void {
+    const bucket = hash & (first.length - 1);
+    const piece = pieces[thing >>> PIECE_BITS] as Uint32Array;
+    const at = (thing & MASK) * 2;
+    piece[at] = hash;
+    piece[at + 1] = first[bucket] as number;
+    first[bucket] = thing + 1;
+  }
+
+  function widen(): void {
+    first = new Uint32Array(first.length * 2);
+    for (let thing = 0; thing < size; thing++) {
+      link(thing, (pieces[thing >>> PIECE_BITS] as Uint32Array)[(thing & MASK) * 2] as number);
+    }
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    find(hash, is) {
+      const wanted = hash >>> 0;
+      for (let next = first[wanted & (first.length - 1)] as number; next !== END; ) {
+        const thing = next - 1;
+        const piece = pieces[thing >>> PIECE_BITS] as Uint32Array;
+        const at = (thing & MASK) * 2;
+        if (piece[at] === wanted && is(thing)) return thing;
+        next = piece[at + 1] as number;
+      }
+      return -1;
+    },
+    add(hash) {
+      if (size === first.length * LONGEST) widen();
+      if (size === pieces.length * PIECE) pieces.push(new Uint32Array(PIECE * 2));
+      link(size, hash >>> 0);
+      return size++;
+    },
+  };
+}
+
+/** 32 bits of a text, spread evenly. */
+export function hashOf(text: string): number {
+  let hash = 0x9e3779b9;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x85ebca6b) ^ (hash >>> 15);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

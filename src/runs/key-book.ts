@@ -1,0 +1,160 @@
+import { createHashIndex, hashOf } from '../compact/hash-index.js';
+import { openScratchFile } from '../compact/scratch-file.js';
+import { diskWords, RunError } from '../model/error.js';
+import type { Keys } from '../pipeline/key.js';
+import type { FirstRow, FirstRows } from '../pipeline/resolve.js';
+
+/**
+ * The keys of a file, in the order in which they first come, and the first row of each. They lie on the disk as lines
+ * `["key",row,content,"spelling"]`, without the spelling where it is the key; in memory are some 12 bytes a key. Whether a
+ * key is there is told by its line, never by its hash alone.
+ */
+export interface KeyBook extends Keys, FirstRows {
+  /** Makes room; whoever asks the book from now on meets an error. Once more does nothing. */
+  close(): void;
+}
+
+/** Keys whose lines are found together: only the first of them has its place in memory. */
+const GROUP = 16;
+/** Groups that are read at once by whoever goes through all keys. */
+const GROUPS_AT_ONCE = 64;
+
+type Line = readonly [key: string, row: number, content: number, spelling?: string];
+
+type Texts = readonly [key: string, spelling: string];
+
+const NONE: readonly string[] = [];
+
+export function openKeyBook(path: string): KeyBook {
+  const file = openScratchFile(path, (error) => diskFault(path, error));
+  let open = true;
+  let index = createHashIndex();
+  /** Where each group begins. */
+  let groups: number[] = [];
+  /** Spellings of later rows, by the number of the key; nearly always there are none. */
+  const further = new Map<number, string[]>();
+  /** Keys and their other spellings. */
+  let texts = 0;
+
+  const groupEnd = (group: number): number => groups[group + 1] ?? file.end;
+
+  function assertOpen(): void {
+    if (!open) throw new Error(`the keys in ${path} are asked for after they were let go`);
+  }
+
+  /** The line of a key without its line end; valid until the next look at the file. */
+  function lineOf(number: number): Buffer {
+    const group = Math.floor(number / GROUP);
+    const bytes = file.read(groups[group] as number, groupEnd(group));
+    let from = 0;
+    for (let before = number % GROUP; before > 0; before--) from = bytes.indexOf(NEWLINE, from) + 1;
+    const end = bytes.indexOf(NEWLINE, from);
+    if (end < 0) throw new Error(`${path} was changed by somebody else`);
+    return bytes.subarray(from, end);
+  }
+
+  function find(key: string): number {
+    assertOpen();
+    let begin: Buffer | undefined;
+    return index.find(hashOf(key), (number) => {
+      begin ??= Buffer.from(`[${JSON.stringify(key)},`, 'utf8');
+      const line = lineOf(number);
+      return line.length > begin.length && line.compare(begin, 0, begin.length, 0, begin.length) === 0;
+    });
+  }
+
+  function spellingsOf(number: number, [key, spelling]: Texts): readonly string[] {
+    const others = further.get(number) ?? NONE;
+    return spelling === key ? others : [spelling, ...others];
+  }
+
+  function at(number: number): readonly [key: string, spellings: readonly string[]] {
+    const texts = textsOf(lineOf(number).toString('utf8'));
+    return [texts[0], spellingsOf(number, texts)];
+  }
+
+  function* entries(): Generator<readonly [key: string, spellings: readonly string[]]> {
+    assertOpen();
+    for (let group = 0; group < groups.length; group += GROUPS_AT_ONCE) {
+      const last = Math.min(group + GROUPS_AT_ONCE, groups.length) - 1;
+      const lines = file
+        .read(groups[group] as number, groupEnd(last))
+        .toString('utf8')
+        .trimEnd()
+        .split('\n');
+      for (let i = 0; i < lines.length; i++) {
+        const texts = textsOf(lines[i] as string);
+        yield [texts[0], spellingsOf(group * GROUP + i, texts)];
+      }
+    }
+  }
+
+  function noteSpelling(number: number, { key, spelling }: FirstRow): void {
+    if (spelling === key || at(number)[1].includes(spelling)) return;
+    texts++;
+    further.set(number, [...(further.get(number) ?? NONE), spelling]);
+  }
+
+  return {
+    get size() {
+      return index.size;
+    },
+    get texts() {
+      return texts;
+    },
+    has: (key) => find(key) >= 0,
+    get(key) {
+      const number = find(key);
+      return number < 0 ? undefined : at(number)[1];
+    },
+    at,
+    *keys() {
+      for (const [key] of entries()) yield key;
+    },
+    [Symbol.iterator]: entries,
+    note(first) {
+      const { key, row, content, spelling } = first;
+      const known = find(key);
+      if (known >= 0) {
+        noteSpelling(known, first);
+        const [, earlier, its] = JSON.parse(lineOf(known).toString('utf8')) as Line;
+        return { row: earlier, content: its };
+      }
+      const begin = file.append(
+        `${JSON.stringify(spelling === key ? [key, row, content] : [key, row, content, spelling])}\n`,
+      );
+      texts += spelling === key ? 1 : 2;
+      if (index.add(hashOf(key)) % GROUP === 0) groups.push(begin);
+      return undefined;
+    },
+    close() {
+      open = false;
+      file.close();
+      index = createHashIndex();
+      groups = [];
+      further.clear();
+    },
+  };
+}
+
+const NEWLINE = 10;
+
+/** By hand: JSON.parse puts every short text into the table that V8 keeps for names, 40 bytes and more a key. */
+function textsOf(line: string): Texts {
+  if (line.includes('\\')) {
+    const [key, , , spelling = key] = JSON.parse(line) as Line;
+    return [key, spelling];
+  }
+  const key = line.slice(2, line.indexOf('"', 2));
+  if (!line.endsWith('"]')) return [key, key];
+  return [key, line.slice(line.lastIndexOf('"', line.length - 3) + 1, -2)];
+}
+
+function diskFault(path: string, error: unknown): RunError {
+  return new RunError(
+    'failed',
+    `The data folder cannot be written to (${path}): ${diskWords(error)}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
+    [],
+    { cause: error },
+  );
+}
