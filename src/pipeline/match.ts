@@ -25,6 +25,8 @@ export interface MatchOptions {
   readonly readAll: ReadAll;
   /** Sees every record that is kept. */
   readonly onRecord?: (record: Json) => void;
+  /** Of what a record holds in the fields that rows may set; absent where that is not to be had. */
+  readonly fingerprint?: (record: Json) => number;
   readonly now: () => number;
 }
 
@@ -194,7 +196,7 @@ async function keep(records: readonly Json[], keys: Keys, readAt: number, option
     const key = recordKey(record, options);
     if (key === '' || !keys.has(key)) continue;
     options.onRecord?.(record);
-    await options.snapshot.add(record['id'], record, key, readAt);
+    await options.snapshot.add(record['id'], record, key, readAt, undefined, options.fingerprint?.(record));
   }
 }
 
@@ -204,7 +206,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
     const record = await options.service.get(resource, Number(key));
     if (!record) return;
     options.onRecord?.(record);
-    await options.snapshot.add(Number(key), record, key, options.now());
+    await options.snapshot.add(Number(key), record, key, options.now(), undefined, options.fingerprint?.(record));
   });
   return `read ${keys.size === 1 ? 'the one id' : `each of ${number(keys.size)} ids`}`;
 }

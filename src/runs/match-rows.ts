@@ -1,4 +1,5 @@
 import { isEmpty } from '../model/value.js';
+import { fingerprints } from '../pipeline/fingerprint.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
 import type { PlanOptions } from '../pipeline/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
@@ -42,6 +43,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
   let templates = false;
   let forms = false;
   const survey = habitSurvey(spec);
+  const print = fingerprints(spec, mapping.fields);
   const match: MatchOptions = {
     spec,
     key: mapping.key,
@@ -55,6 +57,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
       forms ||= spec.form?.read !== undefined && !isEmpty(record[spec.form.read] as never);
       learnNames(spec.name, record, known);
     },
+    ...(print ? { fingerprint: print.ofRecord } : {}),
     now: run.now,
   };
   run.progress('looking up', run.rows);

@@ -6,11 +6,13 @@ import { normaliseKey } from '../model/value.js';
 import { compileCompare } from '../pipeline/authority.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { type Directory, loadDirectory } from '../pipeline/directory.js';
+import { fingerprints } from '../pipeline/fingerprint.js';
 import { type Keys, keySpelling } from '../pipeline/key.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
 import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
+import type { ResourceSpec } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
 import { openEditedRows } from './edited-rows.js';
@@ -68,7 +70,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
   const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
-  const take = atOnce ? resolving(out, mapping, await directoryOf(names, connection)) : undefined;
+  const take = atOnce ? resolving(out, mapping, await directoryOf(names, connection), connection.spec) : undefined;
   run.rows = 0;
   await filling(out, async () => {
     const edited = await openEditedRows(run, input, mapping);
@@ -112,9 +114,9 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
   return { ...staged, ...facts, directory };
 }
 
-async function lookUpNames(run: Run, { mapping, rowOfNumber }: Staged, directory: Directory): Promise<Facts> {
+async function lookUpNames(run: Run, { mapping, rowOfNumber, spec }: Staged, directory: Directory): Promise<Facts> {
   const out = await rowWriter(run.folder.resolved, mapping.fields);
-  const take = resolving(out, mapping, directory, run.job.resource === 'contract' ? rowOfNumber : undefined);
+  const take = resolving(out, mapping, directory, spec, run.job.resource === 'contract' ? rowOfNumber : undefined);
   let done = 0;
   await filling(out, async () => {
     for await (const rows of storedRows(run.folder.staged)) {
@@ -132,12 +134,14 @@ function resolving(
   out: RowWriter,
   mapping: Mapping,
   directory: Directory,
+  spec: ResourceSpec,
   rowOfNumber?: ReadonlyMap<string, number>,
 ): { add(row: StagedRow): void; facts(): Facts } {
   const { key, columnOf } = mapping;
   const { textOf } = out;
   const nameless = !looksUp(mapping);
   const resolve = makeResolver({ directory, key, columnOf, textOf, nameless, ...(rowOfNumber ? { rowOfNumber } : {}) });
+  const print = fingerprints(spec, mapping.fields);
   const keys = new Map<string, readonly string[]>();
   const after = new Map<number, number>();
   let keyless = 0;
@@ -151,7 +155,7 @@ function resolving(
       if (row.key === '') keyless++;
       else addKey(keys, row.key, keySpelling(row.set, key));
       if (row.after) after.set(row.ref.row, row.after.row);
-      out.write(row);
+      out.write(row, print && decidedByValues(row) ? print.ofRow(row.set) : undefined);
     },
     facts() {
       const depth = depths(after);
@@ -160,6 +164,11 @@ function resolving(
       return { keys, keyless, depth, waves, counts };
     },
   };
+}
+
+/** Whether what becomes of a row depends on nothing but what it and its record hold. */
+function decidedByValues({ key, issues, duplicateOf, after }: ResolvedRow): boolean {
+  return key !== '' && duplicateOf === undefined && !after && !issues.some(({ severity }) => severity === 'error');
 }
 
 function addKey(keys: Map<string, readonly string[]>, key: string, spelling: string): void {

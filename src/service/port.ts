@@ -103,10 +103,15 @@ export interface Service {
 
 /** Records kept on disk with their keys in memory; what a mirror or look-ups found. */
 export interface Snapshot {
-  /** Adds or replaces a record under its id and key. `text`: its JSON on one line, where the caller has it. */
-  add(id: number, record: Json, key: string, readAt: number, text?: string): Promise<void>;
+  /**
+   * Adds or replaces a record under its id and key. `text`: its JSON on one line, where the caller has it. `fingerprint`:
+   * of what it holds, NaN where there is none.
+   */
+  add(id: number, record: Json, key: string, readAt: number, text?: string, fingerprint?: number): Promise<void>;
   /** Ids of the records with this key, ascending. */
   ids(key: string): readonly number[];
+  /** As it was added; NaN where it was not. */
+  fingerprint(id: number): number;
   get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;
   readonly size: number;
   close(): Promise<void>;

@@ -10,6 +10,7 @@ const AHEAD_BYTES = 256 * 1024;
 /** A record that begins no farther behind the one before is asked for in order. */
 const NEAR_BYTES = 32 * 1024;
 const [TAB, COMMA] = [9, 44];
+const NONE: readonly number[] = [];
 
 /**
  * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stand only where each record is
@@ -22,6 +23,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   const offsets: number[] = [];
   const lengths: number[] = [];
   const keys: string[] = [];
+  const prints: number[] = [];
   const byKey = new Map<string, number | number[]>();
   let written = 0;
   let end = 0;
@@ -29,7 +31,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   let pendingSize = 0;
   let writing: Promise<void> = Promise.resolve();
 
-  function place(id: number, key: string, offset: number, length: number): void {
+  function place(id: number, key: string, offset: number, length: number, print: number): void {
     const known = slots.get(id);
     const slot = known ?? offsets.length;
     if (known === undefined) slots.set(id, slot);
@@ -38,6 +40,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
     offsets[slot] = offset;
     lengths[slot] = length;
     keys[slot] = key;
+    prints[slot] = print;
   }
 
   function link(key: string, id: number): void {
@@ -95,7 +98,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
     if (tab < 0) return;
     try {
       const [id, , key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
-      if (typeof id === 'number' && typeof key === 'string') place(id, key, offset, line.length);
+      if (typeof id === 'number' && typeof key === 'string') place(id, key, offset, line.length, Number.NaN);
     } catch {
       // A damaged line is no record: it will be read from the service again.
     }
@@ -125,17 +128,23 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   const nothing = Promise.resolve();
 
   return {
-    add(id, record, key, readAt, text = stringifyBody(record)) {
+    add(id, record, key, readAt, text = stringifyBody(record), fingerprint = Number.NaN) {
       const line = `${id},${readAt},${JSON.stringify(key)}\t${text}\n`;
       const length = Buffer.byteLength(line);
-      place(id, key, end, length - 1);
+      place(id, key, end, length - 1, fingerprint);
       end += length;
       pending.push(line);
       pendingSize += line.length;
       return pendingSize < FLUSH_CHARACTERS ? nothing : flush();
     },
     ids(key) {
-      return [byKey.get(key) ?? []].flat().sort((a, b) => a - b);
+      const found = byKey.get(key);
+      if (found === undefined) return NONE;
+      return typeof found === 'number' ? [found] : [...found].sort((a, b) => a - b);
+    },
+    fingerprint(id) {
+      const slot = slots.get(id);
+      return slot === undefined ? Number.NaN : prints[slot]!;
     },
     async get(id) {
       const slot = slots.get(id);

@@ -72,6 +72,7 @@ function memory(): Snapshot {
   return {
     add: async (id, _, key) => void ids.set(key, [...(ids.get(key) ?? []), id]),
     ids: (key) => ids.get(key) ?? [],
+    fingerprint: () => Number.NaN,
     get: async () => undefined,
     get size() {
       return ids.size;

@@ -74,7 +74,7 @@ export async function compareRecords(
       } else {
         if (controls.length < PAGE_SIZE) controls.push(record);
         match.onRecord?.(record);
-        await snapshot.add(id, record, key, readAt, text);
+        await snapshot.add(id, record, key, readAt, text, match.fingerprint?.(record));
       }
     }
   }

@@ -24,7 +24,7 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
     const key = recordKey(record, match);
     if (!keys.has(key) && !(await snapshot.get(id))) continue;
     match.onRecord?.(record);
-    await snapshot.add(id, record, key, readAt);
+    await snapshot.add(id, record, key, readAt, undefined, match.fingerprint?.(record));
   }
   if (!seen) await lookForCreated(matched, controls, mirror, planned);
   const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;

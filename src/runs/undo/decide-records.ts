@@ -225,6 +225,7 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
         const id = ids.get(key);
         return id === undefined ? [] : snapshot.ids(String(id));
       },
+      fingerprint: (id) => snapshot.fingerprint(id),
       get: (id) => snapshot.get(id),
       get size() {
         return snapshot.size;
