@@ -98,14 +98,17 @@ function isPlainDate(text: string): boolean {
 
 function certainAmount(raw: unknown): Decimal | undefined {
   if (raw instanceof Decimal) return raw;
-  if (typeof raw === 'number') return Decimal.parse(String(raw));
-  if (typeof raw !== 'string') return undefined;
-  if (PLAIN_AMOUNT.test(raw)) return Decimal.parse(raw);
-  return decimalSignOf(raw) === 'either' ? undefined : readAmount(raw);
+  const text = typeof raw === 'number' ? String(raw) : raw;
+  if (typeof text !== 'string') return undefined;
+  if (CANONICAL_AMOUNT.test(text)) return Decimal.canonical(text);
+  if (typeof raw === 'number' || PLAIN_AMOUNT.test(text)) return Decimal.parse(text);
+  return decimalSignOf(text) === 'either' ? undefined : readAmount(text);
 }
 
 /** No thousands: a comma has no part in it. */
 const PLAIN_AMOUNT = /^-?\d+(?:\.\d\d?)?$/;
+/** The same as the text of a Decimal. */
+const CANONICAL_AMOUNT = /^(?:0|[1-9]\d*)(?:\.\d?[1-9])?$/;
 
 function certainReference(raw: unknown): Value | undefined {
   const id = isObject(raw) ? recordId(raw['id']) : undefined;

@@ -1,4 +1,4 @@
-import { readRecord } from '../resources/read.js';
+import { readFields } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
 import { askFilter, type Filter, trustFilter } from './filter.js';
@@ -102,10 +102,15 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   return mirror(answered === 'dear' ? 'the filter finds much that was not asked for: ' : doubted);
 }
 
+function areFound(keys: Keys, snapshot: Snapshot): boolean {
+  for (const key of keys.keys()) if (!snapshot.has(key)) return false;
+  return true;
+}
+
 /** Reads the list so that a key which was not found does not exist. Returns how, in words. */
 async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {
   const { how, certified, confirm } = await readList(keys, first, options);
-  if (![...keys.keys()].some((key) => options.snapshot.ids(key).length === 0)) return how;
+  if (areFound(keys, options.snapshot)) return how;
   // A key that was not found may be created: what the reading may have missed is asked for, or read over.
   if (certified && (await confirm())) return how;
   const asked = await lookAgain(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
@@ -150,7 +155,8 @@ export async function lookAgain(
   most = Math.ceil(first.count / PAGE_SIZE / 20),
 ): Promise<boolean> {
   const filter = filterFor(options);
-  const missing = new Map([...keys].filter(([key]) => options.snapshot.ids(key).length === 0));
+  const missing = new Map<string, readonly string[]>();
+  for (const [key, spellings] of keys) if (!options.snapshot.has(key)) missing.set(key, spellings);
   if (missing.size === 0 || first.count === 0) return true;
   if (!filter || (first.count <= PAGE_SIZE && most !== Number.POSITIVE_INFINITY)) return false;
   let values = valuesOf(missing, filter, options);
@@ -172,22 +178,10 @@ export function isProbed(filter: Filter): boolean {
 }
 
 /** The key of a record of the service, compared like the keys of the file. */
-export function recordKey(record: Json, options: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>): string {
-  const { fields } = readRecord(keySpec(options), record, options.lexicon);
-  const id = options.key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
-  return keyOf({ ...fields, ...id }, options.key);
-}
-
-const keySpecs = new WeakMap<ResourceSpec, { key: string; spec: ResourceSpec }>();
-
-/** Only the key's fields: a mirror reads many records of which few are wanted. */
-function keySpec(options: Pick<MatchOptions, 'spec' | 'key'>): ResourceSpec {
-  const key = options.key.join('\n');
-  const cached = keySpecs.get(options.spec);
-  if (cached?.key === key) return cached.spec;
-  const spec = { ...options.spec, fields: options.spec.fields.filter((field) => options.key.includes(field.name)) };
-  keySpecs.set(options.spec, { key, spec });
-  return spec;
+export function recordKey(record: Json, { spec, key, lexicon }: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>): string {
+  const fields = readFields(spec, key, record, lexicon);
+  const id = key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
+  return keyOf({ ...fields, ...id }, key);
 }
 
 async function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): Promise<void> {

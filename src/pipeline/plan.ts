@@ -92,8 +92,8 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
 export function planByFingerprint(head: RowHead, options: PlanOptions): Change | undefined {
   const { snapshot, job, columnOf } = options;
   if (head.fingerprint === undefined || job.match.existing !== 'update') return undefined;
-  const [id, ...others] = snapshot.ids(head.key);
-  if (id === undefined || others.length > 0 || snapshot.fingerprint(id) !== head.fingerprint) return undefined;
+  const id = snapshot.like(head.key, head.fingerprint);
+  if (id === undefined) return undefined;
   const issues = head.issues.map((issue) => withColumn(issue, columnOf));
   return { ref: head.ref, key: keyText(head.key), kind: 'unchanged', id, issues };
 }

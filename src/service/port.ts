@@ -110,8 +110,10 @@ export interface Snapshot {
   add(id: number, record: Json, key: string, readAt: number, text?: string, fingerprint?: number): Promise<void>;
   /** Ids of the records with this key, ascending. */
   ids(key: string): readonly number[];
-  /** As it was added; NaN where it was not. */
-  fingerprint(id: number): number;
+  /** Whether a record has this key. */
+  has(key: string): boolean;
+  /** The id of the only record with this key, if it was added with this fingerprint. */
+  like(key: string, fingerprint: number): number | undefined;
   get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;
   readonly size: number;
   close(): Promise<void>;

@@ -142,9 +142,11 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
       if (found === undefined) return NONE;
       return typeof found === 'number' ? [found] : [...found].sort((a, b) => a - b);
     },
-    fingerprint(id) {
-      const slot = slots.get(id);
-      return slot === undefined ? Number.NaN : prints[slot]!;
+    has: (key) => byKey.has(key),
+    like(key, fingerprint) {
+      const id = byKey.get(key);
+      const slot = typeof id === 'number' ? slots.get(id) : undefined;
+      return slot !== undefined && prints[slot] === fingerprint ? (id as number) : undefined;
     },
     async get(id) {
       const slot = slots.get(id);

@@ -37,7 +37,8 @@ async function decided({ spec, fields, set, record, remembered, habits = {}, row
   const snapshot: Snapshot = {
     add: async () => undefined,
     ids: () => [Number(record['id'])],
-    fingerprint: () => print?.ofRecord(record) ?? Number.NaN,
+    has: () => true,
+    like: (_, fingerprint) => (print?.ofRecord(record) === fingerprint ? Number(record['id']) : undefined),
     get: async () => ({ record, readAt: 1 }),
     size: 1,
     close: async () => undefined,

@@ -72,7 +72,8 @@ function memory(): Snapshot {
   return {
     add: async (id, _, key) => void ids.set(key, [...(ids.get(key) ?? []), id]),
     ids: (key) => ids.get(key) ?? [],
-    fingerprint: () => Number.NaN,
+    has: (key) => ids.has(key),
+    like: () => undefined,
     get: async () => undefined,
     get size() {
       return ids.size;

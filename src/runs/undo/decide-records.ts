@@ -225,7 +225,12 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
         const id = ids.get(key);
         return id === undefined ? [] : snapshot.ids(String(id));
       },
-      fingerprint: (id) => snapshot.fingerprint(id),
+      has(key) {
+        const id = ids.get(key);
+        return id !== undefined && snapshot.has(String(id));
+      },
+      // What is put back is looked at field by field.
+      like: () => undefined,
       get: (id) => snapshot.get(id),
       get size() {
         return snapshot.size;
