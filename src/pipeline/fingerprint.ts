@@ -30,17 +30,15 @@ export interface Fingerprints {
 /** `fields`: all that a row may set. Undefined where reads do not show each of them in a place of its own. */
 export function fingerprints(spec: ResourceSpec, fields: readonly string[]): Fingerprints | undefined {
   const readers = fieldReaders(spec);
-  // By its id a record is met: what a row sets there is no value.
-  const compared = fields.filter((field) => field !== 'id');
-  const shown = compared.map((field) => readers.get(field));
+  const shown = fields.map((field) => readers.get(field));
   if (!shown.every((reader): reader is FieldReader => reader?.field.read !== undefined)) return undefined;
   const columns = shown.map((reader) => ({ ...reader, narrow: isNarrowEnum(reader.field) }));
   const mark = new Mark();
   return {
     ofRow(set) {
       mark.begin();
-      for (let at = 0; at < compared.length; at++) {
-        const value = set[compared[at]!];
+      for (let at = 0; at < fields.length; at++) {
+        const value = set[fields[at]!];
         if (value !== undefined && !isEmpty(value)) mark.value(at, value);
       }
       return mark.end();

@@ -2,6 +2,7 @@ import { readFields } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
 import { askFilter, type Filter, trustFilter } from './filter.js';
+import type { FingerprintSet } from './fingerprint-set.js';
 import { type Keys, keyOf, keyParts } from './key.js';
 import { filterRequests, listRequests, NOTHING_PROBED, PAGE_SIZE, probeAndFilter } from './match-cost.js';
 import { probes, probeValues, probeWhileCheap, textsOf } from './probe-values.js';
@@ -27,6 +28,8 @@ export interface MatchOptions {
   readonly onRecord?: (record: Json) => void;
   /** Of what a record holds in the fields that rows may set; absent where that is not to be had. */
   readonly fingerprint?: (record: Json) => number;
+  /** Fingerprints of rows: nobody asks for a record that has one of them. */
+  readonly ofRows?: Pick<FingerprintSet, 'has'>;
   readonly now: () => number;
 }
 
@@ -178,7 +181,10 @@ export function isProbed(filter: Filter): boolean {
 }
 
 /** The key of a record of the service, compared like the keys of the file. */
-export function recordKey(record: Json, { spec, key, lexicon }: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>): string {
+export function recordKey(
+  record: Json,
+  { spec, key, lexicon }: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>,
+): string {
   const fields = readFields(spec, key, record, lexicon);
   const id = key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
   return keyOf({ ...fields, ...id }, key);
@@ -189,9 +195,28 @@ async function keep(records: readonly Json[], keys: Keys, readAt: number, option
     if (typeof record['id'] !== 'number') continue;
     const key = recordKey(record, options);
     if (key === '' || !keys.has(key)) continue;
-    options.onRecord?.(record);
-    await options.snapshot.add(record['id'], record, key, readAt, undefined, options.fingerprint?.(record));
+    await keepRecord({ id: record['id'], record, key, readAt }, options);
   }
+}
+
+/** Puts a record that a row means into the snapshot, whole where its row may change it. */
+export function keepRecord(
+  { id, record, key, readAt, text }: KeptRecord,
+  { onRecord, fingerprint, ofRows, snapshot }: Pick<MatchOptions, 'onRecord' | 'fingerprint' | 'ofRows' | 'snapshot'>,
+): void | Promise<void> {
+  onRecord?.(record);
+  const print = fingerprint?.(record) ?? Number.NaN;
+  if (ofRows?.has(print)) snapshot.note(id, key, print);
+  else return snapshot.add(id, record, key, readAt, text, print);
+}
+
+interface KeptRecord {
+  readonly id: number;
+  readonly record: Json;
+  readonly key: string;
+  readonly readAt: number;
+  /** Its JSON on one line, where that is at hand. */
+  readonly text?: string;
 }
 
 async function byId(keys: Keys, options: MatchOptions): Promise<string> {
@@ -199,8 +224,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
   await inWaves([...keys.keys()], async (key) => {
     const record = await options.service.get(resource, Number(key));
     if (!record) return;
-    options.onRecord?.(record);
-    await options.snapshot.add(Number(key), record, key, options.now(), undefined, options.fingerprint?.(record));
+    await keepRecord({ id: Number(key), record, key, readAt: options.now() }, options);
   });
   return `read ${keys.size === 1 ? 'the one id' : `each of ${number(keys.size)} ids`}`;
 }

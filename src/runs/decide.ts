@@ -35,5 +35,7 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
   const intent = run.past.open.get(row.ref.row);
   const change = intent ? adopt(row, intent, matched) : planRow(row, matched.options);
   const { planned } = run;
-  return planned ? Promise.resolve(change).then((one) => heldToPlan(one, planned, matched.snapshot)) : change;
+  if (!planned) return change;
+  const held = (one: Change) => heldToPlan(one, planned, matched.snapshot);
+  return change instanceof Promise ? change.then(held) : held(change);
 }

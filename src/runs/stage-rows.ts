@@ -7,6 +7,7 @@ import { compileCompare } from '../pipeline/authority.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { type Directory, loadDirectory } from '../pipeline/directory.js';
 import { fingerprints } from '../pipeline/fingerprint.js';
+import { type FingerprintSet, fingerprintSet } from '../pipeline/fingerprint-set.js';
 import { type Keys, keySpelling } from '../pipeline/key.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
@@ -41,6 +42,8 @@ export interface Facts {
   /** One more than the greatest depth. */
   readonly waves: number;
   readonly counts: PlanCounts;
+  /** Of the rows that are unchanged where a record has the same. */
+  readonly fingerprints: Pick<FingerprintSet, 'has'>;
 }
 
 export interface Resolved extends Staged, Facts {
@@ -146,6 +149,7 @@ function resolving(
   const after = new Map<number, number>();
   let keyless = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
+  const ofRows = fingerprintSet();
   return {
     add(staged) {
       const row = resolve(staged);
@@ -155,13 +159,15 @@ function resolving(
       if (row.key === '') keyless++;
       else addKey(keys, row.key, keySpelling(row.set, key));
       if (row.after) after.set(row.ref.row, row.after.row);
-      out.write(row, print && decidedByValues(row) ? print.ofRow(row.set) : undefined);
+      const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;
+      if (fingerprint !== undefined) ofRows.add(fingerprint);
+      out.write(row, fingerprint);
     },
     facts() {
       const depth = depths(after);
       let waves = 1;
       for (const level of depth.values()) waves = Math.max(waves, level + 1);
-      return { keys, keyless, depth, waves, counts };
+      return { keys, keyless, depth, waves, counts, fingerprints: ofRows };
     },
   };
 }

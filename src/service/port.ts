@@ -110,6 +110,10 @@ export interface Snapshot {
   add(id: number, record: Json, key: string, readAt: number, text?: string, fingerprint?: number): Promise<void>;
   /** Ids of the records with this key, ascending. */
   ids(key: string): readonly number[];
+  /** Notes a record that nobody is likely to ask for: it is kept nowhere, and read from the service where somebody does. */
+  note(id: number, key: string, fingerprint: number): void;
+  /** Whether there is a record with this id. */
+  holds(id: number): boolean;
   /** Whether a record has this key. */
   has(key: string): boolean;
   /** The id of the only record with this key, if it was added with this fingerprint. */

@@ -11,13 +11,18 @@ const AHEAD_BYTES = 256 * 1024;
 const NEAR_BYTES = 32 * 1024;
 const [TAB, COMMA] = [9, 44];
 const NONE: readonly number[] = [];
+/** The length of a record that is not in the file; no line is as short. */
+const NOTED = 0;
+
+/** Reads a record that was noted alone. */
+export type ReadNoted = (id: number) => ReturnType<Snapshot['get']>;
 
 /**
  * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stand only where each record is
  * and its key, about 200 bytes a record. A later line replaces an earlier one; a torn last line is cut off at opening.
  * The key '' is no key: nothing is found under it.
  */
-export async function openSnapshot(path: string): Promise<Snapshot> {
+export async function openSnapshot(path: string, readNoted: ReadNoted = async () => undefined): Promise<Snapshot> {
   const file = await open(path, 'a+');
   const slots = new Map<number, number>();
   const offsets: number[] = [];
@@ -137,6 +142,8 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
       pendingSize += line.length;
       return pendingSize < FLUSH_CHARACTERS ? nothing : flush();
     },
+    note: (id, key, fingerprint) => place(id, key, 0, NOTED, fingerprint),
+    holds: (id) => slots.has(id),
     ids(key) {
       const found = byKey.get(key);
       if (found === undefined) return NONE;
@@ -153,6 +160,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
       if (slot === undefined) return undefined;
       const offset = offsets[slot] as number;
       const length = lengths[slot] as number;
+      if (length === NOTED) return readNoted(id);
       if (offset + length > written) await flush();
       const bytes = await bytesAt(offset, length);
       const tab = bytes.indexOf(TAB);

@@ -2,7 +2,7 @@ import { RunError } from '../../model/error.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/filter.js';
 import { keyText } from '../../pipeline/key.js';
-import { lookAgain, type MatchOptions, recordKey } from '../../pipeline/match.js';
+import { keepRecord, lookAgain, type MatchOptions, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mirror } from '../../service/mirror-port.js';
@@ -73,8 +73,8 @@ export async function compareRecords(
         if (strangers.length <= MOST_HELD) strangers.push({ id, key, record });
       } else {
         if (controls.length < PAGE_SIZE) controls.push(record);
-        match.onRecord?.(record);
-        await snapshot.add(id, record, key, readAt, text, match.fingerprint?.(record));
+        const kept = keepRecord({ id, record, key, readAt, text }, match);
+        if (kept) await kept;
       }
     }
   }

@@ -221,6 +221,8 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
     },
     snapshot: {
       add: (...given) => snapshot.add(...given),
+      note: (...given) => snapshot.note(...given),
+      holds: (id) => snapshot.holds(id),
       ids(key) {
         const id = ids.get(key);
         return id === undefined ? [] : snapshot.ids(String(id));
