@@ -6,16 +6,33 @@ import { setMaker } from './set-maker.js';
 import type { StagedRow, StagedValue } from './staged.js';
 
 /**
- * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, [value, …]]`, the values in the order of the
- * fields that the file names once: `sheet` and `more` are 0 where there is nothing to say, a Decimal is `["12.50"]` so that
- * it comes back as one, `[]` a field that the row does not set, `{"t":[…]}` a list of texts.
+ * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, fingerprint<tab>, [value, …]]`, the values in the
+ * order of the fields that the file names once: `sheet` and `more` are 0 where there is nothing to say, a Decimal is
+ * `["12.50"]` so that it comes back as one, `[]` a field that the row does not set, `{"t":[…]}` a list of texts. No text
+ * holds a tab as it is: what stands before it can be read alone.
  */
 export interface RowCodec {
   /** The values of a row as one text, the same for rows that set the same. */
   textOf(set: StagedRow['set']): string;
-  /** The row as a line, its end included. */
-  encode(row: StoredRow): string;
+  /** The row as a line, its end included. `fingerprint`: of what it sets, where that is all there is to decide by. */
+  encode(row: StoredRow, fingerprint?: number): string;
   decode(line: readonly unknown[]): ResolvedRow;
+}
+
+/** What stands in a line before the values. */
+export interface RowHead extends Pick<ResolvedRow, 'ref' | 'key' | 'issues'> {
+  /** Undefined where the row has none. */
+  readonly fingerprint: number | undefined;
+}
+
+export function decodeHead(line: readonly unknown[]): RowHead {
+  const [row, sheet, key, more, fingerprint] = line as [number, string | 0, string, More | 0, number | -1];
+  return {
+    ref: sheet === 0 ? { row } : { sheet, row },
+    key,
+    issues: (more !== 0 && more.issues) || NO_ISSUES,
+    fingerprint: fingerprint === NO_FINGERPRINT ? undefined : fingerprint,
+  };
 }
 
 /** A row of either stage; what is only staged has no key yet. */
@@ -26,6 +43,8 @@ interface More extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' 
   readonly set?: Readonly<Record<string, unknown>>;
 }
 
+/** No fingerprint is less than 0. */
+const NO_FINGERPRINT = -1;
 const NO_ISSUES: readonly Issue[] = [];
 const ABSENT: readonly never[] = [];
 
@@ -72,13 +91,13 @@ export function rowCodec(fields: readonly string[]): RowCodec {
 
   return {
     textOf,
-    encode(row) {
+    encode(row, fingerprint = NO_FINGERPRINT) {
       const { sheet } = row.ref;
       const more = moreOf(row);
-      return `[${row.ref.row},${sheet === undefined ? 0 : JSON.stringify(sheet)},${JSON.stringify(row.key ?? '')},${more ? JSON.stringify(more) : 0},${textOf(row.set)}]\n`;
+      return `[${row.ref.row},${sheet === undefined ? 0 : JSON.stringify(sheet)},${JSON.stringify(row.key ?? '')},${more ? JSON.stringify(more) : 0},${fingerprint}\t,${textOf(row.set)}]\n`;
     },
     decode(line) {
-      const [row, sheet, key, more, values] = line as [number, string | 0, string, More | 0, unknown[]];
+      const [row, sheet, key, more, , values] = line as [number, string | 0, string, More | 0, number, unknown[]];
       const ref = sheet === 0 ? { row } : { sheet, row };
       if (more === 0) return { ref, key, set: setOf(values), issues: NO_ISSUES };
       const { set, issues = NO_ISSUES, ...rest } = more;

@@ -1,7 +1,8 @@
-import { readRecord } from '../resources/read.js';
+import { readFields } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
 import { askFilter, type Filter, trustFilter } from './filter.js';
+import type { FingerprintSet } from './fingerprint-set.js';
 import { type Keys, keyOf, keyParts } from './key.js';
 import { filterRequests, listRequests, NOTHING_PROBED, PAGE_SIZE, probeAndFilter } from './match-cost.js';
 import { probes, probeValues, probeWhileCheap, textsOf } from './probe-values.js';
@@ -25,6 +26,10 @@ export interface MatchOptions {
   readonly readAll: ReadAll;
   /** Sees every record that is kept. */
   readonly onRecord?: (record: Json) => void;
+  /** Of what a record holds in the fields that rows may set; absent where that is not to be had. */
+  readonly fingerprint?: (record: Json) => number;
+  /** Fingerprints of rows: nobody asks for a record that has one of them. */
+  readonly ofRows?: Pick<FingerprintSet, 'has'>;
   readonly now: () => number;
 }
 
@@ -100,10 +105,15 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   return mirror(answered === 'dear' ? 'the filter finds much that was not asked for: ' : doubted);
 }
 
+function areFound(keys: Keys, snapshot: Snapshot): boolean {
+  for (const key of keys.keys()) if (!snapshot.has(key)) return false;
+  return true;
+}
+
 /** Reads the list so that a key which was not found does not exist. Returns how, in words. */
 async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {
   const { how, certified, confirm } = await readList(keys, first, options);
-  if (!isAnyMissing(keys, options)) return how;
+  if (areFound(keys, options.snapshot)) return how;
   // A key that was not found may be created: what the reading may have missed is asked for, or read over.
   if (certified && (await confirm())) return how;
   const asked = await lookAgain(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
@@ -112,11 +122,6 @@ async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promis
     backward: true,
   });
   return `${how}; then once more from its end, because it moved`;
-}
-
-function isAnyMissing(keys: Keys, { snapshot }: MatchOptions): boolean {
-  for (const key of keys.keys()) if (snapshot.ids(key).length === 0) return true;
-  return false;
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');
@@ -155,7 +160,7 @@ export async function lookAgain(
   if (first.count === 0) return true;
   const filter = filterFor(options);
   const missing = new Map<string, readonly string[]>();
-  for (const [key, spellings] of keys) if (options.snapshot.ids(key).length === 0) missing.set(key, spellings);
+  for (const [key, spellings] of keys) if (!options.snapshot.has(key)) missing.set(key, spellings);
   if (missing.size === 0) return true;
   if (!filter || (first.count <= PAGE_SIZE && most !== Number.POSITIVE_INFINITY)) return false;
   let values = valuesOf(missing, filter, options);
@@ -177,22 +182,13 @@ export function isProbed(filter: Filter): boolean {
 }
 
 /** The key of a record of the service, compared like the keys of the file. */
-export function recordKey(record: Json, options: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>): string {
-  const { fields } = readRecord(keySpec(options), record, options.lexicon);
-  const id = options.key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
-  return keyOf({ ...fields, ...id }, options.key);
-}
-
-const keySpecs = new WeakMap<ResourceSpec, { key: string; spec: ResourceSpec }>();
-
-/** Only the key's fields: a mirror reads many records of which few are wanted. */
-function keySpec(options: Pick<MatchOptions, 'spec' | 'key'>): ResourceSpec {
-  const key = options.key.join('\n');
-  const cached = keySpecs.get(options.spec);
-  if (cached?.key === key) return cached.spec;
-  const spec = { ...options.spec, fields: options.spec.fields.filter((field) => options.key.includes(field.name)) };
-  keySpecs.set(options.spec, { key, spec });
-  return spec;
+export function recordKey(
+  record: Json,
+  { spec, key, lexicon }: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>,
+): string {
+  const fields = readFields(spec, key, record, lexicon);
+  const id = key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
+  return keyOf({ ...fields, ...id }, key);
 }
 
 async function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): Promise<void> {
@@ -200,9 +196,28 @@ async function keep(records: readonly Json[], keys: Keys, readAt: number, option
     if (typeof record['id'] !== 'number') continue;
     const key = recordKey(record, options);
     if (key === '' || !keys.has(key)) continue;
-    options.onRecord?.(record);
-    await options.snapshot.add(record['id'], record, key, readAt);
+    await keepRecord({ id: record['id'], record, key, readAt }, options);
   }
+}
+
+/** Puts a record that a row means into the snapshot, whole where its row may change it. */
+export function keepRecord(
+  { id, record, key, readAt, text }: KeptRecord,
+  { onRecord, fingerprint, ofRows, snapshot }: Pick<MatchOptions, 'onRecord' | 'fingerprint' | 'ofRows' | 'snapshot'>,
+): void | Promise<void> {
+  onRecord?.(record);
+  const print = fingerprint?.(record) ?? Number.NaN;
+  if (ofRows?.has(print)) snapshot.note(id, key, print);
+  else return snapshot.add(id, record, key, readAt, text, print);
+}
+
+interface KeptRecord {
+  readonly id: number;
+  readonly record: Json;
+  readonly key: string;
+  readonly readAt: number;
+  /** Its JSON on one line, where that is at hand. */
+  readonly text?: string;
 }
 
 async function byId(keys: Keys, options: MatchOptions): Promise<string> {
@@ -210,8 +225,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
   await inWaves([...keys.keys()], async (key) => {
     const record = await options.service.get(resource, Number(key));
     if (!record) return;
-    options.onRecord?.(record);
-    await options.snapshot.add(Number(key), record, key, options.now());
+    await keepRecord({ id: Number(key), record, key, readAt: options.now() }, options);
   });
   return `read ${keys.size === 1 ? 'the one id' : `each of ${number(keys.size)} ids`}`;
 }

@@ -5,6 +5,7 @@ import { type Fields, isEmpty } from '../model/value.js';
 import { checkRecord } from '../resources/rules.js';
 import { lostOnCreate } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
+import type { RowHead } from './codec.js';
 import { keyText } from './key.js';
 import { lastWritten } from './memory.js';
 import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, severalTemplates } from './merge.js';
@@ -82,6 +83,19 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
   if (options.job.match.existing === 'fail')
     return settle('invalid', [...row.issues, recordExists(key, id, options)], { id });
   return planUpdate(row, key, id, options, settle);
+}
+
+/**
+ * The same for most rows of a file that was imported before, without a look at their values: undefined unless the row meets
+ * one record, and both have the same fingerprint. Then `planRow` would come to just this.
+ */
+export function planByFingerprint(head: RowHead, options: PlanOptions): Change | undefined {
+  const { snapshot, job, columnOf } = options;
+  if (head.fingerprint === undefined || job.match.existing !== 'update') return undefined;
+  const id = snapshot.like(head.key, head.fingerprint);
+  if (id === undefined) return undefined;
+  const issues = head.issues.map((issue) => withColumn(issue, columnOf));
+  return { ref: head.ref, key: keyText(head.key), kind: 'unchanged', id, issues };
 }
 
 /** A customer that an earlier run created by a request whose answer told no id: it exists, and cannot be updated. */

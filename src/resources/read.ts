@@ -26,20 +26,39 @@ export interface ReadRecord {
  * because then it is no record of this interface at all.
  */
 export function readRecord(spec: ResourceSpec, json: Readonly<Record<string, unknown>>, lexicon: Lexicon): ReadRecord {
-  const id = recordId(json['id']);
-  if (id === undefined) {
-    throw new RunError(
-      'failed',
-      `The service sent a ${spec.name} without an id (id = ${shown(json['id']) || 'nothing'}). ` +
-        'Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
-    );
-  }
+  const id = certainId(spec, json);
   const fields: Record<string, Value> = {};
   const losses: Loss[] = [];
   for (const reader of fieldReaders(spec).values()) readField(reader, json, lexicon, fields, losses);
   readTemplate(json[spec.template.read], lexicon, { fields, losses });
   if (spec.form?.read) readForms(json[spec.form.read], lexicon, { fields, losses });
   return { id, fields, losses, unknown: unknownKeys(spec, json) };
+}
+
+/** Some fields of a record, as `readRecord` reads them. */
+export function readFields(
+  spec: ResourceSpec,
+  names: readonly string[],
+  json: Readonly<Record<string, unknown>>,
+  lexicon: Lexicon,
+): Fields {
+  const readers = fieldReaders(spec);
+  // Custom fields stand together in a place of their own.
+  if (!names.every((name) => readers.has(name))) return readRecord(spec, json, lexicon).fields;
+  certainId(spec, json);
+  const fields: Record<string, Value> = {};
+  for (const name of names) readField(readers.get(name)!, json, lexicon, fields, []);
+  return fields;
+}
+
+function certainId(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): number {
+  const id = recordId(json['id']);
+  if (id !== undefined) return id;
+  throw new RunError(
+    'failed',
+    `The service sent a ${spec.name} without an id (id = ${shown(json['id']) || 'nothing'}). ` +
+      'Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
+  );
 }
 
 /** A field, and where reads show it: the steps of its paths, in the order they are looked at; none where they do not. */

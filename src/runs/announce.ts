@@ -34,7 +34,7 @@ export function announce(run: Run, planned: Omit<PlannedWrites, 'freshMs'> & Par
 export function expectedWrites(run: Run, { keys, keyless, snapshot, counts, spec }: Matched): PlannedWrites {
   const { existing, missing } = run.job.match;
   let found = 0;
-  if (snapshot.size > 0) for (const key of keys.keys()) if (snapshot.ids(key).length > 0) found++;
+  if (snapshot.size > 0) for (const key of keys.keys()) if (snapshot.has(key)) found++;
   const rows = Math.max(0, counts.rows - counts.invalid - run.past.outcomes.size);
   const creates = missing === 'create' ? Math.min(rows, keys.size - found + keyless) : 0;
   const updates = existing === 'update' ? Math.min(rows - creates, found) : 0;

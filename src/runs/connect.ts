@@ -86,7 +86,7 @@ export async function connect(run: Run): Promise<Connection> {
 /** What a run knows of the service and reads from it; names are learned from whatever is read. */
 export async function openSources(
   run: Pick<Run, 'folder' | 'settings' | 'closers'> &
-    Partial<Pick<Run, 'now'>> & { readonly request: { readonly company: number } },
+    Partial<Pick<Run, 'now'>> & { readonly request: { readonly company: number; readonly concurrency?: number } },
   service: Service,
 ): Promise<Pick<Connection, 'known' | 'readAll' | 'lexicon'>> {
   const { settings, request } = run;
@@ -99,6 +99,7 @@ export async function openSources(
       for (const record of records) learnNames(resource, record, known);
     },
     run.now,
+    request.concurrency,
   );
   return { known, readAll, lexicon: runLexicon(known, readAll) };
 }

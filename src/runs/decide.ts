@@ -1,11 +1,27 @@
 import type { Change } from '../model/change.js';
 import { referenceCycle } from '../pipeline/after.js';
-import { planRow } from '../pipeline/plan.js';
+import { planByFingerprint, planRow } from '../pipeline/plan.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import { adopt } from './adopt.js';
 import type { Matched } from './match-rows.js';
 import { heldToPlan } from './planned.js';
+import { storedRows, storedRowsOr } from './row-files.js';
 import type { Run } from './run.js';
+
+/** Rows of one wave that are met, each as what its head alone decides, else the row; some hundred at a time. */
+export function decidedOrRows(
+  wave: number,
+  run: Run,
+  { snapshot, options }: Matched,
+): AsyncGenerator<readonly (Change | ResolvedRow)[]> {
+  const { past, folder } = run;
+  // Rows of later waves refer to others, and where there are no records none is like its row.
+  if (wave > 0 || snapshot.size === 0) return storedRows(folder.resolved);
+  return storedRowsOr(folder.resolved, (head) => {
+    const { row } = head.ref;
+    return past.open.has(row) || past.outcomes.has(row) ? undefined : planByFingerprint(head, options);
+  });
+}
 
 /**
  * Decides about one row, in the light of what an earlier process of the run may have sent for it. At once where no record
@@ -19,5 +35,7 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
   const intent = run.past.open.get(row.ref.row);
   const change = intent ? adopt(row, intent, matched) : planRow(row, matched.options);
   const { planned } = run;
-  return planned ? Promise.resolve(change).then((one) => heldToPlan(one, planned, matched.snapshot)) : change;
+  if (!planned) return change;
+  const held = (one: Change) => heldToPlan(one, planned, matched.snapshot);
+  return change instanceof Promise ? change.then(held) : held(change);
 }

@@ -1,9 +1,10 @@
 import { isEmpty } from '../model/value.js';
+import { fingerprints } from '../pipeline/fingerprint.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
 import type { PlanOptions } from '../pipeline/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import { wait } from '../service/clock.js';
-import type { Snapshot } from '../service/port.js';
+import type { Readable, Snapshot } from '../service/port.js';
 import { openSnapshot } from '../service/snapshot.js';
 import { reached } from '../trace/milestones.js';
 import { learnNames } from './connect.js';
@@ -37,11 +38,16 @@ export interface Matching {
 export async function beginMatching(run: Run, resolved: Resolved): Promise<Matching> {
   const { service, spec, known, lexicon, readAll, mapping } = resolved;
   await waitForOpenRequests(run, resolved);
-  const snapshot = await openSnapshot(run.folder.snapshot);
+  const snapshot = await openSnapshot(run.folder.snapshot, async (id) => {
+    const readAt = run.now();
+    const record = await service.get(spec.name as Readable, id);
+    return record && { record, readAt };
+  });
   run.closers.push(() => snapshot.close());
   let templates = false;
   let forms = false;
   const survey = habitSurvey(spec);
+  const print = fingerprints(spec, mapping.fields);
   const match: MatchOptions = {
     spec,
     key: mapping.key,
@@ -55,6 +61,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
       forms ||= spec.form?.read !== undefined && !isEmpty(record[spec.form.read] as never);
       learnNames(spec.name, record, known);
     },
+    ...(print ? { fingerprint: print.ofRecord, ofRows: resolved.fingerprints } : {}),
     now: run.now,
   };
   run.progress('looking up', run.rows);

@@ -3,12 +3,11 @@ import { parentNotWritten } from '../pipeline/after.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { changesOf } from '../pipeline/merge.js';
 import { reached } from '../trace/milestones.js';
-import { decide } from './decide.js';
+import { decide, decidedOrRows } from './decide.js';
 import type { Matched } from './match-rows.js';
 import { noteSettled, noteUnsent } from './outcomes.js';
 import { planWriter } from './planned.js';
 import type { Run } from './run.js';
-import { resolvedRows } from './stage-rows.js';
 
 /**
  * Plans every row without writing. A dry run notes what would happen; a run with brakes on its plan only counts. The plan is
@@ -51,9 +50,13 @@ async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly
   const planned = new Set<number>();
   const isWritten = (row: number) => planned.has(row) || run.past.ids.get(row) !== undefined;
   for (let wave = 0; wave < matched.waves; wave++) {
-    for await (const rows of resolvedRows(run)) {
+    for await (const rows of decidedOrRows(wave, run, matched)) {
       const changes: Change[] = [];
       for (const row of rows) {
+        if ('kind' in row) {
+          changes.push(row);
+          continue;
+        }
         if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
         const decided = decide(row, run, matched);
         const change = orphaned(decided instanceof Promise ? await decided : decided, isWritten);

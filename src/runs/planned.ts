@@ -29,15 +29,11 @@ const PARENT = 'parent_contract';
  * The write that a change comes to; undefined for a change that sends nothing. That a row refers to the record of another row
  * of the file is no part of the mark: when it was planned that record may not have been there.
  */
-export function plannedWrite(
-  change: Change,
-  snapshot: Pick<Snapshot, 'get'>,
-): PlannedWrite | undefined | Promise<PlannedWrite> {
+export function plannedWrite(change: Change, snapshot: Pick<Snapshot, 'holds'>): PlannedWrite | undefined {
   if (change.kind !== 'create' && change.kind !== 'update') return undefined;
   const parent = change.kind === 'create' ? change.fields[PARENT] : newParent(change.diff);
-  if (!isRef(parent)) return writeOf(change, false);
   // The snapshot has the records that rows of the file mean.
-  return snapshot.get(parent.id).then((record) => writeOf(change, record !== undefined));
+  return writeOf(change, isRef(parent) && snapshot.holds(parent.id));
 }
 
 function newParent(diff: readonly FieldDiff[]): Value | undefined {
@@ -67,7 +63,7 @@ function mark(content: unknown): string {
 /** Writes a plan's file as the rows are planned; it appears complete or not at all. */
 export async function planWriter(
   path: string,
-  snapshot: Pick<Snapshot, 'get'>,
+  snapshot: Pick<Snapshot, 'holds'>,
 ): Promise<{
   /** A promise only where there is something to wait for. */
   add(change: Change): void | Promise<void>;
@@ -77,15 +73,12 @@ export async function planWriter(
   const unfinished = `${path}.tmp`;
   const out = await lineWriter(unfinished, { durable: true });
   let pending = 0;
-  const note = (write: PlannedWrite): void | Promise<void> => {
-    out.write(`${JSON.stringify(write)}\n`);
-    return ++pending % 500 === 0 ? out.drained() : undefined;
-  };
   return {
     add(change) {
       const write = plannedWrite(change, snapshot);
-      if (write instanceof Promise) return write.then(note);
-      return write && note(write);
+      if (!write) return undefined;
+      out.write(`${JSON.stringify(write)}\n`);
+      return ++pending % 500 === 0 ? out.drained() : undefined;
     },
     async close(whole) {
       await out.close();
@@ -114,8 +107,8 @@ export async function readPlan(path: string): Promise<Planned | undefined> {
  * Holds a row against the plan that was made for it: what would now be written otherwise than planned is not written.
  * Contract, section 5 (`conflict`).
  */
-export async function heldToPlan(change: Change, planned: Planned, snapshot: Pick<Snapshot, 'get'>): Promise<Change> {
-  const now = await plannedWrite(change, snapshot);
+export function heldToPlan(change: Change, planned: Planned, snapshot: Pick<Snapshot, 'holds'>): Change {
+  const now = plannedWrite(change, snapshot);
   if (!now) return change;
   const then = planned.get(now.row);
   if (then && then.op === now.op && then.mark === now.mark) return change;

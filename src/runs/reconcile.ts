@@ -120,7 +120,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
   const held = whyHeld(run, nights, resolved, mirror);
-  const found = await foundAgain(nights, compared);
+  const found = foundAgain(nights, compared);
   const absences = countAbsences(
     nights.absent,
     compared.beyond.map(({ id }) => id),
@@ -193,10 +193,8 @@ function say(run: Run, writes: { creates: number; updates: number; orphans: numb
 }
 
 /** Of the records that were absent before: those that rows of the file mean now. */
-async function foundAgain({ absent }: Nights, { matched }: Compared): Promise<readonly number[]> {
-  const found: number[] = [];
-  for (const id of absent.keys()) if (await matched.snapshot.get(id)) found.push(id);
-  return found;
+function foundAgain({ absent }: Nights, { matched }: Compared): readonly number[] {
+  return [...absent.keys()].filter((id) => matched.snapshot.holds(id));
 }
 
 /** Why this run may not conclude that a record is missing from the file. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { diskWords, RunError } from '../model/error.js';
-import { type RowCodec, rowCodec, type StoredRow } from '../pipeline/codec.js';
+import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../pipeline/codec.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import { type Line, lineBlocks } from '../report/line-blocks.js';
 
@@ -71,7 +71,7 @@ export async function* lines(path: string): AsyncGenerator<string> {
 export interface RowWriter extends Omit<LineWriter, 'write'> {
   /** The values of a row as one text; made once for a row that is written next. */
   readonly textOf: RowCodec['textOf'];
-  write(row: StoredRow): void;
+  write(row: StoredRow, fingerprint?: number): void;
 }
 
 export async function rowWriter(path: string, fields: readonly string[] = []): Promise<RowWriter> {
@@ -80,7 +80,7 @@ export async function rowWriter(path: string, fields: readonly string[] = []): P
   out.write(`${JSON.stringify(fields)}\n`);
   return {
     textOf: codec.textOf,
-    write: (row) => out.write(codec.encode(row)),
+    write: (row, fingerprint) => out.write(codec.encode(row, fingerprint)),
     drained: out.drained,
     close: out.close,
   };
@@ -91,15 +91,33 @@ const ROWS_AT_ONCE = 128;
 
 /** The rows of a file, some hundred at a time. */
 export async function* storedRows(path: string): AsyncGenerator<readonly ResolvedRow[]> {
+  for await (const { lines, codec } of storedLines(path)) yield parsedLines(lines).map(codec.decode);
+}
+
+/** The same, each as what `short` makes of its head alone; of a row of which it makes nothing, the row. */
+export async function* storedRowsOr<T>(
+  path: string,
+  short: (head: RowHead) => T | undefined,
+): AsyncGenerator<readonly (T | ResolvedRow)[]> {
+  for await (const { lines, codec } of storedLines(path)) {
+    const made: (T | ResolvedRow | undefined)[] = parsedHeads(lines).map((head) => short(decodeHead(head)));
+    const others = lines.filter((_, at) => made[at] === undefined);
+    const rows = parsedTexts(others.map(({ bytes }) => bytes.toString('utf8')));
+    let next = 0;
+    yield made.map((one) => one ?? codec.decode(rows[next++]!));
+  }
+}
+
+/** Lines of rows, some hundred at a time, without the one that names the fields. Valid until the next. */
+async function* storedLines(
+  path: string,
+): AsyncGenerator<{ readonly lines: readonly Line[]; readonly codec: RowCodec }> {
   let codec: RowCodec | undefined;
   for await (const block of lineBlocks(path, 'The working file', 'error')) {
-    for (let at = 0; at < block.length; at += ROWS_AT_ONCE) {
-      const rows = parsedLines(block.slice(at, at + ROWS_AT_ONCE));
-      const from = codec ? 0 : 1;
-      codec ??= rowCodec(rows[0] as string[]);
-      const decoded = new Array<ResolvedRow>(rows.length - from);
-      for (let i = from; i < rows.length; i++) decoded[i - from] = codec.decode(rows[i]!);
-      if (decoded.length > 0) yield decoded;
+    const from = codec ? 0 : 1;
+    codec ??= rowCodec(parsedLines(block.slice(0, 1))[0] as string[]);
+    for (let at = from; at < block.length; at += ROWS_AT_ONCE) {
+      yield { lines: block.slice(at, at + ROWS_AT_ONCE), codec };
     }
   }
 }
@@ -113,8 +131,17 @@ function parsedLines(lines: readonly Line[]): unknown[][] {
   return JSON.parse(`[${bytes.toString('utf8')}]`) as unknown[][];
 }
 
-const NEWLINE = 10;
-const COMMA = 44;
+/** What stands before the values of each line. */
+function parsedHeads(lines: readonly Line[]): unknown[][] {
+  return parsedTexts(lines.map(({ bytes }) => `${bytes.toString('utf8', 0, bytes.indexOf(TAB))}]`));
+}
+
+/** One JSON text is read sooner than many. */
+function parsedTexts(texts: readonly string[]): unknown[][] {
+  return JSON.parse(`[${texts.join(',')}]`) as unknown[][];
+}
+
+const [TAB, NEWLINE, COMMA] = [9, 10, 44];
 
 function diskFault(path: string, error: unknown): RunError {
   return new RunError(

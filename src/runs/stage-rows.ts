@@ -6,11 +6,14 @@ import { normaliseKey } from '../model/value.js';
 import { compileCompare } from '../pipeline/authority.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { type Directory, loadDirectory } from '../pipeline/directory.js';
+import { fingerprints } from '../pipeline/fingerprint.js';
+import { type FingerprintSet, fingerprintSet } from '../pipeline/fingerprint-set.js';
 import type { Keys } from '../pipeline/key.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
 import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
+import type { ResourceSpec } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
 import { openEditedRows } from './edited-rows.js';
@@ -42,6 +45,8 @@ export interface Facts {
   /** One more than the greatest depth. */
   readonly waves: number;
   readonly counts: PlanCounts;
+  /** Of the rows that are unchanged where a record has the same. */
+  readonly fingerprints: Pick<FingerprintSet, 'has'>;
 }
 
 export interface Resolved extends Staged, Facts {
@@ -71,7 +76,9 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
   const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
-  const take = atOnce ? resolving(out, openKeys(run), mapping, await directoryOf(names, connection)) : undefined;
+  const take = atOnce
+    ? resolving(out, openKeys(run), mapping, await directoryOf(names, connection), connection.spec)
+    : undefined;
   run.rows = 0;
   await filling(out, async () => {
     const edited = await openEditedRows(run, input, mapping);
@@ -115,10 +122,10 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
   return { ...staged, ...facts, directory };
 }
 
-async function lookUpNames(run: Run, { mapping, rowOfNumber }: Staged, directory: Directory): Promise<Facts> {
+async function lookUpNames(run: Run, { mapping, rowOfNumber, spec }: Staged, directory: Directory): Promise<Facts> {
   const out = await rowWriter(run.folder.resolved, mapping.fields);
   const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
-  const take = resolving(out, openKeys(run), mapping, directory, parents);
+  const take = resolving(out, openKeys(run), mapping, directory, spec, parents);
   let done = 0;
   await filling(out, async () => {
     for await (const rows of storedRows(run.folder.staged)) {
@@ -143,6 +150,7 @@ function resolving(
   keys: KeyBook,
   mapping: Mapping,
   directory: Directory,
+  spec: ResourceSpec,
   rowOfNumber?: ReadonlyMap<string, number>,
 ): { add(row: StagedRow): void; facts(): Facts } {
   const { key, columnOf } = mapping;
@@ -151,9 +159,11 @@ function resolving(
   const parents = rowOfNumber ? { rowOfNumber } : {};
   // Also of faulty rows: which rules they break depends on whether their record exists.
   const resolve = makeResolver({ directory, key, columnOf, textOf, nameless, firstRows: keys, ...parents });
+  const print = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
   let keyless = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
+  const ofRows = fingerprintSet();
   return {
     add(staged) {
       const row = resolve(staged);
@@ -161,15 +171,22 @@ function resolving(
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
       if (row.key === '') keyless++;
       if (row.after) after.set(row.ref.row, row.after.row);
-      out.write(row);
+      const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;
+      if (fingerprint !== undefined) ofRows.add(fingerprint);
+      out.write(row, fingerprint);
     },
     facts() {
       const depth = depths(after);
       let waves = 1;
       for (const level of depth.values()) waves = Math.max(waves, level + 1);
-      return { keys, releaseKeys: keys.close, keyless, depth, waves, counts };
+      return { keys, releaseKeys: keys.close, keyless, depth, waves, counts, fingerprints: ofRows };
     },
   };
+}
+
+/** Whether what becomes of a row depends on nothing but what it and its record hold. */
+function decidedByValues({ key, issues, duplicateOf, after }: ResolvedRow): boolean {
+  return key !== '' && duplicateOf === undefined && !after && !issues.some(({ severity }) => severity === 'error');
 }
 
 /** What a job is fitted to: its file, and the custom fields that it names. */

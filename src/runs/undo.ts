@@ -1,5 +1,6 @@
 import { RunError } from '../model/error.js';
 import { loadDirectory } from '../pipeline/directory.js';
+import { fingerprintSet } from '../pipeline/fingerprint-set.js';
 import { NameCollector } from '../pipeline/resolve.js';
 import { conclude, isFinished, type RunResult } from './conclude.js';
 import { type Connection, connect } from './connect.js';
@@ -170,6 +171,7 @@ async function resolved(
     rowOfNumber: new Map(),
     keys: new Map([...ids, ...lookedUp].map((id) => [String(id), []])),
     keyless: 0,
+    fingerprints: fingerprintSet(),
     depth: new Map(),
     waves: 1,
     directory,

@@ -1,4 +1,5 @@
 import { numbersByPlace } from '../compact/by-place.js';
+import type { Change } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Issue } from '../model/issue.js';
 import { OUTCOMES } from '../model/outcome.js';
@@ -18,7 +19,7 @@ import type { Json } from '../service/port.js';
 import { reached } from '../trace/milestones.js';
 import { createFields } from './adopt.js';
 import type { Carrier } from './context.js';
-import { decide } from './decide.js';
+import { decide, decidedOrRows } from './decide.js';
 import { dispatcher, PART_SIZE } from './dispatch.js';
 import { learnModels, mayNameModels } from './learn-models.js';
 import type { Matched } from './match-rows.js';
@@ -125,6 +126,11 @@ async function writeWave(
   const beginning = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
   let number = 0;
+  const settle = (change: Change) => {
+    run.outlook.decided(false);
+    noteSettled(run, change);
+    run.progress('writing', doneRows(run));
+  };
   const dispatch = async () => {
     if (changes.length === 0) return;
     const part = { number: number++, changes };
@@ -151,10 +157,14 @@ async function writeWave(
     while (underWay.size >= inFlight()) await Promise.race(underWay);
   };
   try {
-    for await (const rows of resolvedRows(run)) {
+    for await (const rows of decidedOrRows(wave, run, matched)) {
       for (const row of rows) {
         if (run.signal.aborted || state.stopped) break;
         seen++;
+        if ('kind' in row) {
+          settle(row);
+          continue;
+        }
         if ((matched.depth.get(row.ref.row) ?? 0) !== wave) continue;
         if (run.past.outcomes.has(row.ref.row)) {
           rememberAgain(row, run, matched);
@@ -162,9 +172,12 @@ async function writeWave(
         }
         const decided = decide(row, run, matched);
         const change = decided instanceof Promise ? await decided : decided;
-        run.outlook.decided(change.kind === 'create' || change.kind === 'update');
-        if (change.kind === 'create' || change.kind === 'update') changes.push(change);
-        else noteSettled(run, change);
+        if (change.kind !== 'create' && change.kind !== 'update') {
+          settle(change);
+          continue;
+        }
+        run.outlook.decided(true);
+        changes.push(change);
         if (changes.length >= size()) await dispatch();
         run.progress('writing', doneRows(run));
       }

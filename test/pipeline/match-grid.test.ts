@@ -72,6 +72,10 @@ function memory(): Snapshot {
   return {
     add: async (id, _, key) => void ids.set(key, [...(ids.get(key) ?? []), id]),
     ids: (key) => ids.get(key) ?? [],
+    note: () => undefined,
+    holds: () => false,
+    has: (key) => ids.has(key),
+    like: () => undefined,
     get: async () => undefined,
     get size() {
       return ids.size;

@@ -33,6 +33,32 @@ test('a snapshot gives records back without loss, by id and by key', async () =>
   await snapshot.close();
 });
 
+test('a snapshot finds a record that was noted alone, and has it read where somebody asks', async () => {
+  const asked: number[] = [];
+  const snapshot = await openSnapshot(fresh(), async (id) => {
+    asked.push(id);
+    return { record: { id, name: 'read' }, readAt: 9 };
+  });
+  snapshot.note(1, 'one', 11);
+  snapshot.note(2, 'two', 22);
+  await snapshot.add(3, { id: 3 }, 'two', 1, undefined, 22);
+  await snapshot.add(4, { id: 4 }, 'four', 1);
+  expect(['one', 'two', 'four', 'five'].map(snapshot.has)).toEqual([true, true, true, false]);
+  expect([1, 3, 5].map(snapshot.holds)).toEqual([true, true, false]);
+  expect(snapshot.like('one', 11)).toBe(1);
+  expect([snapshot.like('one', 22), snapshot.like('two', 22), snapshot.like('four', Number.NaN)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect([snapshot.size, snapshot.ids('two')]).toEqual([4, [2, 3]]);
+  expect(await snapshot.get(1)).toEqual({ record: { id: 1, name: 'read' }, readAt: 9 });
+  await snapshot.add(2, { id: 2, name: 'added' }, 'two', 5, undefined, 33);
+  expect((await snapshot.get(2))?.record).toEqual({ id: 2, name: 'added' });
+  expect(asked).toEqual([1]);
+  await snapshot.close();
+});
+
 test('a later record replaces an earlier one under its new key, also after opening again', async () => {
   const path = fresh();
   const first = await openSnapshot(path);

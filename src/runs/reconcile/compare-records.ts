@@ -2,7 +2,7 @@ import { RunError } from '../../model/error.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/filter.js';
 import { keyText } from '../../pipeline/key.js';
-import { lookAgain, type MatchOptions, recordKey } from '../../pipeline/match.js';
+import { keepRecord, lookAgain, type MatchOptions, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mirror } from '../../service/mirror-port.js';
@@ -73,13 +73,13 @@ export async function compareRecords(
         if (strangers.length <= MOST_HELD) strangers.push({ id, key, record });
       } else {
         if (controls.length < PAGE_SIZE) controls.push(record);
-        match.onRecord?.(record);
-        await snapshot.add(id, record, key, readAt, text);
+        const kept = keepRecord({ id, record, key, readAt, text }, match);
+        if (kept) await kept;
       }
     }
   }
   let keysFound = 0;
-  for (const key of keys.keys()) if (snapshot.ids(key).length > 0) keysFound++;
+  for (const key of keys.keys()) if (snapshot.has(key)) keysFound++;
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
   const most = mirror.certified ? MOST_LOOKS : Number.POSITIVE_INFINITY;
   const sure = await lookAgain(keys, { count: mirror.count, results: controls }, match, most);

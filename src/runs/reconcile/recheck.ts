@@ -1,5 +1,5 @@
 import { keyText } from '../../pipeline/key.js';
-import { lookAgain, recordKey } from '../../pipeline/match.js';
+import { keepRecord, lookAgain, recordKey } from '../../pipeline/match.js';
 import type { Mirror } from '../../service/mirror-port.js';
 import type { Json, Snapshot } from '../../service/port.js';
 import type { Matched } from '../match-rows.js';
@@ -22,9 +22,8 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
     const id = record['id'];
     if (typeof id !== 'number') continue;
     const key = recordKey(record, match);
-    if (!keys.has(key) && !(await snapshot.get(id))) continue;
-    match.onRecord?.(record);
-    await snapshot.add(id, record, key, readAt);
+    if (!keys.has(key) && !snapshot.holds(id)) continue;
+    await keepRecord({ id, record, key, readAt }, match);
   }
   if (!seen) await lookForCreated(matched, controls, mirror, planned);
   const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;

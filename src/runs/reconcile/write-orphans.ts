@@ -4,6 +4,7 @@ import { fault } from '../../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
 import type { Orphan, OrphanLine, OrphanOutcome } from '../../model/reconcile.js';
 import { eachLimit } from '../../pipeline/apply.js';
+import { fingerprintSet } from '../../pipeline/fingerprint-set.js';
 import { recordKey } from '../../pipeline/match.js';
 import { openAppendLog, readLog } from '../../report/append-log.js';
 import { openJournal, readJournal } from '../../report/journal.js';
@@ -108,6 +109,8 @@ export async function writeOrphans(
         specOf: (field) => values.specOf(field),
       },
       keys: new Map(orphans.map(({ id }) => [String(id), []])),
+      // The rows of the file set other fields.
+      fingerprints: fingerprintSet(),
       depth: new Map(),
       waves: 1,
     });

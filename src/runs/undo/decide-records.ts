@@ -221,10 +221,18 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
     },
     snapshot: {
       add: (...given) => snapshot.add(...given),
+      note: (...given) => snapshot.note(...given),
+      holds: (id) => snapshot.holds(id),
       ids(key) {
         const id = ids.get(key);
         return id === undefined ? [] : snapshot.ids(String(id));
       },
+      has(key) {
+        const id = ids.get(key);
+        return id !== undefined && snapshot.has(String(id));
+      },
+      // What is put back is looked at field by field.
+      like: () => undefined,
       get: (id) => snapshot.get(id),
       get size() {
         return snapshot.size;
