@@ -73,7 +73,9 @@ export function openDraft(run: ExportRun, connection: ReadConnection, plan: Expo
       if (!making || !list.asFirst) return undefined;
       held.forEach(run.warn);
       confirm();
-      return making;
+      const written = await making;
+      run.progress('writing', written.rows, written.rows);
+      return written;
     },
   };
 }
