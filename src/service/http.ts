@@ -4,6 +4,7 @@ import { reachedSoon } from '../trace/milestones.js';
 import { type Clock, systemClock } from './clock.js';
 import { type Connections, openConnections } from './connections.js';
 import { decode } from './content-encoding.js';
+import { openDeadlines, type Timed } from './deadlines.js';
 
 /** One request to the configured origin. `headers` is flat: name, value, name, value. */
 export interface HttpRequest {
@@ -73,6 +74,8 @@ export function openHttp(options: HttpOptions): Http {
   let onIdle: (() => void)[] = [];
   const connections = openConnections(options.origin, options.connections, options.connectMs);
 
+  const deadlines = openDeadlines(live, clock);
+
   function ended(one: Underway): void {
     const last = live.pop();
     if (last && last !== one) {
@@ -80,6 +83,7 @@ export function openHttp(options: HttpOptions): Http {
       last.place = one.place;
     }
     if (live.length > 0) return;
+    deadlines.rest();
     for (const idle of onIdle) idle();
     onIdle = [];
   }
@@ -92,6 +96,7 @@ export function openHttp(options: HttpOptions): Http {
         resolve(result);
       });
       one.place = live.push(one) - 1;
+      deadlines.watch(one.deadline);
       connections.take((connection) => one.go(connection));
     });
   }
@@ -158,7 +163,7 @@ class Answer {
 }
 
 /** One request from the hand-over to its end, as the one object that undici calls. Ends once. */
-class Underway implements Dispatcher.DispatchHandler {
+class Underway implements Dispatcher.DispatchHandler, Timed {
   /** Among the requests in flight. */
   place = 0;
   private connection: Client | undefined;
@@ -168,7 +173,8 @@ class Underway implements Dispatcher.DispatchHandler {
   private headers: Headers = {};
   private readonly chunks: Buffer[] = [];
   private size = 0;
-  private readonly cancelDeadline: () => void;
+  private readonly allowedMs: number;
+  readonly deadline: number;
 
   constructor(
     private readonly request: HttpRequest,
@@ -177,16 +183,18 @@ class Underway implements Dispatcher.DispatchHandler {
     private readonly connections: Pick<Connections, 'giveBack'>,
     private readonly done: (result: Exchange) => void,
   ) {
-    const allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
-    this.cancelDeadline = clock.after(allowedMs, () =>
-      this.fail('timeout', `no complete answer within ${allowedMs / 1000} s`),
-    );
+    this.allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
+    this.deadline = clock.now() + this.allowedMs;
   }
 
   go(connection: Client): void {
     this.connection = connection;
     const { method, path, headers, body } = this.request;
     connection.dispatch({ method, path, headers: headers as string[], body: body ?? null }, this);
+  }
+
+  late(): void {
+    this.fail('timeout', `no complete answer within ${this.allowedMs / 1000} s`);
   }
 
   /** Ends it now. */
@@ -260,7 +268,6 @@ class Underway implements Dispatcher.DispatchHandler {
   private settle(result: Exchange): void {
     if (this.settled) return;
     this.settled = true;
-    this.cancelDeadline();
     this.done(result);
   }
 }
