@@ -68,9 +68,12 @@ export function createHashIndex(): HashIndex {
   };
 }
 
-/** 32 bits of a text, spread evenly. */
+/** Another one in every process, so that nobody can make up a file whose names all have one hash. */
+const SEED = Math.trunc(Math.random() * 2 ** 32);
+
+/** 32 bits of a text, spread evenly; the same within a process. */
 export function hashOf(text: string): number {
-  let hash = 0x9e3779b9;
+  let hash = SEED;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x85ebca6b) ^ (hash >>> 15);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

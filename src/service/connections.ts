@@ -12,7 +12,8 @@ export interface Connections {
 
 /**
  * At most so many clients of undici. Its own `Pool` looks through all of them for every request; and undici's front door,
- * behind which fetch, WebSocket and caches stand, takes longer to load than all of the code here.
+ * behind which fetch, WebSocket and caches stand, takes longer to load than all of the code here. The inner paths are why package.json
+ * names one version of it.
  */
 export function openConnections(origin: string, most: number, connectMs: number): Connections {
   const require = createRequire(import.meta.url);
