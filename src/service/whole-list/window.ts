@@ -11,8 +11,9 @@ const WAITING = 4;
 
 /**
  * Pages of a walk, in the order of its steps. What lies ahead on the way is asked for in the meantime, with `most()`
- * requests in flight: a request is in flight until `read` says that it was answered, or ends; what a walk that turns no longer wants is thrown away, never used later. A page that failed
- * rejects when its turn has come, and nothing further is asked for.
+ * requests in flight: one is in flight until `read` says that it was answered, or ends. What a walk that turns no longer
+ * wants is thrown away, never used later. A page that failed rejects when its turn has come, and nothing further is asked
+ * for.
  */
 export function openWindow<Page>(
   read: (page: number, pastEnd: boolean, answered: () => void) => Promise<Page>,
