@@ -198,8 +198,9 @@ fs.writeSync = (fd, ...rest) => {
   const verdict = weigh('write', fd);
   // As the system does: fewer bytes are written, and the number is all that tells.
   if (verdict === 'half') {
-    const bytes = typeof rest[0] === 'string' ? Buffer.from(rest[0]) : rest[0];
-    return real.writeSync(fd, bytes, 0, half(bytes));
+    if (typeof rest[0] === 'string') return real.writeSync(fd, Buffer.from(rest[0]), 0, half(rest[0]));
+    const [bytes, offset = 0, length = bytes.length - offset, position] = rest;
+    return real.writeSync(fd, bytes, offset, Math.floor(length / 2), position);
   }
   if (verdict) throw verdict;
   return real.writeSync(fd, ...rest);
