@@ -69,10 +69,22 @@ export function markdownTable({ cases, ...run }) {
   const size = run.quick ? 'a smoke run of small sizes' : run.full ? 'all sizes' : 'the usual sizes';
   const where = `${run.started_at.slice(0, 10)}, commit ${run.commit ?? 'unknown'}${run.changed ? ' and changes' : ''}, Node ${run.node}, ${run.cores} cores (${run.cpu}), load ${run.load[0]} before and ${run.load_after[0]} after; ${size}, ${run.rounds} ${run.rounds === 1 ? 'round' : 'rounds'}.`;
   return [
-    where,
+    [where, ...earlierMeasurements(cases)].join(' '),
     '',
     `| ${head.join(' | ')} |`,
     `|${'---|'.repeat(head.length)}`,
     ...lines.map((cells) => `| ${cells.map(inCell).join(' | ')} |`),
   ].join('\n');
 }
+
+/** Of the cases that were kept from earlier runs: which, and where they stood. */
+function earlierMeasurements(cases) {
+  const runs = [...new Set(cases.flatMap(whereOf))];
+  return runs.map((where) => {
+    const some = cases.filter((one) => whereOf(one)[0] === where);
+    return `${some.map(({ name }) => name).join(', ')}: ${where}.`;
+  });
+}
+
+const whereOf = ({ measured }) =>
+  measured ? [`commit ${measured.commit ?? 'unknown'}, load ${measured.load[0]} before`] : [];
