@@ -52,7 +52,7 @@ export function ratiosPlot(cases) {
 export function scalingPlot(cases) {
   const points = cases.find(({ name }) => name === 'scaling')?.lines ?? [];
   const of = (series) => points.filter(({ point }) => point?.series === series);
-  const workers = cases.find(({ name }) => name === 'two-workers')?.lines[0];
+  const crews = cases.find(({ name }) => name === 'two-workers')?.lines ?? [];
   const panels = [
     { title: 'by rows (0 ms)', unit: 'rows', log: true, ours: of('rows').map(at), ideal: [] },
     {
@@ -63,19 +63,7 @@ export function scalingPlot(cases) {
         baseline.value === null ? [] : [[point.x, baseline.value]],
       ),
     },
-    ...(workers
-      ? [
-          {
-            title: 'by workers (20 ms)',
-            unit: 'workers',
-            ours: [
-              [1, workers.baseline.value],
-              [2, workers.ours.value],
-            ],
-            ideal: [],
-          },
-        ]
-      : []),
+    ...[...new Set(crews.flatMap(({ point }) => point?.series ?? []))].map((series) => crewPanel(series, crews)),
   ].filter(({ ours }) => ours.length > 0);
   const tall = 230;
   const parts = [text(16, 26, 'Import of new rows: rows a second', { size: 17, weight: 600, fill: INK })];
@@ -84,6 +72,18 @@ export function scalingPlot(cases) {
 }
 
 const at = ({ point, ours }) => [point.x, ours.value];
+
+/** One worker, and those that were held against it; the ideal is so many times the one. */
+function crewPanel(series, crews) {
+  const lines = crews.filter(({ point }) => point?.series === series);
+  const alone = lines[0].baseline.value;
+  return {
+    title: `by ${series}`,
+    unit: 'workers',
+    ours: [[1, alone], ...lines.map(at)],
+    ideal: [1, ...lines.map(({ point }) => point.x)].map((x) => [x, x * alone]),
+  };
+}
 
 function panelOf({ title, unit, log, ours, ideal }, top, tall) {
   const [left, right] = [80, 660];
