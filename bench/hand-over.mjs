@@ -39,7 +39,11 @@ function* rowsOf({ text, lengths }) {
   let at = 0;
   for (let first = 0; first < lengths.length; first += CELLS) {
     const row = new Array(CELLS);
-    for (let cell = 0; cell < CELLS; cell++) row[cell] = text.slice(at, (at += lengths[first + cell]));
+    for (let cell = 0; cell < CELLS; cell++) {
+      const end = at + lengths[first + cell];
+      row[cell] = text.slice(at, end);
+      at = end;
+    }
     yield row;
   }
 }
