@@ -132,7 +132,7 @@ function saysTaken(answer: Extract<WriteAnswer, { kind: 'refused' }>, { job, spe
 function send(change: Create, context: WriteContext): Promise<WriteAnswer> {
   const { body } = createBody(context.spec, context.company, change.fields, context.lexicon);
   const unique = context.job.match.unique_field;
-  const query = unique === undefined ? {} : { query: { unique_field: unique } };
+  const query = unique ? { query: { unique_field: unique } } : {};
   return context.send({ op: 'create', resource: context.spec.name, body, ...query });
 }
 

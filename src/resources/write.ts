@@ -33,7 +33,7 @@ export function lostOnCreate(spec: ResourceSpec, company: number, fields: Fields
   const own = ownFields(spec);
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const created = own.get(name)?.created;
+    const created = own.get(name);
     if (created === 'value' || (created === 'id' && isRef(value)) || isEmpty(value)) continue;
     return createBody(spec, company, fields, lexicon).lost;
   }
@@ -91,23 +91,17 @@ function write(
   return { body, lost };
 }
 
-/** A field of the resource, and what a create makes of a value: takes it as it is, takes its id, or (undefined) cannot set it. */
-interface OwnField {
-  readonly field: FieldSpec;
-  readonly created: 'value' | 'id' | undefined;
-}
+/** What a create makes of a value: takes it as it is, takes its id, or (undefined) cannot set it. */
+type Created = 'value' | 'id' | undefined;
 
-const named = new WeakMap<ResourceSpec, ReadonlyMap<string, OwnField>>();
+const named = new WeakMap<ResourceSpec, ReadonlyMap<string, Created>>();
 
-/** By name, in the order of the description. */
-function ownFields(spec: ResourceSpec): ReadonlyMap<string, OwnField> {
+/** By the names of the resource's own fields. */
+function ownFields(spec: ResourceSpec): ReadonlyMap<string, Created> {
   let found = named.get(spec);
   if (found) return found;
   found = new Map(
-    spec.fields.map((field) => {
-      const created = field.create === undefined ? undefined : isById(field) ? 'id' : 'value';
-      return [field.name, { field, created }];
-    }),
+    spec.fields.map((field) => [field.name, field.create === undefined ? undefined : isById(field) ? 'id' : 'value']),
   );
   named.set(spec, found);
   return found;
