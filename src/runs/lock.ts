@@ -1,19 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { copyFile, link, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, link, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { isDiskFull, RunError } from '../model/error.js';
 import { isAlive } from '../service/alive.js';
 
 /**
- * What stands in the locks that this process holds, by path. Its number alone proves nothing: after a restart of a container
- * the numbers are the same, and a lock that a run of this process left behind is nobody's.
+ * What stands in the locks that this process takes or holds, from before a lock is there until it is gone. Its number alone
+ * proves nothing: after a restart of a container the numbers are the same, and a lock that a run of this process left behind
+ * is nobody's.
  */
-const held = new Map<string, string>();
+const held = new Set<string>();
 
 /** A holder shows that it lives by touching its lock this often; on another machine that is the only sign of it. */
 const TOUCH_EVERY_MS = 5_000;
 const GONE_AFTER_MS = 30_000;
+
+/** Looks at a lock that changes hands at each of them. */
+const ATTEMPTS = 20;
+
+/** This process: its number, when it started, and its machine or container. */
+const SELF = `${process.pid} ${startOf(process.pid)} ${hostname()}`;
 
 /** A living process holds the lock. */
 export class LockHeld extends RunError {
@@ -38,9 +45,8 @@ export async function takeLock(
   owner?: string,
 ): Promise<(abandon?: 'abandon') => Promise<void>> {
   const own = `${path}.${randomBytes(6).toString('hex')}`;
-  const self = `${process.pid} ${startOf(process.pid)} ${hostname()}`;
-  // Words of its own, so that of two that find an abandoned lock neither takes the other's new one for that.
-  const mine = `${self} ${randomBytes(6).toString('hex')}${owner === undefined ? '' : ` ${owner}`}`;
+  // Words of its own, so that what was judged abandoned is told from what came in its place.
+  const mine = `${SELF} ${randomBytes(6).toString('hex')}${owner === undefined ? '' : ` ${owner}`}`;
   // The lock appears with its content, so that nobody takes an unfinished one for an abandoned one.
   await writeFile(own, mine).catch(async (error: unknown) => {
     await rm(own, { force: true });
@@ -49,10 +55,12 @@ export async function takeLock(
   // Of several that wait only one removes the abandoned lock, and perhaps another gets it: the word is left beside it.
   const word = `${path}.left`;
   let seen: readonly [at: number, owner: string | undefined] | undefined;
+  let taken = false;
+  held.add(mine);
   try {
-    for (let attempt = 0; attempt < 5; attempt++) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (await linked(own, path)) {
-        held.set(path, mine);
+        taken = true;
         const said = await stat(word).catch(() => undefined);
         if (said) abandoned(said.mtimeMs, (await contentOf(word)) || undefined);
         else if (seen) abandoned(...seen);
@@ -63,30 +71,30 @@ export async function takeLock(
         touch.unref();
         return async (abandon) => {
           clearInterval(touch);
-          if (held.get(path) === mine) held.delete(path);
-          if (abandon) await disown(path, mine);
-          else if ((await contentOf(path)) === mine) {
-            await rm(word, { force: true });
-            await rm(path, { force: true });
+          try {
+            if (abandon) await disown(path, mine);
+            else if ((await contentOf(path)) === mine) {
+              await rm(word, { force: true });
+              await rm(path, { force: true });
+            }
+          } finally {
+            held.delete(mine);
           }
         };
       }
       const holder = await contentOf(path);
       if (holder === undefined) continue;
-      const [pid, start, host, , lastOwner] = holder.split(' ');
-      const isOurs = `${pid} ${start} ${host}` === self;
-      if (isOurs ? held.get(path) === holder : await isHeld(path)) {
-        throw new LockHeld(what, Number.parseInt(holder, 10));
-      }
-      const left = await stat(path).catch(() => undefined);
-      if (left) {
-        seen = [left.mtimeMs, lastOwner];
+      if (await lives(path, holder)) throw new LockHeld(what, Number.parseInt(holder, 10));
+      const remover = await removeAbandoned(own, path, holder, async (at) => {
+        const [, , , , lastOwner] = holder.split(' ');
+        seen = [at.getTime(), lastOwner];
         await writeFile(word, lastOwner ?? '').catch(() => undefined);
-        await utimes(word, left.mtime, left.mtime).catch(() => undefined);
-      }
-      await removeAbandoned(path, holder);
+        await utimes(word, at, at).catch(() => undefined);
+      });
+      if (remover !== undefined) throw new LockHeld(what, remover);
     }
   } finally {
+    if (!taken) held.delete(mine);
     await rm(own, { force: true });
   }
   throw new RunError('failed', `${what}: the lock ${path} cannot be taken; another process takes it at the same time.`);
@@ -103,10 +111,15 @@ async function disown(path: string, mine: string): Promise<void> {
   }
 }
 
-/** Whether a living process holds the lock. It names a process, when that started, and its machine or container. */
+/** Whether a living process holds the lock. */
 export async function isHeld(path: string): Promise<boolean> {
   const content = await contentOf(path);
-  if (content === undefined) return false;
+  return content !== undefined && lives(path, content);
+}
+
+/** Whether whoever wrote a lock lives. It names a process, when that started, and its machine or container. */
+async function lives(path: string, content: string): Promise<boolean> {
+  if (content.startsWith(`${SELF} `)) return held.has(content);
   const [number = '', start = '', host = ''] = content.trim().split(' ');
   const pid = Number.parseInt(number, 10);
   if (!(pid > 0)) return false;
@@ -157,12 +170,33 @@ async function linked(own: string, path: string): Promise<boolean> {
   );
 }
 
-/** Of two that find the same abandoned lock, one moves it away; whoever moved a fresh one by mistake puts it back. */
-async function removeAbandoned(path: string, content: string): Promise<void> {
-  const aside = `${path}.${randomBytes(6).toString('hex')}`;
-  await rename(path, aside).catch(() => undefined);
-  if ((await contentOf(aside)) !== content) await link(aside, path).catch(() => undefined);
-  await rm(aside, { force: true });
+/**
+ * Removes a lock that was judged abandoned, if it is still the one that was judged: between the judgement and the removal
+ * another process may have removed it and taken the lock. So one process at a time removes; where another does, its number
+ * is returned. `before` is told when the lock was touched last.
+ */
+async function removeAbandoned(
+  own: string,
+  path: string,
+  content: string,
+  before: (touched: Date) => Promise<void>,
+): Promise<number | undefined> {
+  const removing = `${path}.removing`;
+  if (!(await linked(own, removing))) {
+    const remover = await contentOf(removing);
+    if (remover === undefined) return;
+    if (await lives(removing, remover)) return Number.parseInt(remover, 10);
+    await rm(removing, { force: true });
+    return;
+  }
+  try {
+    if ((await contentOf(path)) !== content) return;
+    const left = await stat(path).catch(() => undefined);
+    if (left) await before(left.mtime);
+    await rm(path, { force: true });
+  } finally {
+    await rm(removing, { force: true });
+  }
 }
 
 async function contentOf(path: string): Promise<string | undefined> {

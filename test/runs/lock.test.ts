@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isHeld, LockHeld, takeLock } from '../../src/runs/lock.js';
 
@@ -38,5 +39,35 @@ describe('a lock file', () => {
     const release = await takeLock(path, 'The run');
     expect(await readFile(path, 'utf8')).toContain(`${process.pid} `);
     await release();
+  });
+
+  it('is held by one at a time, however many of one process take, release and leave it at once', async () => {
+    let inside = 0;
+    let most = 0;
+    let left = 0;
+    let taken = 0;
+    const taker = async () => {
+      for (let took = 0; took < 40; ) {
+        const release = await takeLock(path, 'It').catch((error: unknown) => {
+          if (!(error instanceof LockHeld)) throw error;
+        });
+        if (!release) {
+          await immediate();
+          continue;
+        }
+        most = Math.max(most, ++inside);
+        took++;
+        taken++;
+        await immediate();
+        inside--;
+        const abandon = taken % 5 === 0;
+        if (abandon) left++;
+        await release(abandon ? 'abandon' : undefined);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, taker));
+    expect({ most, taken }).toEqual({ most: 1, taken: 320 });
+    expect(left).toBeGreaterThan(0);
+    expect((await readdir(dir)).filter((name) => name !== 'lock' && name !== 'lock.left')).toEqual([]);
   });
 });
