@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { constants, readFileSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { copyFile, link, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { isDiskFull, RunError } from '../model/error.js';
-import { isAlive } from '../service/alive.js';
+import { isAlive, startOf } from '../service/alive.js';
 
 /**
  * What stands in the locks that this process takes or holds, from before a lock is there until it is gone. Its number alone
@@ -127,21 +127,7 @@ async function lives(path: string, content: string): Promise<boolean> {
     const touched = await stat(path).catch(() => undefined);
     return touched !== undefined && Date.now() - touched.mtimeMs < GONE_AFTER_MS;
   }
-  if (!isAlive(pid)) return false;
-  const now = startOf(pid);
-  // The number may have been given to another process since.
-  return start === '' || now === '' || start === now;
-}
-
-/** When a process started, in ticks since the machine did; '' where the system does not tell. */
-function startOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field, the name of the program, may hold blanks.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
+  return isAlive(pid, start);
 }
 
 function diskFault(path: string, cause: unknown): unknown {

@@ -9,14 +9,14 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linesFrom } from '../compact/block-reader.js';
 import { isDiskFull, RunError } from '../model/error.js';
 import { normaliseKey } from '../model/value.js';
 import type { ResourceName } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
-import { isAlive } from './alive.js';
+import { isAlive, startOf } from './alive.js';
 import { type Clock, systemClock, wait } from './clock.js';
 import { parseJson, stringifyBody } from './json.js';
 import { type LastWritten, openLastWritten } from './last-written.js';
@@ -29,13 +29,17 @@ import type { Json, KnownIds, KnownKind } from './port.js';
  *
  * Several processes may append: each batch is one write to a file opened for appending, and begins with a line break, so
  * that a line another process left torn spoils nothing but itself. The file is written anew without superseded lines at
- * opening, when nobody else has it open: an opener first leaves its mark (`open-<pid>-…`), then waits while `compacting`
+ * opening, when nobody else has it open: an opener first leaves its mark (`open-<process>-…`), then waits while `compacting`
  * exists; a compactor first creates `compacting`, then looks for marks. One of the two always sees the other.
  */
 
 const COMPACT_FROM_LINES = 1_000;
 const BATCH_CHARACTERS = 64 * 1024;
-const LOCK_WAIT_MS = 10_000;
+/** A compactor touches its lock with every piece it writes. */
+const LOCK_WAIT_MS = 30_000;
+
+/** This process: its number, and when it began. A container that is started again gives the number to another one. */
+const SELF = `${process.pid}-${startOf(process.pid)}`;
 
 interface Name {
   name: string;
@@ -54,7 +58,7 @@ interface Book {
 export async function openKnownIds(dir: string, clock: Clock = systemClock): Promise<KnownIds> {
   await mkdir(dir, { recursive: true });
   const path = join(dir, 'known.ndjson');
-  const opener = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
+  const opener = `${SELF}-${Math.random().toString(36).slice(2, 10)}`;
   const mark = join(dir, `open-${opener}`);
   try {
     appendFileSync(mark, '');
@@ -253,29 +257,41 @@ function parsed(line: string): unknown {
   }
 }
 
+/** Where anything stands in its way the old file stays; a disk that fails says so at the next write. */
 async function compact(dir: string, path: string, mark: string, book: Book): Promise<void> {
   const lock = join(dir, 'compacting');
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const held = await open(lock, 'wx');
-    await held.writeFile(String(process.pid));
-    await held.close();
+    await writeFile(lock, SELF, { flag: 'wx' });
   } catch {
     return;
   }
+  let isOurs = true;
+  /** Throws where somebody took this process for dead, and may have begun to write. */
+  const touch = async () => {
+    isOurs = false;
+    await utimes(lock, new Date(), new Date());
+    isOurs = true;
+  };
   try {
     if ((await others(dir, mark)).length > 0) return;
     const file = await open(temporary, 'w');
     try {
-      for (const text of bookLines(book)) await file.appendFile(text);
+      for (const text of bookLines(book)) {
+        await file.appendFile(text);
+        await touch();
+      }
       await file.datasync();
     } finally {
       await file.close();
     }
+    await touch();
     await rename(temporary, path);
+  } catch {
+    // The old file stays.
   } finally {
     await rm(temporary, { force: true });
-    await rm(lock, { force: true });
+    if (isOurs) await rm(lock, { force: true });
   }
 }
 
@@ -302,36 +318,45 @@ function* bookLines(book: Book): Generator<string> {
   yield* full(1);
 }
 
-/** Marks of other processes that live; those of dead ones are removed. */
+/** Marks of others that live; those of dead processes are removed. */
 async function others(dir: string, mine: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of await readdir(dir)) {
-    const pid = /^open-(\d+)-/.exec(name)?.[1];
+    const [, pid, start] = /^open-(\d+)-(?:(\d*)-)?/.exec(name) ?? [];
     const path = join(dir, name);
     if (pid === undefined || path === mine) continue;
-    if (isAlive(Number(pid))) found.push(path);
+    if (isAlive(Number(pid), start)) found.push(path);
     else await rm(path, { force: true });
   }
   return found;
 }
 
-/** A compaction takes well under a second; a lock that stays belongs to a process that died. */
+/** Waits for a compaction. A lock that stays as it is belongs to a process that died, or that cannot go on. */
 async function compactingOver(dir: string, clock: Clock): Promise<void> {
   const lock = join(dir, 'compacting');
-  const until = clock.now() + LOCK_WAIT_MS;
-  for (let holder = readPid(lock); holder !== undefined; holder = readPid(lock)) {
-    if (!isAlive(holder) || clock.now() > until) {
+  let touched = Number.NaN;
+  for (let until = 0; ; await wait(clock, 20)) {
+    const held = holderOf(lock);
+    if (held === undefined) return;
+    if (held.touched !== touched) until = clock.now() + LOCK_WAIT_MS;
+    touched = held.touched;
+    if (!isAlive(held.pid, held.start) || clock.now() > until) {
       await rm(lock, { force: true });
       return;
     }
-    await wait(clock, 20);
   }
 }
 
-/** Undefined where there is no lock; a lock that is not written yet counts as our own, that is, as alive. */
-function readPid(lock: string): number | undefined {
+/** Undefined where there is no lock; one that is not written yet counts as our own, that is, as alive. */
+function holderOf(
+  lock: string,
+): { readonly pid: number; readonly start?: string; readonly touched: number } | undefined {
   try {
-    return Number(readFileSync(lock, 'utf8')) || process.pid;
+    const { mtimeMs: touched } = statSync(lock);
+    const [pid = '', start] = readFileSync(lock, 'utf8').split('-');
+    return Number(pid) > 0
+      ? { pid: Number(pid), ...(start === undefined ? {} : { start }), touched }
+      : { pid: process.pid, touched };
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -220,6 +221,41 @@ test('superseded lines go away at opening, but not while another process has the
   for (let i = 0; i < 10; i++) expect(alone.lastWritten('asset', i)).toEqual({ make: 2_990 + i });
   expect([alone.ids('country', 'Germany'), alone.ids('country', 'Deutschland')]).toEqual([[276], [276]]);
   await alone.close();
+  expect(await readdir(folder)).toEqual(['known.ndjson']);
+});
+
+test('marks and locks of a process that ended are told from those of one that was given its number', async () => {
+  const folder = fresh();
+  const path = join(folder, 'known.ndjson');
+  const known = await openKnownIds(folder);
+  for (let i = 0; i < 3_000; i++) known.remember('asset', i % 10, { make: i });
+  await known.close();
+  const full = (await stat(path)).size;
+  // As in a container that is started again: this process has the number of the one that was killed.
+  await writeFile(join(folder, `open-${process.pid}-1-x`), '');
+  await writeFile(join(folder, 'compacting'), `${process.pid}-1`);
+  const again = await openKnownIds(folder);
+  expect((await stat(path)).size).toBeLessThan(full / 50);
+  expect(again.lastWritten('asset', 3)).toEqual({ make: 2_993 });
+  await again.close();
+  expect(await readdir(folder)).toEqual(['known.ndjson']);
+});
+
+test('a compaction whose lock was taken away leaves the file as it is', async () => {
+  const folder = fresh();
+  const path = join(folder, 'known.ndjson');
+  const known = await openKnownIds(folder);
+  for (let i = 0; i < 300_000; i++) known.remember('asset', i % 100_000, { make: i });
+  await known.close();
+  const full = (await stat(path)).size;
+  const opening = openKnownIds(folder);
+  const lock = join(folder, 'compacting');
+  for (let looks = 0; looks < 1e6 && !(await stat(lock).catch(() => undefined)); looks++) await immediate();
+  await rm(lock);
+  const again = await opening;
+  expect((await stat(path)).size).toBe(full);
+  expect(again.lastWritten('asset', 3)).toEqual({ make: 200_003 });
+  await again.close();
   expect(await readdir(folder)).toEqual(['known.ndjson']);
 });
 
