@@ -76,9 +76,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
   const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
-  const take = atOnce
-    ? resolving(out, openKeys(run), mapping, await directoryOf(names, connection), connection.spec)
-    : undefined;
+  const take = atOnce ? resolving(run, out, mapping, await directoryOf(names, connection), connection.spec) : undefined;
   run.rows = 0;
   await filling(out, async () => {
     const edited = await openEditedRows(run, input, mapping);
@@ -125,7 +123,7 @@ export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
 async function lookUpNames(run: Run, { mapping, rowOfNumber, spec }: Staged, directory: Directory): Promise<Facts> {
   const out = await rowWriter(run.folder.resolved, mapping.fields);
   const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
-  const take = resolving(out, openKeys(run), mapping, directory, spec, parents);
+  const take = resolving(run, out, mapping, directory, spec, parents);
   let done = 0;
   await filling(out, async () => {
     for await (const rows of storedRows(run.folder.staged)) {
@@ -146,8 +144,8 @@ function openKeys(run: Run): KeyBook {
 
 /** Resolves rows, in the order of the file, into their file. */
 function resolving(
+  run: Run,
   out: RowWriter,
-  keys: KeyBook,
   mapping: Mapping,
   directory: Directory,
   spec: ResourceSpec,
@@ -155,6 +153,7 @@ function resolving(
 ): { add(row: StagedRow): void; facts(): Facts } {
   const { key, columnOf } = mapping;
   const { textOf } = out;
+  const keys = openKeys(run);
   const nameless = !looksUp(mapping);
   const parents = rowOfNumber ? { rowOfNumber } : {};
   // Also of faulty rows: which rules they break depends on whether their record exists.
@@ -172,7 +171,8 @@ function resolving(
       if (row.key === '') keyless++;
       if (row.after) after.set(row.ref.row, row.after.row);
       const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;
-      if (fingerprint !== undefined) ofRows.add(fingerprint);
+      // What became of an open row only its whole record tells.
+      if (fingerprint !== undefined && !run.past.open.has(row.ref.row)) ofRows.add(fingerprint);
       out.write(row, fingerprint);
     },
     facts() {

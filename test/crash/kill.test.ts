@@ -58,6 +58,29 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
     expect(bench.sandbox.raw('asset').filter((one) => one['mac_address'] === undefined)).toEqual([]);
   });
 
+  it('records of open rows are known from the list that was read anyway', async () => {
+    let single = 0;
+    bench = await openBench({
+      onRequest({ method, path }) {
+        if (method === 'GET' && /^\/asset\/\d+/.test(path)) single++;
+      },
+    });
+    const argv = await place(
+      bench,
+      'plain',
+      'resource: asset\nmatch: { key: serial_number, unique_field: serial_number }\ncolumns: { Name: name, Serial: serial_number }\n',
+      ['Name,Serial', ...numbers(600).map((i) => `Asset ${i},SN-${i}`)],
+    );
+    bench.killAt('POST', 400);
+    expect(await bench.run(argv)).toBe('SIGKILL');
+    await finish();
+    const told = await bench.told();
+    expect(others(told, 'created')).toEqual([]);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 600);
+    expect(bench.sandbox.commits).toHaveLength(600);
+    expect(single).toBe(0);
+  });
+
   it('updates: killed at the first, and in the resume; before.ndjson is what it was', async () => {
     bench = await openBench();
     const bodies = numbers().map((i) => ({
