@@ -13,9 +13,13 @@ import { isStoredForm, storedAs } from './stored-form.js';
 import { type Verified, verifyUpdate } from './verify-update.js';
 import { type Ended, Interrupted, stillOpen, type Update, unsent, type WriteContext, whileOpen } from './writing.js';
 
-/** Reads a stale record again; undefined where the row has thereby ended. */
+/** Where a part takes its way to others, its records must be fresh for so much longer: else all of it comes back unsent. */
+const LEFT_FOR_THE_WAY = 1 / 4;
+
+/** Reads a record again that is stale, or would be once its part is sent; undefined where the row has thereby ended. */
 export async function refresh(change: Update, context: WriteContext): Promise<Update | undefined> {
-  const again = await reread(change, context);
+  const oldest = context.freshMs * (context.together() ? 1 - LEFT_FOR_THE_WAY : 1);
+  const again = await reread(change, context, oldest);
   if (again.kind === 'update') return again;
   const { ref, key, id, diff } = change;
   const { kind, attempts, issues } = conflict(change, again.what);

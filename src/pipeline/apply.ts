@@ -62,9 +62,10 @@ async function runPart(part: Part, context: WriteContext, begun: () => void): Pr
     fresh.flatMap((change) => (change.kind === 'update' ? (beforeOf(change, context) ?? []) : [])),
   );
   const atWork: Promise<void>[] = [];
-  for (const change of fresh) {
-    const place = await context.places.take();
-    atWork.push(send(change, context, place, takeBack.get(change)));
+  const together = context.together() ? fresh.length : 1;
+  for (const [at, change] of fresh.entries()) {
+    if (at % together === 0) await context.places.room(together);
+    atWork.push(send(change, context, context.places.place(), takeBack.get(change)));
   }
   begun();
   await Promise.all(atWork);

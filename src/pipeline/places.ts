@@ -1,7 +1,12 @@
 /** Rows of all parts of a run that are at work at once. */
 export interface Places {
-  /** Resolves when there is room, in the order of asking. */
-  take(): Promise<Place>;
+  /**
+   * Resolves when there is room for so many rows together, in the order of asking; the room is theirs from then on. More
+   * rows than there are places wait until nobody is at work.
+   */
+  room(rows: number): Promise<void>;
+  /** The place of one of the rows that there is room for. */
+  place(): Place;
 }
 
 export interface Place {
@@ -11,47 +16,43 @@ export interface Place {
   giveBack(): void;
 }
 
-/** Rows that stand aside for each place: where every request fails, not all of the file is sent into that. */
-const ASIDE = 4;
-
-export function places(count: () => number): Places {
-  const waiting: (() => void)[] = [];
+/** `mostAside`: rows that may stand aside, so that not all of a file is sent to where every request fails. */
+export function places(count: () => number, mostAside: () => number): Places {
+  const waiting: { readonly rows: number; readonly enter: () => void }[] = [];
   let taken = 0;
   let aside = 0;
 
   const admit = () => {
-    while (taken < count()) {
-      const next = waiting.shift();
-      if (!next) return;
-      taken++;
-      next();
+    for (let next = waiting[0]; next && (taken === 0 || taken + next.rows <= count()); next = waiting[0]) {
+      waiting.shift();
+      taken += next.rows;
+      next.enter();
     }
   };
 
-  function place(): Place {
-    let state: 'held' | 'aside' | 'over' = 'held';
-    return {
-      stepAside() {
-        if (state !== 'held' || aside >= ASIDE * count()) return;
-        state = 'aside';
-        aside++;
-        taken--;
-        admit();
-      },
-      giveBack() {
-        if (state === 'held') taken--;
-        else if (state === 'aside') aside--;
-        state = 'over';
-        admit();
-      },
-    };
-  }
-
   return {
-    take: () =>
-      new Promise((resolve) => {
-        waiting.push(() => resolve(place()));
+    room: (rows) =>
+      new Promise((enter) => {
+        waiting.push({ rows, enter });
         admit();
       }),
+    place() {
+      let state: 'held' | 'aside' | 'over' = 'held';
+      return {
+        stepAside() {
+          if (state !== 'held' || aside >= mostAside()) return;
+          state = 'aside';
+          aside++;
+          taken--;
+          admit();
+        },
+        giveBack() {
+          if (state === 'held') taken--;
+          else if (state === 'aside') aside--;
+          state = 'over';
+          admit();
+        },
+      };
+    },
   };
 }

@@ -33,7 +33,7 @@ export interface Moved {
 export async function sendUpdate(change: Update, context: WriteContext): Promise<Sent> {
   let current = change;
   for (let reads = 0; ; reads++) {
-    const again = await reread(current, context, reads > 0);
+    const again = await reread(current, context, reads > 0 ? IN_ANY_CASE : context.freshMs);
     if (again.kind === 'moved') return again;
     if (again !== current) await noteBefore(again, context);
     current = again;
@@ -63,13 +63,15 @@ export function noteBefore(change: Update, context: WriteContext): Promise<void>
   return context.sink.intend([], before ? [before] : []);
 }
 
-/** Reads a record again that was read too long ago, or in any case; the same change where that is not called for. */
-export async function reread(change: Update, context: WriteContext, inAnyCase = false): Promise<Update | Moved> {
+const IN_ANY_CASE = Number.NEGATIVE_INFINITY;
+
+/** Reads a record again that was read more than `oldest` milliseconds ago; the same change where it was not. */
+export async function reread(change: Update, context: WriteContext, oldest: number): Promise<Update | Moved> {
   const { base, id, set } = change;
   if (!context.spec.readPath || !base.record) return change;
   const age = context.now() - base.readAt;
   // Less than none: the clock was put back, and does not tell.
-  if (!inAnyCase && age >= 0 && age <= context.freshMs) return change;
+  if (age >= 0 && age <= oldest) return change;
   const record = await context.service.get(context.spec.name as Readable, id);
   if (!record) return { kind: 'moved', what: `the record ${id} no longer exists` };
   const before = readRecord(context.spec, base.record as Json, context.lexicon).fields;

@@ -87,6 +87,8 @@ export interface WriteContext extends MergeOptions {
   readonly width: () => number;
   /** For changes that are at work, of all parts together. */
   readonly places: Places;
+  /** Whether all changes of a part begin at once: where others send them, few by themselves are not worth the way. */
+  readonly together: () => boolean;
   /** For ages of what was read: milliseconds since 1970, never going back. */
   readonly now: () => number;
   /** For waiting: milliseconds that no change of the system's clock moves. */

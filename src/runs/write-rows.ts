@@ -24,11 +24,10 @@ import { dispatcher, PART_SIZE } from './dispatch.js';
 import { learnModels, mayNameModels } from './learn-models.js';
 import type { Matched } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
+import { type PartSizes, partSizes } from './part-sizes.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
-/** Smaller ones cost more on their way than they save. */
-const SMALLEST_PART = 100;
 /** Learned ids in one line of the journal. */
 const IDS_PER_LINE = 10_000;
 /** Records with learned ids that are held against their rows; each is kept until then, about 3 kB. */
@@ -37,8 +36,6 @@ const MOST_COMPARED = 5_000;
 export const FRESH_MS = 60_000;
 /** Parts that are not wholly at work yet: while the rest of one is sent, the next is made durable. */
 const PARTS_BEGINNING = 2;
-/** Parts under way at once where all is sent from here; most of them wait for what became of a few of their rows. */
-const PARTS_IN_FLIGHT = 16;
 
 /**
  * matched & planned → applied: plans a part, makes its intents durable, sends it. Rows that refer to rows of this file
@@ -50,12 +47,13 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   const written = writtenIds(run, matched);
   const carrier = sharesWork(run, matched) ? run.carrier : undefined;
   const state = writeState(() => carrier?.cancel());
-  const context = writeContext(run, matched, state, written, nameless, carrier);
+  const sizes = partSizes(carrier, run.request.concurrency, run.clock.now);
+  const context = writeContext(run, matched, state, written, nameless, carrier, sizes);
   const runner = partRunner(context);
   for (let wave = 0; wave < matched.waves && !state.stopped; wave++) {
     // Look-ups may lag behind writes: rows that need the id of another row are worth waiting for.
     if (wave > 0) await learn(run, matched, nameless, written, run.settings.settleWindowMs);
-    await writeWave(wave, run, matched, state, carrier, runner.run);
+    await writeWave(wave, run, matched, state, sizes, runner.run);
   }
   // A brake stops the writing, not the service: what was written gets its ids.
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
@@ -93,15 +91,6 @@ function writeState(stop: () => void): WriteState {
   };
 }
 
-/**
- * Where several workers share the writing, the last parts are smaller: nobody is to stand idle while another one has a
- * whole part left.
- */
-function partSize(rowsLeft: number, shared: number): number {
-  if (shared === 0) return PART_SIZE;
-  return Math.min(PART_SIZE, Math.max(SMALLEST_PART, Math.ceil(rowsLeft / shared)));
-}
-
 /** A file of one part is written sooner than it is carried. Customers are written from here alone: see `writeWave`. */
 function sharesWork(run: Run, { spec }: Matched): boolean {
   return spec.readPath !== undefined && run.rows > PART_SIZE;
@@ -112,16 +101,13 @@ async function writeWave(
   run: Run,
   matched: Matched,
   state: WriteState,
-  carrier: Carrier | undefined,
+  sizes: PartSizes,
   send: (part: Part, begun: () => void) => Promise<void>,
 ): Promise<void> {
   // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
-  const size = () => (matched.spec.readPath ? partSize(run.rows - seen, carrier?.parts ?? 0) : 1);
+  const size = () => (matched.spec.readPath ? sizes.next(run.rows - seen) : 1);
   let seen = 0;
-  const inFlight = () => {
-    if (!matched.spec.readPath) return run.request.concurrency;
-    return carrier && carrier.parts > 0 ? Math.max(PARTS_BEGINNING, carrier.parts) : PARTS_IN_FLIGHT;
-  };
+  const mostParts = () => (matched.spec.readPath ? sizes.parts : run.request.concurrency);
   const underWay = new Set<Promise<void>>();
   const beginning = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
@@ -154,7 +140,7 @@ async function writeWave(
       });
     underWay.add(sent);
     while (beginning.size >= PARTS_BEGINNING) await Promise.race(beginning);
-    while (underWay.size >= inFlight()) await Promise.race(underWay);
+    while (underWay.size >= mostParts()) await Promise.race(underWay);
   };
   try {
     for await (const rows of decidedOrRows(wave, run, matched)) {
@@ -196,11 +182,11 @@ function writeContext(
   written: WrittenIds,
   nameless: Map<string, number>,
   carrier: Carrier | undefined,
+  sizes: PartSizes,
 ): WriteContext {
   const created = () => run.tally.created;
   // Answers come later than the records: what was intended by now may stand behind a record that is looked for.
   let intended = run.tally.created;
-  const width = () => (carrier && carrier.parts > 0 ? PART_SIZE : run.request.concurrency);
   const lookUp = gatherLookUps(matched.match, () => intended, run.clock.after);
   return {
     ...matched.options,
@@ -225,6 +211,7 @@ function writeContext(
         if (outcome.kind === 'created' && outcome.id === undefined) nameless.set(outcome.key, outcome.ref.row);
         note(run, outcome, diff);
         run.outlook.ended();
+        sizes.ended();
         reached('outcome-noted');
         if (outcome.kind === 'rejected') state.stopped ??= checkRejections(run);
         run.progress('writing', doneRows(run));
@@ -236,8 +223,12 @@ function writeContext(
     settleWindow: run.settings.settleWindowMs,
     freshMs: FRESH_MS,
     readLate: matched.readLate === true,
-    width,
-    places: places(width),
+    width: () => (sizes.shared ? PART_SIZE : run.request.concurrency),
+    places: places(
+      () => sizes.atWork,
+      () => sizes.aside,
+    ),
+    together: () => sizes.shared,
     now: run.now,
     elapsed: run.clock.now,
     async wait(milliseconds) {
