@@ -25,8 +25,8 @@ export function blockReader(file: number): BlockReader {
   function load(from: number, size: number): void {
     if (space.length < size) space = Buffer.allocUnsafeSlow(Math.max(size, 2 * space.length));
     let held = 0;
-    for (let more = -1; held < space.length && more !== 0; held += more) {
-      more = readSync(file, space, held, space.length - held, from + held);
+    for (let more = -1; held < size && more !== 0; held += more) {
+      more = readSync(file, space, held, size - held, from + held);
     }
     block = space.subarray(0, held);
     blockAt = from;

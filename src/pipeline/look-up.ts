@@ -1,3 +1,4 @@
+import { certainId } from '../resources/read.js';
 import type { Json, Readable } from '../service/port.js';
 import { askFilter, type Filter, PAGE_SIZE } from './filter.js';
 import { type Keys, keyText } from './key.js';
@@ -32,8 +33,8 @@ export async function lookUpKeys(
   const wanted = new Map([...keys.keys()].map((key) => [keyText(key), new Map<number, Json>()]));
   const visit = (records: readonly Json[]) => {
     for (const record of records) {
-      const id = record['id'];
-      if (typeof id === 'number') wanted.get(keyText(recordKey(record, options)))?.set(id, record);
+      const found = wanted.get(keyText(recordKey(record, options)));
+      if (found) found.set(certainId(options.spec, record), record);
     }
   };
   const filter = filterFor(options);

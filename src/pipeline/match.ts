@@ -1,4 +1,4 @@
-import { readFields } from '../resources/read.js';
+import { certainId, readFields } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
 import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
 import { askFilter, type Filter, trustFilter } from './filter.js';
@@ -193,10 +193,10 @@ export function recordKey(
 
 async function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): Promise<void> {
   for (const record of records) {
-    if (typeof record['id'] !== 'number') continue;
     const key = recordKey(record, options);
     if (key === '' || !keys.has(key)) continue;
-    await keepRecord({ id: record['id'], record, key, readAt }, options);
+    // To leave it out would be to create it a second time.
+    await keepRecord({ id: certainId(options.spec, record), record, key, readAt }, options);
   }
 }
 

@@ -1,5 +1,5 @@
 import { clean, MAX_WARNINGS } from './console-text.js';
-import { count, duration, type Summary } from './summary.js';
+import { count, counted, duration, type Summary } from './summary.js';
 
 /** What a terminal shows when an export has ended: `target` and `job` as the user would type them. */
 export function exportText(summary: Summary, target: string, job?: string): string {
@@ -9,14 +9,14 @@ export function exportText(summary: Summary, target: string, job?: string): stri
   const { columns, bytes, sheets } = summary.target ?? {};
   if (columns !== undefined && bytes !== undefined) {
     const more = sheets && sheets.length > 1 ? `, ${sheets.length} sheets` : '';
-    lines.push('', `${count(columns)} columns, ${size(bytes)}${more}`, consistency(summary));
+    lines.push('', `${counted(columns, 'column')}, ${size(bytes)}${more}`, consistency(summary));
   }
   if (warnings.length) lines.push('');
   for (const text of warnings.slice(0, MAX_WARNINGS)) lines.push(`Note: ${clean(text)}`);
   if (warnings.length > MAX_WARNINGS) lines.push(`Note: ${warnings.length - MAX_WARNINGS} more in summary.json`);
   lines.push(
     '',
-    `${duration(summary.seconds)}, ${count(requests.total)} requests (${count(requests.retries)} retries)`,
+    `${duration(summary.seconds)}, ${counted(requests.total, 'request')} (${counted(requests.retries, 'retry', 'retries')})`,
   );
   if (job !== undefined) lines.push(`Next: change ${target}, then: rowferry import ${target} --job ${job} --dry-run`);
   if (status === 'interrupted' || status === 'failed') lines.push(`Next: rowferry runs resume ${run}`);

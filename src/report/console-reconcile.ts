@@ -2,7 +2,7 @@ import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
 import { clean } from './console-text.js';
 import { outcomeWords } from './outcome-words.js';
 import { orphanParts } from './reconcile/words.js';
-import { count, rowsForPerson, type Summary } from './summary.js';
+import { count, counted, rowsForPerson, type Summary } from './summary.js';
 
 const MOST_FIELDS = 6;
 
@@ -30,7 +30,7 @@ export function comparedLines(summary: Summary, facts: Facts): string[] {
     .map(({ field, file, service }) => `${clean(field)} ${count(file + service)}`);
   const more = most.length - fields.length;
   return [
-    `Compared ${things(rows.total, 'row')} with ${things(scope.records, 'record')} of the service:`,
+    `Compared ${counted(rows.total, 'row')} with ${counted(scope.records, 'record')} of the service:`,
     '',
     ...shown.map(([flag, n, what, made]) =>
       `${flag} ${count(n).padStart(width)}  ${what.padEnd(15)}${made === '' ? '' : ` ${made}`}`.trimEnd(),
@@ -38,10 +38,6 @@ export function comparedLines(summary: Summary, facts: Facts): string[] {
     ...(fields.length > 0 ? ['', `Fields that differ: ${fields.join(', ')}${more > 0 ? `, ${more} more` : ''}`] : []),
     ...(orphans.held_reason === undefined ? [] : ['', `Orphans are held: ${clean(orphans.held_reason)}`]),
   ];
-}
-
-function things(n: number, what: string): string {
-  return `${count(n)} ${what}${n === 1 ? '' : 's'}`;
 }
 
 function differing(compared: Facts['compared'], dry: boolean): string {

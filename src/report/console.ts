@@ -8,6 +8,7 @@ import {
   brakeStop,
   count,
   duration,
+  requestsText,
   rowsForPerson,
   rowsToCorrect,
   rowsWithLosses,
@@ -43,11 +44,7 @@ export function summaryText(summary: Summary, folder?: string): string {
   const more = summary.warnings.length - MAX_WARNINGS;
   if (more > 0) lines.push(`Note: ${more} more in summary.json`);
 
-  lines.push(
-    '',
-    `${duration(summary.seconds)}, ${count(requests.total)} requests (${count(requests.reads)} reads, ` +
-      `${count(requests.writes)} writes, ${count(requests.retries)} retries)`,
-  );
+  lines.push('', `${duration(summary.seconds)}, ${requestsText(requests)}`);
   if (reports.length) lines.push(`Reports: ${folder === undefined ? '' : `${folder}: `}${reports.join(', ')}`);
   lines.push(...hint(summary, reports));
   return `${lines.join('\n')}\n`;

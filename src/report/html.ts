@@ -19,7 +19,7 @@ import {
   toCreate,
 } from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
-import { count, duration, fileName, rowsWithLosses, type Summary, shownFaults, when } from './summary.js';
+import { count, duration, fileName, requestsText, rowsWithLosses, type Summary, shownFaults, when } from './summary.js';
 
 /** The first rows of each outcome that needs a person, in input order. */
 export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;
@@ -238,7 +238,7 @@ function foot(summary: Summary): Markup {
     `SHA-256 ${source.sha256}`,
   ];
   return html`<footer>
-<div>Run ${foreign(summary.run)} · ${when(summary.started_at)} to ${when(summary.finished_at)} · ${duration(summary.seconds)} · ${count(requests.total)} requests (${count(requests.reads)} reads, ${count(requests.writes)} writes, ${count(requests.retries)} retries)</div>
+<div>Run ${foreign(summary.run)} · ${when(summary.started_at)} to ${when(summary.finished_at)} · ${duration(summary.seconds)} · ${requestsText(requests)}</div>
 ${read !== null && html`<div>Read as ${foreign(read.filter(Boolean).join(', '))}</div>`}
 <div>In this folder: ${summary.reports.map((name, at) => html`${at > 0 && ', '}<a href="${name}">${name}</a>`)}</div>
 </footer>`;

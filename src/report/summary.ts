@@ -207,6 +207,17 @@ export function count(n: number): string {
   return grouped.format(n);
 }
 
+/** `1 request`, `1,204 requests` */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/** `246 requests (27 reads, 219 writes, 0 retries)` */
+export function requestsText({ total, reads, writes, retries }: Summary['requests']): string {
+  const kinds = [counted(reads, 'read'), counted(writes, 'write'), counted(retries, 'retry', 'retries')];
+  return `${counted(total, 'request')} (${kinds.join(', ')})`;
+}
+
 /** `0.4 s`, `48 s`, `3 min 05 s`, `2 h 10 min` */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

@@ -123,7 +123,7 @@ function byName(to: ReferenceTarget, name: string, lexicon: Lexicon): Reading {
 
 /** A positive whole number, also as text. */
 export function recordId(raw: unknown): number | undefined {
-  const id = typeof raw === 'string' && /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+  const id = typeof raw === 'string' && /^\d{1,16}$/.test(raw) ? Number(raw) : raw;
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { withArticle } from '../model/article.js';
 import { RunError } from '../model/error.js';
 import { type Fields, isEmpty, type Value } from '../model/value.js';
 import type { Loss } from './loss.js';
@@ -45,19 +46,19 @@ export function readFields(
   const readers = fieldReaders(spec);
   // Custom fields stand together in a place of their own.
   if (!names.every((name) => readers.has(name))) return readRecord(spec, json, lexicon).fields;
-  certainId(spec, json);
   const fields: Record<string, Value> = {};
   for (const name of names) readField(readers.get(name)!, json, lexicon, fields, []);
   return fields;
 }
 
-function certainId(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): number {
+/** Throws a `RunError` where the record has none that can be used. */
+export function certainId(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): number {
   const id = recordId(json['id']);
   if (id !== undefined) return id;
   throw new RunError(
     'failed',
-    `The service sent a ${spec.name} without an id (id = ${shown(json['id']) || 'nothing'}). ` +
-      'Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
+    `The service sent ${withArticle(spec.name)} without an id that can be used (id = ${shown(json['id']) || 'nothing'}): ` +
+      'ids are whole numbers up to 9007199254740991. Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
   );
 }
 

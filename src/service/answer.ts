@@ -1,3 +1,4 @@
+import { recordId } from '../resources/read-value.js';
 import type { Json, Page } from './port.js';
 
 /** What the bodies of clear answers hold. Shapes that make no sense are a `string` that says why. */
@@ -10,7 +11,7 @@ function isRecord(value: unknown): value is Json {
 export function readPage(json: unknown, page: number): Page | string {
   if (Array.isArray(json)) {
     if (!json.every(isRecord)) return 'the list holds something that is not a record';
-    return { count: json.length, results: page === 1 ? json : [] };
+    return { count: json.length, results: page === 1 ? json.map(numbered) : [] };
   }
   if (!isRecord(json)) return 'the answer is not a list';
   const { results } = json;
@@ -18,7 +19,14 @@ export function readPage(json: unknown, page: number): Page | string {
   if (count === undefined) return `"count" is ${short(json['count'])}, not a number of records`;
   if (!Array.isArray(results)) return '"results" is not a list';
   if (!results.every(isRecord)) return '"results" holds something that is not a record';
-  return { count, results };
+  return { count, results: results.map(numbered) };
+}
+
+/** The record with its id as a number, also where it was sent as a text. */
+function numbered(record: Json): Json {
+  if (typeof record['id'] !== 'string') return record;
+  const id = recordId(record['id']);
+  return id === undefined ? record : { ...record, id };
 }
 
 /** A number of records, also as a text of digits. */
@@ -34,17 +42,20 @@ export function readRecord(json: unknown, id: number): Json | undefined | string
     : isRecord(json) && Array.isArray(json['results'])
       ? json['results']
       : undefined;
-  if (list) return list.find((item): item is Json => isRecord(item) && idOf(item) === id);
+  if (list) {
+    const item = list.find((one): one is Json => isRecord(one) && idOf(one) === id);
+    return item && numbered(item);
+  }
   if (!isRecord(json)) return 'the answer is not a record';
   const record = idOf(json) === undefined && isRecord(json['data']) ? json['data'] : json;
   const found = idOf(record);
   if (found !== undefined && found !== id) return `the answer is the record with id ${found}`;
-  return record;
+  return numbered(record);
 }
 
 /** Id and record from the answer to a write; their place is not documented, so every usual one is looked at. */
 export function readWritten(json: unknown, resource: string): { readonly id?: number; readonly record?: Json } {
-  const bare = asId(json);
+  const bare = recordId(json);
   if (bare !== undefined) return { id: bare };
   const outer = Array.isArray(json) && json.length === 1 ? json[0] : json;
   if (!isRecord(outer)) return {};
@@ -55,19 +66,15 @@ export function readWritten(json: unknown, resource: string): { readonly id?: nu
     .find(isRecord);
   const inner = nested && idOf(nested);
   if (nested && inner !== undefined) return { id: inner, record: nested };
-  const named = asId(outer[`${resource}_id`]) ?? asId(outer['pk']) ?? asId(outer['data']) ?? asId(outer[resource]);
+  const elsewhere = [outer[`${resource}_id`], outer['pk'], outer['data'], outer[resource]];
+  const named = elsewhere.map(recordId).find((id) => id !== undefined);
   const record = nested ?? outer;
   return { ...(named === undefined ? {} : { id: named }), ...(Object.keys(record).length > 0 ? { record } : {}) };
 }
 
 /** A record's own id; licenses call it `license_id` (interface, section 2.6). */
 export function idOf(record: Json): number | undefined {
-  return asId(record['id']) ?? asId(record['license_id']);
-}
-
-function asId(value: unknown): number | undefined {
-  const id = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
-  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
+  return recordId(record['id']) ?? recordId(record['license_id']);
 }
 
 function short(value: unknown): string {

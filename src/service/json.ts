@@ -3,7 +3,7 @@ import { Decimal } from '../model/decimal.js';
 
 /**
  * JSON without loss of digits: a double cannot hold 99999999999999.99, so a number token with more than 15 significant
- * digits is read as `Decimal`, and a `Decimal` is written as a bare number, digit for digit.
+ * digits that is no safe integer is read as `Decimal`, and a `Decimal` is written as a bare number, digit for digit.
  */
 
 /** A token that a double might not hold: 16 or more digits (and points), or an exponent. A string may match too; that only costs time. */
@@ -23,6 +23,8 @@ function readNumber(token: string): number | Decimal {
     .replace(/^0+/, '');
   const value = Number(token);
   if (digits.length <= 15 && Number.isFinite(value)) return value;
+  // Ids, such as of sixteen digits: each of them is another double.
+  if (Number.isSafeInteger(value) && /^-?\d+$/.test(token)) return value;
   const exact = Decimal.parse(token);
   if (!exact) throw new SyntaxError(`number out of every range: ${token.slice(0, 40)}`);
   return exact;

@@ -1,6 +1,6 @@
 import type { ReadOnlyName, ResourceName } from '../resources/spec.js';
 
-/** A record as the service sent it. Numbers with more than 15 significant digits are `Decimal`. */
+/** A record as the service sent it; its `id` is a number where it can be one. Numbers that a double might not hold are `Decimal`. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export type Readable = Exclude<ResourceName, 'customer'> | ReadOnlyName;

@@ -137,6 +137,8 @@ describe('other ways of quoting are said', () => {
     const { meta, rows } = await read(await csv("'a','b'\n'1','2'\n'3','4'\n"));
     expect(meta.warnings.join(' ')).toContain("between apostrophes ('), in 3 lines");
     expect(rows[0]!.cells).toEqual(["'1'", "'2'"]);
+    const blank = await read(await csv('a,b\n,\n\n,\n,\n'));
+    expect(blank.meta.warnings).toEqual([]);
   });
 });
 

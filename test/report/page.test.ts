@@ -207,6 +207,12 @@ describe('console summary', () => {
     ]);
   });
 
+  test('one of a thing is said as one', () => {
+    const one = summary({ created: 1 }, { requests: { total: 1, reads: 0, writes: 1, retries: 1 } });
+    expect(summaryText(one)).toContain('1 request (0 reads, 1 write, 1 retry)');
+    expect(reportPage(one, none)).toContain('1 request (0 reads, 1 write, 1 retry)');
+  });
+
   test('a value cannot write to the terminal (91)', () => {
     const text = summaryText(summary({ invalid: 1 }, { warnings: ['a\u001b[2J\nb\u202e'], reason: 'x\u0007' }));
     expect(text).toContain('Note: a[2J b\n');

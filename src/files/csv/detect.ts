@@ -174,7 +174,8 @@ function foreignQuotes(sample: Sample, delimiter: string): string[] {
   }
   const apostrophes = lines.filter((line) => {
     const cells = line.split(delimiter);
-    return cells.length > 1 && cells.every((cell) => cell === '' || /^'.*'$/.test(cell.trim()));
+    const filled = cells.filter((cell) => cell !== '');
+    return cells.length > 1 && filled.length > 0 && filled.every((cell) => /^'.*'$/.test(cell.trim()));
   }).length;
   if (apostrophes >= 2 && apostrophes * 2 > lines.filter((line) => line.trim() !== '').length) {
     warnings.push(
