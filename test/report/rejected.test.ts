@@ -108,6 +108,15 @@ describe('rejected.csv', () => {
     expect((await all(await openSource(again.path)))[0]?.cells[0]).toBe('Zoë');
   });
 
+  test('the line that names the delimiter comes back, so that spreadsheet programs cut the rows as before', async () => {
+    const { bytes, path } = await reject(await source('\ufeffsep=;\r\nName;B\r\nx;1\r\n', 'hinted.csv'));
+    expect(bytes.toString('utf8')).toMatch(/^\ufeffsep=;\r\nName;B;_row;/);
+    expect((await all(await openSource(path)))[0]).toMatchObject({
+      row: 2,
+      cells: ['x', '1', '2', 'invalid', 'too_long', 'Name: Shorten it.'],
+    });
+  });
+
   test('surplus cells stay behind our columns, so the row is still ragged when it comes back unedited', async () => {
     const from = await source('Name,B\nx,1\ny,2\n');
     const path = join(dir, 'out.csv');
