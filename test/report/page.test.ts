@@ -207,6 +207,14 @@ describe('console summary', () => {
     ]);
   });
 
+  test('a note is told to its end, which says what to do; of a value its beginning is enough', () => {
+    const note = `${'Rows 2 and 3 look odd. '.repeat(20)}Delete them.`;
+    const fault = { code: 'too_long' as const, count: 1, column: 'Name', example: 'x'.repeat(3_000) };
+    const text = summaryText(summary({ invalid: 1 }, { warnings: [note], top_faults: [fault] }));
+    expect(text).toContain(`Note: ${note}\n`);
+    expect(text).toContain(`such as "${'x'.repeat(79)}…"\n`);
+  });
+
   test('a value cannot write to the terminal (91)', () => {
     const text = summaryText(summary({ invalid: 1 }, { warnings: ['a\u001b[2J\nb\u202e'], reason: 'x\u0007' }));
     expect(text).toContain('Note: a[2J b\n');
