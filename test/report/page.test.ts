@@ -163,6 +163,15 @@ describe('report.html', () => {
   });
 });
 
+test('the page says what was taken from the file itself, and what spoke for it', () => {
+  const found = ['The decimal sign is ",": "1.234,50" (row 2, Preis) shows it.', '<b>'];
+  const page = reportPage(summary({ created: 1 }, { detected: found }), none);
+  expect(page).toContain('How the file was read');
+  expect(page).toContain('<bdi>The decimal sign is &quot;,&quot;: &quot;1.234,50&quot; (row 2, Preis) shows it.</bdi>');
+  expect(page).toContain('<bdi>&lt;b&gt;</bdi>');
+  expect(reportPage(summary({ created: 1 }), none)).not.toContain('How the file was read');
+});
+
 describe('console summary', () => {
   test('a fault without a column names its field, on the page too', () => {
     const shown = summary(
