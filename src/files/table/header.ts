@@ -206,8 +206,9 @@ function byExpected(sample: readonly SampleRow[], guessed: number, expect: reado
   return { at: found.indexOf(most), found: most, wanted: wanted.size };
 }
 
-function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
-  if (at === 0) return undefined;
+/** What is said of the rows above position `at` of the sample, where the heading begins. */
+export function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
+  if (at <= 0) return undefined;
   const first = sample[0]!;
   const title = shownText(first.cells.find((cell) => !isBlank(cell)))
     .replace(/\s+/g, ' ')
