@@ -59,10 +59,15 @@ export async function sniffFormat(path: string, head: Buffer): Promise<FileForm>
       `${path}: this is a web archive (MHTML), whatever its name says. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
     );
   }
-  if (/^ID;P\w*(?:;\w+)*\r?\n(?:[PFBCO];|NN;)/.test(text)) {
+  const exchange = /^ID;P\w*(?:;\w+)*\r?\n(?:[PFBCO];|NN;)/.test(text)
+    ? 'SYLK file (.slk)'
+    : /^TABLE\s*\r?\n0,1\r?\n"/.test(text)
+      ? 'DIF file (.dif)'
+      : undefined;
+  if (exchange) {
     throw new RunError(
       'failed',
-      `${path}: this is a SYLK file (.slk), which is not read. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
+      `${path}: this is a ${exchange}, which is not read. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
     );
   }
   if (/^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:\w+:)?document\s[^>]*opendocument\.spreadsheet/i.test(text))

@@ -24,6 +24,8 @@ export interface SourceMeta {
   /** Whether a text file begins with a byte order mark. */
   readonly bom?: boolean;
   readonly delimiter: string | null;
+  /** Whether the first line of a CSV file names its delimiter for spreadsheet programs (`sep=;`); it has no row number. */
+  readonly hinted?: boolean;
   readonly sheet: string | null;
   /** Number of the heading row as the spreadsheet program shows it; null for NDJSON. */
   readonly header_row: number | null;

@@ -67,11 +67,18 @@ function withText(cell: Cell, exact: boolean, then: (text: string) => StagedValu
 function numberText(cell: Cell, rule: DecimalRule): string | Refusal {
   if (typeof cell === 'string') return amountText(cell, rule);
   if (cell.t === 'n') {
-    return cell.shown.trimEnd().endsWith('%')
-      ? refuse('not_a_number', 'is a percentage; write the number and format the cell as a number.')
+    if (cell.shown.trimEnd().endsWith('%'))
+      return refuse('not_a_number', 'is a percentage; write the number and format the cell as a number.');
+    return isTime(cell)
+      ? refuse('not_a_number', 'is a time, not a number. Format the cell as a number, and see that its value is right.')
       : cell.value;
   }
   return refuse('not_a_number', `is ${cell.t === 'd' ? 'a date' : 'true or false'}, not a number. Correct the cell.`);
+}
+
+/** A time of day or a duration: what is stored is days, which nobody sees. */
+function isTime({ shown, format }: Extract<Cell, { t: 'n' }>): boolean {
+  return /\d:\d\d/.test(shown) || (format !== undefined && /\[(?:h+|m+|s+)\]/i.test(format));
 }
 
 function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {

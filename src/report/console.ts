@@ -1,6 +1,6 @@
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
 import { comparedLines } from './console-reconcile.js';
-import { clean, MAX_WARNINGS } from './console-text.js';
+import { clean, MAX_WARNINGS, quoted } from './console-text.js';
 import { headline } from './headline.js';
 import { outcomeWords } from './outcome-words.js';
 import { SHEETS } from './reconcile/sheet-names.js';
@@ -18,9 +18,6 @@ import {
 
 const MAX_FAULTS = 3;
 
-/** Why a run stopped is told whole, unless somebody else's words are endless. */
-const MAX_REASON = 1_000;
-
 /**
  * What a terminal shows when a run has ended: the headline, the counts, the commonest faults, what to know, where the
  * reports are and what to do. Plain text without colours; `folder` is where the reports lie, as the user would type it.
@@ -28,15 +25,16 @@ const MAX_REASON = 1_000;
 export function summaryText(summary: Summary, folder?: string): string {
   const { requests, reports, reconcile } = summary;
   const lines = [`${rehearsal(summary)}${headline(summary)}`];
-  if (summary.reason) lines.push(clean(summary.reason, MAX_REASON));
+  if (summary.reason) lines.push(clean(summary.reason));
   const counted = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
   if (counted.length > 0) lines.push('', ...counted);
 
   const faults = shownFaults(summary).slice(0, MAX_FAULTS);
   if (faults.length) lines.push('', 'Most common faults:');
   for (const { code, count: times, column, field, example } of faults) {
-    const where = column !== undefined ? ` in ${clean(column)}` : field !== undefined ? ` (field ${clean(field)})` : '';
-    lines.push(`  ${count(times)} × ${code}${where}${example === undefined ? '' : `, such as "${clean(example)}"`}`);
+    const where =
+      column !== undefined ? ` in ${quoted(column)}` : field !== undefined ? ` (field ${quoted(field)})` : '';
+    lines.push(`  ${count(times)} × ${code}${where}${example === undefined ? '' : `, such as "${quoted(example)}"`}`);
   }
 
   if (summary.warnings.length) lines.push('');

@@ -50,6 +50,7 @@ ${stopped(summary)}
 ${nextSteps(summary)}
 ${found && summary.reconcile ? reconciled(summary, summary.reconcile, found, samples) : html`${outcomes(summary)}${faults(summary)}${people(summary, samples)}`}
 ${warnings(summary)}
+${detected(summary)}
 ${foot(summary)}
 </main>
 </body>
@@ -227,6 +228,15 @@ function warnings(summary: Summary): Markup | false {
   );
 }
 
+/** What was taken from the file itself: a wrong decimal sign or order of day and month shows nowhere else. */
+function detected({ detected: found = [] }: Summary): Markup | false {
+  return (
+    found.length > 0 &&
+    html`<section><details><summary>How the file was read <span class="soft">(what was found out, and what spoke for it)</span></summary>
+<ul class="plain">${found.map((text) => html`<li>${foreign(text)}</li>`)}</ul></details></section>`
+  );
+}
+
 function foot(summary: Summary): Markup {
   const { requests, source } = summary;
   const read = source && [
@@ -234,7 +244,7 @@ function foot(summary: Summary): Markup {
     source.encoding,
     source.delimiter && `delimiter ${DELIMITERS[source.delimiter] ?? source.delimiter}`,
     source.header_row && `heading in row ${source.header_row}`,
-    `${count(source.rows)} rows`,
+    source.rows === 1 ? '1 row' : `${count(source.rows)} rows`,
     `SHA-256 ${source.sha256}`,
   ];
   return html`<footer>

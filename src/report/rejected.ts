@@ -48,7 +48,7 @@ export function rejectedName(format: SourceFormat): string {
  * or bytes could not be read with certainty. Of NDJSON each line keeps its members as they stand; a line that was refused
  * for its form carries `_line`, which is its text where it is no object, until somebody deletes it.
  *
- * CSV keeps delimiter, line end, encoding and byte order mark. Characters of a message that the encoding lacks are
+ * CSV keeps delimiter (and the line that names it), line end, encoding and byte order mark. Characters of a message that the encoding lacks are
  * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
  * In a workbook the cells at fault are filled and carry the message as a note, and a formula without a stored result is
  * an error there, because it would be worked out from other rows. `rows` may be called more than once.
@@ -144,6 +144,7 @@ async function writeCsvIn(
   };
   await writeSafely(path, async (write) => {
     if (bom) await write(encodeText('\ufeff', encoding));
+    if (meta.hinted) await write(encodeText(`sep=${meta.delimiter}${newline}`, encoding));
     if (keepHeaderRow) await write(encodeText(newline.repeat((meta.header_row ?? 1) - 1), encoding));
     await write(bytes([[...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS]]));
     for await (const batch of rows) {

@@ -4,6 +4,7 @@ import { commentText } from './yaml-text.js';
 
 /** Columns of the table that a person sees; a file with hundreds of columns has the rest in the job. */
 const MOST = 60;
+const MOST_NOTES = 8;
 
 /** The suggestion at a glance: a line for each column, the key, what is missing. For people; the job says it in full. */
 export function tableText({ columns, key, rows, resource, missing, warnings }: Suggestion): string {
@@ -33,7 +34,9 @@ export function tableText({ columns, key, rows, resource, missing, warnings }: S
     );
   }
   if (missing.length > 0) lines.push(`Required, and in no column: ${missing.map(({ field }) => field).join(', ')}.`);
-  lines.push(...warnings.slice(0, 5).map((warning) => `Note: ${commentText(warning, 200)}`));
+  lines.push(...warnings.slice(0, MOST_NOTES).map((warning) => `Note: ${commentText(warning, 1_000)}`));
+  if (warnings.length > MOST_NOTES)
+    lines.push(`Note: ${number(warnings.length - MOST_NOTES)} more; --json has them all`);
   return lines.join('\n');
 }
 

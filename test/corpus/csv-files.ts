@@ -53,8 +53,7 @@ function draftOf(random: Random, form: CsvForm): Draft {
   const headings = headingsOf(random, width).map((text) => (western ? text.replace('__proto__', 'Prénom') : text));
   const lines: string[] = [];
   const rows: ExpectedRow[] = [];
-  if (form.sep) lines.push(`sep=${form.delimiter}`);
-  const headerRow = lines.length + 1;
+  const headerRow = 1;
   lines.push(headings.map((text) => written(text, form)).join(form.delimiter));
   for (let count = random.between(3, 12); count > 0; count--) {
     if (random.chance(0.08)) lines.push('');
@@ -72,7 +71,9 @@ function draftOf(random: Random, form: CsvForm): Draft {
 }
 
 const encoded = (text: string, { encoding, bom }: CsvForm) => iconv.encode(text, encoding, { addBOM: bom });
-const textOf = ({ lines, form }: Draft) => lines.join(form.newline) + (form.ended ? form.newline : '');
+/** The line that names the delimiter is for spreadsheet programs, which do not count it. */
+const linesOf = ({ lines, form }: Draft) => (form.sep ? [`sep=${form.delimiter}`, ...lines] : lines);
+const textOf = (draft: Draft) => linesOf(draft).join(draft.form.newline) + (draft.form.ended ? draft.form.newline : '');
 
 interface Damage {
   readonly name: string;
@@ -172,9 +173,10 @@ const DAMAGES: readonly Damage[] = [
     faults: [62],
     apply(draft, random) {
       if (draft.form.newline === '\r') return {};
-      const ends = draft.lines.map((_, i) => (i < 2 ? ['\n', '\r\n'][i]! : random.pick(['\n', '\r\n'])));
+      const lines = linesOf(draft);
+      const ends = lines.map((_, i) => (i < 2 ? ['\n', '\r\n'][i]! : random.pick(['\n', '\r\n'])));
       return {
-        bytes: encoded(draft.lines.map((line, i) => line + ends[i]!).join(''), draft.form),
+        bytes: encoded(lines.map((line, i) => line + ends[i]!).join(''), draft.form),
         says: ['Line ends are mixed'],
       };
     },

@@ -181,6 +181,32 @@ describe('bytes without a meaning are faults of their cell, spelled out, never U
   });
 });
 
+describe('UTF-8 into which text of another encoding was pasted', () => {
+  const good = ['Müller,Köln', 'Größe,Zürich'];
+
+  test.each([1, 2, 5])('%i such rows are faults, and the others stay as they are (61)', async (foreign) => {
+    const pasted = Array.from({ length: foreign }, (_, i) => `Jäger ${i},Ulm\n`).join('');
+    const content = [Buffer.from(`Name,Ort\n${good.join('\n')}\n`), iconv.encode(pasted, 'windows-1252')];
+    const { meta, rows } = await read(await csv(Buffer.concat(content)));
+    expect(meta.encoding).toBe('utf-8');
+    expect(cellsOf(rows.slice(0, 2))).toEqual(good.map((line) => line.split(',')));
+    expect(rows.slice(2).map(codesOf)).toEqual(Array.from({ length: foreign }, () => ['invalid_encoding']));
+    const places = foreign === 1 ? '1 place is damaged' : `${foreign} places are damaged`;
+    expect(meta.warnings).toContainEqual(
+      expect.stringMatching(`^The file is UTF-8, but ${places}.*those rows are faults`),
+    );
+  });
+
+  test('a pair of signs that happens to be UTF-8 is no proof of it', async () => {
+    const { meta, rows } = await read(await csv(iconv.encode('Name,Note\nCAFÉ,“É’\nDÉJÀ,“CAFÉ”\n', 'windows-1252')));
+    expect(meta.encoding).toBe('windows-1252');
+    expect(cellsOf(rows)).toEqual([
+      ['CAFÉ', '“É’'],
+      ['DÉJÀ', '“CAFÉ”'],
+    ]);
+  });
+});
+
 describe('byte order marks', () => {
   test('in front of files that were put one behind the other are left out and said (61, 65)', async () => {
     const part = '\ufeff"Name, full",b\n"x, y",1\n';

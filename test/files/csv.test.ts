@@ -88,10 +88,24 @@ describe('detection', () => {
     expect(cellsOf(data)).toEqual(rows.slice(1));
   });
 
-  test('the hint of spreadsheet programs in the first line is followed and skipped', async () => {
-    const { meta, rows } = await read(await csv('sep=;\r\nName;Cost, net\r\nA, B;1,5\r\nC;2\r\n'));
-    expect(meta).toMatchObject({ delimiter: ';', header_row: 2, headings: ['Name', 'Cost, net'] });
-    expect(rows[0]).toEqual({ row: 3, cells: ['A, B', '1,5'] });
+  test.each([
+    ['sep=;\r\n', {}],
+    ['\ufeff"SEP=;"\r\n', {}],
+    ['sep=;\r\n', { header_row: 1 }],
+    ['sep=,\r\n', { delimiter: ';' }],
+  ])('the line %j for spreadsheet programs is followed, and not counted, as they do', async (hint, options) => {
+    const text = `${hint}Name;Cost, net\r\nA, B;1,5\r\nC;2\r\n`;
+    const { meta, rows } = await read(await csv(text), options);
+    expect(meta).toMatchObject({ delimiter: ';', hinted: true, header_row: 1, headings: ['Name', 'Cost, net'] });
+    expect(meta.warnings).toEqual([]);
+    expect(rows).toEqual([
+      { row: 2, cells: ['A, B', '1,5'] },
+      { row: 3, cells: ['C', '2'] },
+    ]);
+  });
+
+  test('of the line for spreadsheet programs alone no rows are left', async () => {
+    expect((await refusal(openSource(await csv('sep=;\r\n')))).message).toContain('holds no rows');
   });
 
   test('a decimal comma does not make a semicolon file a comma file', async () => {

@@ -144,6 +144,8 @@ describe('rows that stay', () => {
     ['a record that is called Total', ['Total|SN-99|M1|12.00|2024-01-01|Ann']],
     ['a record whose name begins like a note', ['Source control server|||||']],
     ['a record whose name ends with a total', ['Gas Total|||12.00||']],
+    ['a record whose name begins like the one above', ['Laptop 9 Rack Total|||12.00||']],
+    ['a record named like the one above, with more of its own', ['Laptop 9 Total|SN-9b|M1|12.00|2024-01-01|Ann']],
     ['a label without a number', ['Total|||||']],
     ['a number alone that is no sum', ['|||61.00||']],
     ['a row that lacks its name', ['|SN-77|M1||2024-01-01|']],
@@ -167,6 +169,38 @@ describe('rows that stay', () => {
     expect(rows.slice(-3)).toEqual([11, 13, 14]);
   });
 
+  test.each([
+    ['Excel', ['Rome Total', 'Oslo Total', 'Grand Total'], false],
+    ['Excel in German', ['Rome Ergebnis', 'Oslo Ergebnis', 'Gesamtergebnis'], false],
+    ['Excel in French', ['Total Rome', 'Total Oslo', 'Total général'], true],
+  ])('totals of groups as %s writes them', async (_, [rome, oslo, all], blank) => {
+    const site = (name: string, at: number) => `${blank && at > 0 ? '' : name}|Drill|S-${name}${at}|Ann|10.00`;
+    const group = (name: string) => [0, 1, 2].map((at) => site(name, at));
+    const lines = [...group('Rome'), `${rome}||||30.00`, ...group('Oslo'), `${oslo}||||30.00`, `${all}||||60.00`];
+    const { rows, warnings } = await trimmed(['Site|Name|Serial|Owner|Cost', ...lines]);
+    expect(rows).toEqual([2, 3, 4, 6, 7, 8]);
+    expect(warnings).toEqual([
+      expect.stringContaining('Rows 5 and 9 were left out: they are labelled as totals and hold numbers only.'),
+      expect.stringContaining('Row 10 below the data was left out: it looks like a total'),
+    ]);
+  });
+
+  test('totals of groups that another column names', async () => {
+    const group = (name: string, row: number) => [
+      `D${row}|S-${row}|${name}|Ann|10.00`,
+      `E${row}|T-${row}|${name}|Ann|5.00`,
+    ];
+    const lines = [
+      ...group('Rome', 2),
+      '||Rome Total||15.00',
+      ...group('Oslo', 5),
+      '||Oslo Total||15.00',
+      'F|S-9|Oslo|Ann|1',
+    ];
+    const { rows } = await trimmed(['Name|Serial|Site|Owner|Cost', ...lines]);
+    expect(rows).toEqual([2, 3, 5, 6, 8]);
+  });
+
   test('a second table is named, and its rows stay', async () => {
     const { rows, warnings } = await trimmed([
       HEADINGS,
@@ -177,6 +211,21 @@ describe('rows that stay', () => {
     ]);
     expect(rows.slice(-2)).toEqual([33, 34]);
     expect(warnings.join()).toContain('Row 33, below a blank row, looks like the heading of another table.');
+  });
+
+  test.each([
+    ['a small one', 'Name|Serial|Cost', ['A|S1|10', 'B|S2|20', 'C|S3|30'], ['Supplier|City|Orders', 'Acme|Bonn|5']],
+    ['one of words', 'Name|Serial|City', ['A|S-1|Bonn', 'B|S-2|Bonn', 'C|S-3|Bonn', 'D|S-4|Ulm'], ['Vendor|Mail|Land']],
+  ])('a second table is named: %s', async (_, headings, above, below) => {
+    const { rows, warnings } = await trimmed([headings, ...above, '', ...below]);
+    expect(rows.length).toBe(above.length + below.length);
+    expect(warnings.join()).toContain(`Row ${above.length + 3}, below a blank row, looks like the heading of another`);
+  });
+
+  test('records of words below a blank row are no second table', async () => {
+    const above = ['Drill|S-1|10', 'Saw|S-2|20', 'Vice|S-3|30'];
+    const { warnings } = await trimmed(['Name|Serial|Cost', ...above, '', 'Lathe|S-4|tbc', '', 'Crane|unknown|70']);
+    expect(warnings.join()).not.toContain('another table');
   });
 
   test('everything, where the job says keep', async () => {

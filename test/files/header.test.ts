@@ -97,6 +97,10 @@ describe('what is said about it', () => {
     expect(second).toMatchObject({ row: 1, warnings: [expect.stringContaining('Row 2, right below')] });
     expect(findHeading(table(`${HEADINGS}\n${DATA}`))?.warnings).toEqual([]);
   });
+
+  test('the heading repeated right below is left out elsewhere, and nothing else is said of it here', () => {
+    expect(findHeading(table(`${HEADINGS}\n${HEADINGS}\n${DATA}`))).toMatchObject({ row: 1, warnings: [] });
+  });
 });
 
 describe('the headings a job maps', () => {

@@ -163,6 +163,15 @@ describe('report.html', () => {
   });
 });
 
+test('the page says what was taken from the file itself, and what spoke for it', () => {
+  const found = ['The decimal sign is ",": "1.234,50" (row 2, Preis) shows it.', '<b>'];
+  const page = reportPage(summary({ created: 1 }, { detected: found }), none);
+  expect(page).toContain('How the file was read');
+  expect(page).toContain('<bdi>The decimal sign is &quot;,&quot;: &quot;1.234,50&quot; (row 2, Preis) shows it.</bdi>');
+  expect(page).toContain('<bdi>&lt;b&gt;</bdi>');
+  expect(reportPage(summary({ created: 1 }), none)).not.toContain('How the file was read');
+});
+
 describe('console summary', () => {
   test('a fault without a column names its field, on the page too', () => {
     const shown = summary(
@@ -211,6 +220,14 @@ describe('console summary', () => {
     const one = summary({ created: 1 }, { requests: { total: 1, reads: 0, writes: 1, retries: 1 } });
     expect(summaryText(one)).toContain('1 request (0 reads, 1 write, 1 retry)');
     expect(reportPage(one, none)).toContain('1 request (0 reads, 1 write, 1 retry)');
+  });
+
+  test('a note is told to its end, which says what to do; of a value its beginning is enough', () => {
+    const note = `${'Rows 2 and 3 look odd. '.repeat(20)}Delete them.`;
+    const fault = { code: 'too_long' as const, count: 1, column: 'Name', example: 'x'.repeat(3_000) };
+    const text = summaryText(summary({ invalid: 1 }, { warnings: [note], top_faults: [fault] }));
+    expect(text).toContain(`Note: ${note}\n`);
+    expect(text).toContain(`such as "${'x'.repeat(79)}…"\n`);
   });
 
   test('a value cannot write to the terminal (91)', () => {

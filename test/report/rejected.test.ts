@@ -108,6 +108,15 @@ describe('rejected.csv', () => {
     expect((await all(await openSource(again.path)))[0]?.cells[0]).toBe('Zoë');
   });
 
+  test('the line that names the delimiter comes back, so that spreadsheet programs cut the rows as before', async () => {
+    const { bytes, path } = await reject(await source('\ufeffsep=;\r\nName;B\r\nx;1\r\n', 'hinted.csv'));
+    expect(bytes.toString('utf8')).toMatch(/^\ufeffsep=;\r\nName;B;_row;/);
+    expect((await all(await openSource(path)))[0]).toMatchObject({
+      row: 2,
+      cells: ['x', '1', '2', 'invalid', 'too_long', 'Name: Shorten it.'],
+    });
+  });
+
   test('surplus cells stay behind our columns, so the row is still ragged when it comes back unedited', async () => {
     const from = await source('Name,B\nx,1\ny,2\n');
     const path = join(dir, 'out.csv');
@@ -241,6 +250,31 @@ describe('rejected.xlsx', () => {
     const third = await openSource((await reject(again)).path);
     expect(third.meta.headings).toEqual(again.meta.headings);
     expect((await all(third))[0]?.cells.slice(0, 6)).toEqual(first?.cells.slice(0, 6));
+  });
+
+  test('codes are text cells, so that correcting one does not turn it into a number, a date or a formula', async () => {
+    const codes = ['00123', '1234567890123456', '12E3', '1-2', 'MAR-1', '=1+1', '@x', '+a'];
+    const others = [
+      'SN-42',
+      '2026-03-31',
+      '03/31/2026',
+      '1,200.50',
+      '-5',
+      'A sentence of 2026.',
+      `=${'x'.repeat(300)}`,
+    ];
+    const texts = [...codes, ...others];
+    await writeWorkbook(join(dir, 'in.xlsx'), {
+      sheet: 'A',
+      headings: texts.map((_, i) => `H${i}`),
+      rows: [{ cells: texts }],
+    });
+    const from = await openSource(join(dir, 'in.xlsx'));
+    expect((await all(from))[0]?.cells).toEqual(texts);
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.readFile((await reject(from)).path);
+    const formats = texts.map((_, i) => book.worksheets[0]?.getRow(2).getCell(i + 1).numFmt);
+    expect(formats).toEqual([...codes.map(() => '@'), ...others.map(() => undefined)]);
   });
 
   test('the cells at fault are filled and carry the message as a note, the others do not', async () => {

@@ -10,6 +10,8 @@ const OUR_COLUMNS = /(?:^|[,;\t|])"?_row"?([,;\t|])"?_outcome"?\1"?_codes"?\1"?_
 
 export interface DialectFinding {
   readonly delimiter: string;
+  /** The first line names the delimiter (`sep=;`). */
+  readonly hinted: boolean;
   readonly newline: string;
   readonly evidence: readonly string[];
   readonly warnings: readonly string[];
@@ -153,7 +155,7 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
     }
   }
   warnings.push(...foreignQuotes(sample, delimiter));
-  return { delimiter, ...newlineOf(sample, delimiter, limits, evidence, warnings) };
+  return { delimiter, hinted: hint !== undefined, ...newlineOf(sample, delimiter, limits, evidence, warnings) };
 }
 
 /** Bytes in which other ways of quoting are looked for. */
@@ -192,7 +194,7 @@ function newlineOf(
   limits: SourceLimits,
   evidence: string[],
   warnings: string[],
-): Omit<DialectFinding, 'delimiter'> {
+): Omit<DialectFinding, 'delimiter' | 'hinted'> {
   const feed = createRecordFeed({ path: sample.path, delimiter, limits, collect: false, whole: false });
   feed.push(sample.bytes);
   if (sample.whole) feed.finish();

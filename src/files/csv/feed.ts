@@ -11,7 +11,7 @@ export interface RecordFeed {
   /** Scans the next record into `record`; false where more bytes are needed or none are left. */
   next(): boolean;
   readonly record: ScannedRecord;
-  /** Number of the last record: every record is one row, blank ones too. */
+  /** Number of the last record: every record is one row, blank ones too. The line `sep=;` has the number 0. */
   readonly row: number;
   /** Byte position after the last record, in the bytes now held. */
   readonly position: number;
@@ -24,6 +24,11 @@ export interface FeedOptions {
   readonly path: string;
   readonly delimiter: string;
   readonly limits: SourceLimits;
+  /**
+   * The first line names the delimiter (`sep=;`). Spreadsheet programs obey it and show the line below it as row 1, so
+   * that it has no number here either.
+   */
+  readonly hinted?: boolean;
   /** Whether cells are wanted. */
   readonly collect: boolean;
   /** Without cells: whether they are counted; yes unless stated otherwise. */
@@ -42,7 +47,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   let bytes: Buffer = Buffer.alloc(0);
   let position = 0;
   let final = false;
-  let row = 0;
+  let row = options.hinted ? -1 : 0;
 
   /** Memory for an unfinished record and the chunk behind it; two, because the rest may stand in the one last used. */
   const spaces: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];

@@ -101,7 +101,8 @@ async function* dataRows(
   { shape, swallowed }: Survey,
   limits: SourceLimits,
 ): AsyncGenerator<readonly SheetRow[]> {
-  const feed = createRecordFeed({ path, delimiter: shape.delimiter, limits, collect: true, whole: true });
+  const { delimiter, hinted } = shape;
+  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: true });
   let batch: SheetRow[] = [];
   function* drain(): Generator<readonly SheetRow[]> {
     while (feed.next()) {

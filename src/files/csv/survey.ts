@@ -14,13 +14,17 @@ const SAMPLE_BYTES = 1024 * 1024;
 
 export interface Dialect {
   readonly delimiter: string;
+  readonly hinted: boolean;
   readonly headerRow: number;
   readonly width: number;
 }
 
 /** What the look through a file to its end has found. */
 export interface Survey {
-  readonly meta: Pick<SourceMeta, 'delimiter' | 'header_row' | 'headings' | 'newline' | 'evidence' | 'warnings'>;
+  readonly meta: Pick<
+    SourceMeta,
+    'delimiter' | 'hinted' | 'header_row' | 'headings' | 'newline' | 'evidence' | 'warnings'
+  >;
   readonly shape: Dialect;
   /** Rows that hold others, by a quotation mark too many. */
   readonly swallowed: ReadonlySet<number>;
@@ -50,7 +54,7 @@ export async function surveyCsv(
   warnings.push(...dialect.warnings);
 
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
-  const rows = await firstRows(path, sample.whole ? once(sample.bytes) : text(), dialect.delimiter, fixed ?? 0, limits);
+  const rows = await firstRows(path, sample.whole ? once(sample.bytes) : text(), dialect, fixed ?? 0, limits);
   const heading = fixed === undefined ? findHeading(rows, options.expect) : statedHeading(path, fixed, rows);
   if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
   evidence.push(heading.evidence);
@@ -73,7 +77,8 @@ export async function surveyCsv(
     if (blank.length > 0)
       warnings.push(`Columns without a heading are not imported: ${blank.slice(0, 10).join(', ')}.`);
   }
-  const shape: Dialect = { delimiter: dialect.delimiter, headerRow: heading.row, width: headings.length };
+  const { delimiter, hinted } = dialect;
+  const shape: Dialect = { delimiter, hinted, headerRow: heading.row, width: headings.length };
   const { swallowed, marked } = await scanToEnd(path, whole(), shape, limits);
   if (swallowed.size > 0) {
     const named = [...swallowed].slice(0, 10).join(', ');
@@ -89,7 +94,8 @@ export async function surveyCsv(
   }
   return {
     meta: {
-      delimiter: dialect.delimiter,
+      delimiter,
+      hinted,
       header_row: heading.row,
       headings,
       newline: dialect.newline,
@@ -166,14 +172,14 @@ export function assertText(path: string, bytes: Buffer, longest = 1): void {
 async function firstRows(
   path: string,
   chunks: AsyncIterable<Buffer>,
-  delimiter: string,
+  { delimiter, hinted }: Pick<Dialect, 'delimiter' | 'hinted'>,
   from: number,
   limits: SourceLimits,
 ): Promise<SampleRow[]> {
-  const feed = createRecordFeed({ path, delimiter, limits, collect: true, whole: false });
+  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: false });
   const rows: SampleRow[] = [];
   for await (const record of recordsOf(chunks, feed)) {
-    if (feed.row < from || (record.blank && feed.row !== from)) continue;
+    if (feed.row < Math.max(1, from) || (record.blank && feed.row !== from)) continue;
     rows.push({ row: feed.row, cells: record.cells });
     if (rows.length >= HEADING_SAMPLE) break;
   }
@@ -213,6 +219,7 @@ async function scanToEnd(
   const feed = createRecordFeed({
     path,
     delimiter: shape.delimiter,
+    hinted: shape.hinted,
     limits,
     collect: false,
     counted: false,

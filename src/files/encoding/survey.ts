@@ -33,9 +33,9 @@ export function utf8Check(): Utf8Check {
 }
 
 /**
- * Decides the encoding from all bytes. What is valid UTF-8 is UTF-8. A file with ten times more valid sequences than
- * damaged places is UTF-8 that was damaged: those rows are faults. Otherwise the lines beyond ASCII speak, as far as a
- * sample holds them.
+ * Decides the encoding from all bytes. What is valid UTF-8 is UTF-8. A file with as many valid sequences as damaged places is
+ * UTF-8 that was damaged, or that another text was pasted into: those rows are faults. Otherwise the lines beyond ASCII
+ * speak, as far as a sample holds them.
  */
 export async function encodingOfText(chunks: () => AsyncIterable<Buffer>): Promise<EncodingFinding> {
   const check = utf8Check();
@@ -46,10 +46,12 @@ export async function encodingOfText(chunks: () => AsyncIterable<Buffer>): Promi
 /** The same for bytes that are known to be no UTF-8. */
 export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<EncodingFinding> {
   const { sequences, damaged, lines } = await survey(chunks);
-  if (sequences > 0 && sequences >= damaged * 10) {
+  if (isDamagedUtf8(sequences, damaged)) {
+    const [characters, places] = [counted(sequences, 'character'), counted(damaged, 'place')];
+    const pasted = sequences < damaged * 10 ? ', as where text in another encoding was pasted in' : '';
     return {
-      ...found('utf-8', 0, `${sequences} characters are valid UTF-8 beyond ASCII, ${damaged} places are not.`),
-      warning: `The file is UTF-8, but ${damaged} ${damaged === 1 ? 'place is' : 'places are'} damaged; those rows are faults.`,
+      ...found('utf-8', 0, `${characters} valid UTF-8 beyond ASCII, ${places} not.`),
+      warning: `The file is UTF-8, but ${places} damaged${pasted}; those rows are faults.`,
     };
   }
   const { encoding, because, rival } = guessEncoding(lines);
@@ -66,6 +68,17 @@ export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<En
       `It was read as ${encoding}; state source.encoding to be certain.`,
   };
 }
+
+/**
+ * In text of another encoding fewer than half as many places are valid UTF-8 by chance as are not: read as that encoding, its
+ * valid sequences would turn into `MÃ¼ller`. Of very few sequences each may be chance.
+ */
+function isDamagedUtf8(sequences: number, damaged: number): boolean {
+  return sequences > 0 && (sequences >= damaged * 10 || (sequences >= 4 && sequences >= damaged));
+}
+
+/** `1 place is`, `12 places are` */
+const counted = (count: number, what: string) => (count === 1 ? `1 ${what} is` : `${count} ${what}s are`);
 
 /** Bytes of lines beyond ASCII that are looked at closely, and of one such line. */
 const SAMPLE_BYTES = 128 * 1024;

@@ -4,12 +4,12 @@ import { lookOf } from './sample-table.js';
 /** The words by which people mark totals and notes below a table, in the languages whose spreadsheets are most common. */
 
 const TOTALS = [
-  'totals?|grand ?totals?|overall totals?|sub-? ?totals?|net total|gross total|sums?|total (?:amount|cost|costs|value|price|spend|sum)',
-  'summe|summen|gesamt|gesamtsumme|gesamtbetrag|gesamtkosten|gesamtwert|zwischensumme|endsumme|insgesamt|total netto|total brutto',
+  'totals?|grand ?totals?|overall totals?|sub-? ?totals?|net total|gross total|sums?|total (?:amount|cost|costs|value|price|spend|sum|result)',
+  'summe|summen|gesamt|gesamtergebnis|gesamtsumme|gesamtbetrag|gesamtkosten|gesamtwert|zwischensumme|endsumme|insgesamt|total netto|total brutto',
   'total g[eé]n[eé]ral|sous-? ?total|somme|montant total|total ht|total ttc',
   'suma|suma total|total general|importe total|soma|total geral|subtotal geral',
-  'totale|totale generale|subtotale|somma|totaal|totaal generaal|eindtotaal|subtotaal|som',
-  'totalt|summa|delsumma|i alt|yhteens[aä]|razem|og[oó]łem|celkem|sp[oó]łem|итого|всего|сума|toplam|genel toplam',
+  'totale|totale generale|totale complessivo|subtotale|somma|totaal|totaal generaal|eindtotaal|subtotaal|som',
+  'totalt|summa|delsumma|i alt|yhteens[aä]|razem|suma końcowa|og[oó]łem|celkem|sp[oó]łem|итого|всего|сума|toplam|genel toplam',
   '合计|总计|小计|合計|総計|小計|합계|총계',
 ].join('|');
 /** `Total`, `Grand total:`, `Total (EUR)`, `Total in EUR`, `Total 2024`, `Summe netto =`. */
@@ -80,17 +80,41 @@ export function isSubtotalLabel(text: string): boolean {
   return /^(?:sub[-\s]?tot|zwischensumme|sous[-\s]total|subtotaal|parcial|parziale)/i.test(text);
 }
 
-/** Whether a row is a label of totals and numbers, and nothing else. */
-export function isTotalsRow(cells: readonly Cell[]): boolean {
-  const label = labelOf(cells);
-  if (label === undefined || !isTotalLabel(label.trim())) return false;
+/** What spreadsheet programs add to the name of a group of rows: `Rome Total`, `Totale Rome`. */
+const GROUP_TOTAL =
+  /^(?:total|totale|totaal|suma|soma|somme) | (?:total|totals|subtotal|summe|gesamt|ergebnis|result|sum|totaal)$/i;
+
+/** A first look, which the label of nearly every row ends at. */
+export function mayBeGroupTotal(label: string): boolean {
+  return GROUP_TOTAL.test(label);
+}
+
+/** Whether a label is the name of the group with such a word at it. */
+export function isGroupTotal(label: string, group: string): boolean {
+  if (group === '' || label.length <= group.length) return false;
+  const rest = label.startsWith(`${group} `)
+    ? label.slice(group.length)
+    : label.endsWith(` ${group}`)
+      ? label.slice(0, -group.length)
+      : '';
+  return /^ ?\S+ ?$/.test(rest) && mayBeGroupTotal(rest);
+}
+
+/**
+ * Whether a row is a label of totals and numbers, and nothing else.
+ * @param stated the label, where it is known to be one
+ */
+export function isTotalsRow(cells: readonly Cell[], stated?: string): boolean {
+  const label = labelOf(cells)?.trim();
+  if (label === undefined || (label !== stated && !isTotalLabel(label))) return false;
   let numbers = 0;
   let labels = 0;
   for (const cell of cells) {
     const look = lookOf(cell);
     if (look === 'text') {
       // `Total` may stand before each of several amounts, and a dash stands for none.
-      if (!/^\s*[-–—]+\s*$/.test(shownText(cell)) && !isTotalLabel(shownText(cell).trim())) return false;
+      const text = shownText(cell).trim();
+      if (!/^[-–—]+$/.test(text) && text !== stated && !isTotalLabel(text)) return false;
       labels++;
     } else if (look !== 'blank') numbers++;
   }

@@ -1,13 +1,15 @@
 import { type Cell, isBlank, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { findFooter, spans } from './footer-find.js';
-import { isSubtotalLabel, isTotalLabel, isTotalsRow, labelOf } from './footer-words.js';
+import { isGroupTotal, isSubtotalLabel, isTotalLabel, isTotalsRow, labelOf, mayBeGroupTotal } from './footer-words.js';
 import { type ColumnHabit, columnHabit, contrastOf, filledCells, foldedText } from './sample-table.js';
 
 /** Rows held back until the end of the table is known: a footer, and enough data above it to be told from. */
 const CONTEXT = 120;
 const MOST_HELD = 500;
 const FIRST_ROWS = 100;
+/** Fewer rows do not show what the columns of a table hold. */
+const FEWEST_ABOVE = 2;
 /** Row numbers kept for a warning; all are counted. */
 const NAMED = 40;
 
@@ -77,8 +79,10 @@ class Watch {
   readonly #tables = new Tally();
   #typical: number | undefined;
   #sample: readonly SheetRow[] = [];
-  #habits: readonly ColumnHabit[] | undefined;
-  #before: number | undefined;
+  #habits: { readonly above: number; readonly columns: readonly ColumnHabit[] } | undefined;
+  #last: number | undefined;
+  /** Rows that were looked at for totals before. */
+  #before: readonly SheetRow[] = [];
 
   constructor(headings: readonly string[]) {
     this.#folded = headings.map(foldedText);
@@ -88,11 +92,12 @@ class Watch {
   /** The rows without repeated headings; the same array where there are none. */
   sift(batch: readonly SheetRow[]): readonly SheetRow[] {
     if (this.#typical === undefined) this.#learn(batch);
-    return without(batch, ({ row, cells }) => {
+    return without(batch, (one) => {
+      const { row, cells } = one;
       const again = this.#isHeading(cells);
       if (again) this.#repeats.add(row);
-      else if (this.#before !== undefined && row - this.#before > 1 && this.#mayBeHeading(cells)) this.#tables.add(row);
-      this.#before = row;
+      else if (this.#last !== undefined && row - this.#last > 1 && this.#mayBeHeading(one)) this.#tables.add(row);
+      this.#last = row;
       return again;
     });
   }
@@ -101,15 +106,27 @@ class Watch {
   withoutTotals(rows: readonly SheetRow[]): readonly SheetRow[] {
     const typical = this.#typical ?? 0;
     if (typical < 4) return rows;
-    return without(rows, ({ row, cells }) => {
-      const label = labelOf(cells);
-      if (label === undefined || label.length > 40 || !isTotalLabel(label.trim())) return false;
-      if (filledCells(cells) * 2 > typical || !isTotalsRow(cells)) return false;
-      // A record may be named `Total`; none is named `Subtotal`.
-      const certain = isSubtotalLabel(label.trim());
+    const data = without(rows, (one) => {
+      const { row, cells } = one;
+      const label = labelOf(cells)?.trim();
+      if (label === undefined || label.length > 80) return false;
+      const ofGroup = mayBeGroupTotal(label) && isGroupTotal(label, this.#groupAbove(one, rows));
+      if (!ofGroup && (label.length > 40 || !isTotalLabel(label))) return false;
+      if (filledCells(cells) * 2 > typical || !isTotalsRow(cells, ofGroup ? label : undefined)) return false;
+      // A record may be named `Total`; none is named `Subtotal`, nor `Rome Total` right below the rows of Rome.
+      const certain = ofGroup || isSubtotalLabel(label);
       (certain ? this.#totals : this.#doubtful).add(row);
       return certain;
     });
+    this.#before = rows;
+    return data;
+  }
+
+  /** The text above the first filled cell of a row: rows of one group repeat it, or leave it blank. */
+  #groupAbove(row: SheetRow, rows: readonly SheetRow[]): string {
+    const column = row.cells.findIndex((cell) => !isBlank(cell));
+    const above = [...this.#before, ...rows.slice(0, rows.indexOf(row))];
+    return shownText(above.findLast(({ cells }) => !isBlank(cells[column]))?.cells[column]).trim();
   }
 
   #learn(batch: readonly SheetRow[]): void {
@@ -132,12 +149,25 @@ class Watch {
     return same >= 2;
   }
 
-  /** After a blank row: words alone, at least two of them where the table holds numbers or dates. */
-  #mayBeHeading(cells: readonly Cell[]): boolean {
+  /**
+   * After a blank row: words alone, of which none looks like the rows above and more than one differs from them, as where
+   * those hold numbers or dates; another number of cells differs, too.
+   */
+  #mayBeHeading({ row, cells, faults }: SheetRow): boolean {
     const filled = cells.filter((cell) => !isBlank(cell));
-    this.#habits ??= this.#folded.map((_, index) => columnHabit(this.#sample, index));
-    const { unlike, alike } = contrastOf(cells.slice(0, this.#folded.length), this.#habits);
-    return filled.length >= 2 && unlike >= 2 && alike === 0 && filled.every((cell) => !/\d/.test(shownText(cell)));
+    if (filled.length < 2 || filled.some((cell) => /\d/.test(shownText(cell)))) return false;
+    const { unlike, alike } = contrastOf(cells.slice(0, this.#folded.length), this.#habitsAbove(row));
+    const isRagged = faults?.some(({ code }) => code === 'ragged_row') === true;
+    return alike === 0 && unlike + (isRagged ? 1 : 0) >= 1.5;
+  }
+
+  /** What the columns hold above a row, as far as the sample goes: the rows below may be those of another table. */
+  #habitsAbove(row: number): readonly ColumnHabit[] {
+    const above = this.#sample.filter((one) => one.row < row);
+    if (above.length < FEWEST_ABOVE) return [];
+    if (this.#habits?.above !== above.length)
+      this.#habits = { above: above.length, columns: this.#folded.map((_, index) => columnHabit(above, index)) };
+    return this.#habits.columns;
   }
 
   warnings(): string[] {

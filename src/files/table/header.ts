@@ -67,7 +67,7 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
     const evidence = `Row ${heading.row} is the heading: it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells}).`;
     return { row: heading.row, evidence, warnings };
   }
-  const note = noteBelow(below);
+  const note = noteBelow(below, heading);
   if (note) warnings.push(note);
   const { habits, contrast } = guessed;
   const against = contrast.unlike > 0 ? `, ${above(heading, habits)}` : '';
@@ -206,8 +206,9 @@ function byExpected(sample: readonly SampleRow[], guessed: number, expect: reado
   return { at: found.indexOf(most), found: most, wanted: wanted.size };
 }
 
-function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
-  if (at === 0) return undefined;
+/** What is said of the rows above position `at` of the sample, where the heading begins. */
+export function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
+  if (at <= 0) return undefined;
   const first = sample[0]!;
   const title = shownText(first.cells.find((cell) => !isBlank(cell)))
     .replace(/\s+/g, ' ')
@@ -217,10 +218,11 @@ function skippedText(sample: readonly SampleRow[], at: number): string | undefin
     : `${at} rows above the heading were skipped, from row ${first.row} ("${title}") to row ${sample[at - 1]!.row}.`;
 }
 
-/** Warns of a row of units, instructions or a second heading right below the heading. */
-function noteBelow(below: readonly SampleRow[]): string | undefined {
+/** Warns of a row of units, instructions or a second heading right below the heading; the same again is no data anyway. */
+function noteBelow(below: readonly SampleRow[], heading: SampleRow): string | undefined {
   const [note, ...rest] = below;
   if (!note || rest.length < 3) return undefined;
+  if (heading.cells.every((cell, index) => foldedText(note.cells[index]) === foldedText(cell))) return undefined;
   const looks = note.cells.slice(0, 300).map(lookOf);
   const isTyped = (index: number) => {
     const { typed, filled } = columnHabit(rest, index);

@@ -3,16 +3,29 @@ import { isBlank, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { withoutMeaning } from '../stated.js';
 import type { Book, BookRow, BookScan, BookSheet } from './book-source.js';
-import { findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from './header.js';
+import {
+  findHeading,
+  HEADING_SAMPLE,
+  type HeadingFinding,
+  headingTexts,
+  type SampleRow,
+  skippedText,
+} from './header.js';
+import { mergedHeading } from './merged-heading.js';
+import { foldedText } from './sample-table.js';
 import { namedSheet, noSheetHoldsData } from './sheet-choice.js';
 import { toRow } from './sheet-row.js';
 import { surveyWarnings } from './sheet-warnings.js';
 
 const BATCH = 500;
+/** Rows above a stated heading that its merged cells may begin in. */
+const ROWS_ABOVE = 2;
 
 /** What one pass over a sheet found before its rows are handed out. */
 interface Survey {
   readonly rows: readonly SampleRow[];
+  /** The non-blank rows right above them, where a heading may begin. */
+  readonly above: readonly SampleRow[];
   /** Rows of the sample with filled cells beyond the limit of columns. */
   readonly wide: ReadonlySet<number>;
   readonly scan: BookScan;
@@ -31,13 +44,14 @@ export async function openSheet<Sheet extends BookSheet>(
   const warnings: string[] = [];
   const { sheet, survey } = await chooseSheet(book, options.sheet, header ?? 1, evidence);
 
-  const heading =
+  const found =
     header === undefined
       ? findHeading(survey.rows, options.expect)
       : statedHeading(book.path, sheet, header, survey.rows);
-  if (!heading) {
+  if (!found) {
     throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
   }
+  const heading = withMerges(found, survey, header !== undefined, options.expect);
   evidence.push(heading.evidence);
   warnings.push(...heading.warnings);
   if (survey.wide.has(heading.row)) {
@@ -47,8 +61,8 @@ export async function openSheet<Sheet extends BookSheet>(
         `${book.limits.columns.toLocaleString('en-US')} columns, the most that is read. Remove columns.`,
     );
   }
-  const headings = headingTexts(survey.rows.find((row) => row.row === heading.row)!, survey.rows, false);
-  warnings.push(...surveyWarnings(book.sheets, sheet, survey.scan, heading.row, headings, options.sheet !== undefined));
+  const headings = headingTexts(heading.cells, survey.rows, false);
+  warnings.push(...surveyWarnings(book.sheets, sheet, survey.scan, heading, headings, options.sheet !== undefined));
   evidence.push(...book.evidence);
 
   return {
@@ -68,11 +82,36 @@ export async function openSheet<Sheet extends BookSheet>(
   };
 }
 
+/** The heading with the texts of merged cells over several rows, unless the job maps those of the row alone. */
+function withMerges(
+  found: HeadingFinding,
+  { rows, above, scan }: Survey,
+  stated: boolean,
+  expect: SourceOptions['expect'] = [],
+) {
+  const alone = rows.find(({ row }) => row === found.row)!;
+  const merged = mergedHeading(found.row, [...above, ...rows], scan.mergedRanges, stated);
+  if (!merged || expectedIn(alone, expect) > expectedIn(merged.row, expect))
+    return { ...found, top: found.row, cells: alone };
+  const { top, row: cells, evidence } = merged;
+  const at = rows.findIndex(({ row }) => row >= top);
+  const skipped = stated ? undefined : skippedText(rows, at);
+  return { row: cells.row, top, cells, evidence, warnings: skipped ? [skipped] : [] };
+}
+
+/** How many of the headings that a job maps stand in a row. */
+function expectedIn({ cells }: SampleRow, expect: readonly string[]): number {
+  const texts = new Set(cells.map(foldedText));
+  return expect.filter((heading) => texts.has(foldedText(heading))).length;
+}
+
 /** One pass to the end of a sheet: the first non-blank rows from row `from` on, and what is to be said about it. */
 async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sheet, from: number): Promise<Survey> {
   const rows: SampleRow[] = [];
+  const above: SampleRow[] = [];
   const wide = new Set<number>();
   const scan = book.scan(sheet, ({ row, cells, beyond, times = 1 }) => {
+    if (row < from && row + ROWS_ABOVE >= from && !cells.every(isBlank)) above.push({ row, cells });
     if (row + times <= from || (cells.every(isBlank) && !beyond) || rows.length >= HEADING_SAMPLE) return;
     for (let i = Math.max(0, from - row); i < times && rows.length < HEADING_SAMPLE; i++) {
       rows.push({ row: row + i, cells });
@@ -82,10 +121,10 @@ async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sh
   for await (const chunk of book.stream(sheet)) {
     scan.push(chunk);
     if (rows.length >= HEADING_SAMPLE) scan.skim = true;
-    if (scan.ended) return { rows, wide, scan };
+    if (scan.ended) return { rows, above, wide, scan };
   }
   scan.finish();
-  return { rows, wide, scan };
+  return { rows, above, wide, scan };
 }
 
 async function chooseSheet<Sheet extends BookSheet>(

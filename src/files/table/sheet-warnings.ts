@@ -7,7 +7,7 @@ export function surveyWarnings(
   sheets: readonly BookSheet[],
   sheet: BookSheet,
   scan: SheetFacts,
-  headerRow: number,
+  { row: headerRow, top }: { readonly row: number; readonly top: number },
   headings: readonly string[],
   stated: boolean,
 ): string[] {
@@ -26,7 +26,8 @@ export function surveyWarnings(
   if (columns > 0)
     warnings.push(`${columns} hidden ${columns === 1 ? 'column is' : 'columns are'} read like the others.`);
   const merged = scan.mergedRanges.filter((range) => touchesRow(range, headerRow));
-  if (merged.length > 0) {
+  // A heading over several rows has the texts of its merged cells.
+  if (merged.length > 0 && top === headerRow) {
     warnings.push(
       `Cells of the heading are merged (${merged.slice(0, 5).join(', ')}): only the first of each has a heading.`,
     );

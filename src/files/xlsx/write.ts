@@ -25,6 +25,8 @@ export interface WorkbookContent {
 }
 
 const LIGHT_RED: ExcelJS.Fill = { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFFFC7CE' } };
+/** Without a name and a size each program takes another font than that of the cells below. */
+const HEADING_FONT: Partial<ExcelJS.Font> = { bold: true, name: 'Calibri', size: 11 };
 const DATE_FORMAT = 'yyyy-mm-dd';
 const DATE_TIME_FORMAT = 'yyyy-mm-dd hh:mm:ss';
 const CELL_CHARACTERS = 32_767;
@@ -83,7 +85,7 @@ async function fill(sheet: ExcelJS.Worksheet, content: WorkbookContent): Promise
     headings.forEach((heading, i) => {
       const cell = first.getCell(i + 1);
       cell.value = sheetText(heading);
-      cell.font = { bold: true };
+      cell.font = HEADING_FONT;
       const note = content.headingNotes?.[i];
       if (note) cell.note = noteText(note);
     });
@@ -131,6 +133,16 @@ function writeRow(target: ExcelJS.Row, { cells, marks }: WorkbookRow): void {
   target.commit();
 }
 
+/** Longer text than this is no code. */
+const LONGEST_CODE = 100;
+
+/**
+ * Codes that a spreadsheet program would turn into something else when somebody corrects a character of them: `00123`, 16
+ * digits, `12E3`, `1-2`, `MAR-1`, what begins like a formula. Dates and amounts are not among them, because there the
+ * program helps.
+ */
+const TURNS = /^(?:0\d+|\d{12,}|\d+[eE]\d+|\d{1,2}-\d{1,2}|\p{L}{3,9}-?\d{1,2}|[=@].*|[+-]\D.*)$/su;
+
 /** Errors that a workbook may hold. What other programs show in their place stands in the note of the cell. */
 const ERRORS = new Set(['#NULL!', '#DIV/0!', '#VALUE!', '#REF!', '#NAME?', '#NUM!', '#N/A', '#GETTING_DATA']);
 
@@ -139,6 +151,7 @@ function setCell(target: ExcelJS.Cell, cell: Cell): void {
     const text = sheetText(cell);
     // The plain form of a text loses blanks at its ends in some programs; that of rich text keeps them.
     target.value = /^\s|\s$/.test(text) ? { richText: [{ text }] } : text;
+    if (text.length <= LONGEST_CODE && TURNS.test(text)) target.numFmt = '@';
     return;
   }
   switch (cell.t) {
