@@ -108,6 +108,12 @@ describe('detection', () => {
     expect((await refusal(openSource(await csv('sep=;\r\n')))).message).toContain('holds no rows');
   });
 
+  test('a character within the cells of a column is no delimiter, though it cuts them alike', async () => {
+    const lines = Array.from({ length: 30 }, (_, i) => `Item ${i},red|green|blue|black`);
+    const { meta } = await read(await csv(`Name,Colours\n${lines.join('\n')}`));
+    expect(meta).toMatchObject({ delimiter: ',', headings: ['Name', 'Colours'] });
+  });
+
   test('a decimal comma does not make a semicolon file a comma file', async () => {
     const lines = Array.from({ length: 30 }, (_, i) => `Item ${i};${i},50`);
     const { meta } = await read(await csv(`Name;Cost\n${lines.join('\n')}`));
