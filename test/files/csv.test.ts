@@ -104,6 +104,11 @@ describe('detection', () => {
     ]);
   });
 
+  test.each(['', '\r\n'])('the mark of DOS programs at the end of the file is no row', async (end) => {
+    const { rows } = await read(await csv(`Name,Cost\r\nDrill,5\r\n\x1a${end}`));
+    expect(rows).toEqual([{ row: 2, cells: ['Drill', '5'] }]);
+  });
+
   test('of the line for spreadsheet programs alone no rows are left', async () => {
     expect((await refusal(openSource(await csv('sep=;\r\n')))).message).toContain('holds no rows');
   });
