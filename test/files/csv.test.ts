@@ -104,8 +104,19 @@ describe('detection', () => {
     ]);
   });
 
+  test.each(['', '\r\n'])('the mark of DOS programs at the end of the file is no row', async (end) => {
+    const { rows } = await read(await csv(`Name,Cost\r\nDrill,5\r\n\x1a${end}`));
+    expect(rows).toEqual([{ row: 2, cells: ['Drill', '5'] }]);
+  });
+
   test('of the line for spreadsheet programs alone no rows are left', async () => {
     expect((await refusal(openSource(await csv('sep=;\r\n')))).message).toContain('holds no rows');
+  });
+
+  test('a character within the cells of a column is no delimiter, though it cuts them alike', async () => {
+    const lines = Array.from({ length: 30 }, (_, i) => `Item ${i},red|green|blue|black`);
+    const { meta } = await read(await csv(`Name,Colours\n${lines.join('\n')}`));
+    expect(meta).toMatchObject({ delimiter: ',', headings: ['Name', 'Colours'] });
   });
 
   test('a decimal comma does not make a semicolon file a comma file', async () => {

@@ -316,6 +316,13 @@ describe('rows and places', () => {
     expect(data.map(({ row }) => row)).toEqual([top + 2, top + 3]);
   });
 
+  test('years below a group are headings (73)', async () => {
+    const years = '<row r="2"><c r="B2"><v>2023</v></c><c r="C2"><v>2024</v></c></row>';
+    const rows = `${textRows([['Asset', 'Cost', '']])}${years}${textRows([['Drill', '5', '6']], 3)}`;
+    const xml = `<sheetData>${rows}</sheetData><mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/></mergeCells>`;
+    expect((await read(await sheet(xml))).meta.headings).toEqual(['Asset', '2023', '2024']);
+  });
+
   test('a job that maps the upper row of a merged heading reads that row (73)', async () => {
     const xml = `<sheetData>${textRows([
       ['Asset', 'Serial', 'Purchase', ''],

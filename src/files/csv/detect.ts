@@ -28,6 +28,8 @@ export interface Sample {
 interface Score {
   readonly delimiter: string;
   readonly cells: number;
+  /** Cells of the first record. */
+  readonly first: number;
   readonly agreeing: number;
   readonly records: number;
   readonly score: number;
@@ -73,18 +75,20 @@ function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
   if (sample.whole) feed.finish();
   const counts = new Map<number, number>();
   let records = 0;
+  let first = 0;
   let start = 0;
   while (records < RECORDS && feed.next()) {
     const empty = feed.record.count === 1 && feed.position - start <= 2;
     start = feed.position;
     if (empty || feed.record.open) continue;
     records++;
+    first ||= feed.record.count;
     counts.set(feed.record.count, (counts.get(feed.record.count) ?? 0) + (feed.record.stray < 0 ? 1 : 0.2));
   }
-  let best: Score = { delimiter, cells: 1, agreeing: 0, records, score: 0 };
+  let best: Score = { delimiter, cells: 1, first, agreeing: 0, records, score: 0 };
   for (const [cells, agreeing] of counts) {
     const value = cells < 2 ? 0 : (agreeing / records) ** 2 * Math.log2(cells + 1);
-    if (value > best.score) best = { delimiter, cells, agreeing: Math.floor(agreeing), records, score: value };
+    if (value > best.score) best = { delimiter, cells, first, agreeing: Math.floor(agreeing), records, score: value };
   }
   return best;
 }
@@ -104,8 +108,14 @@ function scoresOf(sample: Sample, order: readonly string[], limits: SourceLimits
   return [...usual, ...rare];
 }
 
+/**
+ * The highest score. A character that the first row lacks may be one within the cells of a column (`red|green|blue`): one
+ * that cuts every row alike, the first among them, is the delimiter then.
+ */
 function bestOf(scores: readonly Score[]): Score {
-  return scores.reduce((a, b) => (b.score > a.score ? b : a));
+  const best = scores.reduce((a, b) => (b.score > a.score ? b : a));
+  if (best.first > 1) return best;
+  return scores.find(({ cells, agreeing, records }) => cells > 1 && records > 2 && agreeing === records) ?? best;
 }
 
 /** Finds the delimiter (unless it is stated) and the line end from the first records. */

@@ -129,12 +129,17 @@ function withFault(row: SheetRow, fault: RowFault): SheetRow {
   return { ...row, faults: [fault, ...(row.faults ?? [])] };
 }
 
+/** The mark that DOS programs write at the end of a file. */
+const END_OF_FILE = '\x1a';
+
 /**
  * One record as a data row: as many cells as the heading, and surplus ones behind them that are not blank, un-escaped,
- * with the faults the record has. Undefined where nothing but blanks is left once it is un-escaped.
+ * with the faults the record has. Undefined where nothing but blanks is left once it is un-escaped, and for the mark of the
+ * end of the file.
  */
 function toRow(row: number, record: ScannedRecord, width: number, limits: SourceLimits): SheetRow | undefined {
   const cells = record.cells;
+  if (record.count === 1 && cells[0] === END_OF_FILE) return undefined;
   let faults: RowFault[] | undefined;
   if (record.stray >= 0) faults = [strayFault(record.stray, width)];
   if (record.faults.length > 0) {

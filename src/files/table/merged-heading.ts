@@ -1,5 +1,5 @@
 import { type Cell, isBlank, shownText } from '../../model/row.js';
-import { foldedText, type SampleRow } from './sample-table.js';
+import { foldedText, lookOf, type SampleRow } from './sample-table.js';
 
 /** A heading over several rows, as the merged cells show it. */
 export interface MergedHeading {
@@ -76,9 +76,9 @@ function textOver(row: SampleRow, column: number, block: readonly SampleRow[], r
   return first ? shownText(first.cells[cover.left]).trim() : '';
 }
 
-/** Whether the row holds words only: numbers and dates are data. */
+/** Whether the row holds words and years only: other numbers and dates are data. */
 function isText({ cells }: SampleRow): boolean {
-  return cells.every((cell: Cell) => typeof cell === 'string') && cells.some((cell) => /\p{L}/u.test(String(cell)));
+  return cells.every((cell: Cell) => typeof cell === 'string' || lookOf(cell) === 'year');
 }
 
 function rangeOf(name: string): Range | undefined {
