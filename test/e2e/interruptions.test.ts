@@ -52,6 +52,18 @@ async function reports(imported: Imported): Promise<Record<string, string>> {
 }
 
 describe('an interrupted run', () => {
+  it('is resumed by what the service holds then: a record that got another key meanwhile is no longer meant', async () => {
+    const options = await interruptedAt('POST', 15);
+    const [id] = desk.sandbox.insert('asset', [
+      { name: 'Asset 39', serial_number: 'SN-39', original_cost: 7, category: { id: 1 } },
+    ]);
+    await desk.import(await sheet(), ASSETS, { ...options, env: ONE_BY_ONE });
+    desk.sandbox.edit('asset', Number(id), { serial_number: 'SN-moved' });
+    const resumed = await desk.resume();
+    expect(outcomes(resumed)).toEqual(all('created'));
+    expect(desk.sandbox.records('asset', 1)[0]).toMatchObject({ serial_number: 'SN-moved', original_cost: '7.00' });
+  });
+
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
