@@ -10,6 +10,7 @@ import { withoutRepeats } from '../pipeline/repeats.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import { isStoredForm, storedAs } from '../pipeline/stored-form.js';
 import { readRecord } from '../resources/read.js';
+import type { Json, Readable } from '../service/port.js';
 import type { Matched } from './match-rows.js';
 import type { OpenIntent } from './past.js';
 
@@ -67,15 +68,15 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
 }
 
 async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
-  const { spec, options, snapshot } = matched;
+  const { spec, options } = matched;
   const { id, before } = intent;
-  const current = id === undefined || before === undefined ? undefined : await snapshot.get(id);
+  const current = id === undefined || before === undefined ? undefined : await recordNow(id, matched);
   if (id === undefined || before === undefined || !current) return undefined;
   const memory = lastWritten(id, row.set, before, options);
   const held = heldBy(before, memory, options);
   const merge = mergeRow(withoutRepeats(row, held, options).row.set, before, memory, options, held);
   const old = readRecord(spec, before, matched.lexicon).fields;
-  const now = readRecord(spec, current.record, matched.lexicon).fields;
+  const now = readRecord(spec, current, matched.lexicon).fields;
   const seen = changesOf(merge.diff).filter(({ field }) => !isUnseen(field, options));
   const missing = seen.filter(({ field }) => !isStored(merge.target[field], now[field]));
   const other = missing.filter(({ field }) => !isStored(old[field], now[field]));
@@ -95,6 +96,13 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
     `The row was to be updated, or was being updated, when the run was cut off; ${fields} of record ${id} now holds neither the old value nor the new one.`,
     merge.diff,
   );
+}
+
+/** The record also where it has another key by now, so that no row means it. */
+async function recordNow(id: number, { spec, service, snapshot }: Matched): Promise<Json | undefined> {
+  const read = await snapshot.get(id);
+  if (read || !spec.readPath) return read?.record;
+  return service.get(spec.name as Readable, id);
 }
 
 function settled<K extends 'created' | 'updated' | 'conflict' | 'unknown'>(row: ResolvedRow, outcome: K) {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { isEmpty } from '../model/value.js';
 import { fingerprints } from '../pipeline/fingerprint.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
@@ -38,6 +39,8 @@ export interface Matching {
 export async function beginMatching(run: Run, resolved: Resolved): Promise<Matching> {
   const { service, spec, known, lexicon, readAll, mapping } = resolved;
   await waitForOpenRequests(run, resolved);
+  // All is looked up anew: what an earlier process of the run has read may have another key by now.
+  await rm(run.folder.snapshot, { force: true });
   const snapshot = await openSnapshot(run.folder.snapshot, async (id) => {
     const readAt = run.now();
     const record = await service.get(spec.name as Readable, id);

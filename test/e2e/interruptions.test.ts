@@ -52,6 +52,38 @@ async function reports(imported: Imported): Promise<Record<string, string>> {
 }
 
 describe('an interrupted run', () => {
+  it('an update that took effect before a kill is told as such, also where its record has another key by now', async () => {
+    const options = await interruptedAt('PUT', 8);
+    const bodies = Array.from({ length: ROWS }, (_, i) => ({
+      name: `Asset ${i}`,
+      serial_number: `SN-${i}`,
+      category: { id: 1 },
+    }));
+    desk.sandbox.insert('asset', bodies);
+    const imported = await desk.import(await sheet(), ASSETS, { ...options, env: ONE_BY_ONE });
+    const lines = (await readFile(journal(imported), 'utf8')).split('\n');
+    const killed = lines.findLastIndex((line) => line.includes('"t":"outcome"') && line.includes('"kind":"updated"'));
+    const { row } = JSON.parse(lines[killed]!.slice(9)).outcome.ref;
+    await writeFile(journal(imported), lines.filter((_, at) => at !== killed).join('\n'));
+    desk.sandbox.edit('asset', row - 1, { serial_number: 'SN-moved' });
+    const resumed = await desk.resume();
+    expect(outcomes(resumed)).toEqual(all('updated'));
+    expect(desk.sandbox.records('asset', 1)).toHaveLength(ROWS);
+    expect(desk.sandbox.records('asset', 1)[row - 2]).toMatchObject({ serial_number: 'SN-moved' });
+  });
+
+  it('is resumed by what the service holds then: a record that got another key meanwhile is no longer meant', async () => {
+    const options = await interruptedAt('POST', 15);
+    const [id] = desk.sandbox.insert('asset', [
+      { name: 'Asset 39', serial_number: 'SN-39', original_cost: 7, category: { id: 1 } },
+    ]);
+    await desk.import(await sheet(), ASSETS, { ...options, env: ONE_BY_ONE });
+    desk.sandbox.edit('asset', Number(id), { serial_number: 'SN-moved' });
+    const resumed = await desk.resume();
+    expect(outcomes(resumed)).toEqual(all('created'));
+    expect(desk.sandbox.records('asset', 1)[0]).toMatchObject({ serial_number: 'SN-moved', original_cost: '7.00' });
+  });
+
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],

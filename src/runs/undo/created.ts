@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
@@ -109,7 +110,10 @@ async function lookUp(
   { spec, service, lexicon, readAll }: Connection,
   { key }: Mapping,
 ): Promise<(readonly [row: number, ids: readonly number[]])[]> {
-  const snapshot = await openSnapshot(join(run.folder.dir, 'work', 'created.ndjson'));
+  const path = join(run.folder.dir, 'work', 'created.ndjson');
+  // An earlier process of this run may have found other records.
+  await rm(path, { force: true });
+  const snapshot = await openSnapshot(path);
   try {
     const options: MatchOptions = { spec, key, service, lexicon, snapshot, readAll, now: run.now };
     await matchKeys(new Map([...nameless.keys()].map((one) => [one, []])), options);
