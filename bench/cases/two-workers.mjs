@@ -11,11 +11,12 @@ export default {
   baseline: 'one worker',
   async open({ quick, rounds }) {
     const two = { rows: quick ? 4_000 : 20_000, rounds, workers: [1, 2], latency: 20 };
-    const four = { rows: quick ? 1_000 : 4_000, rounds: 1, workers: [1, 2, 3, 4], latency: SLOW_MS };
+    // Many enough that start and end, which one worker does alone, do not outweigh what they share.
+    const four = { rows: quick ? 2_000 : 8_000, rounds: 1, workers: [1, 2, 3, 4], latency: SLOW_MS };
     const [fast, slow] = [await linesOf(two), await linesOf(four)];
     return {
       command: `${commandOf(two)}; ${commandOf(four)}`,
-      results: [...fast.map((line) => ({ ...line, goal: { least: 1.9 } })), ...slow],
+      results: [...fast, ...slow].map((line) => (line.point.x === 2 ? { ...line, goal: { least: 1.9 } } : line)),
     };
   },
 };
