@@ -17,6 +17,16 @@ const LOOK_EVERY = 200;
  */
 export async function oneWriter(run: Run, connection: Connection): Promise<void> {
   if (run.request.dryRun) return;
+  const waiting = setTimeout(() => run.progress('waiting for its turn', run.rows), LOOK_EVERY);
+  try {
+    await inTurn(run, connection);
+  } finally {
+    clearTimeout(waiting);
+  }
+  run.progress('looking up', 0);
+}
+
+async function inTurn(run: Run, connection: Connection): Promise<void> {
   const { spec } = connection;
   await overAllMachines(run, spec.name);
   const dir = serviceDir(run.settings.home, run.request.service, run.request.company);

@@ -3,7 +3,14 @@ import type { OutcomeCounts } from '../model/outcome.js';
 /** Where a run stands; handed out at most a few times a second. */
 export interface Progress {
   readonly run: string;
-  readonly phase: 'reading' | 'reading again' | 'looking up' | 'planning' | 'writing' | 'reporting';
+  readonly phase:
+    | 'reading'
+    | 'reading again'
+    | 'waiting for its turn'
+    | 'looking up'
+    | 'planning'
+    | 'writing'
+    | 'reporting';
   /** Rows through this phase. */
   readonly done: number;
   /** Rows of the file; undefined until they have been counted. */

@@ -1,4 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** Tells machines and containers apart that share a folder: a process number means something only on its own. */
+export const MACHINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 
 /**
  * Whether a process with this number lives, and is the one that began at `start` (`startOf`), where that is told: the number

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -40,7 +41,7 @@ export async function loadBehaviour(dir: string): Promise<ProbedBehaviour | unde
 /** Replaces the whole file, or leaves the old one untouched. */
 export async function saveBehaviour(dir: string, behaviour: ProbedBehaviour): Promise<void> {
   await mkdir(dir, { recursive: true });
-  const temporary = join(dir, `${FILE}.${process.pid}.tmp`);
+  const temporary = join(dir, `${FILE}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     const file = await open(temporary, 'w');
     try {

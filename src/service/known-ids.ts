@@ -7,16 +7,17 @@ import {
   openSync,
   readFileSync,
   statSync,
+  utimesSync,
   writeSync,
 } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linesFrom } from '../compact/block-reader.js';
 import { isDiskFull, RunError } from '../model/error.js';
 import { normaliseKey } from '../model/value.js';
 import type { ResourceName } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
-import { isAlive, startOf } from './alive.js';
+import { isAlive, MACHINE, startOf } from './alive.js';
 import { type Clock, systemClock, wait } from './clock.js';
 import { parseJson, stringifyBody } from './json.js';
 import { type LastWritten, openLastWritten } from './last-written.js';
@@ -38,8 +39,17 @@ const BATCH_CHARACTERS = 64 * 1024;
 /** A compactor touches its lock with every piece it writes. */
 const LOCK_WAIT_MS = 30_000;
 
-/** This process: its number, and when it began. A container that is started again gives the number to another one. */
-const SELF = `${process.pid}-${startOf(process.pid)}`;
+/**
+ * A process of another machine or container can only be known to be gone by its mark, which nobody has touched for so long:
+ * it does so whenever it makes durable what it learned.
+ */
+const GONE_AFTER_MS = 24 * 3_600_000;
+
+/**
+ * This process: its number, when it began, and its machine or container, in each of which the numbers begin anew. A container
+ * that is started again gives the number to another process.
+ */
+const SELF = `${process.pid}-${startOf(process.pid)}-${MACHINE}`;
 
 interface Name {
   name: string;
@@ -108,6 +118,7 @@ export async function openKnownIds(dir: string, clock: Clock = systemClock): Pro
     tried(() => {
       append();
       if (!durable || !unsynced) return;
+      touch(mark);
       fdatasyncSync(file);
       unsynced = false;
     });
@@ -260,7 +271,7 @@ function parsed(line: string): unknown {
 /** Where anything stands in its way the old file stays; a disk that fails says so at the next write. */
 async function compact(dir: string, path: string, mark: string, book: Book): Promise<void> {
   const lock = join(dir, 'compacting');
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${SELF}.tmp`;
   try {
     await writeFile(lock, SELF, { flag: 'wx' });
   } catch {
@@ -322,13 +333,29 @@ function* bookLines(book: Book): Generator<string> {
 async function others(dir: string, mine: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of await readdir(dir)) {
-    const [, pid, start] = /^open-(\d+)-(?:(\d*)-)?/.exec(name) ?? [];
+    const [, pid, start, machine = MACHINE] = /^open-(\d+)-(?:(\d*)-(?:([0-9a-f]{8})-)?)?/.exec(name) ?? [];
     const path = join(dir, name);
     if (pid === undefined || path === mine) continue;
-    if (isAlive(Number(pid), start)) found.push(path);
+    const lives = machine === MACHINE ? isAlive(Number(pid), start) : await isTouched(path);
+    if (lives) found.push(path);
     else await rm(path, { force: true });
   }
   return found;
+}
+
+async function isTouched(mark: string): Promise<boolean> {
+  const info = await stat(mark).catch(() => undefined);
+  return info !== undefined && Date.now() - info.mtimeMs < GONE_AFTER_MS;
+}
+
+/** Shows those of other machines that this process lives. Made again where one of them took it for gone. */
+function touch(mark: string): void {
+  try {
+    appendFileSync(mark, '');
+    utimesSync(mark, new Date(), new Date());
+  } catch {
+    // What is said to the disk next fails as well, and says why.
+  }
 }
 
 /** Waits for a compaction. A lock that stays as it is belongs to a process that died, or that cannot go on. */
@@ -340,23 +367,19 @@ async function compactingOver(dir: string, clock: Clock): Promise<void> {
     if (held === undefined) return;
     if (held.touched !== touched) until = clock.now() + LOCK_WAIT_MS;
     touched = held.touched;
-    if (!isAlive(held.pid, held.start) || clock.now() > until) {
+    if (!held.lives || clock.now() > until) {
       await rm(lock, { force: true });
       return;
     }
   }
 }
 
-/** Undefined where there is no lock; one that is not written yet counts as our own, that is, as alive. */
-function holderOf(
-  lock: string,
-): { readonly pid: number; readonly start?: string; readonly touched: number } | undefined {
+/** Undefined where there is no lock. Of one that is not written yet, or of another machine, nothing says that it is over. */
+function holderOf(lock: string): { readonly lives: boolean; readonly touched: number } | undefined {
   try {
     const { mtimeMs: touched } = statSync(lock);
-    const [pid = '', start] = readFileSync(lock, 'utf8').split('-');
-    return Number(pid) > 0
-      ? { pid: Number(pid), ...(start === undefined ? {} : { start }), touched }
-      : { pid: process.pid, touched };
+    const [pid = '', start, machine = MACHINE] = readFileSync(lock, 'utf8').split('-');
+    return { lives: !(Number(pid) > 0) || machine !== MACHINE || isAlive(Number(pid), start), touched };
   } catch {
     return undefined;
   }

@@ -12,13 +12,17 @@ import { cliPath } from '../support/build.js';
  * gone was killed inside. Says `in` each time, and `double` where two are inside.
  */
 const SCRIPT = `
-import { openSync, closeSync, writeSync, readFileSync, unlinkSync } from 'node:fs';
+import { existsSync, openSync, closeSync, writeSync, readFileSync, unlinkSync } from 'node:fs';
 const [module, path] = process.argv.slice(2);
 const { takeLock, LockHeld } = await import(module);
 const inside = path + '.inside';
 const alive = (pid) => {
   if (!(pid > 0)) return false;
-  try { process.kill(pid, 0); return true; } catch { return false; } };
+  try {
+    process.kill(pid, 0);
+    // One that was killed, and that its parent has not asked after yet, is listed and does nothing more.
+    return !/^\\d+ \\(.*\\) Z/s.test(readFileSync('/proc/' + pid + '/stat', 'latin1'));
+  } catch (error) { return error.code === 'ENOENT' && !existsSync('/proc/self'); } };
 const enter = () => {
   try {
     const file = openSync(inside, 'wx');

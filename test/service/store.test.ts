@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setImmediate as immediate } from 'node:timers/promises';
+import { basename, join } from 'node:path';
+import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -239,6 +239,53 @@ test('marks and locks of a process that ended are told from those of one that wa
   expect(again.lastWritten('asset', 3)).toEqual({ make: 2_993 });
   await again.close();
   expect(await readdir(folder)).toEqual(['known.ndjson']);
+});
+
+test('a process of another container that shares the folder is not taken for one that ended', async () => {
+  const folder = fresh();
+  const path = join(folder, 'known.ndjson');
+  const known = await openKnownIds(folder);
+  for (let i = 0; i < 3_000; i++) known.remember('asset', i % 10, { make: i });
+  await known.close();
+  const full = (await stat(path)).size;
+  const mark = join(folder, `open-${process.pid}-1-01234567-x`);
+  await writeFile(mark, '');
+  const beside = await openKnownIds(folder);
+  expect((await stat(path)).size).toBe(full);
+  expect(await readdir(folder)).toContain(basename(mark));
+  await beside.close();
+
+  // Nor is its lock taken away: what it writes is waited for.
+  await writeFile(join(folder, 'compacting'), `${process.pid}-1-01234567`);
+  let open = false;
+  const waiting = openKnownIds(folder).then((one) => {
+    open = true;
+    return one;
+  });
+  await pause(300);
+  expect(open).toBe(false);
+  await rm(join(folder, 'compacting'));
+  await (await waiting).close();
+
+  // One that has shown no life for long is gone.
+  const long = new Date(Date.now() - 25 * 3_600_000);
+  await utimes(mark, long, long);
+  const alone = await openKnownIds(folder);
+  expect((await stat(path)).size).toBeLessThan(full / 50);
+  await alone.close();
+  expect(await readdir(folder)).toEqual(['known.ndjson']);
+});
+
+test('a process shows others that it lives whenever it makes durable what it learned', async () => {
+  const folder = fresh();
+  const known = await openKnownIds(folder);
+  const [mark = ''] = (await readdir(folder)).filter((name) => name.startsWith('open-'));
+  const long = new Date(Date.now() - 25 * 3_600_000);
+  await utimes(join(folder, mark), long, long);
+  known.learn('customer', 1, 'One');
+  await known.flush();
+  expect(Date.now() - (await stat(join(folder, mark))).mtimeMs).toBeLessThan(60_000);
+  await known.close();
 });
 
 test('a compaction whose lock was taken away leaves the file as it is', async () => {

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { link, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { LockHeld, takeLock } from '../../runs/lock.js';
 import { type Claim, claimFolder, segment } from './claim.js';
 import { codeOf, createText, isFolder, makeFolders, placeText } from './disk.js';
 
@@ -26,6 +27,8 @@ export type LedgerEntry = z.output<typeof ledgerEntry>;
 
 /** One that is being written, on a share that knows no second names, is complete long before that. Milliseconds. */
 const TORN_AFTER_MS = 60_000;
+/** While another one removes an entry, it is looked at again so soon. */
+const AGAIN_MS = 5;
 
 /** Enters a content as being run by this claim. Returns the entry of another claim that has it; undefined where it is ours. */
 export async function enter(dir: string, claim: Claim, key: string): Promise<LedgerEntry | undefined> {
@@ -42,7 +45,7 @@ export async function enter(dir: string, claim: Claim, key: string): Promise<Led
       return entry ?? { ...own, run: '', file: '' };
     }
     // It may have ended between the two looks.
-    if ((await textOf(path)) === text) await removeStale(path, text);
+    await removeStale(path, text);
   }
   // Others come and go with the same content: one of them has it.
   return parse((await textOf(path)) ?? '') ?? { ...own, run: '', file: '' };
@@ -90,12 +93,21 @@ async function isFresh(path: string): Promise<boolean> {
   return info !== undefined && Math.abs(Date.now() - info.mtimeMs) < TORN_AFTER_MS;
 }
 
-/** Of two that find the same stale entry, one moves it away; whoever moved a fresh one by mistake puts it back. */
+/**
+ * One at a time removes what was judged stale: between the look and the removal another one may have removed it, and a third
+ * entered itself. Where another is at it, it is looked again at what it left.
+ */
 async function removeStale(path: string, text: string): Promise<void> {
-  const aside = `${path}.${randomBytes(6).toString('hex')}`;
-  await rename(path, aside).catch(() => undefined);
-  if ((await textOf(aside)) !== text) await link(aside, path).catch(() => undefined);
-  await rm(aside, { force: true });
+  const release = await takeLock(`${path}.lock`, `The entry ${path}`).catch((error: unknown) => {
+    if (error instanceof LockHeld) return undefined;
+    throw error;
+  });
+  if (!release) return pause(AGAIN_MS);
+  try {
+    if ((await textOf(path)) === text) await rm(path, { force: true });
+  } finally {
+    await release();
+  }
 }
 
 async function textOf(path: string): Promise<string | undefined> {

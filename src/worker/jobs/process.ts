@@ -148,7 +148,7 @@ async function underLease(delivery: Delivery, before: JobState, ends: readonly A
   if (done) return done;
   const deaths = job.stalledCounter - (before.mark?.stalls ?? 0);
   const reached = work.reached(before);
-  const came = before.mark === undefined || reached > before.mark.rows;
+  const came = before.mark === undefined || before.waited || reached > before.mark.rows;
   if (!came && deaths > MAX_DEATHS) throw await giveUp(delivery, before, deathText(deaths, work.deathAdvice));
   const mark = came ? { stalls: job.stalledCounter, rows: reached } : before.mark;
   const known = { ...before, ...(mark && { mark }) };
@@ -156,7 +156,7 @@ async function underLease(delivery: Delivery, before: JobState, ends: readonly A
   const resumed = await isHere(home, known.run);
   const elsewhere = resumed ? undefined : await begunElsewhere(delivery, known);
   if (elsewhere) throw elsewhere;
-  const { handedBack: _, notBefore: __, ...state } = known;
+  const { handedBack: _, notBefore: __, waited: ___, ...state } = known;
   await beginTicket(home, job, state.run);
 
   const stop = new AbortController();

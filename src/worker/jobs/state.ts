@@ -24,9 +24,13 @@ export interface JobState {
   readonly insteadOf?: { readonly run: string; readonly host: string };
   /** The job failed for good: its data, job file or file were wrong (`usage`), or the work could not be done (`failed`). */
   readonly failure?: 'usage' | 'failed';
+  /** When it was told last, the run waited for its turn: that its worker died is not its doing. */
+  readonly waited?: true;
   /** Workers that had died over this job when it last came further, and how many rows had an outcome then. */
   readonly mark?: { readonly stalls: number; readonly rows: number };
 }
+
+const WAITING: JobState['phase'] = 'waiting for its turn';
 
 export function freshState(run: string): JobState {
   return { phase: 'waiting', total: null, done: 0, outcomes: noOutcomes(), run };
@@ -52,6 +56,7 @@ export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
     ...(typeof found['host'] === 'string' && { host: found['host'] }),
     ...(typeof found['away'] === 'number' && { away: found['away'] }),
     ...(typeof found['notBefore'] === 'number' && { notBefore: found['notBefore'] }),
+    ...(found['phase'] === WAITING && { waited: true as const }),
     ...(found['handedBack'] === true && { handedBack: true as const }),
     ...('run' in instead && { insteadOf: { run: String(instead['run']), host: String(instead['host']) } }),
     ...('rows' in mark && { mark: { stalls: count(mark['stalls']), rows: count(mark['rows']) } }),

@@ -1,7 +1,9 @@
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Job } from 'bullmq';
 import { afterEach, describe, expect } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
+import { stateOf } from '../../../src/worker/jobs/state.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
 
@@ -105,10 +107,46 @@ describe('a job of the queue', () => {
     const job = await bench.settled(added);
     expect(job.failedReason).toMatch(/^5 workers died.*rowferry import FILE/s);
   });
+
+  it('that waited for its turn when workers died is not blamed, nor let off from then on', async () => {
+    bench = await openBench();
+    await bench.file('a.csv', sheet(1));
+    const run = newRunId();
+    const added = await bench.add({ job: 'assets', file: 'a.csv' });
+    const told = { run, outcomes: {}, mark: { stalls: 1, rows: 0 } };
+    await added.updateProgress({ ...told, phase: 'waiting for its turn' });
+    await bench.redis.hset(`bull:rowferry:${added.id}`, 'stc', '6');
+    const marks: unknown[] = [];
+    await bench.worker({
+      deps: {
+        onBegun: ({ run: begun }) => {
+          marks.push(begun);
+          return undefined;
+        },
+      },
+    });
+    const job = await bench.settled(added);
+    expect(job.returnvalue).toMatchObject({ run, status: 'succeeded', rows: { created: 1 } });
+    expect(job.progress).toMatchObject({ mark: { stalls: 6, rows: 0 } });
+    expect(marks).toEqual([run]);
+  });
 });
 
 describe('a run', () => {
   const slow = (rows: number) => ({ latencyMs: 20, rows });
+
+  it('tells that it waits for its turn while another one writes', async () => {
+    bench = await openBench({ latencyMs: 20 });
+    await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });
+    await bench.file('a.csv', sheet(120));
+    const jobs = [await bench.add({ job: 'assets', file: 'a.csv' }), await bench.add({ job: 'assets', file: 'a.csv' })];
+    const phases = async () =>
+      (await Promise.all(jobs.map(({ id }) => bench.queue.getJob(id ?? '')))).map((job) => stateOf(job as Job)?.waited);
+    await until(async () => (await phases()).includes(true));
+    const ended = await Promise.all(jobs.map((job) => bench.settled(job)));
+    expect(ended.map(({ returnvalue }) => returnvalue.rows.created).sort()).toEqual([0, 120]);
+    expect(ended.map((job) => stateOf(job)?.waited)).toEqual([undefined, undefined]);
+  });
 
   it('is handed back by a worker that is told to end, and continued by the next', async () => {
     const { latencyMs, rows } = slow(120);
