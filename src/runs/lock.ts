@@ -159,21 +159,21 @@ async function linked(own: string, path: string): Promise<boolean> {
 /**
  * Removes a lock that was judged abandoned, if it is still the one that was judged: between the judgement and the removal
  * another process may have removed it and taken the lock. So one process at a time removes; where another does, its number
- * is returned. `before` is told when the lock was touched last.
+ * is returned. What a process leaves that is killed while it removes is a lock like any other. `before` is told when the lock
+ * was touched last.
  */
 async function removeAbandoned(
   own: string,
   path: string,
   content: string,
-  before: (touched: Date) => Promise<void>,
+  before: (touched: Date) => Promise<void> = async () => undefined,
 ): Promise<number | undefined> {
   const removing = `${path}.removing`;
   if (!(await linked(own, removing))) {
     const remover = await contentOf(removing);
     if (remover === undefined) return;
     if (await lives(removing, remover)) return Number.parseInt(remover, 10);
-    await rm(removing, { force: true });
-    return;
+    return removeAbandoned(own, removing, remover);
   }
   try {
     if ((await contentOf(path)) !== content) return;

@@ -41,6 +41,14 @@ describe('a lock file', () => {
     await release();
   });
 
+  it('of a process that was killed while it removed another one is taken over', async () => {
+    await writeFile(path, '999999999 1');
+    await writeFile(`${path}.removing`, '999999998 1');
+    await writeFile(`${path}.removing.removing`, '999999997 1');
+    await (await takeLock(path, 'The run'))();
+    expect(await readdir(dir)).toEqual([]);
+  });
+
   it('is held by one at a time, however many of one process take, release and leave it at once', async () => {
     let inside = 0;
     let most = 0;
