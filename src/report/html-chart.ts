@@ -1,7 +1,7 @@
 import { GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import { html, type Markup } from './markup.js';
 import { outcomeWords } from './outcome-words.js';
-import { count, type RunKind } from './summary.js';
+import { count, counted, type RunKind } from './summary.js';
 
 const WIDTH = 1000;
 const BAR = 26;
@@ -28,8 +28,7 @@ interface Segment {
 export function outcomeChart(counts: Readonly<OutcomeCounts>, dryRun: boolean, run: RunKind = 'import'): Markup {
   const every = segments(counts, OUTCOMES);
   const bad = every.filter(({ kind }) => !GOOD_OUTCOMES.has(kind));
-  const all = sum(every);
-  const things = `${run === 'undo' ? 'record' : 'row'}${all === 1 ? '' : 's'}`;
+  const all = counted(sum(every), run === 'undo' ? 'record' : 'row');
   const words = (part: Segment) => `${count(part.rows)} ${outcomeWords(part.kind, dryRun, run).label.toLowerCase()}`;
   const [first, last] = [bad[0], bad[bad.length - 1]];
   const zoom = first && last && last.x + last.width - first.x < ZOOM_BELOW ? { first, last } : undefined;
@@ -37,7 +36,7 @@ export function outcomeChart(counts: Readonly<OutcomeCounts>, dryRun: boolean, r
   return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${zoom ? 164 : 68}" role="img" aria-label="${label}">${
     zoom &&
     html`<polygon class="link" points="${zoom.first.x},${TOP + BAR} ${round(zoom.last.x + zoom.last.width)},${TOP + BAR} ${WIDTH},${LOWER} 0,${LOWER}"/>`
-  }<text x="0" y="13" class="soft">${count(all)} ${things}</text>${bars(every, TOP, words)}${
+  }<text x="0" y="13" class="soft">${all}</text>${bars(every, TOP, words)}${
     zoom &&
     html`<text x="0" y="${LOWER - 8}" class="soft">${count(sum(bad))} of them for a person</text>${bars(
       segments(

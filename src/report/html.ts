@@ -19,7 +19,17 @@ import {
   toCreate,
 } from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
-import { count, duration, fileName, requestsText, rowsWithLosses, type Summary, shownFaults, when } from './summary.js';
+import {
+  count,
+  counted,
+  duration,
+  fileName,
+  requestsText,
+  rowsWithLosses,
+  type Summary,
+  shownFaults,
+  when,
+} from './summary.js';
 
 /** The first rows of each outcome that needs a person, in input order. */
 export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;
@@ -244,7 +254,7 @@ function foot(summary: Summary): Markup {
     source.encoding,
     source.delimiter && `delimiter ${DELIMITERS[source.delimiter] ?? source.delimiter}`,
     source.header_row && `heading in row ${source.header_row}`,
-    source.rows === 1 ? '1 row' : `${count(source.rows)} rows`,
+    counted(source.rows, 'row'),
     `SHA-256 ${source.sha256}`,
   ];
   return html`<footer>
