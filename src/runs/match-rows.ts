@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { isEmpty } from '../model/value.js';
 import { fingerprints } from '../pipeline/fingerprint.js';
 import { type MatchOptions, matchKeys } from '../pipeline/match.js';
@@ -6,7 +5,7 @@ import type { PlanOptions } from '../pipeline/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import { wait } from '../service/clock.js';
 import type { Readable, Snapshot } from '../service/port.js';
-import { openSnapshot } from '../service/snapshot.js';
+import { beginSnapshot } from '../service/snapshot.js';
 import { reached } from '../trace/milestones.js';
 import { learnNames } from './connect.js';
 import { restOfWindow } from './rest-of-window.js';
@@ -40,8 +39,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
   const { service, spec, known, lexicon, readAll, mapping } = resolved;
   await waitForOpenRequests(run, resolved);
   // All is looked up anew: what an earlier process of the run has read may have another key by now.
-  await rm(run.folder.snapshot, { force: true });
-  const snapshot = await openSnapshot(run.folder.snapshot, async (id) => {
+  const snapshot = await beginSnapshot(run.folder.snapshot, async (id) => {
     const readAt = run.now();
     const record = await service.get(spec.name as Readable, id);
     return record && { record, readAt };

@@ -17,11 +17,11 @@ const LOOK_EVERY = 200;
  */
 export async function oneWriter(run: Run, connection: Connection): Promise<void> {
   if (run.request.dryRun) return;
-  const waiting = setTimeout(() => run.progress('waiting for its turn', run.rows), LOOK_EVERY);
+  const stopWaiting = run.clock.after(LOOK_EVERY, () => run.progress('waiting for its turn', run.rows));
   try {
     await inTurn(run, connection);
   } finally {
-    clearTimeout(waiting);
+    stopWaiting();
   }
   run.progress('looking up', 0);
 }

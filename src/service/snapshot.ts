@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { endOfLines } from '../compact/block-reader.js';
 import { numbersByPlace } from '../compact/by-place.js';
 import { createHashIndex, hashOf } from '../compact/hash-index.js';
@@ -10,6 +11,12 @@ const [TAB, COMMA] = [9, 44];
 
 /** Reads a record that was noted alone. */
 export type ReadNoted = (id: number) => ReturnType<Snapshot['get']>;
+
+/** An empty snapshot in the place of what an earlier process left there. */
+export async function beginSnapshot(path: string, readNoted?: ReadNoted): Promise<Snapshot> {
+  await rm(path, { force: true });
+  return openSnapshot(path, readNoted);
+}
 
 /**
  * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stands only where each line is, found by

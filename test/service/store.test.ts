@@ -195,6 +195,16 @@ test('torn and damaged lines are passed over', async () => {
   await again.close();
 });
 
+/** A file of so many lines about so few records, `full` bytes long. */
+async function superseded(lines: number, records: number): Promise<{ folder: string; path: string; full: number }> {
+  const folder = fresh();
+  const path = join(folder, 'known.ndjson');
+  const known = await openKnownIds(folder);
+  for (let i = 0; i < lines; i++) known.remember('asset', i % records, { make: i });
+  await known.close();
+  return { folder, path, full: (await stat(path)).size };
+}
+
 test('superseded lines go away at opening, but not while another process has the file open', async () => {
   const folder = fresh();
   const path = join(folder, 'known.ndjson');
@@ -225,12 +235,7 @@ test('superseded lines go away at opening, but not while another process has the
 });
 
 test('marks and locks of a process that ended are told from those of one that was given its number', async () => {
-  const folder = fresh();
-  const path = join(folder, 'known.ndjson');
-  const known = await openKnownIds(folder);
-  for (let i = 0; i < 3_000; i++) known.remember('asset', i % 10, { make: i });
-  await known.close();
-  const full = (await stat(path)).size;
+  const { folder, path, full } = await superseded(3_000, 10);
   // As in a container that is started again: this process has the number of the one that was killed.
   await writeFile(join(folder, `open-${process.pid}-1-x`), '');
   await writeFile(join(folder, 'compacting'), `${process.pid}-1`);
@@ -242,12 +247,7 @@ test('marks and locks of a process that ended are told from those of one that wa
 });
 
 test('a process of another container that shares the folder is not taken for one that ended', async () => {
-  const folder = fresh();
-  const path = join(folder, 'known.ndjson');
-  const known = await openKnownIds(folder);
-  for (let i = 0; i < 3_000; i++) known.remember('asset', i % 10, { make: i });
-  await known.close();
-  const full = (await stat(path)).size;
+  const { folder, path, full } = await superseded(3_000, 10);
   const mark = join(folder, `open-${process.pid}-1-01234567-x`);
   await writeFile(mark, '');
   const beside = await openKnownIds(folder);
@@ -289,12 +289,7 @@ test('a process shows others that it lives whenever it makes durable what it lea
 });
 
 test('a compaction whose lock was taken away leaves the file as it is', async () => {
-  const folder = fresh();
-  const path = join(folder, 'known.ndjson');
-  const known = await openKnownIds(folder);
-  for (let i = 0; i < 300_000; i++) known.remember('asset', i % 100_000, { make: i });
-  await known.close();
-  const full = (await stat(path)).size;
+  const { folder, path, full } = await superseded(300_000, 100_000);
   const opening = openKnownIds(folder);
   const lock = join(folder, 'compacting');
   for (let looks = 0; looks < 1e6 && !(await stat(lock).catch(() => undefined)); looks++) await immediate();

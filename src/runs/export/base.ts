@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { diskWords, RunError } from '../../model/error.js';
 import type { ExportedTexts } from '../../pipeline/edited.js';
 import type { Snapshot } from '../../service/port.js';
-import { openSnapshot } from '../../service/snapshot.js';
+import { beginSnapshot, openSnapshot } from '../../service/snapshot.js';
 import { reached } from '../../trace/milestones.js';
 import { type RunFolder, runFolder } from '../layout.js';
 import type { StoredExport } from './request.js';
@@ -46,9 +46,9 @@ export async function writeBase<T>(
 ): Promise<T> {
   const path = baseFile(dir);
   const making = join(dir, 'work', 'base.ndjson');
-  await Promise.all([rm(path, { force: true }), rm(making, { force: true })]);
+  await rm(path, { force: true });
   const at = Date.now();
-  const snapshot = await openSnapshot(making);
+  const snapshot = await beginSnapshot(making);
   const add = (id: number, record: Parameters<Snapshot['add']>[1]) =>
     snapshot.add(id, record, '', at).catch((error: unknown) => {
       throw diskFault(making, error);

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
@@ -10,7 +9,7 @@ import { compileMapping, type Mapping } from '../../pipeline/map.js';
 import { type MatchOptions, matchKeys } from '../../pipeline/match.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../../pipeline/resolve.js';
 import type { StagedRow, StagedValue } from '../../pipeline/staged.js';
-import { openSnapshot } from '../../service/snapshot.js';
+import { beginSnapshot } from '../../service/snapshot.js';
 import type { Connection } from '../connect.js';
 import { readRequest } from '../earlier-run.js';
 import { runFolder } from '../layout.js';
@@ -110,10 +109,8 @@ async function lookUp(
   { spec, service, lexicon, readAll }: Connection,
   { key }: Mapping,
 ): Promise<(readonly [row: number, ids: readonly number[]])[]> {
-  const path = join(run.folder.dir, 'work', 'created.ndjson');
   // An earlier process of this run may have found other records.
-  await rm(path, { force: true });
-  const snapshot = await openSnapshot(path);
+  const snapshot = await beginSnapshot(join(run.folder.dir, 'work', 'created.ndjson'));
   try {
     const options: MatchOptions = { spec, key, service, lexicon, snapshot, readAll, now: run.now };
     await matchKeys(new Map([...nameless.keys()].map((one) => [one, []])), options);
