@@ -9,7 +9,7 @@ export interface FaultTest {
   readonly faults: readonly number[];
 }
 
-const MARK = /(?:^|\s)\((\d{1,2}(?:, \d{1,2})*)\)(?=$|[\s,:])/g;
+const MARK = /(?:^|\s)\(((?:\d{1,2}|1\d\d)(?:, (?:\d{1,2}|1\d\d))*)\)(?=$|[\s,:])/g;
 
 /** Tests below a folder that carry numbers of faults, read from their sources; a test of several cases once for each marked case. */
 export async function faultTests(root: string): Promise<FaultTest[]> {
