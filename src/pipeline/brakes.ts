@@ -24,6 +24,8 @@ export interface PlanCounts {
 export interface BrakeOptions {
   /** A reconciliation: where the job does not set a brake, its default applies. Contract, section 8. */
   readonly defaults?: boolean;
+  /** An import of corrected rows (`holdsCorrections`): a share of a few rows, picked for their faults, says nothing. */
+  readonly corrected?: boolean;
 }
 
 type LimitName = Exclude<keyof Brakes, 'min_rows'>;
@@ -40,6 +42,12 @@ export const RECONCILE_LIMITS: Readonly<Partial<Record<LimitName, string>>> = {
 /** A default lets so many rows pass whatever their share: among a few rows a share says little. */
 const FEW = 10;
 
+const isShare = (limit: string | number): boolean => String(limit).endsWith('%');
+
+/** Whether a brake on rows or records says nothing of them: a share of corrected rows, or of fewer than 10. */
+const isIdle = (limit: string | number, of: number, corrected: boolean): boolean =>
+  isShare(limit) && (corrected || of < FEW);
+
 /** Whether a job must be planned whole before its first write. */
 export function brakesOnPlan(brakes: Brakes): boolean {
   return [brakes.max_invalid, brakes.max_updates, brakes.max_creates, brakes.max_cleared, brakes.max_change].some(
@@ -52,12 +60,13 @@ export function trippedByPlan(
   brakes: Brakes,
   plan: PlanCounts,
   previousRows: number | undefined,
-  { defaults = false }: BrakeOptions = {},
+  { defaults = false, corrected = false }: BrakeOptions = {},
 ): string[] {
   const sentences: string[] = [];
-  const check = (name: LimitName, { count, of, told, atHalf = false }: Counted) => {
+  const check = (name: LimitName, { count, of, told, atHalf = false, idle }: Counted) => {
     const own = brakes[name];
     if (own !== undefined) {
+      if (idle?.(own)) return;
       if (exceeds(own, count, of)) sentences.push(`${name}: ${told(shareOf(own, count, of))}; the job allows ${own}.`);
       return;
     }
@@ -72,6 +81,7 @@ export function trippedByPlan(
     count,
     of: plan.rows,
     told: (share) => `${shown(count)} of ${shown(plan.rows)} rows${share} ${what}`,
+    idle: (limit) => isIdle(limit, plan.rows, corrected),
   });
 
   if (plan.rows < brakes.min_rows) {
@@ -81,18 +91,23 @@ export function trippedByPlan(
   check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));
   check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
   check('max_creates', ofRows(plan.creates, 'would be created'));
-  check('max_cleared', ofRows(plan.cleared, `would have a value cleared${fieldsCounted(plan.clearedBy)}`));
+  const cleared = `would have a value cleared${fieldsCounted(plan.clearedBy)}`;
+  check('max_cleared', { ...ofRows(plan.cleared, cleared), idle: () => false });
   if (plan.orphans) check('max_orphans', orphansCounted(plan.orphans));
-  if (previousRows !== undefined) check('max_change', rowsChanged(plan.rows, previousRows));
+  if (previousRows !== undefined && !corrected) check('max_change', rowsChanged(plan.rows, previousRows));
   return sentences;
 }
 
-/** What a brake looks at; `told` in words, with the share it is. `atHalf`: half of a list is much also where the list is short. */
+/**
+ * What a brake looks at; `told` in words, with the share it is. `atHalf`: half of a list is much also where the list is short.
+ * `idle`: whether a limit that the job sets is not asked.
+ */
 interface Counted {
   readonly count: number;
   readonly of: number;
   told(share: string): string;
   readonly atHalf?: boolean;
+  idle?(limit: string | number): boolean;
 }
 
 function orphansCounted({ fresh, acting, scope }: NonNullable<PlanCounts['orphans']>): Counted {
@@ -107,7 +122,7 @@ function rowsChanged(rows: number, previous: number): Counted {
   const count = Math.abs(rows - previous);
   const told = (share: string) =>
     `the file has ${shown(rows)} rows, the last successful run had ${shown(previous)}${share && `: a change of${share.replace(/[()]/g, '')}`}`;
-  return { count, of: previous, told, atHalf: true };
+  return { count, of: previous, told, atHalf: true, idle: (limit) => isShare(limit) && rows < FEW && previous < FEW };
 }
 
 /** ` (room 200, asset_notes 80 and 3 other fields)`; the most first. */
@@ -130,15 +145,16 @@ export function trippedByRejections(
   brakes: Brakes,
   rejected: number,
   of: number,
-  what: 'rows' | 'records' = 'rows',
+  { corrected = false, what = 'rows' }: Pick<BrakeOptions, 'corrected'> & { readonly what?: 'rows' | 'records' } = {},
 ): string | undefined {
-  if (brakes.max_rejected === undefined || !exceeds(brakes.max_rejected, rejected, of)) return undefined;
-  return `max_rejected: the service refused ${rejected} of ${of} ${what}, the job allows ${brakes.max_rejected}.`;
+  const { max_rejected: limit } = brakes;
+  if (limit === undefined || isIdle(limit, of, corrected) || !exceeds(limit, rejected, of)) return undefined;
+  return `max_rejected: the service refused ${rejected} of ${of} ${what}, the job allows ${limit}.`;
 }
 
 function exceeds(limit: string | number, count: number, of: number): boolean {
   const text = String(limit);
-  if (!text.endsWith('%')) return count > Number(text);
+  if (!isShare(text)) return count > Number(text);
   // In whole numbers: 0.57% of 10,000 is 57, not 56.99999999999999.
   const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
   return BigInt(count) * 10n ** BigInt(fraction.length + 2) > BigInt(whole + fraction) * BigInt(of);
@@ -146,7 +162,7 @@ function exceeds(limit: string | number, count: number, of: number): boolean {
 
 /** ` (31.2%)` beside a limit that is a share. */
 function shareOf(limit: string | number, count: number, of: number): string {
-  if (!String(limit).endsWith('%') || of === 0) return '';
+  if (!isShare(limit) || of === 0) return '';
   const percent = (count / of) * 100;
   return ` (${percent >= 100 ? Math.round(percent) : Number(percent.toFixed(2))}%)`;
 }

@@ -18,6 +18,12 @@ export function isOwnHeading(heading: string): boolean {
   return foldText(heading).startsWith('_');
 }
 
+/** Whether a file holds rows that an earlier run handed back to be corrected. */
+export function holdsCorrections(headings: readonly string[]): boolean {
+  const folded = headings.map(foldText);
+  return folded.includes('_row') && folded.includes('_outcome');
+}
+
 /** Finds the column of a heading as the job writes it. */
 export interface HeadingIndex {
   /** 0-based positions whose heading is this one, ascending; several where headings collide. */

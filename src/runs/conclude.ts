@@ -6,6 +6,7 @@ import type { RunStatus, Summary } from '../report/summary.js';
 import { reached } from '../trace/milestones.js';
 import { keepSummary } from './keep-summary.js';
 import { rememberRun } from './last-finished.js';
+import { jobKey } from './layout.js';
 import { allRequests } from './past.js';
 import type { Lineage, Run } from './run.js';
 
@@ -104,8 +105,9 @@ export async function conclude(
     reached('summary-kept');
     if (status !== 'interrupted') await remember?.(summary);
     if (status === undefined && isWhole(run)) {
+      const { home } = run.settings;
       const { company } = request;
-      await rememberRun(run.settings.home, { run: run.folder.run, job: request.job.name, company, rows: run.rows });
+      await rememberRun(home, { run: run.folder.run, job: jobKey(request.job, home), company, rows: run.rows });
       reached('run-remembered');
     }
     finished = status === undefined;
@@ -122,8 +124,8 @@ export async function conclude(
 }
 
 /** Whether the rows of a run are what the next run of the job is to be compared with. */
-function isWhole({ request: { kind, dryRun, lineage } }: Run): boolean {
-  if (lineage?.retries !== undefined || kind === 'undo') return false;
+function isWhole({ corrected, request: { kind, dryRun, lineage } }: Run): boolean {
+  if (corrected || lineage?.retries !== undefined || kind === 'undo') return false;
   return kind === 'reconcile' || !dryRun;
 }
 

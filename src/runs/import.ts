@@ -42,7 +42,7 @@ async function carryOut(run: Run): Promise<RunResult> {
       const wholePlan = run.request.dryRun || approves || brakesOnPlan(run.job.brakes);
       const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
       if (wholePlan) planned = counts;
-      const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows());
+      const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows(), { corrected: run.corrected });
       await passBrakes(run, matched, { tripped });
     }
     if (!run.request.dryRun) {

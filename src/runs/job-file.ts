@@ -114,7 +114,7 @@ function loaded(text: string, file: string, name: string): Loaded<Job> {
     );
   }
   const sha256 = createHash('sha256').update(text).digest('hex');
-  return { job, name, path: file, text, sha256, warnings: lines('warning') };
+  return { job, name, path: file && path.resolve(file), text, sha256, warnings: lines('warning') };
 }
 
 async function findJobFile(nameOrPath: string, jobsDir: string): Promise<string> {

@@ -2,12 +2,11 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.js';
 import { writeSafely } from '../files/safe-write.js';
-import { HOME } from './layout.js';
+import { HOME, nameOfKey } from './layout.js';
 
-/** Where it is kept how a job's last finished run ended; the next one and restarted workers look at it. */
+/** Where it is kept how the last finished run of a job (`jobKey`) ended; the next one and restarted workers look at it. */
 export function lastRunFile(home: string, job: string, company: number): string {
-  const name = job.replace(/[^\p{L}\p{N}._-]+/gu, '_');
-  return join(home, 'jobs', `${name}-${company}.json`);
+  return join(home, 'jobs', `${job}-${company}.json`);
 }
 
 /** Notes how many rows a finished run had. What a later run of the job noted stays: an older one may be taken up after it. */
@@ -46,9 +45,9 @@ export async function lastFinished(home: string): Promise<{ readonly job: string
   const dir = join(home, 'jobs');
   const latest = new Map<string, number>();
   for (const file of await readdir(dir).catch(() => [])) {
-    const job = /^(.+)-\d+\.json$/.exec(file)?.[1];
-    const info = job === undefined ? undefined : await stat(join(dir, file)).catch(() => undefined);
-    if (job !== undefined && info) latest.set(job, Math.max(latest.get(job) ?? 0, info.mtimeMs));
+    const job = nameOfKey(/^(.+)-\d+\.json$/.exec(file)?.[1] ?? '');
+    const info = job === '' ? undefined : await stat(join(dir, file)).catch(() => undefined);
+    if (info) latest.set(job, Math.max(latest.get(job) ?? 0, info.mtimeMs));
   }
   return [...latest].map(([job, at]) => ({ job, at }));
 }

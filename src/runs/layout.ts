@@ -1,8 +1,33 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 /** The data folder as messages speak of it. */
 export const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME' } as const;
+
+/**
+ * What tells a job from all others, as the name of a file or folder: its name, and a hash of its file's place as seen from the
+ * data folder, so that both may move together; of a job without a file, of its content.
+ */
+export function jobKey(
+  { name, path, sha256 }: { readonly name: string; readonly path: string; readonly sha256: string },
+  home: string,
+): string {
+  const place = path === '' ? sha256 : relative(real(home), join(real(dirname(path)), basename(path)));
+  const plain = name.replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
+  return `${plain}~${createHash('sha256').update(place).digest('hex').slice(0, 12)}`;
+}
+
+/** The name of the job that a key was made from. */
+export const nameOfKey = (key: string): string => key.replace(/~[0-9a-f]{12}$/, '');
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
 
 /** Where a run keeps its things: `<home>/runs/<run id>/`. Reports lie there too, or in the folder asked for. */
 export interface RunFolder {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,11 +22,9 @@ export interface Line {
 export const HISTORY = 90;
 export const APPLIED = 30;
 
-/** `<home>/reconcile/<job>-<company>/`. Names that had to be changed to be those of a folder carry a hash, so that none is shared. */
+/** `job`: `jobKey` of the job. */
 export function nightsDir({ home, job, company }: { home: string; job: string; company: number }): string {
-  const plain = job.replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
-  const hash = createHash('sha256').update(job).digest('hex').slice(0, 12);
-  return join(home, 'reconcile', `${plain === job ? job : `${plain}~${hash}`}-${company}`);
+  return join(home, 'reconcile', `${job}-${company}`);
 }
 
 /** All lines in the order in which the runs began: one may have been interrupted, and end after a later one. */

@@ -2,7 +2,6 @@ import { makeFolder } from '../files/make-folder.js';
 import type { Night } from '../model/reconcile.js';
 import type { BrakeFinding } from '../pipeline/night-brakes.js';
 import { reached } from '../trace/milestones.js';
-import type { LoadedJob } from './job-file.js';
 import { HOME } from './layout.js';
 import { type Absences, countAbsences, endAbsences, type Found, readAbsent, writeAbsent } from './nights-absent.js';
 import {
@@ -86,11 +85,6 @@ export interface Seen {
   readonly certain: boolean;
   /** Records that a row of the file means. */
   readonly found: Found;
-}
-
-/** What tells a job from others: its name, and of a job without a file its content. */
-export function jobKey({ name, path, sha256 }: Pick<LoadedJob, 'name' | 'path' | 'sha256'>): string {
-  return path === '' ? `${name}-${sha256.slice(0, 16)}` : name;
 }
 
 /** What earlier nights left; nothing where there was none. A line that cannot be read counts as not written. */

@@ -74,7 +74,7 @@ export function checkRejections(run: Run): RunError | undefined {
   const { brakes, match } = run.job;
   // What is met by its id is a record as much as a row; orphans, which are met by nothing else, are no rows.
   const what = String(match.key) === 'id' ? 'records' : 'rows';
-  const sentence = trippedByRejections(brakes, run.tally.rejected, run.rows, what);
+  const sentence = trippedByRejections(brakes, run.tally.rejected, run.rows, { corrected: run.corrected, what });
   if (sentence === undefined) return undefined;
   if (!run.request.force) return new RunError('braked', sentence);
   const overridden = 'Brake overridden by --force: max_rejected:';

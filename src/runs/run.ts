@@ -9,6 +9,7 @@ import { RunError } from '../model/error.js';
 import type { RowsJob } from '../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
+import { holdsCorrections } from '../pipeline/headings.js';
 import { type AppendLog, openAppendLog } from '../report/append-log.js';
 import { type OpenDurableLines, openDurableLines } from '../report/durable-lines.js';
 import { REPORTS } from '../report/finish.js';
@@ -20,7 +21,7 @@ import { type ChosenRows, onlyRows, readChosen } from './chosen-rows.js';
 import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
 import { lastRows } from './last-finished.js';
-import { HOME, type RunFolder, runFolder } from './layout.js';
+import { HOME, jobKey, type RunFolder, runFolder } from './layout.js';
 import { findRun, freshRunId } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
 import { type Outlook, openOutlook } from './outlook.js';
@@ -112,6 +113,8 @@ export interface Run {
   warn(text: string): void;
   info(text: string): void;
   progress(phase: Progress['phase'], done: number): void;
+  /** An import of rows that an earlier run handed back: neither braked as a whole file is, nor a measure for the next one. */
+  readonly corrected: boolean;
   /** Rows of the last run of this job that finished, for `max_change`. */
   previousRows(): Promise<number | undefined>;
   /** Ends what the run holds open: service, snapshot, lock. */
@@ -289,7 +292,8 @@ async function begin(
           ...(requests ? { requests } : {}),
         });
       },
-      previousRows: () => lastRows(settings.home, request.job.name, request.company),
+      corrected: request.kind === 'import' && holdsCorrections(source.meta.headings),
+      previousRows: () => lastRows(settings.home, jobKey(request.job, settings.home), request.company),
       closers: [unlock],
       worker: context.worker,
       carrier: undefined,

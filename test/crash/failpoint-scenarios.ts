@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { check, type Evidence, linesOf } from '../invariants/check.js';
@@ -232,7 +232,8 @@ const reconcileAssets: Scenario = async () => {
         ...kinds.flatMap((kind, i) => (kind === 'updated' ? [`${i + 2}`] : [])),
         ...orphans.map((id) => `orphan ${id}`),
       ];
-      const nights = join(bench.dir, 'home', 'reconcile', 'erp-1');
+      const [erp = ''] = await readdir(join(bench.dir, 'home', 'reconcile'));
+      const nights = join(bench.dir, 'home', 'reconcile', erp);
       const [head, ...absent] = await linesIn(join(nights, 'absent.ndjson'));
       return [
         ...(await promised(killed, { commits: ofRows })).filter((line) => line !== ORPHANS_HAVE_NO_ROW),

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, mkdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { brakes } from '../../src/model/job.js';
@@ -137,15 +137,64 @@ describe('a brake on the plan', () => {
   ])('max_change: %s lets two rows more than ten pass, %s does not', async (allows, stops) => {
     const ten = await desk.file('a.csv', newRows(10));
     const twelve = await desk.file('b.csv', newRows(12));
+    const jobs = (limit: number | string) => desk.file('assets.yaml', JSON.stringify(job({ max_change: limit })));
     // Nothing to compare with: a first run passes, and a rehearsal or a braked run is nothing to compare with either.
-    await desk.import(await desk.file('c.csv', newRows(1)), job({ max_change: 0 }), { dryRun: true });
-    expect((await desk.import(ten, job({ max_change: stops }))).exitCode).toBe(0);
-    const braked = await desk.import(twelve, job({ max_change: stops }));
+    await desk.import(await desk.file('c.csv', newRows(1)), await jobs(0), { dryRun: true });
+    expect((await desk.import(ten, await jobs(stops))).exitCode).toBe(0);
+    const braked = await desk.import(twelve, await jobs(stops));
     expect([braked.exitCode, braked.commits]).toEqual([4, 0]);
     expect(braked.summary.reason).toMatch(/max_change.*12 rows.*10/);
-    const fewer = await desk.import(await desk.file('d.csv', newRows(8)), job({ max_change: stops }));
+    const fewer = await desk.import(await desk.file('d.csv', newRows(8)), await jobs(stops));
     expect(fewer.exitCode).toBe(4);
-    expect((await desk.import(twelve, job({ max_change: allows }))).exitCode).toBe(0);
+    expect((await desk.import(twelve, await jobs(allows))).exitCode).toBe(0);
+  });
+
+  it('max_change compares with the last run of the same job file, not of another one with the same name (107)', async () => {
+    const text = JSON.stringify(job({ max_change: '5%' }));
+    const one = await desk.file('assets.yaml', text);
+    await mkdir(join(desk.dir, 'elsewhere'));
+    const other = await desk.file('elsewhere/assets.yaml', text);
+    const twelve = await desk.file('a.csv', newRows(12));
+    const forty = await desk.file('b.csv', newRows(40));
+    expect((await desk.import(twelve, one)).exitCode).toBe(0);
+    expect((await desk.import(forty, other)).exitCode).toBe(0);
+    expect((await desk.import(twelve, one)).exitCode).toBe(0);
+    // However the path is written.
+    expect((await desk.import(forty, relative(process.cwd(), one))).exitCode).toBe(4);
+  });
+
+  it('lets corrected rows pass, which are no measure for the next file either (106)', async () => {
+    const limits = {
+      max_invalid: '20%',
+      max_creates: '40%',
+      max_updates: '60%',
+      max_rejected: '1%',
+      max_change: '50%',
+    };
+    const assets = await desk.file('assets.yaml', JSON.stringify(job({ ...limits, max_creates: '100%' })));
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, n) => [`N${n}`, `N-${n}`, 'x', n < 4 ? 'five' : '1']);
+    const whole = await desk.import(await desk.file('a.csv', csv([HEADINGS, ...rows(22)])), assets);
+    expect(whole.summary.rows).toMatchObject({ created: 18, invalid: 4 });
+    await desk.file('assets.yaml', JSON.stringify(job(limits)));
+    const text = await readFile(join(whole.reportDir, 'rejected.csv'), 'utf8');
+    expect(text).toContain('_row,_outcome,_codes,_message');
+    // One of the four is corrected, three are still wrong: of few rows, and of corrected ones, a share says nothing.
+    const corrected = await desk.import(await desk.file('rejected.csv', text.replace('five', '5')), assets);
+    expect([corrected.summary.status, corrected.summary.rows.created]).toEqual(['partial', 1]);
+    const many = text.trimEnd().split(/\r?\n/);
+    const twelve = [many[0], ...Array.from({ length: 12 }, (_, n) => many[1]?.replaceAll('N-0', `M-${n}`))].join('\n');
+    const sent = await desk.import(await desk.file('rejected.csv', twelve.replace('five', '5')), assets);
+    expect([sent.summary.status, sent.summary.rows]).toEqual([
+      'partial',
+      expect.objectContaining({ created: 1, invalid: 11 }),
+    ]);
+    // Counts stay, and the last whole file is still what the next one is compared with.
+    await desk.file('assets.yaml', JSON.stringify(job({ max_invalid: 2 })));
+    expect((await desk.import(join(desk.dir, 'rejected.csv'), assets)).summary.reason).toContain('max_invalid');
+    await desk.file('assets.yaml', JSON.stringify(job({ max_change: '50%' })));
+    const cut = await desk.import(await desk.file('b.csv', csv([HEADINGS, ...rows(8)])), assets);
+    expect(cut.summary.reason).toMatch(/max_change: the file has 8 rows, the last successful run had 22/);
   });
 
   it('stops a file without rows, unless the job expects one', async () => {
@@ -161,7 +210,7 @@ describe('a brake on the plan', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 10_000 }),
-        fc.integer({ min: 1, max: 50_000 }),
+        fc.integer({ min: 10, max: 50_000 }),
         fc.nat(50_000),
         (hundredths, rows, count) => {
           const limits = brakes.parse({ max_invalid: `${hundredths / 100}%`, max_rejected: `${hundredths / 100}%` });

@@ -75,6 +75,25 @@ describe('the brakes of a reconciliation whose job sets none', () => {
     expect(judge({ rows: 9 }, { own: { max_change: '5%' }, previous: 10 })).toHaveLength(1);
   });
 
+  it('say nothing of fewer than 10 rows where they are shares, and always where they are counts (106)', () => {
+    const all = { invalid: 9, updates: 9, creates: 9, cleared: 9, orphans: { fresh: 9, acting: 0, scope: 9 } };
+    const limits = (limit: string | number) =>
+      Object.fromEntries(
+        ['invalid', 'updates', 'creates', 'cleared', 'orphans', 'change'].map((name) => [`max_${name}`, limit]),
+      );
+    const names = (rows: number, limit: string | number, previous: number, corrected = false) =>
+      trippedByPlan(brakes.parse(limits(limit)), plan({ rows, ...all }), previous, { corrected }).map(
+        (one) => one.split(':')[0],
+      );
+    const ofRows = ['max_invalid', 'max_updates', 'max_creates'];
+    expect(names(9, '5%', 4)).toEqual(['max_cleared', 'max_orphans']);
+    expect(names(5, '5%', 50_000)).toEqual(['max_cleared', 'max_orphans', 'max_change']);
+    expect(names(10, '5%', 4)).toEqual([...ofRows, 'max_cleared', 'max_orphans', 'max_change']);
+    expect(names(9, 0, 4)).toEqual([...ofRows, 'max_cleared', 'max_orphans', 'max_change']);
+    expect(names(1_000, '0%', 50_000, true)).toEqual(['max_cleared', 'max_orphans']);
+    expect(names(9, 0, 4, true)).toEqual([...ofRows, 'max_cleared', 'max_orphans']);
+  });
+
   it('are none of an import', () => {
     const all = plan({ updates: 20_000, cleared: 20_000, orphans: { fresh: 9_000, acting: 0, scope: 9_000 } });
     expect(trippedByPlan(brakes.parse({}), all, 1)).toEqual([]);

@@ -1,12 +1,12 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Night } from '../../src/model/reconcile.js';
+import { jobKey, nameOfKey } from '../../src/runs/layout.js';
 import { takeLock } from '../../src/runs/lock.js';
 import {
   type EndedNight,
-  jobKey,
   laterNight,
   type Nights,
   type NightsOf,
@@ -136,14 +136,17 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('is never shared by two jobs or companies', () => {
-    const names = ['assets', 'a b', 'a_b', 'a/b', 'a:b', '../b', 'x'.repeat(150), 'x'.repeat(151), 'Müller & Söhne'];
-    const dirs = names.flatMap((job) => [1, 11].map((company) => nightsDir({ home, job, company })));
+    const names = ['assets', 'a b', 'a_b', 'a:b', '..b', 'x'.repeat(150), 'x'.repeat(151), 'Müller & Söhne'];
+    const key = (path: string, sha256 = '') => jobKey({ name: basename(path, '.yaml'), path, sha256 }, home);
+    const paths = names.flatMap((name) => [`/jobs/${name}.yaml`, `/jobs/b/${name}.yaml`]);
+    const dirs = paths.flatMap((path) => [1, 11].map((company) => nightsDir({ home, job: key(path), company })));
     expect(new Set(dirs).size).toBe(dirs.length);
-    expect(nightsDir(of)).toBe(join(home, 'reconcile', 'assets-1'));
     for (const dir of dirs) expect(dir.slice(join(home, 'reconcile').length + 1)).toMatch(/^[\p{L}\p{N}._~-]{1,130}$/u);
-    const inline = (sha256: string) => jobKey({ name: 'inline', path: '', sha256 });
+    expect(nameOfKey(key('/jobs/assets.yaml'))).toBe('assets');
+    // A job without a file is told by what it says, one with a file by where it lies.
+    const inline = (sha256: string) => jobKey({ name: 'inline', path: '', sha256 }, home);
     expect(inline('a'.repeat(64))).not.toBe(inline('b'.repeat(64)));
-    expect(jobKey({ name: 'assets', path: 'jobs/assets.yaml', sha256: 'a' })).toBe('assets');
+    expect(key('/jobs/assets.yaml', 'a')).toBe(key('/jobs/../jobs/assets.yaml', 'b'));
   });
 
   it('survives lines that nobody can read, and leaves no temporary files', async () => {

@@ -9,6 +9,7 @@ import { reached } from '../../trace/milestones.js';
 import { closeAll, exitCode, type RunResult, reasonOf } from '../conclude.js';
 import { keepSummary } from '../keep-summary.js';
 import { rememberRun } from '../last-finished.js';
+import { jobKey } from '../layout.js';
 import { allRequests } from '../past.js';
 import type { Records } from './records.js';
 import type { ExportRun } from './run.js';
@@ -41,9 +42,11 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
     reached('summary-kept');
     finished = status === 'succeeded' || status === 'partial';
     // Without a job file the name is the resource's, which may be the name of another job.
-    if (status === 'succeeded' && run.request.job.sha256 !== undefined) {
-      const { job, company } = summary;
-      await rememberRun(run.settings.home, { run: summary.run, job, company, rows: summary.records ?? 0 });
+    const { job } = run.request;
+    if (status === 'succeeded' && 'path' in job) {
+      const { home } = run.settings;
+      const { run: id, company, records: rows = 0 } = summary;
+      await rememberRun(home, { run: id, job: jobKey(job, home), company, rows });
       reached('run-remembered');
     }
     return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir };

@@ -1,4 +1,8 @@
 import type { ExportableName } from '../../model/resource-names.js';
+import type { LoadedExportJob } from '../job/loaded.js';
+
+/** A job, or what people call an export without one: by its resource. */
+export type ExportedBy = Pick<LoadedExportJob, 'name' | 'path' | 'sha256'> | { readonly name: string };
 
 /** What is to be exported, and where to. */
 export interface ExportRequest {
@@ -17,8 +21,7 @@ export interface ExportRequest {
   readonly editable: boolean;
   readonly company?: number;
   readonly concurrency?: number;
-  /** Name for people; the resource where there is no job file. */
-  readonly job: { readonly name: string; readonly sha256?: string };
+  readonly job: ExportedBy;
   /** The run's id where it is given from outside; else a new one. */
   readonly run?: string;
   /** Sentences for the summary's warnings. */
@@ -37,7 +40,7 @@ export interface StoredExport {
   readonly filter: readonly string[];
   readonly order?: string;
   readonly editable: boolean;
-  readonly job: { readonly name: string; readonly sha256?: string };
+  readonly job: ExportedBy;
   readonly reportDir: string;
   readonly company: number;
   readonly concurrency: number;

@@ -24,7 +24,7 @@ export function exportRequest(
   overrides: ExportOverrides,
   occasion: ExportOccasion,
 ): ExportRequest {
-  const { job, name, sha256, warnings } = loaded;
+  const { job, name, path, sha256, warnings } = loaded;
   const { cwd, now = Date.now() } = occasion;
   const stated = overrides.target ?? outputOf(job);
   if (stated === undefined) {
@@ -43,7 +43,7 @@ export function exportRequest(
     editable: overrides.editable ?? job.editable,
     ...(company !== undefined && { company }),
     ...(concurrency !== undefined && { concurrency }),
-    job: { name, sha256 },
+    job: { name, path, sha256 },
     ...(run !== undefined && { run }),
     notes: [...(overrides.notes ?? []), ...warnings],
   };

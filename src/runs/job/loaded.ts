@@ -5,7 +5,7 @@ export interface Loaded<J extends Job> {
   readonly job: J;
   /** File name without folder and ending; `inline` for a job that came without a file. */
   readonly name: string;
-  /** As the person would open it; '' for a job that came without a file. */
+  /** Absolute; '' for a job that came without a file. */
   readonly path: string;
   readonly text: string;
   readonly sha256: string;

@@ -4,8 +4,8 @@ import type { ReconcileInput } from '../../report/reconcile/input.js';
 import { nightOf } from '../../report/reconcile/night.js';
 import type { Summary } from '../../report/summary.js';
 import { conclude, type RunResult } from '../conclude.js';
-import type { RunFolder } from '../layout.js';
-import { type EndedNight, jobKey, type NightsOf, readNights, rememberNight } from '../nights.js';
+import { jobKey, type RunFolder } from '../layout.js';
+import { type EndedNight, type NightsOf, readNights, rememberNight } from '../nights.js';
 import type { Run } from '../run.js';
 import { readFacts, type Stored } from './stored.js';
 import { orphanFolder, orphanLines, orphansBefore, orphansNeedPerson } from './write-orphans.js';
@@ -14,7 +14,7 @@ import { orphanFolder, orphanLines, orphansBefore, orphansNeedPerson } from './w
 export function nightsOf({ settings, request }: Run): NightsOf {
   return {
     home: settings.home,
-    job: jobKey(request.job),
+    job: jobKey(request.job, settings.home),
     company: request.company,
     service: request.service,
   };

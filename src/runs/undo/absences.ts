@@ -1,8 +1,7 @@
 import { access } from 'node:fs/promises';
 import { readJournal } from '../../report/journal.js';
 import { readRequest } from '../earlier-run.js';
-import { type RunFolder, runFolder } from '../layout.js';
-import { jobKey } from '../nights.js';
+import { jobKey, type RunFolder, runFolder } from '../layout.js';
 import { forgetAbsences } from '../nights-forget.js';
 import { actedOrphans, orphanFolder } from '../reconcile/write-orphans.js';
 import type { Run, StoredRequest } from '../run.js';
@@ -21,7 +20,7 @@ export async function beginAbsencesAnew(run: Run): Promise<void> {
   if (back.size === 0) return;
   const { home } = settings;
   const { company, service, job } = undone.request;
-  await forgetAbsences({ home, job: jobKey(job), company, service }, back);
+  await forgetAbsences({ home, job: jobKey(job, home), company, service }, back);
   run.warn(`${told(back.size)} ${actedAgain(back.size, undone.request.job.job.orphans.after)}`);
 }
 
