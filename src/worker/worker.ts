@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import type { Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { lastFinished } from '../runs/last-finished.js';
@@ -67,7 +69,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   if (!options.queueOnly) await assertInbox(own.inbox);
   const closing = openClosing(log);
   try {
-    const metrics = openMetrics();
+    const known = (job: string) =>
+      ['yaml', 'yml'].some((end) => existsSync(path.join(settings.jobsDir, `${job}.${end}`)));
+    const metrics = openMetrics(known);
     for (const { job, at } of await lastFinished(home)) metrics.lastSuccess(job, at);
     const queues: Queue[] = [];
     let store: Store | undefined;
@@ -114,6 +118,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       state: opened,
       log,
       userAgent: 'rowferry',
+      known,
       clean: options.clean,
       notified: metrics.notified,
     });

@@ -56,7 +56,8 @@ export async function noteRun(store: NotifierState, run: EndedRun, now: number):
   };
 }
 
-const FAILING: Record<EndedRun['status'], boolean | undefined> = {
+/** Undefined: neither a failure nor a success. */
+export const FAILING: Record<EndedRun['status'], boolean | undefined> = {
   failed: true,
   braked: true,
   refused: true,

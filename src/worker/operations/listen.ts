@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { RunError } from '../../model/error.js';
@@ -13,6 +13,8 @@ export interface Listening {
 
 /** Connections that do not end by themselves are cut after so long. */
 const CLOSE_MS = 1000;
+/** Beyond so many the oldest connection is cut: those that never finish their question must not keep out the others. */
+const MOST_CONNECTIONS = 100;
 
 /**
  * Serves the pages. A default port that is taken gives way to any free one; a stated one that cannot be had throws
@@ -22,10 +24,17 @@ export async function listen(
   pages: Hono,
   at: { readonly host: string; readonly port: number; readonly stated: boolean },
 ): Promise<Listening> {
-  const server = createAdaptorServer({ fetch: pages.fetch, hostname: at.host }) as Server;
-  server.requestTimeout = 10_000;
-  server.headersTimeout = 5000;
-  server.maxConnections = 100;
+  const server = createAdaptorServer({
+    fetch: pages.fetch,
+    hostname: at.host,
+    serverOptions: { requestTimeout: 10_000, headersTimeout: 5000, connectionsCheckingInterval: 1000 },
+  }) as Server;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+    const [oldest] = sockets;
+    if (sockets.size > MOST_CONNECTIONS) oldest?.destroy();
+  });
   try {
     await bind(server, at.port, at.host);
   } catch (error) {

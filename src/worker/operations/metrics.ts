@@ -8,8 +8,11 @@ import { type Sources, scraper } from './scrape.js';
 /** Labels of jobs are kept for good: names beyond so many are counted under `other`. */
 const MOST_JOBS = 500;
 
-/** Metrics of this process in a registry of their own, its CPU, memory and event loop among them. */
-export function openMetrics(): Metrics {
+/**
+ * Metrics of this process in a registry of their own, its CPU, memory and event loop among them. `known`: whether there is
+ * a job file of the name. The data of a job may name anything: what is not known is counted under `unknown`.
+ */
+export function openMetrics(known: (job: string) => boolean = () => true): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'rowferry_' });
   const meters = instruments(registry);
@@ -19,7 +22,8 @@ export function openMetrics(): Metrics {
   let scrape: Promise<string> | undefined;
 
   function label(job: string): string {
-    if (jobs.has(job)) return job;
+    if (job === 'inline' || jobs.has(job)) return job;
+    if (!known(job)) return 'unknown';
     if (jobs.size >= MOST_JOBS) return 'other';
     jobs.add(job);
     return job;
@@ -33,6 +37,7 @@ export function openMetrics(): Metrics {
   }
 
   function lastSuccess(job: string, at: number, trigger?: Trigger): void {
+    if (label(job) === 'unknown') return;
     meters.lastSuccess.set({ job: label(job) }, at / 1000);
     if (trigger === 'schedule') meters.scheduleLastSuccess.set({ job: label(job) }, at / 1000);
   }

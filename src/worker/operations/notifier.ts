@@ -3,7 +3,7 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { EndedRun } from './ended.js';
-import { noteRun } from './job-state.js';
+import { FAILING, noteRun } from './job-state.js';
 import { noteNight } from './night-state.js';
 import {
   failingNotification,
@@ -23,6 +23,8 @@ export interface NotifierOptions {
   readonly state: NotifierState;
   readonly log: Logger;
   readonly userAgent: string;
+  /** Whether there is a job file of the name: of others, whose names are anybody's, one failure a day is told, as `unknown`. */
+  readonly known?: (job: string) => boolean;
   /** Takes secrets out of a text: reasons leave this process. */
   readonly clean?: (text: string) => string;
   /** Told of every notification that went out or was given up. */
@@ -34,6 +36,8 @@ export interface NotifierOptions {
 
 /** What waits to go out; beyond it a webhook that is down for long would fill the memory. */
 const MOST_WAITING = 1000;
+/** So many go out at once, and then one a minute. */
+const MOST_AT_ONCE = 50;
 
 /** Without an address and a file nothing is told and nothing is kept. */
 export function openNotifier(options: NotifierOptions): Notifier {
@@ -45,6 +49,21 @@ export function openNotifier(options: NotifierOptions): Notifier {
   // One after another: what happened first is told first.
   let chain = Promise.resolve();
   let waiting = 0;
+  let allowance = MOST_AT_ONCE;
+  let allowedAt = now();
+
+  /** What is held back here is told by the next run of the job that ends the same way. */
+  function mayGoOut({ job, event }: Notification): boolean {
+    const at = now();
+    allowance = Math.min(MOST_AT_ONCE, allowance + Math.max(0, at - allowedAt) / 60_000);
+    allowedAt = at;
+    if (allowance < 1) {
+      log.warn({ job, event }, 'A notification was dropped: too many went out of late.');
+      return false;
+    }
+    allowance--;
+    return true;
+  }
 
   function enqueue(job: string, work: () => Promise<void>): void {
     if (silent) return;
@@ -61,6 +80,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
 
   /** True where every way took it. */
   async function send(notification: Notification): Promise<boolean> {
+    if (!mayGoOut(notification)) return false;
     const ways: Promise<boolean>[] = [];
     if (file !== undefined) ways.push(attempt('file', notification, () => append(file, notification)));
     if (url !== undefined) {
@@ -85,15 +105,25 @@ export function openNotifier(options: NotifierOptions): Notifier {
     }
   }
 
+  async function tellUnknown(run: EndedRun, at: number): Promise<void> {
+    const day = new Date(at).toISOString().slice(0, 10);
+    if ((await state.swap('notify.unknown', day)) === day) return;
+    await send(failingNotification(randomUUID(), at, run, { since: at, failures: 1 }));
+  }
+
   return {
     ended(run: EndedRun) {
       // Whoever put a job with its own data on the queue gets its result there; its name is no job's.
       if (run.inline || run.dryRun) return;
       const at = run.endedAt ?? now();
+      const told = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
+      if (options.known?.(run.job) === false) {
+        if (FAILING[run.status]) enqueue('unknown', () => tellUnknown({ ...told, job: 'unknown' }, at));
+        return;
+      }
       enqueue(run.job, async () => {
         const change = await noteRun(state, run, at);
         if (!change) return;
-        const told = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
         const make = change.event === 'failing' ? failingNotification : recoveredNotification;
         if (await send(make(randomUUID(), at, told, change.failing))) await change.told();
       });

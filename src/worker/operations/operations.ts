@@ -72,8 +72,11 @@ export async function openOperations(options: OperationsOptions): Promise<Operat
   try {
     if (board) {
       if (boardPassword !== undefined) {
-        pages.use(BOARD_PATH, passwordRequired(boardPassword));
-        pages.use(`${BOARD_PATH}/*`, passwordRequired(boardPassword));
+        // Also matches `/board` itself.
+        pages.use(
+          `${BOARD_PATH}/*`,
+          passwordRequired(boardPassword, (text) => notice('warn', text)),
+        );
       }
       pages.route(BOARD_PATH, await boardPages(queues));
     }

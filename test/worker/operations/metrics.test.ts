@@ -81,6 +81,20 @@ describe('metrics', () => {
     expect([...all.keys()].join('\n')).not.toContain('whatever');
   });
 
+  it('counts jobs that nobody knows under one label (95)', async () => {
+    const metrics = openMetrics((job) => job === 'assets');
+    for (let n = 0; n < 300; n++) {
+      metrics.runEnded({ job: `forged-${n}`, trigger: 'queue', status: 'refused', seconds: 1 });
+      metrics.lastSuccess(`forged-${n}`, n);
+    }
+    metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'refused' });
+    const all = await samples(metrics);
+    expect([...all.keys()].join('\n')).not.toContain('forged');
+    expect(all.get('rowferry_runs_total{job="unknown",trigger="queue",status="refused"}')).toBe(300);
+    expect(all.get('rowferry_runs_total{job="assets",trigger="queue",status="refused"}')).toBe(1);
+    expect(all.has('rowferry_last_success_timestamp_seconds{job="unknown"}')).toBe(false);
+  });
+
   it('reads the state of the moment at every scrape', async () => {
     const metrics = openMetrics();
     expect((await samples(metrics)).has('rowferry_requests_in_flight')).toBe(false);

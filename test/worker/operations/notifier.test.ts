@@ -137,6 +137,24 @@ describe('notifications', () => {
     expect(bodies).toEqual([]);
   });
 
+  it('tells of jobs that nobody knows once a day, and of no more than 50 at once (95)', async () => {
+    const { url, bodies } = await hook();
+    const state = memory();
+    const { notifier } = open({ url, state, known: (job) => !job.startsWith('forged'), now: () => START });
+    for (let n = 0; n < 300; n++) notifier.ended({ ...RUN, job: `forged-${n}`, status: 'refused' });
+    notifier.ended({ ...RUN, job: 'forged-again', status: 'refused', endedAt: START + 24 * 60 * MINUTE });
+    for (let n = 0; n < 300; n++) notifier.ended({ ...RUN, job: `known-${n}` });
+    await notifier.close();
+    const told = bodies.map(({ job }) => job);
+    expect(told.slice(0, 3)).toEqual(['unknown', 'unknown', 'known-0']);
+    expect(told).toHaveLength(50);
+    expect([...state.texts.keys()].filter((name) => name.includes('forged'))).toEqual([]);
+    const later = open({ url, state });
+    later.notifier.ended({ ...RUN, job: 'known-299', endedAt: START + 30 * MINUTE });
+    await later.notifier.close();
+    expect(bodies.at(-1)).toMatchObject({ job: 'known-299', failures: 2 });
+  });
+
   it('tells once, whichever of several workers', async () => {
     const { url, bodies } = await hook();
     const state = memory();

@@ -147,6 +147,19 @@ describe('the address', () => {
     }
   });
 
+  it('answers beside connections that never finish their question (110)', async () => {
+    const { url } = await open();
+    const port = Number(new URL(url).port);
+    const { createConnection } = await import('node:net');
+    for (let n = 0; n < 110; n++) {
+      const socket = createConnection(port, '127.0.0.1').on('error', () => undefined);
+      onTestFinished(() => void socket.destroy());
+      await once(socket, 'connect');
+      socket.write('GET /healthz HTTP/1.1\r\n');
+    }
+    expect((await get(`${url}/healthz`)).status).toBe(200);
+  });
+
   it('ends at once, also with somebody connected', async () => {
     const { operations, url } = await open();
     const port = Number(new URL(url).port);
@@ -265,6 +278,22 @@ describe.skipIf((await itWith('redis')) !== it)('the board', () => {
     expect((await get(`${url}/board`, auth('rowferry', 'correct horse: battery'))).status).toBe(200);
     expect((await get(`${url}/board/api/queues`, auth('rowferry', 'correct horse: battery'))).status).toBe(200);
     expect((await get(`${url}/metrics`)).status).toBe(200);
+  });
+
+  it('tells of wrong passwords, and listens no more to who sends many', async () => {
+    const { url, notices } = await open({ queues: () => [queue], board: true, boardPassword: 'correct horse' });
+    for (let n = 0; n < 10; n++) {
+      expect((await get(`${url}/board`)).status).toBe(401);
+      expect((await get(`${url}/board`, auth('rowferry', `wrong ${n}`))).status).toBe(401);
+    }
+    const refused = await get(`${url}/board`, auth('rowferry', 'correct horse'));
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('60');
+    expect((await get(`${url}/metrics`)).status).toBe(200);
+    expect(notices).toEqual([
+      'The board refused a wrong password or user from 127.0.0.1.',
+      '10 wrong passwords for the board came from 127.0.0.1: it is not listened to for a minute.',
+    ]);
   });
 
   it('is refused off loopback without a password', async () => {
