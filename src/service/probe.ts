@@ -9,6 +9,11 @@ type ReadPage = (resource: Readable, page: number) => Promise<Page>;
 /** There are other ways to find out: a service or proxy that cannot take a GET with a body is not waited for. */
 const OPTIONAL = { tries: 2, timeoutMs: 5_000 };
 
+/** Statuses of a service or proxy that takes fewer serial numbers at once. */
+const TOO_MANY: ReadonlySet<number> = new Set([400, 413, 414, 422, 431]);
+/** So few are refused for another reason. */
+const FEWEST = 100;
+
 interface Control {
   /** A serial number that exists; undefined where the first page shows none. */
   readonly serial?: string;
@@ -21,11 +26,13 @@ interface Control {
  *
  * A service or proxy may drop the body of a GET. Then the answer is every asset, or none (a filter for the serial number
  * "list"). So a serial number that is known to exist travels along, and the answer counts only where it comes back and
- * nothing comes back that was not asked for.
+ * nothing comes back that was not asked for. A list that is refused, perhaps for its length, is asked for in halves.
  */
 export function serialProbe(send: Send, page: ReadPage, company: number) {
   let control: Promise<Control> | undefined;
   let useless = false;
+  /** Serial numbers that may be asked for at once, as far as refusals have told. */
+  let most = Number.POSITIVE_INFINITY;
 
   async function findControl(first?: Page): Promise<Control> {
     const { count, results } = first ?? (await page('asset', 1));
@@ -36,8 +43,26 @@ export function serialProbe(send: Send, page: ReadPage, company: number) {
     return { count };
   }
 
+  /** What the service names of these, in requests as large as it takes; ends where the control is not among the answers. */
+  async function askFor(serials: readonly string[], known: string): Promise<Set<string> | undefined> {
+    const found = new Set<string>();
+    for (let at = 0; at < serials.length; ) {
+      const list = [...new Set([...serials.slice(at, at + most - 1), known])];
+      const answer = await ask(list);
+      if (answer === 'too_many' && list.length > FEWEST) {
+        most = Math.ceil(list.length / 2);
+        continue;
+      }
+      if (answer === undefined || answer === 'too_many') return undefined;
+      if (!answer.has(normaliseKey(known))) return new Set();
+      for (const serial of answer) found.add(serial);
+      at += most - 1;
+    }
+    return found;
+  }
+
   /** All serial numbers the service names, or undefined where the answer cannot be one to this question. */
-  async function ask(list: readonly string[]): Promise<Set<string> | undefined> {
+  async function ask(list: readonly string[]): Promise<Set<string> | 'too_many' | undefined> {
     const asked = new Set(list.map(folded));
     const body = JSON.stringify({ list });
     const found = new Set<string>();
@@ -54,6 +79,7 @@ export function serialProbe(send: Send, page: ReadPage, company: number) {
         shape: readSerials,
       });
       if (settled.kind === 'missing') return number > 1 ? found : undefined;
+      if (settled.kind === 'refused' && TOO_MANY.has(settled.status)) return 'too_many';
       if (settled.kind !== 'ok') return undefined;
       const { serials, count } = settled.value as Serials;
       const before = found.size;
@@ -85,7 +111,7 @@ export function serialProbe(send: Send, page: ReadPage, company: number) {
       }
       if (known.count === 0) return new Set();
       if (known.serial === undefined) break;
-      const found = await ask([...new Set([...serials, known.serial])]);
+      const found = await askFor(serials, known.serial);
       if (found === undefined) break;
       if (found.has(normaliseKey(known.serial))) {
         return new Set(serials.filter((serial) => found.has(normaliseKey(serial))));

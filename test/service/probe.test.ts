@@ -83,6 +83,20 @@ test.each([
   expect(await client(url).probeSerials(['SN-0', 'SN-1', 'x'])).toBe('ignored');
 });
 
+test('a list that is refused for its length is asked for in smaller ones from then on', async () => {
+  const many = Array.from({ length: 1_000 }, (_, i) => `SN-${i + 10}`);
+  const lengths: number[] = [];
+  const { url } = await assets(SERIALS, (asked) => {
+    lengths.push(asked.length);
+    return asked.length > 300 ? 413 : SERIALS.filter((serial) => asked.includes(serial));
+  });
+  const service = client(url);
+  expect(await service.probeSerials(many)).toEqual(new Set(SERIALS.slice(10)));
+  expect(lengths).toEqual([1_001, 501, 251, 251, 251, 251]);
+  expect(await service.probeSerials(many.slice(0, 400))).toEqual(new Set(SERIALS.slice(10)));
+  expect(lengths.slice(6)).toEqual([251, 151]);
+});
+
 test('a service that ignores case is not taken for one that ignores the body; only exact serial numbers count', async () => {
   const { url } = await assets(SERIALS, (asked) =>
     SERIALS.filter((serial) => asked.some((one) => one.toLowerCase() === serial.toLowerCase())),
