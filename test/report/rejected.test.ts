@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import iconv from 'iconv-lite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
+import { openArchive } from '../../src/files/package/zip.js';
 import { writeWorkbook } from '../../src/files/xlsx/write.js';
 import { fault } from '../../src/model/issue.js';
 import type { Cell, SheetRow } from '../../src/model/row.js';
@@ -275,6 +277,22 @@ describe('rejected.xlsx', () => {
     await book.xlsx.readFile((await reject(from)).path);
     const formats = texts.map((_, i) => book.worksheets[0]?.getRow(2).getCell(i + 1).numFmt);
     expect(formats).toEqual([...codes.map(() => '@'), ...others.map(() => undefined)]);
+  });
+
+  test('cells that begin like a formula are marked as text (77)', async () => {
+    const texts = ['=1+1', "'x", '-SN', `=${'x'.repeat(300)}`, 'plain', '-5', '00123'];
+    const rows = [{ cells: texts.slice().reverse() }, { cells: texts }];
+    const path = join(dir, 'in.xlsx');
+    await writeWorkbook(path, { sheet: 'A', headings: texts.map((_, i) => `H${i}`), rows });
+    expect((await all(await openSource(path)))[1]?.cells).toEqual(texts);
+    const archive = await openArchive(path, path, DEFAULT_LIMITS);
+    const part = async (name: string) => (await archive.whole(name)).toString('utf8');
+    const styles = (await part('xl/styles.xml')).match(/<cellXfs.*<\/cellXfs>/s)![0].match(/<xf [^>]*>/g)!;
+    const cells = [...(await part('xl/worksheets/sheet1.xml')).matchAll(/<c r="[A-G]3"(?: s="(\d+)")?/g)];
+    expect(cells.map(([, style]) => styles[Number(style ?? 0)]!.includes('quotePrefix="1"'))).toEqual([
+      ...Array(4).fill(true),
+      ...Array(3).fill(false),
+    ]);
   });
 
   test('the cells at fault are filled and carry the message as a note, the others do not', async () => {

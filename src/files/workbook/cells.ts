@@ -159,6 +159,6 @@ function isOrdinary(text: string): boolean {
 }
 
 /** Text that a program would run when somebody edits the cell, or whose apostrophe it would take for its own mark. */
-function looksLikeFormula(text: string): boolean {
+export function looksLikeFormula(text: string): boolean {
   return text.startsWith("'") || (!/^[\p{L}\p{N}]/u.test(text) && escapeFormula(text) !== text);
 }

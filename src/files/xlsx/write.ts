@@ -4,6 +4,7 @@ import type { Cell } from '../../model/row.js';
 import { numberText } from '../number/cell-value.js';
 import { serialOfIso } from '../number/serial-date.js';
 import { placeSafely } from '../safe-write.js';
+import { looksLikeFormula } from '../workbook/cells.js';
 
 /** A row for a workbook; `marks` are the cells to fill and to give a note, by 0-based position. */
 export interface WorkbookRow {
@@ -60,6 +61,7 @@ export async function writeWorkbook(path: string, content: WorkbookContent): Pro
       const sheet = book.addWorksheet(name, { views: [{ state: 'frozen', ySplit: content.headerRow ?? 1 }] });
       await Promise.race([failed, fill(sheet, content)]);
       sheet.commit();
+      markQuoted(book);
       await Promise.race([failed, book.commit()]);
     } catch (error) {
       // The file must be closed before it can be removed for good.
@@ -71,6 +73,16 @@ export async function writeWorkbook(path: string, content: WorkbookContent): Pro
       throw error;
     }
   });
+}
+
+/** Stands in the styles of cells that are to be marked as text (`quotePrefix`), which the library has no word for. */
+const QUOTED: Partial<ExcelJS.Protection> = { locked: true, hidden: false };
+
+function markQuoted(book: ExcelJS.stream.xlsx.WorkbookWriter): void {
+  const { model } = (book as unknown as { readonly styles: { readonly model: { styles: string[] } } }).styles;
+  model.styles = model.styles.map((xml) =>
+    xml.includes(' applyProtection="1"') ? xml.replace(' applyProtection="1"', ' quotePrefix="1"') : xml,
+  );
 }
 
 async function fill(sheet: ExcelJS.Worksheet, content: WorkbookContent): Promise<void> {
@@ -152,6 +164,7 @@ function setCell(target: ExcelJS.Cell, cell: Cell): void {
     // The plain form of a text loses blanks at its ends in some programs; that of rich text keeps them.
     target.value = /^\s|\s$/.test(text) ? { richText: [{ text }] } : text;
     if (text.length <= LONGEST_CODE && TURNS.test(text)) target.numFmt = '@';
+    if (looksLikeFormula(text)) target.protection = QUOTED;
     return;
   }
   switch (cell.t) {
