@@ -83,8 +83,10 @@ const rowsShape = {
     .strictObject({
       method: z.enum(['put', 'patch']).default('put'),
       at_risk: z.enum(['block', 'warn', 'strict']).default('block'),
+      /** Records read right before their own update: those that were read over a minute ago, or all. */
+      reread: z.enum(['stale', 'always']).default('stale'),
     })
-    .default({ method: 'put', at_risk: 'block' }),
+    .default({ method: 'put', at_risk: 'block', reread: 'stale' }),
   brakes: brakes.default(() => brakes.parse({})),
   /** What `runs undo` sets in records that a run of this job created: the service has no delete. */
   retire: values.optional(),

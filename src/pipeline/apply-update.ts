@@ -121,7 +121,10 @@ async function finish(sent: Out, attempts: number, context: WriteContext): Promi
       return { ended: { kind: 'updated', attempts, issues, diff: merge.diff }, last: sent };
     case 'refused': {
       await stopWithoutPatch(change.id, answer, context);
-      const refused = [...issues, ...rejection(answer, merge.target, context)];
+      const refused = [
+        ...issues,
+        ...((await deleted(change.id, answer, context)) ?? rejection(answer, merge.target, context)),
+      ];
       return { ended: { kind: 'rejected', attempts, issues: refused, diff: merge.diff }, last: sent };
     }
     case 'unsent':
@@ -129,6 +132,19 @@ async function finish(sent: Out, attempts: number, context: WriteContext): Promi
     case 'open':
       return settle(sent, answer, attempts, context);
   }
+}
+
+/** What to say of a refusal where there is no such record any more; undefined of any other. */
+async function deleted(
+  id: number,
+  { status, messages }: Extract<WriteAnswer, { kind: 'refused' }>,
+  { spec, service }: WriteContext,
+): Promise<Issue[] | undefined> {
+  if (status !== 404 && status !== 410) return undefined;
+  if (spec.readPath && (await service.get(spec.name as Readable, id).catch(() => true))) return undefined;
+  const words = messages.map((one) => one.text).join(' ');
+  const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; import the row again to plan it anew.`;
+  return [fault('service_rejected', text, { origin: 'service' })];
 }
 
 async function settle(

@@ -282,6 +282,17 @@ function wayOut({ field, value }: Loss, options: MergeOptions): string | undefin
   return `Write its id, e.g. \`id:17\`, into ${cell}.${patch}`;
 }
 
+const PROBE = '`rowferry doctor --probe`';
+
+/** The faults of a row that is held back: one of them names the command that may show that nothing is lost. Contract, section 7. */
+export function withProbe(issues: readonly Issue[]): readonly Issue[] {
+  const last = issues.findLastIndex((issue) => issue.severity === 'error');
+  if (issues.some((issue) => issue.message.includes(PROBE))) return issues;
+  return issues.map((issue, at) =>
+    at === last ? { ...issue, message: `${issue.message} ${PROBE} finds out what the service keeps.` } : issue,
+  );
+}
+
 function collectRisks(
   losses: readonly (Loss & { readonly next?: string | undefined })[],
   risks: Issue[],

@@ -11,13 +11,21 @@ export function nearestNames(text: string, names: Iterable<string>): string[] {
     if (name === text) continue;
     const other = squeeze(name);
     const within = wanted.length > 3 && other.length > 3 && (other.includes(wanted) || wanted.includes(other));
-    const steps = Math.min(distance(wanted, other), within ? limit : Number.POSITIVE_INFINITY);
+    const steps = Math.min(stepsBetween(wanted, other, limit), within ? limit : Number.POSITIVE_INFINITY);
     if (steps <= limit) near.push({ name, steps });
   }
   return near
     .sort((a, b) => a.steps - b.steps)
     .slice(0, 3)
     .map(({ name }) => name);
+}
+
+/** Letters that are added, taken away or exchanged; of two neighbours that changed places both, but in a short word one. */
+function stepsBetween(a: string, b: string, limit: number): number {
+  const steps = distance(a, b);
+  if (limit !== 1 || steps !== 2 || a.length !== b.length) return steps;
+  const at = a.split('').findIndex((letter, i) => letter !== b[i]);
+  return `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}` === b ? 1 : steps;
 }
 
 /** ` Did you mean "Finance"?`, or '' where nothing is near. */

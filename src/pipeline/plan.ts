@@ -8,7 +8,7 @@ import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import type { RowHead } from './codec.js';
 import { keyText } from './key.js';
 import { lastWritten } from './memory.js';
-import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, severalTemplates } from './merge.js';
+import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, severalTemplates, withProbe } from './merge.js';
 import { isOfCell, type Repeats, repeatsName, withoutRepeats } from './repeats.js';
 import type { ResolvedRow } from './resolve.js';
 import { neverShown } from './unseen.js';
@@ -42,7 +42,7 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     key,
     kind: 'settled' as const,
     outcome,
-    issues: issues.map((issue) => withColumn(issue, options.columnOf)),
+    issues: (outcome === 'at_risk' ? withProbe(issues) : issues).map((issue) => withColumn(issue, options.columnOf)),
     ...more,
   });
   const errors = row.issues.filter((issue) => issue.severity === 'error');
@@ -189,10 +189,10 @@ async function planUpdate(
       { id },
     );
   }
-  const held = heldBy(base?.record, remembered, options);
-  const own = withoutRepeats(row, held, options);
+  const whole = heldBy(base?.record, remembered, options);
+  const own = withoutRepeats(row, whole, options);
   if (own.row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', own.row.issues);
-  const merge = mergeRow(own.row.set, base?.record, remembered, options, held);
+  const merge = mergeRow(own.row.set, base?.record, remembered, options, whole);
   return changeOf(own, key, id, merge, base, options, settle);
 }
 

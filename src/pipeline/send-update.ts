@@ -3,7 +3,7 @@ import { readRecord } from '../resources/read.js';
 import type { Json, Readable, WriteAnswer } from '../service/port.js';
 import { beforeOf } from './before.js';
 import { lastWritten, rememberSent } from './memory.js';
-import { changesOf, type Merge, mergeRow } from './merge.js';
+import { changesOf, type Merge, mergeRow, withProbe } from './merge.js';
 import { updateRequest } from './update-request.js';
 import type { Ended, Update, WriteContext } from './writing.js';
 
@@ -28,12 +28,13 @@ export interface Moved {
  * Sends an update on a record that was read not long ago. Contract, section 7.
  *
  *   fresh → merged → sent
- *   stale, before it enters the gate or at its end → read again → changed in what the row sets? moved : merged anew
+ *   stale, before it enters the gate or at its end, or `reread: always` → read again → changed in what the row sets? moved : merged anew
  */
 export async function sendUpdate(change: Update, context: WriteContext): Promise<Sent> {
   let current = change;
   for (let reads = 0; ; reads++) {
-    const again = await reread(current, context, reads > 0 ? IN_ANY_CASE : context.freshMs);
+    const inAnyCase = reads > 0 || context.job.write.reread === 'always';
+    const again = await reread(current, context, inAnyCase ? IN_ANY_CASE : context.freshMs);
     if (again.kind === 'moved') return again;
     if (again !== current) await noteBefore(again, context);
     current = again;
@@ -43,7 +44,7 @@ export async function sendUpdate(change: Update, context: WriteContext): Promise
       return { kind: 'ended', ended: { kind: 'unchanged', attempts: 0, issues: current.issues, diff: [] } };
     }
     if (merge.risks.length > 0 && context.job.write.at_risk !== 'warn') {
-      const issues = [...current.issues, ...merge.risks];
+      const issues = withProbe([...current.issues, ...merge.risks]);
       return { kind: 'ended', ended: { kind: 'at_risk', attempts: 0, issues, diff: merge.diff } };
     }
     await rememberSent(current.id, changedTo(merge), context);

@@ -12,7 +12,8 @@ const WORTH_TELLING = { requests: 100, seconds: 10 };
  */
 export function announce(run: Run, planned: Omit<PlannedWrites, 'freshMs'> & Partial<PlannedWrites>): void {
   if (run.signal.aborted) return;
-  const { creates, updates, atMost = false, freshMs = FRESH_MS } = planned;
+  const { creates, updates, atMost = false } = planned;
+  const freshMs = run.job.write.reread === 'always' ? 0 : (planned.freshMs ?? FRESH_MS);
   const { dryRun } = run.request;
   const rows = run.rows - run.past.outcomes.size;
   const rest = run.outlook.plan({ creates, updates, atMost, freshMs }, rows, run.counts);

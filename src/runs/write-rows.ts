@@ -34,6 +34,8 @@ const IDS_PER_LINE = 10_000;
 const MOST_COMPARED = 5_000;
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
 export const FRESH_MS = 60_000;
+/** The same where the job says `reread: always`: a request that waits longer reads once more. */
+const FRESH_ALWAYS_MS = 5_000;
 /** Parts that are not wholly at work yet: while the rest of one is sent, the next is made durable. */
 const PARTS_BEGINNING = 2;
 
@@ -91,9 +93,16 @@ function writeState(stop: () => void): WriteState {
   };
 }
 
-/** A file of one part is written sooner than it is carried. Customers are written from here alone: see `writeWave`. */
+/**
+ * A file of one part is written sooner than it is carried. Customers are written from here alone: see `writeWave`; and so are
+ * records that are read right before their update, as the way to others takes time.
+ */
 function sharesWork(run: Run, { spec }: Matched): boolean {
-  return spec.readPath !== undefined && run.rows > PART_SIZE;
+  return spec.readPath !== undefined && run.rows > PART_SIZE && !readsAlways(run);
+}
+
+function readsAlways({ job }: Run): boolean {
+  return job.write.reread === 'always';
 }
 
 async function writeWave(
@@ -221,8 +230,8 @@ function writeContext(
     lookUp: (fields, since) => lookUp(keyOf(fields, matched.match.key), keySpelling(fields, matched.match.key), since),
     written,
     settleWindow: run.settings.settleWindowMs,
-    freshMs: FRESH_MS,
-    readLate: matched.readLate === true,
+    freshMs: readsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,
+    readLate: matched.readLate === true || readsAlways(run),
     width: () => (sizes.shared ? PART_SIZE : run.request.concurrency),
     places: places(
       () => sizes.atWork,

@@ -102,6 +102,50 @@ describe('a record that somebody else changes between the plan and its PUT', () 
     expect(warned.result.plan.map((one) => `${one['row']} ${one['field']} ${one['kind']}`)).toContain('3 area at_risk');
   });
 
+  const rows = csv([
+    ['Serial', 'New'],
+    ['S-1', 'Bonn'],
+    ['S-2', 'Bonn'],
+  ]);
+
+  it.each([
+    ['overwritten', 'R1', 0, {}],
+    ['kept where the job says `reread: always`', 'R2', 2, { write: { reread: 'always' } }],
+  ])('within the minute, in another field: %s (31)', async (_, room, reads, more) => {
+    const read: string[] = [];
+    desk = await openDesk({
+      onRequest({ method, path }) {
+        if (path === '/asset/1/' || path === '/asset/2/') read.push(path);
+        if (method === 'PUT') read.push('PUT');
+      },
+      onAnswer({ method, path }) {
+        if (method === 'GET' && path === '/asset/') desk.sandbox.edit('asset', 2, { room: 'R2' });
+      },
+    });
+    desk.sandbox.insert('asset', assets(2));
+    const result = await desk.import(await desk.file('a.csv', rows), job('city', more));
+    expect(result.outcomes).toEqual(['2 updated', '3 updated']);
+    expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({ city: 'Bonn', room });
+    // The first update is read back besides.
+    expect(read.filter((path) => path !== 'PUT').length).toBe(reads + 1);
+    expect((await beforeLines(result.reportDir)).at(-1)!.record['room']).toBe(room);
+  });
+
+  it('by deleting it right before the PUT: the refusal says so in words', async () => {
+    desk = await openDesk({
+      onRequest({ method, path }) {
+        if (method === 'PUT' && path === '/asset/2') desk.sandbox.remove('asset', 2);
+      },
+    });
+    desk.sandbox.insert('asset', assets(2));
+    const result = await desk.import(await desk.file('a.csv', rows), job('city'));
+    expect(result.outcomes).toEqual(['2 updated', '3 rejected']);
+    expect(result.faults.map((one) => one['code'])).toEqual(['service_rejected']);
+    expect(result.faults[0]!['message']).toMatch(
+      /^The asset 2 no longer exists: somebody deleted it\. The service said: /,
+    );
+  });
+
   it('is not read again within a minute', async () => {
     let reads = 0;
     desk = await openDesk({

@@ -32,6 +32,8 @@ describe('a job that does not fit the file or the service is refused', () => {
       HEADINGS,
       /no field "orginal_cost"\. Did you mean "original_cost"/,
     ],
+    ['unknown short field', { columns: { Cost: 'nmae' } }, HEADINGS, /no field "nmae"\. Did you mean "name"\?/],
+    ['unknown short field, nothing near', { columns: { Cost: 'xyzw' } }, HEADINGS, /no field "xyzw"\.$/],
     ['field worked out by the service', { columns: { Cost: 'region' } }, HEADINGS, /"region" cannot be written/],
     [
       'id that is no key',

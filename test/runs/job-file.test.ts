@@ -309,7 +309,7 @@ describe('checkJobText', () => {
     expect(job).toMatchObject({
       match: { key: ['serial_number'], existing: 'update', missing: 'create' },
       blank: 'keep',
-      write: { method: 'put', at_risk: 'block' },
+      write: { method: 'put', at_risk: 'block', reread: 'stale' },
       brakes: { min_rows: 1 },
       source: { format: 'auto', header_row: 'auto' },
     });
