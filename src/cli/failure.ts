@@ -56,8 +56,8 @@ function explain(error: unknown): Failure {
     return { code: CODES[kind], status: kind === 'braked' ? 'braked' : 'failed', message, details };
   }
   const code = EXIT.failed;
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code in SYSTEM) {
-    const advice = SYSTEM[error.code] ?? '';
+  if (error instanceof Error && 'syscall' in error && 'code' in error) {
+    const advice = SYSTEM[String(error.code)] ?? 'the system refused that; put it right and run again';
     return { code, status: 'failed', message: error.message, details: [advice] };
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -78,6 +78,7 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EROFS: 'the disk cannot be written; name another folder',
   ENOSPC: 'the disk is full; make room and run again',
   EDQUOT: 'the quota of this user is used up; make room and run again',
+  EFBIG: 'the file would be larger than this disk or user may have (ulimit -f); raise the limit and run again',
   EMFILE: 'too many files are open; raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine',
   EIO: 'the disk failed; look at the system log',

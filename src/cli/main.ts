@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { EXIT } from '../model/error.js';
+import { makePrivate } from '../runs/layout.js';
 import { presentFailure } from './failure.js';
 import { processIo } from './io.js';
 import { openCli, runCli } from './program.js';
+
+makePrivate();
 
 // Where a machine has much memory, V8 lets garbage lie: twice what is in use and more. At this growth a run needs a third less
 // memory for at most a tenth more of its own time (bench/cases/memory.mjs, import-0ms.mjs).

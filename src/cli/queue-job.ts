@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
@@ -58,6 +58,8 @@ export async function prepareRows(
       copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${shortName(from)}`);
       await mkdir(path.dirname(copy), { recursive: true });
       await copyFile(from, copy, constants.COPYFILE_EXCL);
+      // A copy has the rights of what it was made of.
+      await chmod(copy, 0o600);
       // Not absolute: workers with another data folder then leave the job to those with this one.
       return { ...data, file: path.relative(home, copy) };
     },
@@ -104,21 +106,6 @@ function refuseFaults(kind: JobKind, data: unknown): void {
   const checked = checkJobData(kind, data);
   if (!('faults' in checked)) return;
   throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
-}
-
-/** The data folder, for the queue that may lie in it and for copies of files. */
-export async function makeHome(home: string): Promise<void> {
-  const made = await mkdir(home, { recursive: true }).catch((error: unknown) => error);
-  if (made instanceof Error) {
-    throw new RunError(
-      'failed',
-      `The data folder ${home} cannot be made: ${made.message}. Name another one with --home.`,
-      [],
-      {
-        cause: made,
-      },
-    );
-  }
 }
 
 type Load = (job: string, options: { readonly jobsDir: string }) => Promise<{ readonly text: string }>;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RunError } from '../model/error.js';
 
@@ -9,6 +10,38 @@ export interface FolderPurpose {
   readonly what: string;
   /** `--home or ROWFERRY_HOME` */
   readonly namedBy: string;
+  /** Of this user alone. */
+  readonly isPrivate?: true;
+}
+
+/** The user's own umask; undefined where `makePrivate` was not called. */
+let umask: number | undefined;
+
+/**
+ * What this process makes from now on is its user's alone, whatever the umask: the data folder holds copies of files and
+ * records. What others are to read is given to them by `shareLikeFolder`. For the whole process, so before anything is made.
+ */
+export function makePrivate(): void {
+  umask = process.umask(0o077);
+}
+
+/**
+ * Gives a file or folder that was just made the rights of the folder it lies in, as far as the user's umask and `most` let
+ * them through: reports, exports, and what lies in a drop folder. Never through a link, and never takes rights away.
+ */
+export async function shareLikeFolder(path: string, most = 0o777): Promise<void> {
+  if (umask === undefined || process.platform === 'win32') return;
+  const above = (await stat(dirname(path))).mode & most & ~umask;
+  const made = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const info = await made.stat();
+    const mode = info.mode & 0o7777;
+    const rights = mode | (above & (info.isDirectory() ? 0o777 : 0o666));
+    // Some shares know no rights.
+    if (rights !== mode) await made.chmod(rights).catch(() => undefined);
+  } finally {
+    await made.close();
+  }
 }
 
 /**
@@ -25,7 +58,7 @@ export async function makeFolder(path: string, purpose: FolderPurpose): Promise<
       if (dirname(at) === at) break;
       at = dirname(at);
     }
-    for (at of missing.toReversed()) await makeOne(at);
+    for (at of missing.toReversed()) await makeOne(at, purpose);
   } catch (error) {
     throw new RunError(
       'failed',
@@ -82,9 +115,10 @@ async function isFolder(path: string): Promise<boolean> {
   throw Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' });
 }
 
-async function makeOne(path: string): Promise<void> {
+async function makeOne(path: string, { isPrivate }: FolderPurpose): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, isPrivate ? 0o700 : 0o777);
+    if (!isPrivate) await shareLikeFolder(path);
   } catch (error) {
     // Another process was faster, or a link leads nowhere.
     if (codeOf(error) !== 'EEXIST' || !(await isFolder(path))) throw error;

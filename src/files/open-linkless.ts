@@ -13,7 +13,7 @@ const TRIES = 3;
 /**
  * Opens a file whose path was found to lead through no link and to lie where it may: absolute, every link resolved. What
  * is opened lies at that very path: where a link has taken the place of the file or of a folder on the way since,
- * `RunError('failed')`.
+ * `RunError('failed')`; so for a file of several names, which may be one from a place that is not to be read.
  */
 export async function openLinkless(path: string): Promise<FileHandle> {
   for (let left = TRIES; left > 0; left--) {
@@ -21,8 +21,12 @@ export async function openLinkless(path: string): Promise<FileHandle> {
       if (codesOf(error).includes('ELOOP')) throw swapped(path);
       throw readFault(path, error);
     });
-    if (await liesAt(path, file)) return file;
+    const info = await file.stat();
+    // A folder has several by nature; whoever reads refuses it.
+    const names = info.isFile() ? info.nlink : 1;
+    if (names <= 1 && (await liesAt(path, file))) return file;
     await file.close();
+    if (names > 1) throw severalNames(path, names);
   }
   throw swapped(path);
 }
@@ -43,6 +47,14 @@ async function liesAt(path: string, file: FileHandle): Promise<boolean> {
 
 async function look(path: string): Promise<Stats | undefined> {
   return lstat(path).catch(() => undefined);
+}
+
+function severalNames(path: string, names: number): RunError {
+  return new RunError(
+    'failed',
+    `${path}: the file has ${names} names (hard links), so it lies in another place as well and may be changed there while it ` +
+      'is read. Nothing was sent. Put a copy there instead of a link.',
+  );
 }
 
 function swapped(path: string): RunError {

@@ -6,6 +6,7 @@ import { RunError } from '../model/error.js';
 import { reached } from '../trace/milestones.js';
 import { readFault } from './bytes.js';
 import { sizeText } from './limits.js';
+import { shareLikeFolder } from './make-folder.js';
 import { openLinkless } from './open-linkless.js';
 
 const COPY_LIMIT = 8 * 1024 * 1024 * 1024;
@@ -24,6 +25,14 @@ function writeFault(path: string, error: unknown): unknown {
         'failed',
         `${path}: could not be written because the disk is full. Nothing unfinished is left behind. ` +
           `Free space in ${folder} and run again.`,
+        [],
+        options,
+      );
+    case 'EFBIG':
+      return new RunError(
+        'failed',
+        `${path}: could not be written because the file would be larger than this disk or user may have (ulimit -f). ` +
+          'Nothing unfinished is left behind. Raise the limit, or name another folder, and run again.',
         [],
         options,
       );
@@ -51,16 +60,20 @@ function writeFault(path: string, error: unknown): unknown {
 /**
  * Makes a file appear complete or not at all: `make` fills a temporary file in the same folder, which is flushed to
  * disk, renamed over `path`, and the folder flushed. On any fault the temporary file is removed and the old one stays.
- * `name`: of the temporary file, which nobody else may use.
+ * `name`: of the temporary file, which nobody else may use. `ownRights`: those that `make` gave it stay.
  */
 export async function placeSafely(
   path: string,
   make: (temporary: string) => Promise<void>,
-  name = `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`,
+  {
+    name = `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`,
+    ownRights = false,
+  }: { readonly name?: string; readonly ownRights?: boolean } = {},
 ): Promise<void> {
   const temporary = join(dirname(path), name);
   try {
     await make(temporary);
+    if (!ownRights) await shareLikeFolder(temporary);
     const file = await open(temporary, 'r+');
     try {
       await file.sync();
@@ -154,36 +167,40 @@ export async function copyPrivately(
     }
     const hash = createHash('sha256');
     let [bytes, sha256] = [0, ''];
-    await placeSafely(to, async (temporary) => {
-      const target = await open(temporary, 'wx', 0o600);
-      try {
-        const buffer = Buffer.allocUnsafe(CHUNK);
-        for (;;) {
-          const { bytesRead } = await source.read(buffer, 0, CHUNK, bytes).catch((error: unknown) => {
-            throw readFault(from, error);
-          });
-          if (bytesRead === 0) break;
-          bytes += bytesRead;
-          if (bytes > Number(before.size)) break;
-          const chunk = buffer.subarray(0, bytesRead);
-          hash.update(chunk);
-          await writeAll(target, chunk);
+    await placeSafely(
+      to,
+      async (temporary) => {
+        const target = await open(temporary, 'wx', 0o600);
+        try {
+          const buffer = Buffer.allocUnsafe(CHUNK);
+          for (;;) {
+            const { bytesRead } = await source.read(buffer, 0, CHUNK, bytes).catch((error: unknown) => {
+              throw readFault(from, error);
+            });
+            if (bytesRead === 0) break;
+            bytes += bytesRead;
+            if (bytes > Number(before.size)) break;
+            const chunk = buffer.subarray(0, bytesRead);
+            hash.update(chunk);
+            await writeAll(target, chunk);
+          }
+        } finally {
+          await target.close();
         }
-      } finally {
-        await target.close();
-      }
-      sha256 = hash.digest('hex');
-      const after = await source.stat({ bigint: true });
-      const written = bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
-      // Its time can be put back. Renamed, replaced or given another right, it is still what was read.
-      if (written || (after.ctimeNs !== before.ctimeNs && (await hashOf(source, from)) !== sha256)) {
-        throw new RunError(
-          'failed',
-          `${from}: the file changed while it was read; it is still being written. Nothing was sent. ` +
-            'Run again when it is complete.',
-        );
-      }
-    });
+        sha256 = hash.digest('hex');
+        const after = await source.stat({ bigint: true });
+        const written = bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
+        // Its time can be put back. Renamed, replaced or given another right, it is still what was read.
+        if (written || (after.ctimeNs !== before.ctimeNs && (await hashOf(source, from)) !== sha256)) {
+          throw new RunError(
+            'failed',
+            `${from}: the file changed while it was read; it is still being written. Nothing was sent. ` +
+              'Run again when it is complete.',
+          );
+        }
+      },
+      { ownRights: true },
+    );
     return { sha256, bytes };
   } finally {
     await source.close();

@@ -25,13 +25,13 @@ export async function placeTable(
   await removeStale(path);
   const name = `.${basename(path)}.${MACHINE}-${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
   let result = { bytes: 0, sha256: '' };
+  const before = await lstat(path).catch(() => undefined);
+  const old = before?.isFile() ? before : undefined;
   own.add(name);
   try {
     await placeSafely(
       path,
       async (temporary) => {
-        const before = await lstat(path).catch(() => undefined);
-        const old = before?.isFile() ? before : undefined;
         const file = await open(temporary, 'wx', old ? 0o600 : 0o666);
         try {
           const sink = fileSink(file);
@@ -42,7 +42,7 @@ export async function placeTable(
         }
         if (old) await takeOver(temporary, old);
       },
-      name,
+      { name, ownRights: old !== undefined },
     );
   } finally {
     own.delete(name);

@@ -46,5 +46,6 @@ export function isDiskFull(error: unknown): boolean {
 export function diskWords(error: unknown): string {
   if (isDiskFull(error)) return 'the disk is full';
   if (codesOf(error).includes('EIO')) return 'the disk reports an input/output error';
+  if (codesOf(error).includes('EFBIG')) return 'the file would be larger than this disk or user may have (ulimit -f)';
   return error instanceof Error ? error.message : String(error);
 }

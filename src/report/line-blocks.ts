@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
+import { MAX_LINE_BYTES } from '../model/row.js';
 
 /** A line as it stands in the file: byte offset, length without the line end, and the bytes. */
 export interface Line {
@@ -10,8 +11,6 @@ export interface Line {
 
 const NEWLINE = 10;
 const BLOCK = 256 << 10;
-/** No journal entry or record comes near; a file without line ends must not fill the memory. */
-const MAX_LINE = 16 << 20;
 
 /**
  * The ended lines of a file in order, some hundred at a time; what stands behind the last line end is left out.
@@ -32,7 +31,7 @@ export async function* lineBlocks(
       let offset = 0;
       while (offset + carried < size) {
         if (carried === buffer.length) {
-          if (carried >= MAX_LINE) throw tooLong(path, what, offset);
+          if (carried >= MAX_LINE_BYTES) throw tooLong(path, what, offset);
           const grown = Buffer.allocUnsafe(buffer.length * 2);
           buffer.copy(grown);
           buffer = grown;
@@ -73,6 +72,6 @@ export async function* lineBlocks(
 function tooLong(path: string, what: string, offset: number): RunError {
   return new RunError(
     'failed',
-    `${what} ${path} is damaged: from byte ${offset} on no line ends within ${MAX_LINE >> 20} MB. Restore the file from a backup.`,
+    `${what} ${path} is damaged: from byte ${offset} on no line ends within ${MAX_LINE_BYTES >> 20} MB. Restore the file from a backup.`,
   );
 }

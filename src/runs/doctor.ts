@@ -1,6 +1,6 @@
 import type { RunError } from '../model/error.js';
 import type { Check } from './doctor/check.js';
-import { checkFolders, checkJobFiles, checkNode, checkQueue, type QueueLook } from './doctor/here.js';
+import { checkFolders, checkJobFiles, checkNode, checkQueue, checkRights, type QueueLook } from './doctor/here.js';
 import { checkService } from './doctor/service.js';
 import { SETTINGS, type SettingRow, type Settings } from './settings.js';
 
@@ -27,6 +27,7 @@ export async function checkUp(
     node,
     ...checkSettings(settings, options.env),
     ...(await checkFolders(settings.home)),
+    ...(await checkRights(settings, options.cwd, options.env)),
     ...(await checkJobFiles(settings.jobsDir, options.cwd)),
     ...(await checkService(settings, options.signal)),
     await checkQueue(settings, options.lookAtQueue),

@@ -2,8 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
+export { makeFolder, makePrivate, shareLikeFolder } from '../files/make-folder.js';
+
 /** The data folder as messages speak of it. */
-export const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME' } as const;
+export const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME', isPrivate: true } as const;
 
 /**
  * What tells a job from all others, as the name of a file or folder: its name, and a hash of its file's place as seen from the

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { diskWords, RunError } from '../model/error.js';
+import { MAX_RECORD_BYTES } from '../model/row.js';
 import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../pipeline/codec.js';
 import type { ResolvedRow } from '../pipeline/resolve.js';
 import { type Line, lineBlocks } from '../report/line-blocks.js';
@@ -80,7 +81,12 @@ export async function rowWriter(path: string, fields: readonly string[] = []): P
   out.write(`${JSON.stringify(fields)}\n`);
   return {
     textOf: codec.textOf,
-    write: (row, fingerprint) => out.write(codec.encode(row, fingerprint)),
+    write(row, fingerprint) {
+      const line = codec.encode(row, fingerprint);
+      // A character has at most three bytes.
+      if (line.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(line) > MAX_RECORD_BYTES) throw tooLarge(row);
+      out.write(line);
+    },
     drained: out.drained,
     close: out.close,
   };
@@ -142,6 +148,15 @@ function parsedTexts(texts: readonly string[]): unknown[][] {
 }
 
 const [TAB, NEWLINE, COMMA] = [9, 10, 44];
+
+function tooLarge({ ref }: StoredRow): RunError {
+  const where = ref.sheet === undefined ? '' : ` of ${ref.sheet}`;
+  return new RunError(
+    'failed',
+    `Row ${ref.row}${where} holds more than ${MAX_RECORD_BYTES >> 20} MB, the most that a record may. Nothing was sent. ` +
+      'Shorten its texts and run again.',
+  );
+}
 
 function diskFault(path: string, error: unknown): RunError {
   return new RunError(

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { SharedPace } from '../model/pace.js';
+import { MAX_RECORD_BYTES } from '../model/row.js';
 import { type Address, readAddress } from './address.js';
 import { type Clock, systemClock } from './clock.js';
 import { type Http, openHttp } from './http.js';
@@ -18,7 +19,7 @@ export interface ChannelOptions {
   readonly timeouts?: { readonly connectMs?: number; readonly requestMs?: number };
   /** How long a token service that is down is waited for; default 15 min. */
   readonly patienceMs?: number;
-  /** Default 32 MB. */
+  /** Default `MAX_RECORD_BYTES`. */
   readonly maxAnswerBytes?: number;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -81,7 +82,7 @@ export function openChannel(options: ChannelOptions): Channel {
     connections: Math.max(1, options.maxInFlight),
     connectMs,
     requestMs,
-    maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
+    maxAnswerBytes: options.maxAnswerBytes ?? MAX_RECORD_BYTES,
     clock,
   });
   const pacer = openPacer({

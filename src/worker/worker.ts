@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { lastFinished } from '../runs/last-finished.js';
+import { HOME, makeFolder } from '../runs/layout.js';
 import { runChannel } from '../runs/run-channel.js';
 import { requireService, type Settings } from '../runs/settings.js';
 import { reached } from '../trace/milestones.js';
@@ -65,7 +65,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const { settings, log, notice, signal } = options;
   const { home, worker: own } = settings;
   const { apiUrl } = requireService(settings);
-  await mkdir(home, { recursive: true });
+  await makeFolder(home, HOME);
   if (!options.queueOnly) await assertInbox(own.inbox);
   const closing = openClosing(log);
   try {

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { cliPath } from '../support/build.js';
-import { run, type Started, start } from '../support/process.js';
+import { openToOthers, run, type Started, start } from '../support/process.js';
 
 const TOKEN = 'planted-token-4711';
 const JOB = `kind: import
@@ -70,6 +70,23 @@ describe('import', () => {
     const summary: unknown = JSON.parse(out);
     expect(summary).toMatchObject({ status: 'succeeded', rows: { created: 5, total: 5 } });
     expect(summary).toEqual(JSON.parse(await readFile(join(cwd, 'reports', 'summary.json'), 'utf8')));
+  });
+
+  it.each([
+    ['000', 0o777, 0o666],
+    ['077', 0o700, 0o600],
+  ])('keeps the data folder to its user, and reports to the umask: %s (109)', async (umask, folder, file) => {
+    const env = await service();
+    await chmod(cwd, 0o777);
+    await sheet(5, 2);
+    await run(['import', 'assets.csv', '--job', 'job.yaml', '--report', 'out/reports'], { cwd, env, umask });
+    await run(['export', 'asset', '-o', 'out/assets.csv'], { cwd, env, umask });
+    expect(await openToOthers(join(cwd, '.rowferry'))).toEqual([]);
+    const modeOf = async (name: string) => (await stat(join(cwd, 'out', name))).mode & 0o777;
+    expect(await modeOf('.')).toBe(folder);
+    expect(await modeOf('reports')).toBe(folder);
+    for (const name of ['reports/summary.json', 'reports/rejected.csv', 'assets.csv'])
+      expect(await modeOf(name)).toBe(file);
   });
 
   it('writes nothing in a dry run', async () => {

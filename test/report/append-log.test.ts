@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { openAppendLog, readLog } from '../../src/report/append-log.js';
 import { type BeforeLog, writeBefore } from '../../src/report/before.js';
+import { openJournal } from '../../src/report/journal.js';
 
 let dir: string;
 let path: string;
@@ -53,6 +54,21 @@ describe('append log', () => {
     const text = 'x'.repeat(3_000_000);
     await write({ row: 2, text }, { row: 3 });
     expect((await lines()).map((line) => line.length)).toEqual([text.length + 19, 9]);
+  });
+
+  test('a record larger than a line was once allowed to be does not stop a resume: log and journal (97)', async () => {
+    // Each of these characters is two bytes of the answer, and four where the record is shown as text.
+    const text = '\\'.repeat(9 << 20);
+    await write({ row: 2, record: { text } });
+    await write({ row: 3 });
+    expect((await lines()).map((line) => line.length > 16 << 20)).toEqual([true, false]);
+    const outcome = { ref: { row: 2 }, kind: 'updated' as const, key: '', attempts: 1, issues: [], changed: ['name'] };
+    const journal = await openJournal(join(dir, 'journal.log'));
+    journal.append([
+      { t: 'outcome', outcome, diff: [{ field: 'name', old: JSON.stringify(text), new: '', kind: 'set' }] },
+    ]);
+    await journal.close();
+    await (await openJournal(join(dir, 'journal.log'))).close();
   });
 });
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -55,6 +55,23 @@ describe('doctor', () => {
     expect(named('clock')?.found).toBe('agrees with the service');
     // Nothing is left behind by looking.
     expect(await readdir(cwd)).toEqual(['jobs']);
+  });
+
+  it('names what other users may reach, and certificates that nobody checks (109)', async () => {
+    const settings = await settingsOn();
+    const rights = async (env: Record<string, string> = {}) => (await look(settings, env)).named('rights');
+    expect(await rights()).toMatchObject({ state: 'ok' });
+    const open = ['.env', '.rowferry', '.rowferry/runs', 'token'].map((name) => join(cwd, name));
+    await mkdir(join(cwd, '.rowferry', 'runs'), { recursive: true });
+    for (const name of ['.env', 'token']) await writeFile(join(cwd, name), '');
+    for (const path of open) await chmod(path, 0o750);
+    const env = { ROWFERRY_API_TOKEN_FILE: 'token', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const warned = await rights(env);
+    expect(warned?.state).toBe('warn');
+    for (const path of open) expect(warned?.found).toContain(`${path} (750)`);
+    expect((await look(settings, env)).named('TLS')).toMatchObject({ state: 'warn' });
+    for (const path of open) await chmod(path, 0o700);
+    expect(await rights()).toMatchObject({ state: 'ok' });
   });
 
   it('never shows the token', async () => {

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { cliPath } from './build.js';
 
 /** A `rowferry` process of its own. */
@@ -15,9 +17,12 @@ export interface Started {
 /** Starts the compiled command with a clean environment: nothing of the machine's own settings reaches it. */
 export async function start(
   argv: readonly string[],
-  options: { cwd: string; env?: Readonly<Record<string, string>> },
+  options: { cwd: string; env?: Readonly<Record<string, string>>; umask?: string },
 ): Promise<Started> {
-  const child = spawn(process.execPath, [await cliPath(), ...argv], {
+  const command = [process.execPath, await cliPath(), ...argv];
+  const under = options.umask === undefined ? [] : ['sh', '-c', `umask ${options.umask}; exec "$@"`, 'sh'];
+  const [file = '', ...args] = [...under, ...command];
+  const child = spawn(file, args, {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'] ?? '', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -55,10 +60,17 @@ export async function start(
   };
 }
 
+/** Paths in a folder, itself included, that others than its user may reach; none on a system without such rights. */
+export async function openToOthers(folder: string): Promise<string[]> {
+  const names = ['', ...(await readdir(folder, { recursive: true }))];
+  const modes = await Promise.all(names.map(async (name) => [name, (await lstat(join(folder, name))).mode] as const));
+  return modes.flatMap(([name, mode]) => (mode & 0o077 ? [`${name || '.'} ${(mode & 0o777).toString(8)}`] : []));
+}
+
 /** Starts it and waits for its end. */
 export async function run(
   argv: readonly string[],
-  options: { cwd: string; env?: Readonly<Record<string, string>> },
+  options: { cwd: string; env?: Readonly<Record<string, string>>; umask?: string },
 ): Promise<{ code: number | NodeJS.Signals | null; out: string; err: string }> {
   const started = await start(argv, options);
   const code = await started.ended;

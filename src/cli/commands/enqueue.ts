@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
+import { HOME, makeFolder } from '../../runs/layout.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { Store, StoreOptions } from '../../worker/store/port.js';
 import { failureObject } from '../failure.js';
@@ -179,8 +180,7 @@ async function openFor(
   notice: (level: 'info' | 'warn', text: string) => void,
   signal: AbortSignal,
 ): Promise<Store> {
-  const { makeHome } = await import('../queue-job.js');
-  await makeHome(settings.home);
+  await makeFolder(settings.home, HOME);
   return open({
     ...(settings.queueUrl !== undefined && { url: settings.queueUrl }),
     home: settings.home,

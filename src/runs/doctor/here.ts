@@ -1,10 +1,10 @@
-import { stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
 import { checkJobs, jobsIn } from '../check-jobs.js';
 import { HOME } from '../layout.js';
-import type { Settings } from '../settings.js';
+import { SETTINGS, type Settings } from '../settings.js';
 import type { Check } from './check.js';
 
 /** What can be told without the service. */
@@ -47,6 +47,46 @@ async function checkSpace(home: string): Promise<Check> {
   if (free < NO_SPACE) return { name, state: 'bad', found, advice: `make room on the disk of ${home}` };
   if (free < LITTLE_SPACE) return { name, state: 'warn', found, advice: 'a large import may need more' };
   return { name, state: 'ok', found };
+}
+
+/** Variables that name files which hold no secret. */
+const OPEN_FILES: readonly string[] = ['ROWFERRY_NOTIFY_FILE'];
+
+/** Whether others on this machine, or on the way to the service, may read what is not theirs. */
+export async function checkRights(
+  { home, auth }: Settings,
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Check[]> {
+  const checks: Check[] = [];
+  const name = 'rights';
+  const secrets = SETTINGS.map((row): string => row.name).filter(
+    (one) => /_FILE$/.test(one) && !OPEN_FILES.includes(one),
+  );
+  const files = secrets.flatMap((one) => env[one]?.trim() || []).map((file) => resolve(cwd, file));
+  const kept = await readdir(home).catch(() => []);
+  const wide: string[] = [];
+  for (const path of new Set([
+    join(cwd, '.env'),
+    ...(auth?.kind === 'file' ? [auth.path] : []),
+    ...files,
+    home,
+    ...kept.map((one) => join(home, one)),
+  ])) {
+    const mode = (await stat(path).catch(() => undefined))?.mode ?? 0;
+    if (process.platform !== 'win32' && mode & 0o077) wide.push(`${path} (${(mode & 0o777).toString(8)})`);
+  }
+  if (wide.length > 0) {
+    const found = `other users of this machine may reach ${wide.join(', ')}`;
+    checks.push({ name, state: 'warn', found, advice: 'take the rights away: chmod -R go-rwx' });
+  }
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    const found = 'NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not checked; anybody on the way can read the token';
+    const advice =
+      'unset it; where the service has a certificate of your house, name its issuer in NODE_EXTRA_CA_CERTS';
+    checks.push({ name: 'TLS', state: 'warn', found, advice });
+  }
+  return checks.length > 0 ? checks : [{ name, state: 'ok', found: 'data folder and secrets are for this user alone' }];
 }
 
 export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check[]> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { link, lstat, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { shareLikeFolder } from '../../runs/layout.js';
 
 /** The code of a fault of the file system, such as `ENOENT`; '' where it is another fault. */
 export function codeOf(error: unknown): string {
@@ -71,24 +72,37 @@ export function openPlain(path: string) {
 /** Makes a folder and those above it that are missing, one at a time. A link or file in its place is a fault. */
 export async function makeFolders(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await makeOne(path);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
     if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
     // A folder that cannot be made, such as below /proc, answers so for every level: the topmost one ends it.
     if (await isFolder(dirname(path))) throw error;
     await makeFolders(dirname(path));
-    await mkdir(path).catch((again: unknown) => {
-      if (codeOf(again) !== 'EEXIST') throw again;
-    });
+    await makeOne(path);
   }
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+    await shareLikeFolder(path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    if (!(await isFolder(path))) throw new Error(`${path} must be a folder of its own, no link and no file`);
+  }
+}
+
+/** Makes a small text with the rights of its folder; rejects with EEXIST where something has that name. */
+export async function writeShared(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { flag: 'wx' });
+  await shareLikeFolder(path);
 }
 
 /** Replaces a small text in one step. */
 export async function placeText(path: string, text: string): Promise<void> {
   const temporary = temporaryFor(path);
   try {
-    await writeFile(temporary, text, { flag: 'wx' });
+    await writeShared(temporary, text);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
@@ -100,13 +114,13 @@ export async function placeText(path: string, text: string): Promise<void> {
 export async function createText(path: string, text: string): Promise<boolean> {
   const temporary = temporaryFor(path);
   try {
-    await writeFile(temporary, text, { flag: 'wx' });
+    await writeShared(temporary, text);
     return await link(temporary, path).then(
       () => true,
       (error: unknown) => {
         if (codeOf(error) === 'EEXIST') return false;
         // Some shares know no second names; there the content comes a moment after the file.
-        return writeFile(path, text, { flag: 'wx' }).then(
+        return writeShared(path, text).then(
           () => true,
           (second: unknown) => {
             if (codeOf(second) === 'EEXIST') return false;

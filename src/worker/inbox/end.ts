@@ -34,7 +34,7 @@ export async function endClaim(dir: string, claim: Claim, end: ClaimEnd): Promis
     if (here) {
       await move(from, to);
       reached('archived');
-    } else if (!(await isFolder(to))) return await elsewhere(dir, claim, end.place);
+    } else if (!(await isFolder(dirname(to))) || !(await isFolder(to))) return await elsewhere(dir, claim, end.place);
     await rm(join(to, CLAIM_NOTE), { force: true });
     return to;
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { BigIntStats } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { PLACES, shown } from './claim.js';
-import { codeOf, isFolder, lookAtEntry, makeFolders, reasonOf } from './disk.js';
+import { codeOf, lookAtEntry, makeFolders, reasonOf, writeShared } from './disk.js';
 import { identityOf, isIgnored, lookInto } from './dropped.js';
 import { type Jobs, type TakingKind, takesFiles } from './jobs.js';
 import { readmeText } from './readme.js';
@@ -38,11 +38,7 @@ export function openFolders(
         readmes.clear();
       } else troubles.over('deleted');
       if (!info.isDirectory()) throw new Error('it is no folder');
-      for (const place of [...PLACES, '.ledger']) {
-        const path = join(dir, place);
-        await makeFolders(path);
-        if (!(await isFolder(path))) throw new Error(`${path} must be a folder of its own, no link and no file`);
-      }
+      for (const place of [...PLACES, '.ledger']) await makeFolders(join(dir, place));
       device = info.dev;
       troubles.over('dir', `The drop folder ${dir} can be used again.`);
       return identityOf(info);
@@ -169,7 +165,7 @@ export function openFolders(
 }
 
 async function writeOnce(path: string, text: string): Promise<void> {
-  await writeFile(path, text, { flag: 'wx' }).catch((error: unknown) => {
+  await writeShared(path, text).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
   });
 }

@@ -13,8 +13,12 @@ export async function assertInbox(dir: string): Promise<void> {
   let why: string;
   let cause: unknown;
   try {
-    await makeFolders(dir);
-    if ((await stat(dir)).isDirectory()) return;
+    // It may be a link to a folder; in it none may.
+    const info = await stat(dir).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    });
+    if (!info) await makeFolders(dir);
+    if (!info || info.isDirectory()) return;
     why = 'it is no folder';
   } catch (error) {
     if (PASSING.has(codeOf(error))) return;
@@ -31,8 +35,7 @@ export async function assertInbox(dir: string): Promise<void> {
 
 const WHY: Readonly<Record<string, string>> = {
   ENOTDIR: 'it lies below a file',
-  EEXIST: 'something else has its name',
-  ENOENT: 'it is a link that leads nowhere, or lies where no folders can be made',
+  ENOENT: 'it lies where no folders can be made',
   ENAMETOOLONG: 'its name is too long',
   ELOOP: 'links lead round in a circle',
 };

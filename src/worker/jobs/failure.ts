@@ -32,7 +32,9 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
   const text =
     error instanceof RunError
       ? [error.message, ...error.details].join('\n')
-      : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
+      : error instanceof Error && 'syscall' in error
+        ? `The system refused something: ${error.message}`
+        : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
   // People know an uploaded file by the name they gave it.
   return withoutSecrets(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { runFolder } from '../../runs/layout.js';
+import { runFolder, shareLikeFolder } from '../../runs/layout.js';
 import { readSummary } from '../../runs/list.js';
 import type { Summary } from '../../runs/present.js';
 import { reached } from '../../trace/milestones.js';
@@ -35,6 +35,7 @@ async function change(
   const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     await writeFile(temporary, `${JSON.stringify(edit(JSON.parse(text)), null, 2)}\n`, { flush: true });
+    await shareLikeFolder(temporary);
     await rename(temporary, file);
   } finally {
     await rm(temporary, { force: true });

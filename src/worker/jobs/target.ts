@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
+import { shareLikeFolder } from '../../runs/layout.js';
 import type { Settings } from '../../runs/settings.js';
 import { OutsideRoots, type Place, placeIn, quoted, realRoots, refused } from './roots.js';
 
@@ -38,12 +39,15 @@ export async function makeTarget(file: string, folders: TargetFolders): Promise<
   let folder = place.at;
   for (const name of place.missing.slice(0, -1)) {
     folder = path.join(folder, name);
-    await mkdir(folder).catch((error: unknown) => {
-      if (codeOf(error) === 'EEXIST') return;
+    try {
+      await mkdir(folder);
+      await shareLikeFolder(folder);
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') continue;
       throw new RunError('failed', `The folder ${folder} for the export cannot be made (${codeOf(error)}).`, [], {
         cause: error,
       });
-    });
+    }
   }
   const target = wholePath(place);
   // Somebody may have put a link where there was nothing a moment ago.

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
+import { shareLikeFolder } from '../../runs/layout.js';
 import type { EndedRun } from './ended.js';
 import { FAILING, noteRun } from './job-state.js';
 import { noteNight } from './night-state.js';
@@ -155,8 +156,10 @@ export function openNotifier(options: NotifierOptions): Notifier {
 
 async function append(file: string, notification: Notification): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
+  const isNew = !(await stat(file).catch(() => undefined));
   // One call, opened to append: lines of several workers do not mix.
   await appendFile(file, `${JSON.stringify(notification)}\n`, { mode: 0o640 });
+  if (isNew) await shareLikeFolder(file, 0o640);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

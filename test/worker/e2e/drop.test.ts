@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openToOthers } from '../../support/process.js';
 import { availableStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
 import { until } from '../../support/until.js';
@@ -28,7 +29,7 @@ const WRITER = `
 const FILES = { embedded: 60, redis: 100, postgres: 30 };
 
 describe.each(await availableStores())('two workers and one drop folder on $name', ({ name, start }) => {
-  it('take a file that is written slowly once and whole, and each of many files once (46)', async () => {
+  it('take a file that is written slowly once and whole, and each of many files once; data folders stay closed (46, 109)', async () => {
     const files = FILES[name];
     crew = await openCrew({ server: await start() });
     const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
@@ -64,5 +65,6 @@ describe.each(await availableStores())('two workers and one drop folder on $name
     expect(crew.sandbox.records('asset')).toHaveLength(400 + 2 * files);
     // Both had their share.
     for (const worker of workers) expect(worker.coordinates()).toBe(true);
+    for (const one of ['one', 'two']) expect(await openToOthers(crew.home(one))).toEqual([]);
   }, 240_000);
 });

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Claim, claimedName } from '../../../src/worker/inbox/claim.js';
@@ -47,6 +47,19 @@ describe('ends', () => {
     expect(await names(place.dir, 'processing', 'assets')).toEqual([]);
     expect(await endClaim(place.dir, claim, { place: 'done', finished: true })).toBe(folder);
     expect(await endClaim(place.dir, claim, { place: 'failed', finished: false })).toBe(folder);
+  });
+
+  it.each(['done', 'failed'] as const)('moves nothing out of the inbox where %s/<job> is a link (111)', async (to) => {
+    const [claim] = await claimsOf({ 'a.csv': 'A' });
+    if (!claim) throw new Error('no claim');
+    await mkdir(join(place.root, 'elsewhere'));
+    await symlink('../../elsewhere', join(place.dir, to, 'assets'));
+    const end = () => endClaim(place.dir, claim, { place: to, finished: to === 'done' });
+    await expect(end()).rejects.toThrow('must be a folder of its own');
+    expect(await names(place.root, 'elsewhere')).toEqual([]);
+    expect(await names(claim.dir)).toContain('a.csv');
+    await rm(join(place.dir, to, 'assets'));
+    expect(await names(await end())).toEqual(['a.csv']);
   });
 
   it('puts a note beside the file', async () => {

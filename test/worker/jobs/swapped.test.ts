@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Job } from 'bullmq';
 import pino from 'pino';
@@ -113,6 +113,16 @@ describe('between the look at a file of a job and its copy', () => {
     await mkdir(file);
     await expect(ready.begun()).rejects.toThrow('is a folder');
     expect(await runs()).toEqual([]);
+  });
+
+  it('it has a second name, in a place that may not be read: nothing of it is read (83, 111)', async () => {
+    const file = join(desk.dir, 'data', 'erp', 'a.csv');
+    await rm(file);
+    await link(join(desk.dir, 'secret', 'a.csv'), file);
+    for (const kind of ['import', 'reconcile'] as const)
+      await expect((await prepared('erp/a.csv', kind)).begun()).rejects.toThrow('has 2 names (hard links)');
+    expect(await runs()).toEqual([]);
+    expect(names()).toEqual([]);
   });
 
   it('another file took its place: that one is read, whole (59, 83)', async () => {
