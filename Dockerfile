@@ -32,5 +32,5 @@ EXPOSE 8720
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "const port = (process.env.ROWFERRY_HTTP ?? '').split(':').pop() || 8720; fetch(`http://127.0.0.1:${port}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "dist/cli/main.js"]
+ENTRYPOINT ["node", "dist/bin/rowferry.js"]
 CMD ["worker"]

@@ -56,7 +56,7 @@ match: { key: serial_number, unique_field: serial_number }
 columns: { Name: name, Serial: serial_number }
 `,
 );
-const child = spawn(process.execPath, [join(dist, 'cli/main.js'), 'import', input, '--job', job, '--json'], {
+const child = spawn(process.execPath, [join(dist, 'bin/rowferry.js'), 'import', input, '--job', job, '--json'], {
   cwd: dir,
   env: {
     PATH: process.env['PATH'],

@@ -112,7 +112,7 @@ const chosen = await cases();
 if (options.list) {
   for (const { name, title, baseline } of chosen) console.info(`${name}: ${title} | ${baseline}`);
 } else {
-  if (!existsSync(join(DIST, 'cli/main.js'))) throw new Error(`${DIST} holds no build; run npm run build first`);
+  if (!existsSync(join(DIST, 'bin/rowferry.js'))) throw new Error(`${DIST} holds no build; run npm run build first`);
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a number from 1');
   const before = machine();

@@ -74,7 +74,7 @@ columns: { Name: name, Serial: serial_number, Cost: original_cost }
 const report = join(dir, 'report');
 
 function rowferry(...argv) {
-  const child = spawn(process.execPath, [join(dist, 'cli/main.js'), ...argv, '--json'], {
+  const child = spawn(process.execPath, [join(dist, 'bin/rowferry.js'), ...argv, '--json'], {
     cwd: dir,
     env: {
       PATH: process.env['PATH'],

@@ -9,7 +9,7 @@ const BENCH = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The build that is measured: BENCH_DIST, else dist/. */
 export const DIST = resolve(process.env['BENCH_DIST'] ?? join(BENCH, '../dist'));
 export const BASELINES = join(BENCH, 'baselines');
-const MAIN = join(DIST, 'cli/main.js');
+const MAIN = join(DIST, 'bin/rowferry.js');
 
 /** `latency` in ms for every answer of the service. */
 export async function openLab(folder, latency = 0) {

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, write
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { bundle } from '../../build/bundle.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'rowferry-test');
@@ -10,7 +11,8 @@ const cache = join(root, 'node_modules', '.cache', 'rowferry-test');
 let built: Promise<string> | undefined;
 
 /**
- * Path of the compiled command, for tests that start real processes: `spawn(process.execPath, [await cliPath(), …])`.
+ * Path of the bundled command, `dist/bin/rowferry.js`, for tests that start real processes:
+ * `spawn(process.execPath, [await cliPath(), …])`. Beside `bin` lie all modules by themselves, for tests that load or patch one.
  * The sources are compiled once for each state they are in, whichever suite asks first; types are checked elsewhere.
  */
 export function cliPath(): Promise<string> {
@@ -21,10 +23,12 @@ export function cliPath(): Promise<string> {
 async function build(): Promise<string> {
   const sources = (await filesBelow(join(root, 'src'))).sort();
   const contents = await Promise.all(sources.map((path) => readFile(path)));
-  const hash = createHash('sha256').update(ts.version);
+  const hash = createHash('sha256')
+    .update(ts.version)
+    .update(await readFile(join(root, 'build', 'bundle.mjs')));
   for (const [i, path] of sources.entries()) hash.update(`${path}\0`).update(contents[i]!).update('\0');
   const target = join(cache, hash.digest('hex').slice(0, 16));
-  const main = join(target, 'dist', 'cli', 'main.js');
+  const main = join(target, 'dist', 'bin', 'rowferry.js');
   if (await exists(main)) return main;
 
   await mkdir(cache, { recursive: true });
@@ -35,6 +39,7 @@ async function build(): Promise<string> {
     if (path.endsWith('.ts')) await writeFile(to.replace(/\.ts$/, '.js'), compile(path, contents[i]!.toString('utf8')));
     else await cp(path, to);
   }
+  await bundle(join(root, 'src'), join(fresh, 'dist', 'bin'));
   await cp(join(root, 'package.json'), join(fresh, 'package.json'));
   for (const folder of ['jobs', 'fixtures', 'schemas']) {
     if (await exists(join(root, folder))) await symlink(join(root, folder), join(fresh, folder), 'dir');
