@@ -1,24 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
-
-/** Suites that leave nothing behind in their process: one process runs many of them, and loads the sources once. */
-const TOGETHER = [
-  'blank-workbook',
-  'cli',
-  'corpus',
-  'export',
-  'files',
-  'hostile',
-  'model',
-  'pipeline',
-  'report',
-  'resources',
-  'runs',
-  'sandbox',
-  'service',
-  'suggest',
-  'trace',
-].map((folder) => `test/${folder}/**/*.test.ts`);
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { LANES, LONGEST } from './test/lanes.ts';
 
 const shared = {
   // They end what hangs; no test is about time, and a machine may be slow.
@@ -27,14 +11,33 @@ const shared = {
   pool: 'forks',
 } as const;
 
+const projects = LANES.flatMap(({ name, together, alone }, at) => {
+  const earlier = LANES.slice(0, at).flatMap((lane) => [...lane.together, ...lane.alone]);
+  return [
+    { test: { ...shared, name, include: [...together], exclude: earlier, isolate: false } },
+    { test: { ...shared, name: `${name}-alone`, include: [...alone], exclude: [...earlier, ...together] } },
+  ].filter(({ test }) => test.include.length > 0);
+});
+
+/** The longest first; then those alone; then those that share processes, project by project, because others in between would end them. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = (file: TestSpecification): number => {
+      const project = projects.findIndex(({ test }) => test.name === file.project.name);
+      if (projects[project]?.test.isolate === false) return LONGEST.length + 1 + project;
+      const at = LONGEST.indexOf(relative(file.project.config.root, file.moduleId));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 export default defineConfig({
   test: {
-    // Most suites wait for a service or a process now and then: one more worker than there are cores keeps them busy.
+    // Many suites wait for a service or a process now and then: more workers than there are cores keep them busy.
     maxWorkers: availableParallelism() + 1,
     reporters: ['default'],
-    projects: [
-      { test: { ...shared, name: 'together', include: TOGETHER, isolate: false } },
-      { test: { ...shared, name: 'alone', include: ['test/**/*.test.ts'], exclude: TOGETHER } },
-    ],
+    sequence: { sequencer: LongestFirst },
+    projects,
   },
 });

@@ -1,7 +1,6 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { run } from '../support/process.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
 
@@ -239,34 +238,6 @@ describe('killed between its stages', { timeout: 60_000 }, () => {
     expect(bench.sandbox.commits).toHaveLength(400);
     const names = await readdir(bench.runDir(), { recursive: true });
     expect(names.filter((one) => one.includes('.tmp') || one.startsWith('lock'))).toEqual([]);
-  });
-});
-
-describe('a run is resumed as it was begun', { timeout: 60_000 }, () => {
-  it('into the folder that --report named, with its own copy of the file', async () => {
-    bench = await openBench();
-    const argv = await assets(bench, 300);
-    bench.killAt('POST', 100);
-    expect(await bench.run([...argv, '--report', 'reports'])).toBe('SIGKILL');
-    await writeFile(join(bench.dir, 'assets.csv'), 'Name,Serial,Cost,Mac,Category\r\nIntruder,SN-X,1,,');
-    await writeFile(join(bench.dir, 'assets.yaml'), 'kind: import\nresource: supplier\n');
-    await finish();
-    const told = await bench.told(join(bench.dir, 'reports'));
-    expect(others(told, 'created')).toEqual([]);
-    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 300);
-  });
-
-  it('not while its process lives, and the words name that process', async () => {
-    bench = await openBench({ faults: ['POST /asset nth=10 timeout_before'] }, { ROWFERRY_TIMEOUT: '60' });
-    const started = await bench.start(await assets(bench, 300));
-    await expect.poll(() => bench.sandbox.commits.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(3);
-    const second = await run(RESUME, { cwd: bench.dir, env: bench.env });
-    expect(second.code).toBe(1);
-    expect(second.err).toContain(`process ${started.child.pid}`);
-    started.child.kill('SIGKILL');
-    await started.ended;
-    await finish();
-    expectTruth(await bench.told(), bench.sandbox, 'asset', 'serial_number', 300);
   });
 });
 

@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FULL } from '../support/full.js';
 import { CONTRACTS, fileText, JOB, KINDS, makeErp, SUPPLIERS } from './reconcile-erp.js';
 import { type Expected, expectNight, FIELDS, type Plain, plainAmount } from './reconcile-expected.js';
 import { type Desk, type Line, type Night, openNights, worldText } from './reconcile-night.js';
 
 /**
- * A night of 20,000 records against a file with differences of every kind, and the result against a computation of its own:
- * report-only, applied, and the night after.
+ * A night of many records against a file with differences of every kind, and the result against a computation of its own:
+ * report-only, applied, and the night after. 20,000 records is the size that is promised; the usual one has as many differing records
+ * of each kind.
  */
 
-const RECORDS = 20_000;
+const RECORDS = FULL ? 20_000 : 6_400;
+const ROUNDS = 80;
 const SCOPE = JOB.scope['category.name'];
 
 let desk: Desk;
@@ -20,7 +23,7 @@ let reported: Night;
 
 beforeAll(async () => {
   desk = await openNights();
-  const erp = makeErp({ count: RECORDS, every: 250, fresh: 150 });
+  const erp = makeErp({ count: RECORDS, every: RECORDS / ROUNDS, fresh: 150 });
   rows = erp.rows;
   desk.sandbox.insert('supplier', SUPPLIERS);
   desk.sandbox.insert('contract', CONTRACTS);
@@ -45,7 +48,7 @@ function plainReported(field: string, shown: string): Plain {
   return shown;
 }
 
-describe('20,000 records and a file with differences of every kind', { timeout: 300_000 }, () => {
+describe('a file with differences of every kind', { timeout: 300_000 }, () => {
   it('the data hold every kind, and the computation sees them', () => {
     expect(expected.rows.length).toBeGreaterThan(RECORDS * 0.97);
     expect(Object.fromEntries(EVERY.map((outcome) => [outcome, count(outcome) > 50]))).toEqual(
@@ -59,7 +62,7 @@ describe('20,000 records and a file with differences of every kind', { timeout: 
     expect(new Set(expected.rows.flatMap((one) => one.codes)).size).toBeGreaterThanOrEqual(9);
     expect(expected.orphans.length).toBeGreaterThan(150);
     expect(expected.scope.without_key).toBeGreaterThan(50);
-    expect(expected.scope.outside).toBeGreaterThan(3_000);
+    expect(expected.scope.outside).toBeGreaterThan(RECORDS * 0.15);
   });
 
   it('report-only: every row, difference and orphan is as computed, and no writing request is sent', async () => {
@@ -241,7 +244,7 @@ function expectSummary({ summary }: Night): void {
 }
 
 /** Records that are there twice: two kinds of `KINDS`, one in every round each. */
-const doubles = (): number => 2 * (RECORDS / 250);
+const doubles = (): number => 2 * ROUNDS;
 
 type Flat = Record<string, string>;
 

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import type { Commit } from '../../src/sandbox/commits.js';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import type { SeenRequest } from '../../src/sandbox/server.js';
+import { cli } from '../cli/fake-io.js';
 import { type Bench, openBench } from '../crash/bench.js';
 
 /** A line of a CSV report by column. */
@@ -13,7 +14,7 @@ export type Line = Readonly<Record<string, string>>;
 
 /** What a reconciliation left behind, read back from its files, and what the service saw of it. */
 export interface Night {
-  readonly code: number | NodeJS.Signals | null;
+  readonly code: number;
   readonly out: string;
   readonly err: string;
   readonly summary: NightSummary;
@@ -64,7 +65,7 @@ export interface NightOptions {
   readonly args?: readonly string[];
 }
 
-/** A sandbox, a folder, and reconciliations as real processes. */
+/** A sandbox, a folder, and reconciliations by the command line, inside this process: those that are killed are elsewhere. */
 export interface Desk extends Bench {
   readonly home: string;
   file(name: string, text: string | Buffer): Promise<string>;
@@ -84,10 +85,8 @@ export async function openNights(options: SandboxOptions = {}, env: Record<strin
   async function command(argv: readonly string[], home = join(dir, 'home')): Promise<Night> {
     const [requests, writes, commits] = [sandbox.requests.total, sandbox.requests.writes, sandbox.commits.length];
     bench.env['ROWFERRY_HOME'] = home;
-    const started = await bench.start(argv);
-    const code = await started.ended;
+    const { code, out, err } = await cli(argv, { cwd: dir, env: bench.env });
     bench.env['ROWFERRY_HOME'] = join(dir, 'home');
-    const [out, err] = [started.out(), started.err()];
     const summary = (out.trim() === '' ? {} : JSON.parse(out)) as NightSummary;
     const reports = summary.run === undefined ? '' : join(home, 'runs', summary.run);
     return {

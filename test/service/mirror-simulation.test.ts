@@ -7,6 +7,7 @@ import { RULES, type Rules } from '../../src/service/mirror/delta.js';
 import { openMirror } from '../../src/service/mirror.js';
 import type { Mirror } from '../../src/service/mirror-port.js';
 import type { Json } from '../../src/service/port.js';
+import { FULL } from '../support/full.js';
 import { type AssetList, assetList, type Grain, type Ties } from './mirror-fake.js';
 import { random } from './whole-list-fake.js';
 
@@ -224,7 +225,7 @@ async function seeds(from: number, to: number, rules: Rules = RULES): Promise<Ta
   return tally;
 }
 
-const SEEDS = Number(process.env['MIRROR_SEEDS'] ?? 1_000);
+const SEEDS = Number(process.env['MIRROR_SEEDS'] ?? (FULL ? 1_000 : 250));
 
 test(`${SEEDS} services, each over some nights: a delta reading shows what a full one would`, {
   timeout: 3_600_000,

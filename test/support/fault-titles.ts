@@ -11,12 +11,19 @@ export interface FaultTest {
 
 const MARK = /(?:^|\s)\(((?:\d{1,2}|1\d\d)(?:, (?:\d{1,2}|1\d\d))*)\)(?=$|[\s,:])/g;
 
+/** Paths of the test files below a folder, in order. */
+export async function testFiles(root: string): Promise<string[]> {
+  const names = await readdir(root, { recursive: true });
+  return names
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(root, name))
+    .sort();
+}
+
 /** Tests below a folder that carry numbers of faults, read from their sources; a test of several cases once for each marked case. */
 export async function faultTests(root: string): Promise<FaultTest[]> {
-  const names = (await readdir(root, { recursive: true })).filter((name) => name.endsWith('.test.ts')).sort();
   const found: FaultTest[] = [];
-  for (const name of names) {
-    const path = join(root, name);
+  for (const path of await testFiles(root)) {
     const text = await readFile(path, 'utf8');
     const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
     const file = relative(join(root, '..'), path);

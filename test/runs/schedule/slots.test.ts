@@ -10,6 +10,7 @@ import {
   slotOf,
   slotText,
 } from '../../../src/runs/schedule/slots.js';
+import { FULL } from '../../support/full.js';
 import { changes, clockText } from './zones.js';
 
 const HOUR = 3_600_000;
@@ -96,7 +97,7 @@ describe('one run per calendar date, in every zone and at every change of its cl
   });
 
   it('for a daily schedule at 02:30, and at a time that the change leaves out or repeats', () => {
-    for (const change of all) {
+    for (const change of all.filter((_, i) => i % (FULL ? 1 : 4) === 0)) {
       const { zone, from, to } = change;
       const middle = change.at + (from + to) / 2;
       const [hour, minute] = [new Date(middle).getUTCHours(), new Date(middle).getUTCMinutes()];
@@ -115,7 +116,7 @@ describe('one run per calendar date, in every zone and at every change of its cl
   }, 120_000);
 
   it('and the last slot never goes back while time goes on', () => {
-    for (const change of all.filter((_, i) => i % 8 === 0)) {
+    for (const change of all.filter((_, i) => i % (FULL ? 8 : 32) === 0)) {
       const schedule = { cron: '*/20 * * * *', timezone: change.zone };
       let last = lastDue(schedule, change.at - 4 * HOUR)?.key ?? '';
       for (let now = change.at - 4 * HOUR; now <= change.at + 4 * HOUR; now += HOUR / 6) {

@@ -1,0 +1,103 @@
+/** A part of the tests that can be run by itself: `npm run test:<name>`, the fast one `npm test`. */
+export interface Lane {
+  readonly name: string;
+  /** What it proves, for docs/tests.md. */
+  readonly proves: string;
+  /** Suites that leave nothing behind in their process: one process runs many of them, and loads the sources once. */
+  readonly together: readonly string[];
+  /** Suites that need a process of their own: they start servers, patch modules, or change what a process has once. */
+  readonly alone: readonly string[];
+}
+
+/** A file that several lanes name belongs to the first of them. */
+export const LANES: readonly Lane[] = [
+  {
+    name: 'files',
+    proves:
+      'Readers and writers of CSV, XLSX, ODS and NDJSON, cell by cell against csv-parse, SheetJS, exceljs and what LibreOffice wrote; the corpus of damaged files; fuzz.',
+    together: [
+      'test/corpus/**/*.test.ts',
+      'test/files/{differential,differential-csv,differential-xlsx,ods-corpus,refused,table-write-process,xlsx-hostile}.test.ts',
+      'test/report/{journal-formats,reconcile}.test.ts',
+    ],
+    alone: ['test/fuzz/**/*.test.ts'],
+  },
+  {
+    name: 'properties',
+    proves:
+      'What holds for any values: lists and delta readings of services that change meanwhile, fingerprints, plain cells, schedules at every change of a clock.',
+    together: [
+      'test/pipeline/{fingerprint,match-grid,plain-cell}.test.ts',
+      'test/runs/schedule/slots.test.ts',
+      'test/service/{mirror-sandbox,mirror-simulation,whole-list-log,whole-list-sandbox,whole-list-simulation}.test.ts',
+    ],
+    alone: [],
+  },
+  {
+    name: 'fast',
+    proves:
+      'Every room, the main job from a sheet to its reports, a worker on the embedded queue, a kill with its resume; documents, fixtures and import directions against the code.',
+    together: [
+      'test/{blank-workbook,cli,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,suggest,trace}/**/*.test.ts',
+      'test/e2e/{custom-fields,export,fixtures,references,reports,round-trip,update-rules}.test.ts',
+    ],
+    alone: [
+      'test/*.test.ts',
+      'test/compact/**/*.test.ts',
+      'test/crash/resume.test.ts',
+      'test/invariants/**/*.test.ts',
+      'test/worker/e2e/embedded.test.ts',
+      'test/worker/jobs/{data,roots,swapped,target}.test.ts',
+      'test/worker/operations/{containers,metrics,night-state,notifier}.test.ts',
+      'test/worker/parts/pack.test.ts',
+      'test/worker/store/{address,gate}.test.ts',
+    ],
+  },
+  {
+    name: 'e2e',
+    proves:
+      'Imports, updates, exports and nights against the sandbox: nothing lost, guessed, doubled, or asked for more often than needed.',
+    together: ['test/e2e/!(memory|update-held|update-faults|update-meanwhile).test.ts'],
+    alone: ['test/e2e/*.test.ts'],
+  },
+  {
+    name: 'worker',
+    proves:
+      'Queue, drop folder and schedules with real workers on the embedded queue, Redis and PostgreSQL: deaths, lost queues, forged jobs, parts carried by several.',
+    together: [],
+    alone: ['test/worker/**/*.test.ts', 'test/conformance/**/*.test.ts'],
+  },
+  {
+    name: 'crash',
+    proves:
+      'Processes killed at every milestone and at random moments, full disks, little memory: one outcome a row, nothing twice.',
+    together: [],
+    alone: ['test/crash/**/*.test.ts'],
+  },
+  {
+    name: 'judges',
+    proves:
+      'The invariant checker catches every planted bug; the simulation, the matrix of undocumented behaviours and clocks that jump find none.',
+    together: [],
+    alone: ['test/{bench,clock,matrix,plants,simulation}/**/*.test.ts'],
+  },
+];
+
+/** The longest, begun first so that no core waits for one of them at the end. */
+export const LONGEST: readonly string[] = [
+  'test/worker/e2e/deaths.test.ts',
+  'test/plants/plants.test.ts',
+  'test/crash/kill.test.ts',
+  'test/worker/e2e/lost-queue.test.ts',
+  'test/conformance/part-runner.test.ts',
+  'test/crash/disk-full-every.test.ts',
+  'test/crash/failpoints-worker.test.ts',
+  'test/crash/failpoints.test.ts',
+  'test/worker/e2e/one-writer.test.ts',
+  'test/worker/e2e/drop.test.ts',
+  'test/crash/reconcile-kill.test.ts',
+  'test/worker/store/embedded-shared.test.ts',
+  'test/worker/store/embedded.test.ts',
+  'test/worker/schedule/scheduler.test.ts',
+  'test/simulation/simulation.test.ts',
+];
