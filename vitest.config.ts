@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { LANES, LONGEST } from './test/lanes.ts';
+import { LANES, LONGEST } from './test/lanes.js';
 
 const shared = {
   // They end what hangs; no test is about time, and a machine may be slow.
@@ -15,7 +15,15 @@ const projects = LANES.flatMap(({ name, together, alone }, at) => {
   const earlier = LANES.slice(0, at).flatMap((lane) => [...lane.together, ...lane.alone]);
   return [
     { test: { ...shared, name, include: [...together], exclude: earlier, isolate: false } },
-    { test: { ...shared, name: `${name}-alone`, include: [...alone], exclude: [...earlier, ...together] } },
+    {
+      test: {
+        ...shared,
+        name: `${name}-alone`,
+        include: [...alone],
+        exclude: [...earlier, ...together],
+        isolate: true,
+      },
+    },
   ].filter(({ test }) => test.include.length > 0);
 });
 
