@@ -66,7 +66,15 @@ async function night({ apply = true, home = 'home' } = {}) {
   );
   const before = { ...sandbox.requests };
   const began = performance.now();
-  const argv = [join(dist, 'bin/rowferry.js'), 'reconcile', file, '--job', job, '--json', ...(apply ? ['--apply'] : [])];
+  const argv = [
+    join(dist, 'bin/rowferry.js'),
+    'reconcile',
+    file,
+    '--job',
+    job,
+    '--json',
+    ...(apply ? ['--apply'] : []),
+  ];
   const child = spawn(process.execPath, argv, {
     cwd: dir,
     env: {
