@@ -27,16 +27,19 @@ const projects = LANES.flatMap(({ name, together, alone }, at) => {
   ].filter(({ test }) => test.include.length > 0);
 });
 
-/** The longest first; then those alone; then those that share processes, project by project, because others in between would end them. */
+/**
+ * Suites alone, then those that share processes, each lane in one piece, because a suite of another in between would end the
+ * process; the lanes that take longest first, and in each the longest suite.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = (file: TestSpecification): number => {
-      const project = projects.findIndex(({ test }) => test.name === file.project.name);
-      if (projects[project]?.test.isolate === false) return LONGEST.length + 1 + project;
-      const at = LONGEST.indexOf(relative(file.project.config.root, file.moduleId));
-      return at < 0 ? LONGEST.length : at;
+    const order = (file: TestSpecification): number => {
+      const at = projects.findIndex(({ test }) => test.name === file.project.name);
+      const turn = projects[at]?.test.isolate ? 0 : projects.length - at;
+      const long = LONGEST.indexOf(relative(file.project.config.root, file.moduleId));
+      return turn * 1_000 + (long < 0 ? LONGEST.length : long);
     };
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+    return (await super.sort(files)).sort((a, b) => order(a) - order(b));
   }
 }
 

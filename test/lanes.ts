@@ -40,9 +40,6 @@ export const LANES: readonly Lane[] = [
     together: [
       'test/{blank-workbook,cli,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,suggest,trace}/**/*.test.ts',
       'test/e2e/{custom-fields,export,fixtures,references,reports,round-trip,update-rules}.test.ts',
-    ],
-    alone: [
-      'test/*.test.ts',
       'test/compact/**/*.test.ts',
       'test/crash/resume.test.ts',
       'test/invariants/**/*.test.ts',
@@ -52,6 +49,7 @@ export const LANES: readonly Lane[] = [
       'test/worker/parts/pack.test.ts',
       'test/worker/store/{address,gate}.test.ts',
     ],
+    alone: ['test/*.test.ts'],
   },
   {
     name: 'e2e',
@@ -64,22 +62,22 @@ export const LANES: readonly Lane[] = [
     name: 'worker',
     proves:
       'Queue, drop folder and schedules with real workers on the embedded queue, Redis and PostgreSQL: deaths, lost queues, forged jobs, parts carried by several.',
-    together: [],
+    together: ['test/worker/**/!(operations).test.ts', 'test/conformance/part-runner.test.ts'],
     alone: ['test/worker/**/*.test.ts', 'test/conformance/**/*.test.ts'],
   },
   {
     name: 'crash',
     proves:
       'Processes killed at every milestone and at random moments, full disks, little memory: one outcome a row, nothing twice.',
-    together: [],
-    alone: ['test/crash/**/*.test.ts'],
+    together: ['test/crash/!(disk-full-every).test.ts'],
+    alone: ['test/crash/disk-full-every.test.ts'],
   },
   {
     name: 'judges',
     proves:
       'The invariant checker catches every planted bug; the simulation, the matrix of undocumented behaviours and clocks that jump find none.',
-    together: [],
-    alone: ['test/{bench,clock,matrix,plants,simulation}/**/*.test.ts'],
+    together: ['test/{bench,matrix,plants}/**/*.test.ts'],
+    alone: ['test/{clock,simulation}/**/*.test.ts'],
   },
 ];
 
