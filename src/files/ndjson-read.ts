@@ -93,6 +93,8 @@ function pairsOf(line: string): Pair[] | string {
   }
 }
 
+const isBlankByte = (byte: number | undefined) => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09;
+
 async function* linesOf(
   path: string,
   chunks: AsyncIterable<Buffer>,
@@ -108,6 +110,12 @@ async function* linesOf(
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
     let from = 0;
     for (;;) {
+      // Blank lines are counted, and nobody is told: a file may hold millions of them.
+      for (let at = from; isBlankByte(bytes[at]); at++) {
+        if (bytes[at] !== 0x0a) continue;
+        row++;
+        from = at + 1;
+      }
       const end = bytes.indexOf(0x0a, from);
       if (end < 0) break;
       check(end - from);

@@ -14,6 +14,7 @@ const HEAD = 64 * 1024;
  * damaged or cut-off file is refused whole, before a row is handed out; rows are then read again, as a stream.
  *
  * Rows that are no data for certain are left out (`withoutFooter`); `meta.warnings` names them once the rows have been read.
+ * Between two batches of rows whoever else waits has a turn.
  *
  * Throws `RunError('failed')` for a file that cannot be read as a table, `RunError('usage')` for options that
  * contradict the file. Faults of single rows are values (`SheetRow.faults`).
@@ -35,9 +36,17 @@ export async function openSource(
     const found = await sniffFormat(path, head);
     const file = { path, gzip, head, whole: head.length < HEAD };
     const table = await openAs(settle(path, found, options.format), file, options, bounds);
-    return withoutFooter(table, options.footer);
+    const { meta, rows } = withoutFooter(table, options.footer);
+    return { meta, rows: () => inTurns(rows()) };
   } catch (error) {
     throw readFault(path, error);
+  }
+}
+
+async function* inTurns<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const batch of batches) {
+    yield batch;
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

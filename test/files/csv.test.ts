@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
+import { createRecordFeed } from '../../src/files/csv/feed.js';
+import { withLimits } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
 import { allRows, read, refusal, scratch } from './fixtures.js';
 
@@ -35,6 +37,46 @@ describe('rows', () => {
       { row: 2, cells: ['x\r\ny', '1'] },
       { row: 5, cells: ['z', '2'] },
     ]);
+  });
+
+  test.each([
+    ['CSV', 'a.csv', 'serial,cost\n', 'S-1,1\n', ['\n', '\r\n', '\r', ',\n', '  \n']],
+    ['NDJSON', 'a.ndjson', '{"serial":"S-0","cost":1}\n', '{"serial":"S-1","cost":2}\n', ['\n', '\r\n', ' \n']],
+  ])(
+    'millions of blank rows in %s, also packed, cost no turn of their own (102)',
+    async (_, name, head, end, blanks) => {
+      for (const blank of blanks) {
+        const text = Buffer.concat([Buffer.from(head), Buffer.from(blank.repeat(2_000_000)), Buffer.from(end)]);
+        for (const path of [await file(name, text), await file(`${name}.gz`, gzipSync(text))]) {
+          const { rows } = await read(path);
+          expect(rows.at(-1)?.row).toBe(2_000_002);
+        }
+      }
+      const feed = createRecordFeed({
+        path: 'x',
+        delimiter: ',',
+        limits: withLimits(),
+        collect: true,
+        whole: true,
+        skip: 'rows',
+      });
+      feed.push(Buffer.from('\n'.repeat(1_000_000)));
+      expect([feed.next(), feed.row]).toEqual([false, 1_000_000]);
+    },
+  );
+
+  test('between two batches of rows, whoever else waits has a turn (102)', async () => {
+    const source = await openSource(await file('turns.csv', `a,b\n${'1,2\n'.repeat(20_000)}`));
+    let [turns, batches, going] = [0, 0, true];
+    const turn = () => {
+      turns++;
+      if (going) setImmediate(turn);
+    };
+    setImmediate(turn);
+    for await (const _ of source.rows()) batches++;
+    going = false;
+    expect(batches).toBe(40);
+    expect(turns).toBeGreaterThanOrEqual(batches);
   });
 
   test('rows can be read again from the start, in batches of 500', async () => {

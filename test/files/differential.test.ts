@@ -22,10 +22,15 @@ const { folder } = await scratch();
 const limits = withLimits();
 
 function records(pieces: readonly Buffer[], delimiter: string): string[][] {
-  const feed = createRecordFeed({ path: 'x', delimiter, limits, collect: true, whole: true });
-  const rows: string[][] = [];
+  return numbered(pieces, delimiter).map(({ cells }) => cells);
+}
+
+function numbered(pieces: readonly Buffer[], delimiter: string, skip?: 'lines' | 'rows') {
+  const options = { path: 'x', delimiter, limits, collect: true, whole: true };
+  const feed = createRecordFeed(skip ? { ...options, skip } : options);
+  const rows: { row: number; cells: string[]; blank: boolean }[] = [];
   const drain = () => {
-    while (feed.next()) rows.push(feed.record.cells);
+    while (feed.next()) rows.push({ row: feed.row, cells: feed.record.cells, blank: feed.record.blank });
   };
   for (const piece of pieces) {
     feed.push(piece);
@@ -94,6 +99,31 @@ describe('CSV', () => {
         },
       ),
       { numRuns: 1_500 },
+    );
+  });
+
+  test('blank rows that are skipped are those that hold nothing, and every other row keeps its number (102)', () => {
+    const lines = ['\n', '\r\n', '\r', ',\n', ' \t\r\n', '""\n', 'a\n', '"\n",b\r\n', '\u00a0\n', ' ,a\r'];
+    const csvish = fc.array(fc.constantFrom(...lines), { maxLength: 20 });
+    fc.assert(
+      fc.property(
+        csvish,
+        fc.array(fc.nat(60), { maxLength: 4 }),
+        fc.constantFrom(',', '\t'),
+        (parts, cuts, delimiter) => {
+          const bytes = Buffer.from(parts.join(''));
+          const all = numbered([bytes], delimiter);
+          const within = cuts.map((cut) => Math.min(cut, bytes.length));
+          for (const skip of ['lines', 'rows'] as const) {
+            const left = numbered(piecesOf(bytes, within), delimiter, skip);
+            const passed = (text: string) => (skip === 'rows' ? text.trim() === '' : text === '');
+            const gone = all.filter(({ row }) => !left.some((one) => one.row === row));
+            expect(gone.every(({ cells }) => cells.every(passed))).toBe(true);
+            expect([...left, ...gone].sort((a, b) => a.row - b.row)).toEqual(all);
+          }
+        },
+      ),
+      { numRuns: 1_000 },
     );
   });
 

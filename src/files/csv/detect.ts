@@ -70,17 +70,14 @@ export function statedDelimiter(text: string): string {
 
 /** How evenly a delimiter cuts the records: the share of records with the most common number of cells, and that number. */
 function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
-  const feed = createRecordFeed({ path: sample.path, delimiter, limits, collect: false, whole: false });
+  const feed = createRecordFeed({ path: sample.path, delimiter, limits, collect: false, whole: false, skip: 'lines' });
   feed.push(sample.bytes);
   if (sample.whole) feed.finish();
   const counts = new Map<number, number>();
   let records = 0;
   let first = 0;
-  let start = 0;
   while (records < RECORDS && feed.next()) {
-    const empty = feed.record.count === 1 && feed.position - start <= 2;
-    start = feed.position;
-    if (empty || feed.record.open) continue;
+    if (feed.record.open) continue;
     records++;
     first ||= feed.record.count;
     counts.set(feed.record.count, (counts.get(feed.record.count) ?? 0) + (feed.record.stray < 0 ? 1 : 0.2));

@@ -13,6 +13,8 @@ export interface RecordFeed {
   readonly record: ScannedRecord;
   /** Number of the last record: every record is one row, blank ones too. The line `sep=;` has the number 0. */
   readonly row: number;
+  /** Byte position where the last record begins, in the bytes now held. */
+  readonly start: number;
   /** Byte position after the last record, in the bytes now held. */
   readonly position: number;
   readonly bytes: Buffer;
@@ -33,19 +35,26 @@ export interface FeedOptions {
   readonly collect: boolean;
   /** Without cells: whether they are counted; yes unless stated otherwise. */
   readonly counted?: boolean;
+  /**
+   * Blank rows that are counted without being scanned: a file may hold millions of them. `lines`: those of a line end alone;
+   * `rows`: also those of blanks and delimiters.
+   */
+  readonly skip?: 'lines' | 'rows';
   /** Whether an open quote at the end is refused; false for a sample that may stop anywhere. */
   readonly whole: boolean;
 }
 
 export function createRecordFeed(options: FeedOptions): RecordFeed {
-  const { path, limits, collect, whole, counted = true } = options;
+  const { path, limits, collect, whole, counted = true, skip } = options;
+  const delimiter = options.delimiter.charCodeAt(0);
   const scanner = createRecordScanner({
-    delimiter: options.delimiter.charCodeAt(0),
+    delimiter,
     maxCells: limits.columns + 1,
     maxCharacters: limits.cellCharacters,
   });
   let bytes: Buffer = Buffer.alloc(0);
   let position = 0;
+  let start = 0;
   let final = false;
   let row = options.hinted ? -1 : 0;
 
@@ -60,11 +69,30 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
     return spaces[0].subarray(0, length);
   }
 
+  /** Goes to the first line that may hold something. */
+  function skipBlank(): void {
+    const [blank, tab, separator] = skip === 'rows' ? [0x20, 0x09, delimiter] : [-1, -1, -1];
+    for (let at = position; at < bytes.length; ) {
+      const byte = bytes[at]!;
+      if (byte === 0x0a || byte === 0x0d) {
+        // A line feed may follow in the next chunk.
+        if (byte === 0x0d && at + 1 === bytes.length && !final) return;
+        at += byte === 0x0d && bytes[at + 1] === 0x0a ? 2 : 1;
+        position = at;
+        row++;
+      } else if (byte === blank || byte === tab || byte === separator) at++;
+      else return;
+    }
+  }
+
   const feed: RecordFeed = {
     record: scanner.record,
     width: 0,
     get row() {
       return row;
+    },
+    get start() {
+      return start;
     },
     get position() {
       return position;
@@ -80,6 +108,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       final = true;
     },
     next() {
+      if (skip) skipBlank();
       if (position >= bytes.length) return false;
       const next = scanner.scan(bytes, position, bytes.length, final, feed.width, collect, counted);
       const size = (next < 0 ? bytes.length : next) - position;
@@ -87,6 +116,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       if (next < 0) return false;
       row++;
       if (scanner.record.open && whole) throw openQuote(path, row, bytes.subarray(position));
+      start = position;
       position = next;
       return true;
     },

@@ -102,7 +102,7 @@ async function* dataRows(
   limits: SourceLimits,
 ): AsyncGenerator<readonly SheetRow[]> {
   const { delimiter, hinted } = shape;
-  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: true });
+  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: true, skip: 'rows' });
   let batch: SheetRow[] = [];
   function* drain(): Generator<readonly SheetRow[]> {
     while (feed.next()) {

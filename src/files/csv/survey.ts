@@ -6,8 +6,7 @@ import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import { columnName, findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from '../table/header.js';
 import { detectDialect, statedDelimiter } from './detect.js';
-import { createRecordFeed, type RecordFeed } from './feed.js';
-import type { ScannedRecord } from './scan.js';
+import { createRecordFeed } from './feed.js';
 import { MOST_SWALLOWED, swallowedLines } from './swallowed.js';
 
 const SAMPLE_BYTES = 1024 * 1024;
@@ -176,31 +175,30 @@ async function firstRows(
   from: number,
   limits: SourceLimits,
 ): Promise<SampleRow[]> {
-  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: false });
+  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: false, skip: 'rows' });
   const rows: SampleRow[] = [];
-  for await (const record of recordsOf(chunks, feed)) {
-    if (feed.row < Math.max(1, from) || (record.blank && feed.row !== from)) continue;
-    rows.push({ row: feed.row, cells: record.cells });
-    if (rows.length >= HEADING_SAMPLE) break;
-  }
-  return rows;
-}
-
-async function* recordsOf(chunks: AsyncIterable<Buffer>, feed: RecordFeed): AsyncGenerator<ScannedRecord> {
+  const drain = () => {
+    while (rows.length < HEADING_SAMPLE && feed.next()) {
+      if (feed.row < Math.max(1, from) || (feed.record.blank && feed.row !== from)) continue;
+      rows.push({ row: feed.row, cells: feed.record.cells });
+    }
+  };
   for await (const chunk of chunks) {
     feed.push(chunk);
-    while (feed.next()) yield feed.record;
+    drain();
+    if (rows.length >= HEADING_SAMPLE) return rows;
   }
   feed.finish();
-  while (feed.next()) yield feed.record;
+  drain();
+  return rows;
 }
 
 function statedHeading(path: string, row: number, rows: readonly SampleRow[]) {
   const heading = rows[0];
-  if (!heading || heading.row !== row) {
+  if (!heading) {
     throw new RunError('usage', `${path}: source.header_row is ${row}, but the file ends before that row.`);
   }
-  if (heading.cells.every(isBlank)) {
+  if (heading.row !== row || heading.cells.every(isBlank)) {
     throw new RunError('usage', `${path}: source.header_row is ${row}, but that row is blank.`);
   }
   return { row, evidence: `Row ${row} is the heading, as stated.`, warnings: [] as string[] };
@@ -224,14 +222,14 @@ async function scanToEnd(
     collect: false,
     counted: false,
     whole: true,
+    skip: 'rows',
   });
   const swallowed = new Set<number>();
   const marked: number[] = [];
   let longest = Number.MAX_SAFE_INTEGER;
-  let from = 0;
   const drain = () => {
     while (feed.next()) {
-      const { position, row } = feed;
+      const { start: from, position, row } = feed;
       if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
       if (row === shape.headerRow) {
         feed.width = shape.width;
@@ -240,16 +238,13 @@ async function scanToEnd(
         const lines = swallowedLines(feed.bytes.subarray(from, position), shape.delimiter, shape.width);
         if (lines > 0) swallowed.add(row);
       }
-      from = position;
     }
-    from = 0;
   };
   for await (const chunk of chunks) {
     feed.push(chunk);
     drain();
   }
   feed.finish();
-  from = feed.position;
   drain();
   return { swallowed, marked };
 }

@@ -70,6 +70,14 @@ async function open(path: string, source: string | Buffer): Promise<ZipFile> {
   }
 }
 
+/** What is in hand is handed out as a file is: whoever else waits has a turn between. */
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PACKED_CHUNK) {
+    yield bytes.subarray(at, at + PACKED_CHUNK);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** The bytes of an entry as they stand in the file. */
 async function packedBytes(path: string, source: string | Buffer, entry: Entry): Promise<Readable> {
   const file = await open(path, source);
@@ -77,7 +85,7 @@ async function packedBytes(path: string, source: string | Buffer, entry: Entry):
     const { fileDataStart: start } = await file.readLocalFileHeaderPromise(entry, { minimal: true });
     const end = start + entry.compressedSize;
     if (entry.compressedSize === 0) return Readable.from([]);
-    if (typeof source !== 'string') return Readable.from([source.subarray(start, end)]);
+    if (typeof source !== 'string') return Readable.from(pieces(source.subarray(start, end)));
     return createReadStream(source, { start, end: end - 1, highWaterMark: PACKED_CHUNK });
   } finally {
     file.close();
