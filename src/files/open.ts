@@ -4,7 +4,7 @@ import type { OpenSource, SourceOptions } from '../model/source.js';
 import { headBytes, isGzip, readFault, unpackedHead } from './bytes.js';
 import { type SourceLimits, withLimits } from './limits.js';
 import { type FileForm, sniffFormat } from './sniff.js';
-import { withoutFooter } from './table/footer.js';
+import { markNoRecords } from './table/footer.js';
 
 const HEAD = 64 * 1024;
 
@@ -13,8 +13,7 @@ const HEAD = 64 * 1024;
  * open is detected and stated in `meta`, with the evidence. The file is looked through to its end first, so that a
  * damaged or cut-off file is refused whole, before a row is handed out; rows are then read again, as a stream.
  *
- * Rows that are no data for certain are left out (`withoutFooter`); `meta.warnings` names them once the rows have been read.
- * Between two batches of rows whoever else waits has a turn.
+ * Rows that seem to be no records are marked (`markNoRecords`). Between two batches of rows whoever else waits has a turn.
  *
  * Throws `RunError('failed')` for a file that cannot be read as a table, `RunError('usage')` for options that
  * contradict the file. Faults of single rows are values (`SheetRow.faults`).
@@ -36,7 +35,7 @@ export async function openSource(
     const found = await sniffFormat(path, head);
     const file = { path, gzip, head, whole: head.length < HEAD };
     const table = await openAs(settle(path, found, options.format), file, options, bounds);
-    const { meta, rows } = withoutFooter(table, options.footer);
+    const { meta, rows } = markNoRecords(table, options.footer);
     return { meta, rows: () => inTurns(rows()) };
   } catch (error) {
     throw readFault(path, error);

@@ -33,6 +33,7 @@ export const ISSUE_CODES = {
   number_precision_lost: 'The number is too long for a spreadsheet: its last digits are lost.',
   duplicate_key: 'An earlier row of this file has the same key.',
   duplicate_row: 'An earlier row of this file is the same in every mapped column.',
+  not_a_record: 'The row looks like a total, a note or the heading again, so it was skipped.',
   ambiguous_match: 'Several records of the service match the key.',
   would_lose_value: 'The update would destroy a value that cannot be carried over.',
   changed_meanwhile: 'Somebody else changed the record after the row was planned.',

@@ -60,6 +60,8 @@ export function isBlank(cell: Cell | undefined): boolean {
 export interface SheetRow {
   readonly row: number;
   readonly cells: readonly Cell[];
+  /** What the row looks like, where it seems to be no record of the table. */
+  readonly noRecord?: NoRecord;
   /** Faults of the row itself, e.g. `ragged_row`; the row is then reported, never sent. */
   readonly faults?: readonly RowFault[];
   /** CSV: 0-based positions of cells that begin with one more apostrophe in the file, ascending. */
@@ -67,6 +69,9 @@ export interface SheetRow {
   /** NDJSON: the line as it stands in the file, without its line end. */
   readonly line?: string;
 }
+
+/** As reports word it: the row looks like …. */
+export type NoRecord = 'a total' | 'a note' | 'the heading again';
 
 /** A fault a reader finds in a row, before any column has a meaning. */
 export interface RowFault {

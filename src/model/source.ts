@@ -9,7 +9,7 @@ export interface SourceOptions {
   readonly header_row?: number | 'auto';
   /** The headings a job maps: they tell the heading row where the table leaves it open. */
   readonly expect?: readonly string[];
-  /** Totals, notes and repeated headings among the rows: `auto` leaves them out and says so, `keep` reads them as data. */
+  /** Totals, notes and repeated headings among the rows: `auto` marks them as no records, `keep` reads them as data. */
   readonly footer?: 'auto' | 'keep';
   readonly encoding?: string;
   readonly delimiter?: string;

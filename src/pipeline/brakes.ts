@@ -3,6 +3,8 @@ import type { Brakes } from '../model/job.js';
 /** What a plan would do, counted in rows; `cleared`: rows in which a value would be emptied. */
 export interface PlanCounts {
   rows: number;
+  /** Rows that are no records; `min_rows` does not count them. */
+  noRecords?: number;
   invalid: number;
   creates: number;
   updates: number;
@@ -84,8 +86,9 @@ export function trippedByPlan(
     idle: (limit) => isIdle(limit, plan.rows, corrected),
   });
 
-  if (plan.rows < brakes.min_rows) {
-    const rows = plan.rows === 0 ? 'no data rows' : `${shown(plan.rows)} data row${plan.rows === 1 ? '' : 's'}`;
+  const records = plan.rows - (plan.noRecords ?? 0);
+  if (records < brakes.min_rows) {
+    const rows = records === 0 ? 'no data rows' : `${shown(records)} data row${records === 1 ? '' : 's'}`;
     sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${shown(brakes.min_rows)}.`);
   }
   check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));

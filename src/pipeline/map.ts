@@ -1,6 +1,6 @@
 import { RunError } from '../model/error.js';
-import { fault, type Issue } from '../model/issue.js';
-import { type Cell, type RowRef, type SheetRow, shownText } from '../model/row.js';
+import { fault, type Issue, warning } from '../model/issue.js';
+import { type Cell, isBlank, type NoRecord, type RowRef, type SheetRow, shownText } from '../model/row.js';
 import type { FieldSpec } from '../resources/spec.js';
 import { checkValue } from '../resources/value-check.js';
 import { trimText } from './cell-text.js';
@@ -95,9 +95,18 @@ export function compileMapping(input: MappingInput): Mapping {
         escaped[column.field] = `'${cell}`;
       }
     }
+    if (row.noRecord && !isRecord(row, issues)) return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
     const set = setOf(values) as Record<string, StagedValue>;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
     return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
+  }
+
+  /** Whether a row that looks like none is a record: it converts, and what identifies or completes it stands beside its label. */
+  function isRecord({ cells, noRecord }: SheetRow, issues: readonly Issue[]): boolean {
+    const label = cells.findIndex((cell) => !isBlank(cell));
+    const needed = columns.filter((column) => column.required || keyColumns.includes(column));
+    const filled = needed.every(({ index }) => index !== label && !isBlank(cells[index]));
+    return noRecord !== 'the heading again' && needed.length > 0 && filled && issues.length === 0;
   }
 
   return {
@@ -209,6 +218,15 @@ function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issu
         `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file it was typed in with a spreadsheet program and save it, or write the value.`,
         at(column, shown),
       );
+}
+
+function notARecord(looksLike: NoRecord, { cells }: SheetRow): Issue {
+  const text = cells
+    .map(shownText)
+    .filter((one) => one.trim() !== '')
+    .join(' | ');
+  const message = `The row looks like ${looksLike} ("${excerpt(text)}") and was skipped. If it is a record, state \`source: { footer: keep }\` in the job.`;
+  return warning('not_a_record', message);
 }
 
 /** A row whose key is wholly blank matches nothing and would be created anew at every import. */

@@ -11,6 +11,7 @@ import { lastWritten } from './memory.js';
 import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, severalTemplates, withProbe } from './merge.js';
 import { isOfCell, type Repeats, repeatsName, withoutRepeats } from './repeats.js';
 import type { ResolvedRow } from './resolve.js';
+import { isNoRecord } from './staged.js';
 import { neverShown } from './unseen.js';
 
 export interface PlanOptions extends MergeOptions {
@@ -24,6 +25,7 @@ export interface PlanOptions extends MergeOptions {
 /**
  * Decides what happens to one row: the only place that chooses between create, update and leaving alone.
  *
+ *   no record of the table → skipped
  *   faulty → invalid        same key as an earlier row → duplicate
  *   no record   → create | skipped | invalid (match.missing)
  *   one record  → unchanged | update | at_risk | skipped | invalid (match.existing)
@@ -45,6 +47,7 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     issues: (outcome === 'at_risk' ? withProbe(issues) : issues).map((issue) => withColumn(issue, options.columnOf)),
     ...more,
   });
+  if (isNoRecord(row)) return settle('skipped', row.issues);
   const errors = row.issues.filter((issue) => issue.severity === 'error');
   if (
     row.duplicateOf !== undefined &&

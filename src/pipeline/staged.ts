@@ -32,6 +32,11 @@ export interface StagedRow {
   readonly escaped?: Readonly<Record<string, string>>;
 }
 
+/** Whether a row was recognised as no record: it sets nothing, and is skipped. */
+export function isNoRecord({ issues }: Pick<StagedRow, 'issues'>): boolean {
+  return issues.some(({ code }) => code === 'not_a_record');
+}
+
 export function isNamed(value: StagedValue | undefined): value is Named {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && 'named' in value;
 }

@@ -30,6 +30,7 @@ const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
   number_precision_lost: 'Format the column as text and enter the number again from its source.',
   duplicate_key: 'Keep one of the rows, or correct the key.',
   duplicate_row: 'Delete one of the two rows.',
+  not_a_record: 'Nothing, unless the row is a record: then state source.footer: keep in the job.',
   ambiguous_match: 'Remove the double in the service, or match by id.',
   would_lose_value: 'Map the named fields, or allow the loss in the job; "rowferry doctor --probe" can lift the doubt.',
   changed_meanwhile: 'Decide which value stands and import the row again.',

@@ -27,7 +27,11 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
     meaning: 'The record has these values already; nothing was sent.',
     rehearsed: { meaning: 'The record has these values already; nothing would be sent.' },
   },
-  skipped: { label: 'Skipped', meaning: 'Left out by the job’s own rule for existing or missing records.' },
+  skipped: {
+    label: 'Skipped',
+    meaning:
+      'Left out by the job’s own rule for existing or missing records, or no record at all: a total, a note, the heading again.',
+  },
   invalid: {
     label: 'Invalid',
     meaning: 'A value breaks a rule or a name was not found. Checked here, never sent.',

@@ -2,6 +2,7 @@ import type { Change } from '../model/change.js';
 import { parentNotWritten } from '../pipeline/after.js';
 import type { PlanCounts } from '../pipeline/brakes.js';
 import { changesOf } from '../pipeline/merge.js';
+import { isNoRecord } from '../pipeline/staged.js';
 import { reached } from '../trace/milestones.js';
 import { decide, decidedOrRows } from './decide.js';
 import type { Matched } from './match-rows.js';
@@ -83,5 +84,6 @@ function count(change: Change, counts: PlanCounts): void {
   else if (change.kind === 'update') {
     counts.updates++;
     if (changesOf(change.diff).some((one) => one.kind === 'clear')) counts.cleared++;
-  } else if (change.kind === 'settled' && change.outcome === 'invalid') counts.invalid++;
+  } else if (isNoRecord(change)) counts.noRecords = (counts.noRecords ?? 0) + 1;
+  else if (change.kind === 'settled' && change.outcome === 'invalid') counts.invalid++;
 }

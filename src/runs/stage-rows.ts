@@ -12,7 +12,7 @@ import type { Keys } from '../pipeline/key.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
 import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
-import type { StagedRow } from '../pipeline/staged.js';
+import { isNoRecord, type StagedRow } from '../pipeline/staged.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
@@ -54,6 +54,9 @@ export interface Resolved extends Staged, Facts {
   readonly directory: Directory;
 }
 
+/** Rows that a warning names. */
+const NAMED = 10;
+
 /** Rows per look at the beginning of a file, for what must be known before the first row is converted. */
 const SAMPLE = 2_000;
 
@@ -78,12 +81,15 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
   const take = atOnce ? resolving(run, out, mapping, await directoryOf(names, connection), connection.spec) : undefined;
   run.rows = 0;
+  const skipped: number[] = [];
+  let noRecords = 0;
   await filling(out, async () => {
     const edited = await openEditedRows(run, input, mapping);
     try {
       for await (const batch of source.rows()) {
         const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
         for (const staged of edited ? await edited.keep(batch, mapped) : mapped) {
+          if (isNoRecord(staged) && ++noRecords <= NAMED) skipped.push(staged.ref.row);
           if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
           if (take) take.add(staged);
           else {
@@ -100,11 +106,19 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
       await edited?.close();
     }
   });
-  // Which rows below the data were left out is known once all have been read.
-  source.meta.warnings.forEach(run.warn);
+  if (noRecords > 0) run.warn(skippedText(skipped, noRecords));
   reached('staged');
   const facts = take && { facts: take.facts() };
   return { ...connection, mapping, names, rowOfNumber, ...facts, ...(compared ? { stands: compared.stands } : {}) };
+}
+
+function skippedText(rows: readonly number[], count: number): string {
+  const one = count === 1;
+  const named = rows.join(', ') + (count > rows.length ? ` and ${count - rows.length} more` : '');
+  return (
+    `${one ? 'Row' : 'Rows'} ${named} ${one ? 'looks' : 'look'} like totals or notes and ${one ? 'is' : 'are'} skipped as no records; results.csv has the reasons. ` +
+    `If ${one ? 'it is one' : 'they are records'}, state \`source: { footer: keep }\` in the job.`
+  );
 }
 
 function directoryOf({ names }: NameCollector, { service, known, readAll }: Connection): Promise<Directory> {
@@ -168,7 +182,8 @@ function resolving(
       const row = resolve(staged);
       counts.rows++;
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
-      if (row.key === '') keyless++;
+      if (isNoRecord(row)) counts.noRecords = (counts.noRecords ?? 0) + 1;
+      else if (row.key === '') keyless++;
       if (row.after) after.set(row.ref.row, row.after.row);
       const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;
       // What became of an open row only its whole record tells.
@@ -204,7 +219,7 @@ export async function mappingInput(
 async function sample(source: OpenSource): Promise<readonly SheetRow[]> {
   const rows: SheetRow[] = [];
   for await (const batch of source.rows()) {
-    rows.push(...batch);
+    rows.push(...batch.filter(({ noRecord }) => noRecord === undefined));
     if (rows.length >= SAMPLE) break;
   }
   return rows;

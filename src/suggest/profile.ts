@@ -80,6 +80,7 @@ export async function profileFile(
   let uneven = 0;
   for await (const batch of source.rows()) {
     for (const row of batch) {
+      if (row.noRecord) continue;
       rows++;
       if (row.faults?.some(({ code }) => code === 'ragged_row' || code === 'stray_quote')) {
         uneven++;

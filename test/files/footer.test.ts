@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withoutFooter } from '../../src/files/table/footer.js';
-import { isTotalLabel } from '../../src/files/table/footer-words.js';
+import { markNoRecords } from '../../src/files/table/footer.js';
 import type { Cell, SheetRow } from '../../src/model/row.js';
 import type { OpenSource } from '../../src/model/source.js';
 import { allRows } from './fixtures.js';
@@ -53,14 +51,18 @@ async function trimmed(
   { batch = 500, footer }: { batch?: number; footer?: 'auto' | 'keep' } = {},
 ) {
   const opened = source(lines, batch);
-  const table = withoutFooter(opened, footer);
-  const rows = await allRows(table);
-  return { rows: rows.map(({ row }) => row), warnings: table.meta.warnings.slice(1), table, opened };
+  const table = markNoRecords(opened, footer);
+  const all = await allRows(table);
+  const rows = all.filter(({ noRecord }) => noRecord === undefined).map(({ row }) => row);
+  const marked = Object.fromEntries(all.flatMap(({ row, noRecord }) => (noRecord ? [[row, noRecord]] : [])));
+  // No row of the file is missing.
+  expect(rows.length + Object.keys(marked).length).toBe(lines.slice(1).filter((line) => /[^|]/.test(line)).length);
+  return { rows, marked, table, opened };
 }
 
 const upTo = (last: number) => Array.from({ length: last - 1 }, (_, i) => i + 2);
 
-describe('rows left out', () => {
+describe('no records (101)', () => {
   test.each<[string, string[], number[]]>([
     ['a total', ['Total|||58.00||'], [12]],
     ['a total below a blank row', ['', 'Total|||58.00||'], [13]],
@@ -86,27 +88,15 @@ describe('rows left out', () => {
     ],
   ])('%s', async (_, below, out) => {
     const last = 11 + below.length;
-    const { rows, warnings } = await trimmed([HEADINGS, ...data(10), ...below]);
+    const { rows } = await trimmed([HEADINGS, ...data(10), ...below]);
     const there = upTo(last).filter((row) => row < 12 || below[row - 12] !== '');
     expect(rows).toEqual(there.filter((row) => !out.includes(row)));
-    expect(warnings.join(' ')).toMatch(
-      /left out: (it looks|they look) like .*state `source: \{ footer: keep \}` in the job/,
-    );
   });
 
-  test('the warning names rows, texts and what adds up', async () => {
-    const { warnings } = await trimmed([
-      HEADINGS,
-      ...data(10),
-      '',
-      'Total|||60.00||',
-      'Source: register',
-      'Page 1 of 1',
-    ]);
-    expect(warnings).toEqual([
-      'Row 13 below the data was left out: it looks like a total ("Total | 60.00"; it is the sum of "Cost"). If it is data, state `source: { footer: keep }` in the job.',
-      'Rows 14 and 15 below the data were left out: they look like notes ("Source: register", "Page 1 of 1"). If they are data, state `source: { footer: keep }` in the job.',
-    ]);
+  test('each says what it looks like', async () => {
+    const below = ['', 'Total|||60.00||', 'Source: register', 'Page 1 of 1', HEADINGS];
+    const { marked } = await trimmed([HEADINGS, ...data(10), ...below]);
+    expect(marked).toEqual({ 13: 'a total', 14: 'a note', 15: 'a note', 16: 'the heading again' });
   });
 
   test('a total that fills the row, where it is the sum', async () => {
@@ -127,12 +117,9 @@ describe('rows left out', () => {
       'Zwischensumme:|||17.50||',
       ...data(3),
     ];
-    const { rows, warnings } = await trimmed(lines);
+    const { rows, marked } = await trimmed(lines);
     expect(rows).toEqual([2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 15, 16, 17]);
-    expect(warnings).toEqual([
-      'Row 8 was left out: the heading stands there again. If it is data, state `source: { footer: keep }` in the job.',
-      'Rows 7 and 14 were left out: they are labelled as totals and hold numbers only. If that is data, state `source: { footer: keep }` in the job.',
-    ]);
+    expect(marked).toEqual({ 7: 'a total', 8: 'the heading again', 14: 'a total' });
   });
 });
 
@@ -151,17 +138,13 @@ describe('rows that stay', () => {
     ['a row that lacks its name', ['|SN-77|M1||2024-01-01|']],
     ['a word for a number in a row like the others', ['Dock|SN-88|M1|unknown|unknown|Ann']],
   ])('%s', async (_, below) => {
-    const { rows, warnings } = await trimmed([HEADINGS, ...data(10), ...below]);
+    const { rows } = await trimmed([HEADINGS, ...data(10), ...below]);
     expect(rows).toEqual(upTo(11 + below.length));
-    expect(warnings).toEqual([]);
   });
 
-  test('sparse rows below a blank row are data, and named', async () => {
-    const { rows, warnings } = await trimmed([HEADINGS, ...data(10), '', 'Monitor|||||', 'Dock|||||']);
+  test('sparse rows below a blank row', async () => {
+    const { rows } = await trimmed([HEADINGS, ...data(10), '', 'Monitor|||||', 'Dock|||||']);
     expect(rows.slice(-2)).toEqual([13, 14]);
-    expect(warnings).toEqual([
-      'Rows 13 and 14, below a blank row at the end, fill few of the 6 cells a row usually has ("Monitor", "Dock"). They are read as data; delete them if they are none.',
-    ]);
   });
 
   test('records between a blank row and a total', async () => {
@@ -177,12 +160,9 @@ describe('rows that stay', () => {
     const site = (name: string, at: number) => `${blank && at > 0 ? '' : name}|Drill|S-${name}${at}|Ann|10.00`;
     const group = (name: string) => [0, 1, 2].map((at) => site(name, at));
     const lines = [...group('Rome'), `${rome}||||30.00`, ...group('Oslo'), `${oslo}||||30.00`, `${all}||||60.00`];
-    const { rows, warnings } = await trimmed(['Site|Name|Serial|Owner|Cost', ...lines]);
+    const { rows, marked } = await trimmed(['Site|Name|Serial|Owner|Cost', ...lines]);
     expect(rows).toEqual([2, 3, 4, 6, 7, 8]);
-    expect(warnings).toEqual([
-      expect.stringContaining('Rows 5 and 9 were left out: they are labelled as totals and hold numbers only.'),
-      expect.stringContaining('Row 10 below the data was left out: it looks like a total'),
-    ]);
+    expect(marked).toEqual({ 5: 'a total', 9: 'a total', 10: 'a total' });
   });
 
   test('totals of groups that another column names', async () => {
@@ -201,37 +181,15 @@ describe('rows that stay', () => {
     expect(rows).toEqual([2, 3, 5, 6, 8]);
   });
 
-  test('a second table is named, and its rows stay', async () => {
-    const { rows, warnings } = await trimmed([
-      HEADINGS,
-      ...data(30),
-      '',
-      'Vendor|City|Phone|Mail|Contact',
-      'Acme|Bonn|1|a@b|Ann',
-    ]);
+  test('a second table', async () => {
+    const below = ['', 'Vendor|City|Phone|Mail|Contact', 'Acme|Bonn|1|a@b|Ann'];
+    const { rows } = await trimmed([HEADINGS, ...data(30), ...below]);
     expect(rows.slice(-2)).toEqual([33, 34]);
-    expect(warnings.join()).toContain('Row 33, below a blank row, looks like the heading of another table.');
-  });
-
-  test.each([
-    ['a small one', 'Name|Serial|Cost', ['A|S1|10', 'B|S2|20', 'C|S3|30'], ['Supplier|City|Orders', 'Acme|Bonn|5']],
-    ['one of words', 'Name|Serial|City', ['A|S-1|Bonn', 'B|S-2|Bonn', 'C|S-3|Bonn', 'D|S-4|Ulm'], ['Vendor|Mail|Land']],
-  ])('a second table is named: %s', async (_, headings, above, below) => {
-    const { rows, warnings } = await trimmed([headings, ...above, '', ...below]);
-    expect(rows.length).toBe(above.length + below.length);
-    expect(warnings.join()).toContain(`Row ${above.length + 3}, below a blank row, looks like the heading of another`);
-  });
-
-  test('records of words below a blank row are no second table', async () => {
-    const above = ['Drill|S-1|10', 'Saw|S-2|20', 'Vice|S-3|30'];
-    const { warnings } = await trimmed(['Name|Serial|Cost', ...above, '', 'Lathe|S-4|tbc', '', 'Crane|unknown|70']);
-    expect(warnings.join()).not.toContain('another table');
   });
 
   test('everything, where the job says keep', async () => {
     const lines = [HEADINGS, ...data(10), HEADINGS, 'Total|||60.00||'];
-    const { rows, warnings } = await trimmed(lines, { footer: 'keep' });
-    expect([rows, warnings]).toEqual([upTo(13), []]);
+    expect((await trimmed(lines, { footer: 'keep' })).rows).toEqual(upTo(13));
   });
 
   test('everything in a file of rejected rows', async () => {
@@ -249,24 +207,16 @@ describe('rows that stay', () => {
 describe('a long table', () => {
   const lines = [HEADINGS, ...data(2_000), '', 'Total|||2001000.00||', 'Source: register'];
 
-  test.each([1, 7, 119, 120, 121, 500, 5_000])('in batches of %i', async (batch) => {
-    const { rows, warnings } = await trimmed(lines, { batch });
+  test.each([50, 119, 120, 121, 499, 500, 501, 5_000])('in batches of %i', async (batch) => {
+    const { rows, marked } = await trimmed(lines, { batch });
     expect(rows).toEqual(upTo(2_001));
-    expect(warnings.length).toBe(2);
+    expect(marked).toEqual({ 2003: 'a total', 2004: 'a note' });
   });
 
-  test('is read once more only where a row must be added up', async () => {
-    expect((await trimmed(lines)).opened.reads()).toBe(1);
-    const unnamed = await trimmed([HEADINGS, ...data(2_000), '|||2002000.00||']);
-    expect(unnamed.opened.reads()).toBe(2);
-    expect(unnamed.warnings.join()).toContain('it is the sum of "Cost"');
-  });
-
-  test('reading it again gives the same rows and no second warning', async () => {
-    const { table, rows, warnings } = await trimmed(lines);
-    expect((await allRows(table)).map(({ row }) => row)).toEqual(rows);
-    expect(table.meta.warnings.slice(1)).toEqual(warnings);
-    for await (const _ of table.rows()) break;
+  test('reading it again gives the same, and once is enough to mark it', async () => {
+    const { table, rows, opened } = await trimmed(lines);
+    expect(opened.reads()).toBe(1);
+    expect((await allRows(table)).filter(({ noRecord }) => !noRecord).map(({ row }) => row)).toEqual(rows);
   });
 });
 
@@ -302,47 +252,11 @@ describe('sparse last records are no notes', () => {
   });
 });
 
-test('many rows of numbers at the end of a long table do not make it be read again for each of them', async () => {
-  const numbers = Array.from({ length: 20 }, (_, i) => `|||${i + 7}||`);
-  const { rows, opened } = await trimmed([HEADINGS, ...data(2_000), ...numbers]);
-  expect(rows).toHaveLength(2_020);
-  expect(opened.reads()).toBeLessThanOrEqual(4);
-});
-
 describe('a record may be named like a total', () => {
-  test.each([0, 5, 11])('after %i others it stays, and is named', async (at) => {
+  test.each([0, 5, 11])('after %i others it stays', async (at) => {
     const rows = data(12);
     rows.splice(at, 0, 'Total||||4711|');
     const table = await trimmed([HEADINGS, ...rows, 'Last|x|2024-01-01|1.00|7|y']);
     expect(table.rows).toHaveLength(14);
-    expect(table.warnings.join()).toContain('read as data');
   });
-});
-
-test('a label that is passed over by its last digit is none of totals', () => {
-  const piece = fc.constantFrom(
-    'Total',
-    'summe',
-    'SUBTOTAL',
-    ' ',
-    '(EUR)',
-    '19',
-    '20',
-    '2',
-    '1',
-    '24',
-    '99',
-    'x',
-    '٣',
-    '=',
-  );
-  fc.assert(
-    fc.property(fc.array(piece, { minLength: 1, maxLength: 6 }), (pieces) => {
-      const label = pieces.join('').slice(0, 39);
-      // A colon may follow every label of totals, and hides the digit before it.
-      expect(isTotalLabel(label)).toBe(isTotalLabel(`${label}:`));
-    }),
-    { numRuns: 3_000 },
-  );
-  expect(['Total 2024', 'Summe 1999', 'Total'].every(isTotalLabel)).toBe(true);
 });

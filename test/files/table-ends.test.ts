@@ -18,16 +18,21 @@ describe('a file as people send it', () => {
   test('title above, totals and notes below: the rows between are data', async () => {
     const { meta, rows } = await read(await file('sent.csv', text.join('\r\n')));
     expect(meta.header_row).toBe(3);
-    expect(rows.map(({ row }) => row)).toEqual(DATA.map((_, i) => i + 4));
-    expect(rows.every(({ faults }) => faults === undefined)).toBe(true);
-    expect(meta.warnings.join(' ')).toMatch(
-      /Row 1 above .*Row 17 below the data was left out.*sum of "Cost".*Row 18 below/,
-    );
+    expect(rows.filter(({ noRecord }) => !noRecord).map(({ row }) => row)).toEqual(DATA.map((_, i) => i + 4));
+    expect(rows.slice(-2).map(({ row, noRecord }) => [row, noRecord])).toEqual([
+      [17, 'a total'],
+      [18, 'a note'],
+    ]);
+    expect(rows.slice(0, -2).every(({ faults }) => faults === undefined)).toBe(true);
+    expect(meta.warnings.join(' ')).toMatch(/Row 1 above/);
   });
 
   test('footer: keep reads them as data', async () => {
     const { rows } = await read(await file('kept.csv', text.join('\n')), { footer: 'keep' });
-    expect(rows.slice(-2).map(({ row }) => row)).toEqual([17, 18]);
+    expect(rows.slice(-2).map(({ row, noRecord }) => [row, noRecord])).toEqual([
+      [17, undefined],
+      [18, undefined],
+    ]);
   });
 
   test('the headings of the job decide which row is the heading', async () => {

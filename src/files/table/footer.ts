@@ -1,245 +1,182 @@
-import { type Cell, isBlank, type SheetRow, shownText } from '../../model/row.js';
+import { type Cell, isBlank, type NoRecord, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
-import { findFooter, spans } from './footer-find.js';
-import { isGroupTotal, isSubtotalLabel, isTotalLabel, isTotalsRow, labelOf, mayBeGroupTotal } from './footer-words.js';
-import { type ColumnHabit, columnHabit, contrastOf, filledCells, foldedText } from './sample-table.js';
+import { type ColumnHabit, columnHabit, contrastOf, filledCells, foldedText, lookOf } from './sample-table.js';
 
-/** Rows held back until the end of the table is known: a footer, and enough data above it to be told from. */
-const CONTEXT = 120;
-const MOST_HELD = 500;
-const FIRST_ROWS = 100;
-/** Fewer rows do not show what the columns of a table hold. */
-const FEWEST_ABOVE = 2;
-/** Row numbers kept for a warning; all are counted. */
-const NAMED = 40;
+/** How people mark totals and notes, in the languages whose spreadsheets are most common. */
+const TOTAL =
+  /^[=*#-]*\s*(?:totals?|grand ?totals?|overall totals?|sub-? ?totals?|net total|gross total|sums?|total (?:amount|costs?|value|price|spend|sum|result)|summen?|gesamt|gesamt(?:ergebnis|summe|betrag|kosten|wert)|zwischensumme|endsumme|insgesamt|total netto|total brutto|total g[eé]n[eé]ral|sous-? ?total|somme|montant total|total ht|total ttc|suma|suma total|importe total|soma|total geral|subtotal geral|totale|totale generale|totale complessivo|subtotale|somma|totaal|totaal generaal|eindtotaal|subtotaal|som|totalt|summa|delsumma|i alt|yhteens[aä]|razem|suma końcowa|og[oó]łem|celkem|sp[oó]łem|итого|всего|сума|toplam|genel toplam|合计|总计|小计|合計|総計|小計|합계|총계)\s*(?:\([^()]{1,20}\)|in \p{L}{3}|\p{Sc}|(?:19|20)\d\d)?\s*[:=.*-]*$/iu;
+/** A record may be named `Total`; none is named so, nor by these words and the name of the group of rows above it. */
+const SUBTOTAL = /^(?:sub[-\s]?tot|zwischensumme|sous[-\s]total|subtotaal|parcial|parziale)/i;
+const GROUP_TOTAL =
+  /^(?:(?:total|totale|totaal|suma|soma|somme) (.+)|(.+) (?:totals?|subtotal|summe|gesamt|ergebnis|result|sum|totaal))$/i;
+const BY = '(?:prepared|approved|checked|signed) by|erstellt von|geprüft von|freigegeben von';
+const NOTE_WORDS = `notes?|notas?|remarks?|comments?|sources?|legend|footnotes?|disclaimer|confidential|${BY}|signed|signature|date of issue|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|quelle|legende|stand|unterschrift|remarques?|légende|fuente|firma|observaciones|fonte|bron|opmerking(?:en)?|handtekening|källa|prepared on|run date|report date|print date|number of (?:rows|records|items|assets|contracts)|(?:row|record|item) ?count|total (?:rows|records|items|number)|anzahl(?: \\p{L}+)?`;
+/** Sentences that no record is called by, and words that a colon makes a note. */
+const NOTE = new RegExp(
+  `^[*†(]*(?:${NOTE_WORDS})\\s*:|^\\(?(?:generated|exported|printed|created|produced|extracted|downloaded|last updated|report (?:generated|created|run))\\s+(?:on|by|at|from)\\b|^\\(?(?:erstellt|exportiert|gedruckt|generiert)\\s+(?:am|von|mit|aus)\\b|^(?:généré|imprimé|exporté)\\s+(?:le|par)\\b|^(?:generado|exportado|impreso)\\s+(?:el|por)\\b|^(?:page|seite|pagina|página|blad)\\s+\\d+\\s*(?:\\/|of|von|de|di|van|sur)\\s*\\d+|^\\d+\\s+(?:rows?|records?|items?|entries|zeilen|datensätze|einträge)(?:\\s+(?:selected|exported|affected|total|in set|found))?\\.?$|^\\(\\d+ rows?(?: affected)?\\)$|^[-*=\\s]*end of (?:report|file|list|table|data)\\b|^©|^copyright\\s*(?:©|\\(c\\)|(?:19|20)\\d\\d)`,
+  'iu',
+);
+/** The words alone, with a date or a person: `Source One` and `Legend Group` are names. Or `* without VAT`. */
+const MAYBE_NOTE = new RegExp(
+  `^[*†(]*(?:(?:${NOTE_WORDS})[\\s_.)]*(?:\\d[\\d\\s.,/:-]*)?$|(?:${BY})\\b)|^\\*{1,3}\\s?\\p{L}`,
+  'iu',
+);
+/** Firms whose names end with a full stop, as sentences do. */
+const FIRM =
+  /(?:^|[\s,])(?:inc|ltd|co|corp|llc|l\.l\.c|plc|cie|bros|jr|sr|int(?:er)?nat?l?|intl|mfg|pty|pvt|lda|ltda|cia|spa|srl|kft|zrt|rt|etc|u\.?a|e\.?\s?[vkg]|m\.?b\.?h|(?:\p{L}\.\s?){1,3}\p{L}|z\s?o\.\s?o)\.$/iu;
+
+/** Rows at the end that are looked at; fewer rows than the other say little of what a column holds. */
+const [LONGEST, ENOUGH] = [20, 8];
 
 /**
- * The same table without the rows that are no data for certain: totals and notes below it (`findFooter`), rows of subtotals
- * between, and the heading repeated. `meta.warnings` names them once the rows have been read to their end for the first
- * time; until then it holds what was known at opening. A second table glued on is named only; its rows stay.
- *
- * Files of rejected rows come back as they are, because a person has chosen each of their rows; so do NDJSON files.
- * Holds at most some 1,000 rows and hands out batches of at most 500 where the reader does. `keep`: nothing is left out.
+ * The same table; rows that look like totals, notes or the heading again are marked (`SheetRow.noRecord`), none is left out.
+ * Rows that a person has chosen (rejected ones come back) and NDJSON are as they are. Holds two batches.
  */
-export function withoutFooter(source: OpenSource, footer: SourceOptions['footer'] = 'auto'): OpenSource {
+export function markNoRecords(source: OpenSource, footer: SourceOptions['footer'] = 'auto'): OpenSource {
   const { headings, format } = source.meta;
-  if (footer === 'keep' || format === 'ndjson' || isRejectedFile(headings)) return source;
-  const warnings = [...source.meta.warnings];
-  let told = false;
-  return {
-    meta: { ...source.meta, warnings },
-    rows: () =>
-      dataRows(source, (found) => {
-        if (!told) warnings.push(...found);
-        told = true;
-      }),
+  const chosen = headings.join('\0').includes('_row\0_outcome\0_codes\0_message');
+  return footer === 'keep' || format === 'ndjson' || chosen ? source : { ...source, rows: () => marked(source) };
+}
+
+async function* marked(source: OpenSource): AsyncGenerator<readonly SheetRow[]> {
+  const folded = source.meta.headings.map(foldedText);
+  let [before, last, batches]: [readonly SheetRow[], readonly SheetRow[], number] = [[], [], 0];
+  let typical: number | undefined;
+  for await (const rows of source.rows()) {
+    if (before.length > 0) yield before;
+    typical ??= typicalFill(rows);
+    [before, last] = [last, markAmong(rows, last, folded, typical)];
+    batches++;
+  }
+  const end = markEnd([...before, ...last], folded.length, batches <= 2);
+  if (before.length > 0) yield end.slice(0, before.length);
+  if (last.length > 0) yield end.slice(before.length);
+}
+
+/** Marks the heading where it stands again, and the totals of groups. */
+function markAmong(rows: readonly SheetRow[], before: readonly SheetRow[], folded: readonly string[], typical: number) {
+  const several = folded.filter((text) => text !== '').length >= 2;
+  return rows.map((row, at): SheetRow => {
+    const { cells } = row;
+    if (several && folded.every((text, i) => foldedText(cells[i]) === text))
+      return { ...row, noRecord: 'the heading again' };
+    const label = labelOf(cells);
+    const group = label === undefined || label.length > 80 ? null : GROUP_TOTAL.exec(label);
+    const named = label !== undefined && SUBTOTAL.test(label) && TOTAL.test(label);
+    if (label === undefined || !(group || named) || typical < 4 || filledCells(cells) * 2 > typical) return row;
+    const column = cells.findIndex((cell) => !isBlank(cell));
+    const above = [...before, ...rows.slice(0, at)].findLast((one) => !isBlank(one.cells[column]));
+    const ofGroup = above !== undefined && (group?.[1] ?? group?.[2]) === shownText(above.cells[column]).trim();
+    return (named || ofGroup) && isTotals(cells, label) ? { ...row, noRecord: 'a total' } : row;
+  });
+}
+
+/**
+ * Marks rows at the end that fill at most half of what a row usually fills: totals whose numbers stand where the rows above
+ * have numbers, or that are their sum; what begins like a note; rows, more than one, with text where numbers or dates belong;
+ * and what stands among such notes. Any other sparse row is data.
+ */
+function markEnd(rows: readonly SheetRow[], width: number, whole: boolean): readonly SheetRow[] {
+  const typical = typicalFill(rows);
+  const from = Math.max(Math.min(2, rows.length), rows.length - LONGEST);
+  const body = from >= 5 ? rows.slice(Math.max(0, from - 200), from) : rows.slice(0, -1);
+  let known: readonly ColumnHabit[] | undefined;
+  const habits = () => (known ??= Array.from({ length: width }, (_, index) => columnHabit(body, index)));
+  const isGap = (at: number) => rows[at]!.row - rows[at - 1]!.row > 1;
+  // In a table of two columns half of a row is a single cell, which a record may have, too.
+  const isSparse = (at: number) => filledCells(rows[at]!.cells) * 2 <= typical && (typical >= 3 || isGap(at));
+  const kindOf = (at: number): NoRecord | 'odd' | undefined => {
+    const { cells, noRecord } = rows[at]!;
+    const label = labelOf(cells);
+    if (noRecord !== undefined) return noRecord;
+    if (label !== undefined && TOTAL.test(label) && isTotals(cells, label)) {
+      const inPlace = () => cells.every((cell, i) => !isNumber(cell) || habits()[i]?.typed === true);
+      return (isSparse(at) && inPlace()) || (whole && sums(rows[at]!, rows) > 0) ? 'a total' : undefined;
+    }
+    if (!isSparse(at)) return undefined;
+    if (label !== undefined && (NOTE.test(label) || (isGap(at) && mayBeNote(label)))) return 'a note';
+    const first = habits().find(({ filled }) => filled > 0);
+    if (!first || first.filled < 5 || !isBlank(cells[habits().indexOf(first)])) return undefined;
+    if (cells.every((cell) => lookOf(cell) !== 'text'))
+      return whole && sums(rows[at]!, rows) === filledCells(cells) ? 'a total' : undefined;
+    const { unlike, alike } = contrastOf(cells.slice(0, width), habits());
+    return rows.length >= ENOUGH + 2 && unlike >= 1 && alike === 0 ? 'odd' : undefined;
   };
+  const kinds: (NoRecord | 'odd' | undefined)[] = [];
+  let start = rows.length;
+  for (; start > from; start--) {
+    const kind = kindOf(start - 1);
+    if (kind === undefined && !isSparse(start - 1)) break;
+    kinds.unshift(kind);
+  }
+  // One row that is odd is refused for what is odd in it; several are notes.
+  const odd = kinds.filter((kind) => kind === 'odd').length >= 2;
+  const notes = kinds.map((kind) => kind === 'a note' || (odd && kind === 'odd'));
+  const [first, last] = [notes.indexOf(true), notes.lastIndexOf(true)];
+  const gap = kinds.findIndex((_, i) => isGap(start + i));
+  const full = rows.slice(0, start).every(({ cells }) => filledCells(cells) * 2 > typical);
+  const isAmong = (i: number, filled: number) => {
+    // Rows between a blank row and a total may be a group of records; a note may begin with words alone.
+    if (gap >= 0 && i >= gap && i <= last && i > kinds.lastIndexOf('a total')) return true;
+    return first >= 0 && (i > first ? filled <= 2 : full && start >= ENOUGH && filled === 1 && first < last);
+  };
+  return rows.map((row, at): SheetRow => {
+    const i = at - start;
+    if (i < 0 || row.noRecord) return row;
+    if (kinds[i] === 'a total') return { ...row, noRecord: 'a total' };
+    return notes[i] || isAmong(i, filledCells(row.cells)) ? { ...row, noRecord: 'a note' } : row;
+  });
 }
 
-function isRejectedFile(headings: readonly string[]): boolean {
-  return headings.join('\0').includes('_row\0_outcome\0_codes\0_message');
+/** Cells that most rows fill. */
+function typicalFill(rows: readonly SheetRow[]): number {
+  const counts = rows.map(({ cells }) => filledCells(cells)).sort((a, b) => a - b);
+  return counts[Math.floor(counts.length / 2)] ?? 0;
 }
 
-async function* dataRows(
-  source: OpenSource,
-  tell: (warnings: readonly string[]) => void,
-): AsyncGenerator<readonly SheetRow[]> {
-  const { headings } = source.meta;
-  const watch = new Watch(headings);
-  let held: readonly SheetRow[] = [];
-  let whole = true;
-  for await (const batch of source.rows()) {
-    const data = watch.sift(batch);
-    if (held.length + data.length <= MOST_HELD) {
-      held = held.length === 0 ? data : [...held, ...data];
-      continue;
-    }
-    // A short last batch would leave too few rows to tell a footer from.
-    const back = data.length >= CONTEXT ? held.length : held.length - CONTEXT;
-    const done = watch.withoutTotals(held.slice(0, back));
-    if (done.length > 0) yield done;
-    whole = false;
-    held = back === held.length ? data : [...held.slice(back), ...data];
-  }
-  const rows = held;
-  const footer = await findFooter({ rows, headings, whole, all: whole ? () => [rows] : () => source.rows() });
-  const above = footer.out.size === 0 ? rows : rows.filter(({ row }) => !footer.out.has(row));
-  const kept = watch.withoutTotals(above);
-  tell([...watch.warnings(), ...footer.warnings]);
-  if (kept.length > 0) yield kept;
+const isNumber = (cell: Cell) => lookOf(cell) === 'value' || lookOf(cell) === 'year';
+
+/** The first filled cell of a row; undefined where it is no text. */
+function labelOf(cells: readonly Cell[]): string | undefined {
+  const first = cells.find((cell) => !isBlank(cell));
+  return typeof first === 'string' ? first.trim() : undefined;
 }
 
-/** Looks at every row on its way: a few comparisons each. */
-class Watch {
-  readonly #folded: readonly string[];
-  readonly #lead: number;
-  readonly #repeats = new Tally();
-  readonly #totals = new Tally();
-  readonly #doubtful = new Tally();
-  readonly #tables = new Tally();
-  #typical: number | undefined;
-  #sample: readonly SheetRow[] = [];
-  #habits: { readonly above: number; readonly columns: readonly ColumnHabit[] } | undefined;
-  #last: number | undefined;
-  /** Rows that were looked at for totals before. */
-  #before: readonly SheetRow[] = [];
-
-  constructor(headings: readonly string[]) {
-    this.#folded = headings.map(foldedText);
-    this.#lead = this.#folded.findIndex((text) => text !== '');
-  }
-
-  /** The rows without repeated headings; the same array where there are none. */
-  sift(batch: readonly SheetRow[]): readonly SheetRow[] {
-    if (this.#typical === undefined) this.#learn(batch);
-    return without(batch, (one) => {
-      const { row, cells } = one;
-      const again = this.#isHeading(cells);
-      if (again) this.#repeats.add(row);
-      else if (this.#last !== undefined && row - this.#last > 1 && this.#mayBeHeading(one)) this.#tables.add(row);
-      this.#last = row;
-      return again;
-    });
-  }
-
-  /** The rows without subtotals; the same array where there are none. */
-  withoutTotals(rows: readonly SheetRow[]): readonly SheetRow[] {
-    const typical = this.#typical ?? 0;
-    if (typical < 4) return rows;
-    const data = without(rows, (one) => {
-      const { row, cells } = one;
-      const label = labelOf(cells)?.trim();
-      if (label === undefined || label.length > 80) return false;
-      const ofGroup = mayBeGroupTotal(label) && isGroupTotal(label, this.#groupAbove(one, rows));
-      if (!ofGroup && (label.length > 40 || !isTotalLabel(label))) return false;
-      if (filledCells(cells) * 2 > typical || !isTotalsRow(cells, ofGroup ? label : undefined)) return false;
-      // A record may be named `Total`; none is named `Subtotal`, nor `Rome Total` right below the rows of Rome.
-      const certain = ofGroup || isSubtotalLabel(label);
-      (certain ? this.#totals : this.#doubtful).add(row);
-      return certain;
-    });
-    this.#before = rows;
-    return data;
-  }
-
-  /** The text above the first filled cell of a row: rows of one group repeat it, or leave it blank. */
-  #groupAbove(row: SheetRow, rows: readonly SheetRow[]): string {
-    const column = row.cells.findIndex((cell) => !isBlank(cell));
-    const above = [...this.#before, ...rows.slice(0, rows.indexOf(row))];
-    return shownText(above.findLast(({ cells }) => !isBlank(cells[column]))?.cells[column]).trim();
-  }
-
-  #learn(batch: readonly SheetRow[]): void {
-    const sample = batch.slice(0, FIRST_ROWS);
-    const counts = sample.map(({ cells }) => filledCells(cells)).sort((a, b) => a - b);
-    this.#typical = counts[Math.floor(counts.length / 2)] ?? 0;
-    this.#sample = sample;
-  }
-
-  #isHeading(cells: readonly Cell[]): boolean {
-    const lead = cells[this.#lead];
-    const heading = this.#folded[this.#lead];
-    if (typeof lead !== 'string' || heading === undefined || lead.length < heading.length) return false;
-    if (lead !== heading && (!mayFoldTo(lead, heading) || foldedText(lead) !== heading)) return false;
-    let same = 0;
-    for (const [index, text] of this.#folded.entries()) {
-      if (foldedText(cells[index]) !== text) return false;
-      if (text !== '') same++;
-    }
-    return same >= 2;
-  }
-
-  /**
-   * After a blank row: words alone, of which none looks like the rows above and more than one differs from them, as where
-   * those hold numbers or dates; another number of cells differs, too.
-   */
-  #mayBeHeading({ row, cells, faults }: SheetRow): boolean {
-    const filled = cells.filter((cell) => !isBlank(cell));
-    if (filled.length < 2 || filled.some((cell) => /\d/.test(shownText(cell)))) return false;
-    const { unlike, alike } = contrastOf(cells.slice(0, this.#folded.length), this.#habitsAbove(row));
-    const isRagged = faults?.some(({ code }) => code === 'ragged_row') === true;
-    return alike === 0 && unlike + (isRagged ? 1 : 0) >= 1.5;
-  }
-
-  /** What the columns hold above a row, as far as the sample goes: the rows below may be those of another table. */
-  #habitsAbove(row: number): readonly ColumnHabit[] {
-    const above = this.#sample.filter((one) => one.row < row);
-    if (above.length < FEWEST_ABOVE) return [];
-    if (this.#habits?.above !== above.length)
-      this.#habits = { above: above.length, columns: this.#folded.map((_, index) => columnHabit(above, index)) };
-    return this.#habits.columns;
-  }
-
-  warnings(): string[] {
-    const { count: totals } = this.#totals;
-    const { count: repeats } = this.#repeats;
-    const found: string[] = [];
-    if (repeats > 0) {
-      found.push(
-        `${this.#repeats.text} ${repeats === 1 ? 'was' : 'were'} left out: the heading stands there again. ` +
-          'If it is data, state `source: { footer: keep }` in the job.',
-      );
-    }
-    if (totals > 0) {
-      found.push(
-        `${this.#totals.text} ${totals === 1 ? 'was' : 'were'} left out: ${totals === 1 ? 'it is' : 'they are'} labelled as ` +
-          `${totals === 1 ? 'a total' : 'totals'} and ${totals === 1 ? 'holds' : 'hold'} numbers only. ` +
-          'If that is data, state `source: { footer: keep }` in the job.',
-      );
-    }
-    if (this.#doubtful.count > 0) {
-      const one = this.#doubtful.count === 1;
-      found.push(
-        `${this.#doubtful.text} ${one ? 'is' : 'are'} labelled as ${one ? 'a total' : 'totals'} and ${one ? 'is' : 'are'} read as data, because a ` +
-          `record may have such a name. Delete ${one ? 'it if it is' : 'them if they are'} none.`,
-      );
-    }
-    if (this.#tables.count > 0) {
-      const one = this.#tables.count === 1;
-      found.push(
-        `${this.#tables.text}, below a blank row, ${one ? 'looks' : 'look'} like the heading of another table. ` +
-          `${one ? 'It is' : 'They are'} read as data, as the rows below; put each table into a file or sheet of its own.`,
-      );
-    }
-    return found;
-  }
+/** A label of totals and numbers, nothing else. It may stand before each of several amounts, and a dash for none. */
+function isTotals(cells: readonly Cell[], label: string): boolean {
+  const texts = cells.filter((cell) => lookOf(cell) === 'text').map((cell) => shownText(cell).trim());
+  return cells.some(isNumber) && texts.every((text) => text === label || /^[-–—]+$/.test(text) || TOTAL.test(text));
 }
 
-/** Whether a text may be the folded one, by the plain characters it begins with: a look that nearly every row ends at. */
-export function mayFoldTo(text: string, folded: string): boolean {
-  for (let i = 0; i + 1 < text.length; i++) {
-    const code = text.charCodeAt(i);
-    const next = text.charCodeAt(i + 1);
-    // A blank may be one of several, and a mark may join the character before it.
-    if (code <= 0x20 || code >= 0x7f || next >= 0x7f) return true;
-    const lower = code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
-    if (lower !== folded.charCodeAt(i)) return false;
-  }
-  return true;
+/** Also a sentence: some words of which not all begin with a capital, as in `Figures are not audited.` */
+function mayBeNote(text: string): boolean {
+  const ends = /[.!]$/.test(text) && !FIRM.test(text) && text.split(/\s+/).length >= 3 && /\s\p{Ll}/u.test(text);
+  return MAYBE_NOTE.test(text) || text.length > 60 || ends;
 }
 
-function without(rows: readonly SheetRow[], drop: (row: SheetRow) => boolean): readonly SheetRow[] {
-  let kept: SheetRow[] | undefined;
-  for (let at = 0; at < rows.length; at++) {
-    const row = rows[at]!;
-    if (!drop(row)) kept?.push(row);
-    else kept ??= rows.slice(0, at);
-  }
-  return kept ?? rows;
+/** How many cells of a row are the sum of the amounts above them, to half of the last digit shown. */
+function sums(total: SheetRow, rows: readonly SheetRow[]): number {
+  const parts = rows.filter(({ row, cells }) => row < total.row && !TOTAL.test(labelOf(cells) ?? ''));
+  return total.cells.filter((cell, index) => {
+    const [stated, amounts] = [amountOf(cell), parts.flatMap(({ cells }) => amountOf(cells[index]) ?? [])];
+    const digits = /[.,](\d{1,2})\D*$/.exec(shownText(cell))?.[1]?.length ?? 0;
+    const off = Math.abs(amounts.reduce((a, b) => a + b, 0) - (stated ?? 0));
+    return stated && amounts.length >= 2 && off <= 0.5 / 10 ** digits + 1e-6;
+  }).length;
 }
 
-/** Numbers of rows, counted without end and named up to a limit. */
-class Tally {
-  readonly #rows: number[] = [];
-  count = 0;
-
-  add(row: number): void {
-    this.count++;
-    if (this.#rows.length < NAMED) this.#rows.push(row);
-  }
-
-  get text(): string {
-    const more = this.count - this.#rows.length;
-    return more > 0 ? `${spans(this.#rows)} and ${more} more rows` : spans(this.#rows);
-  }
+/** What the digits of a cell come to, for a sum that is only compared. */
+function amountOf(cell: Cell | undefined): number | undefined {
+  const text = (typeof cell === 'object' && cell.t === 'n' ? cell.value : shownText(cell)).replace(
+    /[\s'’\p{Sc}]|\b[A-Z]{3}\b/gu,
+    '',
+  );
+  if (!/^\(?[-+−]?[\d.,]*\d[.,]?-?\)?$/.test(text)) return undefined;
+  const digits = text.replace(/[^\d.,]/g, '');
+  const mark = Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
+  // Three digits behind the only kind of mark are thousands.
+  const whole = mark < 0 || (digits.length - mark === 4 && !(digits.includes('.') && digits.includes(',')));
+  const at = whole && typeof cell === 'string' ? digits.length : mark < 0 ? digits.length : mark;
+  const value = Number(`${digits.slice(0, at).replace(/\D/g, '')}.${digits.slice(at + 1)}`);
+  return /[-−(]/.test(text) ? -value : value;
 }
