@@ -5,9 +5,8 @@
  * character after blanks, no-break spaces, zero-width characters and quotation marks is one of `= + - @` (also in their
  * full-width forms), `|` or `%`, or when the cell begins with a tab or carriage return.
  *
- * A sign before a plain number, a telephone number or a date is no formula. They are told apart by what stands after
- * the sign: nothing but digits and the punctuation of numbers, telephone numbers and dates (`. , ( ) / : -`, blanks,
- * a final `%`, an exponent). Without letters, further operators or cell references nothing can be called or read.
+ * A sign before a plain number is no formula, nor is a sign alone. Everything else behind a sign is worked out: of the
+ * telephone number `+49-89-1` -41 would be left, and of the fraction `+1/2` a half.
  *
  * A file may be opened with another delimiter than its own, or with a program that takes a line break for the end of a
  * row: what follows a line break or a delimiter inside a cell is then a cell of its own. Where that would run, two
@@ -27,8 +26,16 @@ const CONTROL_START = new RegExp(`^[${LEAD}]*[\\t\\r]`, 'u');
 
 const TRIGGER = new Set(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%', '﹢', '﹣', '﹦', '﹫', '−']);
 
-/** `-12.50`, `+44 20 7946 0000`, `-1.5E+10`, `+49 (0)30 / 123-45`, `-2024-01-31`, `- 5 %`, a lone sign. */
-const HARMLESS = /^[+\-−](?:[\d\s.,()/:-]*\d(?:[eE][+-]?\d+)?[)\s]*(?:%\s*)?|\s*)$/u;
+/**
+ * `-12.50`, `-.5`, `+1,234.50`, `-1.234,50`, `-1.5E+10`, `- 5 %`, a lone sign. Behind a plus, groups that anything but commas
+ * separates are those of a telephone number.
+ */
+const HARMLESS = new RegExp(
+  '^(?:[+\\-−]\\s*(?:\\d+(?:[.,]\\d*)?|[.,]\\d+|\\d{1,3}(?:,\\d{3})+(?:\\.\\d+)?)' +
+    "|[\\-−]\\s*\\d{1,3}(?:(?:\\.\\d{3})+(?:,\\d+)?|(?:['’\\s]\\d{3})+(?:[.,]\\d+)?))" +
+    '(?:[eE][+-]?\\d+)?(?:\\s*%)?\\s*$|^[+\\-−]\\s*$',
+  'u',
+);
 
 /** Anything that can matter is one of these; most cells are settled by one native search. */
 const CANDIDATE = /[=+\-@|%\t\r＝＋－＠﹢﹣﹦﹫−]/u;
