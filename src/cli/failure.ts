@@ -1,6 +1,7 @@
 import { EXIT, RunError } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
-import { type Cli, printable, printJson } from './io.js';
+import { visible } from '../model/visible.js';
+import { type Cli, printJson } from './io.js';
 import { redactor } from './redact.js';
 
 /** What a person is told, in the order of the lines. */
@@ -20,7 +21,7 @@ export function presentFailure(error: unknown, cli: Cli, options: { json: boolea
   const { code, status, message, details } = explain(error);
   const lines = [`error: ${message}`, ...details.map((detail) => `  ${detail}`)];
   if (cli.debug && !(error instanceof RunError)) lines.push(error instanceof Error ? (error.stack ?? '') : '');
-  cli.io.stderr.write(`${printable(clean(lines.join('\n')))}\n`);
+  cli.io.stderr.write(`${visible(clean(lines.join('\n')))}\n`);
   if (options.json) {
     const run = cli.run === undefined ? {} : { run: cli.run };
     printJson(cli.io, failureObject({ status, error: clean(message), details: details.map(clean), code, ...run }));

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { visible, visibleJson } from '../model/visible.js';
 
 /** A stream of messages; `isTTY` where a person watches it. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -37,33 +38,15 @@ export interface Cli {
 
 /** A result for stdout, with control characters made visible and the line ended. */
 export function print(io: Io, text: string): void {
-  io.stdout.write(`${printable(text)}\n`);
+  io.stdout.write(`${visible(text)}\n`);
 }
 
 /** A message for stderr, with control characters made visible and the line ended. */
 export function tell(io: Io, text: string): void {
-  io.stderr.write(`${printable(text)}\n`);
+  io.stderr.write(`${visible(text)}\n`);
 }
 
 /** Exactly one JSON object on stdout. */
 export function printJson(io: Io, value: unknown): void {
-  io.stdout.write(`${JSON.stringify(value)}\n`);
+  io.stdout.write(`${visibleJson(JSON.stringify(value))}\n`);
 }
-
-/**
- * Text that came from a file or from the service must not steer the terminal: every control character but tab and
- * line feed is replaced by its visible picture, and so is what turns the direction of the text round.
- */
-export function printable(text: string): string {
-  return text.replace(CONTROLS, (char) => {
-    const code = char.charCodeAt(0);
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd';
-  });
-}
-
-const range = (from: number, to: number) => `${String.fromCharCode(from)}-${String.fromCharCode(to)}`;
-/** Built from code points, so that the source itself holds none of them: C0 without tab and line feed, DEL, C1. */
-const CONTROLS = new RegExp(
-  `[${range(0x00, 0x08)}${range(0x0b, 0x1f)}${range(0x7f, 0x9f)}\\u061c\\u2028-\\u202e\\u2066-\\u2069]`,
-  'g',
-);

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../model/error.js';
+import { visible } from '../model/visible.js';
 import { checkCommand } from './commands/check.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -84,8 +85,8 @@ function buildProgram(cli: Cli): Command {
       .exitOverride()
       .showHelpAfterError(`Run \`${fullName(command)} --help\` for what it takes.`)
       .configureOutput({
-        writeOut: (text) => io.stdout.write(text),
-        writeErr: (text) => io.stderr.write(text),
+        writeOut: (text) => io.stdout.write(visible(text)),
+        writeErr: (text) => io.stderr.write(visible(text)),
         getOutHelpWidth: () => helpWidth(io.stdout.columns),
         getErrHelpWidth: () => helpWidth(io.stderr.columns),
       });

@@ -1,6 +1,7 @@
 import type { MultiBar, SingleBar } from 'cli-progress';
+import { visible } from '../model/visible.js';
 import type { Progress, RunListener } from '../runs/progress.js';
-import { type Io, printable } from './io.js';
+import type { Io } from './io.js';
 import { pace, progressLine } from './progress-line.js';
 
 /** stderr while a run works: one moving line at the bottom of a terminal, text above it; only the text in a pipe. */
@@ -44,7 +45,7 @@ export async function openScreen(io: Io): Promise<Screen> {
       gracefulExit: false,
       // A line printed above the bar takes the bar's place: the bar is drawn again even if it is the same.
       forceRedraw: true,
-      format: () => (latest ? printable(progressLine(latest, speed, (stderr.columns ?? 80) - 1)) : ''),
+      format: () => (latest ? visible(progressLine(latest, speed, (stderr.columns ?? 80) - 1)) : ''),
     });
     bar = bars.create(1, 0);
   };

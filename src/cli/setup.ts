@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
+import { visible } from '../model/visible.js';
 import type { Notice, RunListener } from '../runs/progress.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
-import { type Cli, printable } from './io.js';
+import type { Cli } from './io.js';
 import { openScreen } from './screen.js';
 
 /** Flags that stand in for settings; every command takes those it has a use for. None has a default of its own. */
@@ -75,7 +76,7 @@ export async function openTelling(cli: Cli, settings: Settings): Promise<Telling
   const log = await openLog({ level: settings.logLevel, terminal, screen, secrets: cli.secrets });
   let run: string | undefined;
   const notice = ({ level, text }: Notice) => {
-    if (terminal) screen.write(printable(level === 'warn' ? `warning: ${text}\n` : `${text}\n`));
+    if (terminal) screen.write(visible(level === 'warn' ? `warning: ${text}\n` : `${text}\n`));
     else log[level](text);
   };
   for (const text of settings.warnings) notice({ level: 'warn', text });

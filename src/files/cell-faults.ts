@@ -14,7 +14,7 @@ export function cellFault(code: CellCode, index: number, limit: number): RowFaul
         code,
         index,
         message:
-          `${cell} holds bytes that are not text in the encoding of the file. ` +
+          `${cell} holds bytes that are not text in the encoding of the file, or U+FFFD, the mark for such. ` +
           'Type the value again, or state the right source.encoding in the job.',
       };
     case 'cell_too_long':
@@ -37,9 +37,20 @@ export function textFault(text: string, index: number, limit: number): RowFault 
   return undefined;
 }
 
-/** Text without characters that stand for undecodable ones, so that none gets into a value. */
-export function withoutReplacement(text: string, limit: number): string {
-  return text.slice(0, limit).replace(/[\ufffd\p{Surrogate}]/gu, '\\uFFFD');
+/** The text of a cell at fault as far as it is kept, with the replacement character for halves of surrogate pairs. */
+export function keptText(text: string, limit: number): string {
+  return text.slice(0, limit).replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/** What `visibleBytes` spells out. */
+const SPELLED = /(?<!\ufffd)\\(?:x[0-9A-F]{2}|u[0-9A-F]{4})/g;
+
+/**
+ * Bytes that were spelled out are marked by the replacement character, which no value may hold: read again, the text is
+ * refused until somebody has typed the value.
+ */
+export function markSpelled(text: string): string {
+  return text.replace(SPELLED, '\ufffd$&');
 }
 
 const STRAY =

@@ -2,7 +2,7 @@ import { RunError } from '../model/error.js';
 import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { fileBytes } from './bytes.js';
-import { LINE_FAULT, LINE_KEY, textFault, withoutReplacement } from './cell-faults.js';
+import { keptText, LINE_FAULT, LINE_KEY, textFault } from './cell-faults.js';
 import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
 import { type SourceLimits, sizeText } from './limits.js';
@@ -171,7 +171,7 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
       filled.add(index);
       const found = typeof cell === 'string' ? textFault(cell, index, limits.cellCharacters) : undefined;
       if (found) faults.push(found);
-      cells[index] = found && typeof cell === 'string' ? withoutReplacement(cell, limits.cellCharacters) : cell;
+      cells[index] = found && typeof cell === 'string' ? keptText(cell, limits.cellCharacters) : cell;
     }
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;

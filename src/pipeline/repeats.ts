@@ -140,11 +140,11 @@ function textsOf(field: string, { read, base }: Held): string[] {
   return texts;
 }
 
-/** As cells are read: without outer blanks; characters that stand for undecodable ones are quoted as `\uFFFD`. */
+/** As cells are read: without outer blanks; half of a surrogate pair becomes U+FFFD. */
 function sameText(a: string, b: string): boolean {
   return readable(a) === readable(b);
 }
 
 function readable(text: string): string {
-  return trimText(text).replace(/[\ufffd\p{Surrogate}]/gu, '\\uFFFD');
+  return trimText(text).replace(/\p{Surrogate}/gu, '\ufffd');
 }

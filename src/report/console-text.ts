@@ -1,3 +1,5 @@
+import { visible } from '../model/visible.js';
+
 /** Warnings that a terminal shows; all of them are in summary.json. */
 export const MAX_WARNINGS = 5;
 
@@ -13,6 +15,6 @@ export function quoted(text: string): string {
 
 /** On one line, without anything a terminal would obey. */
 export function clean(text: string, most = MOST_TOLD): string {
-  const plain = text.replace(/\s+/gu, ' ').replace(/[\p{Cc}\p{Cf}]/gu, '');
+  const plain = visible(text.replace(/\s+/gu, ' ')).replace(/\p{Cf}/gu, '');
   return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
 }

@@ -5,6 +5,7 @@ import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { GOOD_OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
+import { visibleJson } from '../model/visible.js';
 import { reached } from '../trace/milestones.js';
 import { type BeforeLog, writeBefore } from './before.js';
 import { type AddLines, writeTable } from './csv-table.js';
@@ -48,6 +49,7 @@ export interface ReportInput {
   readonly source?: OpenSource;
   readonly columnsOf?: ColumnsOf;
   /** The job states `source.header_row` as a number: the rejected file has its heading in that row, too. */
+  readonly keepEncoding?: boolean;
   readonly keepHeaderRow?: boolean;
   /** The job states `source.sheet` as this number: the rejected workbook has its sheet there, too. */
   readonly sheetNumber?: number;
@@ -150,7 +152,9 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     }
     await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples, found)));
     await removeStale(dir, reports, input.before);
-    await writeSafely(join(dir, 'summary.json'), (write) => write(`${JSON.stringify(summary, null, 2)}\n`));
+    await writeSafely(join(dir, 'summary.json'), (write) =>
+      write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
+    );
     reached('reports-written');
     return summary;
   } finally {
@@ -170,9 +174,10 @@ function beforeLogs(
   return logs;
 }
 
-function rejectedOptions({ columnsOf, keepHeaderRow, sheetNumber }: ReportInput) {
+function rejectedOptions({ columnsOf, keepEncoding, keepHeaderRow, sheetNumber }: ReportInput) {
   return {
     ...(columnsOf && { columnsOf }),
+    ...(keepEncoding !== undefined && { keepEncoding }),
     ...(keepHeaderRow !== undefined && { keepHeaderRow }),
     ...(sheetNumber !== undefined && { sheetNumber }),
   };

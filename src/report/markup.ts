@@ -1,3 +1,5 @@
+import { picture } from '../model/visible.js';
+
 /** HTML that is safe to place in a page. Only `html` makes it, so text cannot get into a page unescaped. */
 export class Markup {
   constructor(readonly text: string) {}
@@ -39,9 +41,5 @@ function escapeText(text: string): string {
 
 /** Control characters are shown, not executed: a terminal code or NUL becomes its printed symbol. */
 function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, (char) => {
-    if (char === '\n' || char === '\t') return char;
-    const code = char.charCodeAt(0);
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd';
-  });
+  return text.replace(/[^\P{Cc}\t\n]/gu, picture);
 }

@@ -1,4 +1,4 @@
-import { CHECK_CELL, LINE_KEY } from '../files/cell-faults.js';
+import { CHECK_CELL, LINE_KEY, markSpelled } from '../files/cell-faults.js';
 import { csvEncoder } from '../files/csv/write.js';
 import { encodable, encodeText } from '../files/encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from '../files/json-line.js';
@@ -23,6 +23,8 @@ export type ColumnsOf = (field: string) => readonly number[];
 export interface RejectedOptions {
   readonly meta: SourceMeta;
   readonly columnsOf?: ColumnsOf;
+  /** The job names the encoding: the same bytes are read in the same way again. */
+  readonly keepEncoding?: boolean;
   /** The job names the heading row by number, so the heading must stand in that row again. */
   readonly keepHeaderRow?: boolean;
   /** The job names the sheet by this number, so it must stand there again. */
@@ -45,11 +47,12 @@ export function rejectedName(format: SourceFormat): string {
  * the row stays ragged, so importing it unedited is refused again instead of dropping them. To correct it, move the
  * values where they belong and clear the surplus cells. A row with fewer cells gets blank ones, and behind `_message` a
  * cell that asks to be deleted once the row is right: until then it is ragged, too. So does a row whose quotation marks
- * or bytes could not be read with certainty. Of NDJSON each line keeps its members as they stand; a line that was refused
+ * could not be read with certainty. Bytes that are no text are spelled out behind U+FFFD, which is refused again. Of NDJSON each line keeps its members as they stand; a line that was refused
  * for its form carries `_line`, which is its text where it is no object, until somebody deletes it.
  *
  * CSV keeps delimiter (and the line that names it), line end, encoding and byte order mark. Characters of a message that the encoding lacks are
- * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
+ * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark. Bytes without a
+ * meaning stand there as they did where the job names the encoding; a detected one they could make another.
  * In a workbook the cells at fault are filled and carry the message as a note, and a formula without a stored result is
  * an error there, because it would be worked out from other rows. `rows` may be called more than once.
  * Returns a warning for the summary where the file could not keep the input's form.
@@ -80,8 +83,11 @@ function keptColumns(headings: readonly string[]): number[] {
 /** A row's cells in output order, with the four columns of ours. */
 function arrange({ row, outcome }: RejectedRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
   const surplus = surplusOf(row, width);
-  const whole = (at: number): Cell =>
-    row.faults?.find(({ index, text }) => index === at && text)?.text ?? row.cells[at] ?? '';
+  const whole = (at: number): Cell => {
+    const text = row.faults?.find((one) => one.index === at && one.text)?.text ?? row.cells[at] ?? '';
+    const spelled = row.faults?.some(({ code, index }) => index === at && code === 'invalid_encoding');
+    return spelled && typeof text === 'string' ? markSpelled(text) : text;
+  };
   return [
     ...kept.map(whole),
     ...ours,
@@ -93,8 +99,8 @@ function surplusOf(row: SheetRow, width: number): readonly Cell[] {
   return row.cells.slice(width).filter((cell) => cell !== CHECK_CELL);
 }
 
-/** Faults that are gone once the row is written: cells are filled up, quotation marks set right, bytes spelled out. */
-const GONE: ReadonlySet<string> = new Set<RowFault['code']>(['ragged_row', 'stray_quote', 'invalid_encoding']);
+/** Faults that are gone once the row is written: cells are filled up, quotation marks set right. */
+const GONE: ReadonlySet<string> = new Set<RowFault['code']>(['ragged_row', 'stray_quote']);
 
 /** Whether the row, as it is written, would be taken for right. A fault in a column that is not imported is no reason. */
 function looksMended({ row, outcome: { issues } }: RejectedRow): boolean {
@@ -130,7 +136,7 @@ async function writeCsv(
 async function writeCsvIn(
   path: string,
   rows: AsyncIterable<readonly RejectedRow[]>,
-  { meta, keepHeaderRow }: RejectedOptions,
+  { meta, keepEncoding, keepHeaderRow }: RejectedOptions,
   encoding: string,
   bom: boolean,
 ): Promise<void> {
@@ -139,7 +145,7 @@ async function writeCsvIn(
   const kept = keptColumns(meta.headings);
   const encode = csvEncoder({ encoding, delimiter: meta.delimiter, newline });
   const bytes = (lines: readonly (readonly string[])[]): Buffer => {
-    if (!unicode && !encodable(lines.flat().join('\n'), encoding)) throw new NotEncodable();
+    if (!unicode && !encodable(lines.flat().join('\n'), encoding, keepEncoding)) throw new NotEncodable();
     return encode(lines);
   };
   await writeSafely(path, async (write) => {

@@ -1,5 +1,6 @@
 import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
+import { visible } from '../model/visible.js';
 import type { DiffText } from './journal.js';
 import { outcomeWords } from './outcome-words.js';
 import type { RunKind } from './summary.js';
@@ -59,7 +60,7 @@ export function planLines(outcome: Outcome, diff: readonly DiffText[]): string[]
 export function rejectedLine(outcome: Outcome): string[] {
   const faults = faultsOf(outcome);
   const message = faults.map(sentence).join(LIST);
-  return [String(outcome.ref.row), outcome.kind, codes(faults), message || outcomeSentence(outcome)];
+  return [String(outcome.ref.row), outcome.kind, codes(faults), visible(message || outcomeSentence(outcome))];
 }
 
 /** The message with the column before it, unless it names the column itself. */

@@ -74,6 +74,7 @@ export async function conclude(
       journal: run.folder.journal,
       before: run.folder.before,
       source,
+      keepEncoding: run.job.source.encoding.toLowerCase() !== 'auto',
       keepHeaderRow: typeof run.job.source.header_row === 'number',
       ...sheetNumber(run),
       ...(status === undefined

@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable } from '../../src/cli/io.js';
 import { openLog } from '../../src/cli/log.js';
 import { duration, pace, progressLine } from '../../src/cli/progress-line.js';
 import { redactor } from '../../src/cli/redact.js';
 import { openScreen } from '../../src/cli/screen.js';
 import { noOutcomes } from '../../src/model/outcome.js';
+import { visible } from '../../src/model/visible.js';
 import type { Progress } from '../../src/runs/progress.js';
 import { capture } from './fake-io.js';
 
@@ -181,10 +181,10 @@ describe('the progress line', () => {
 });
 
 it('printable text holds no control character but tab and line feed (91)', () => {
-  expect(printable(`a\tb\nc${ESC}[31m\r\u0000\u009b`)).toBe('a\tb\nc␛[31m␍␀\ufffd');
+  expect(visible(`a\tb\nc${ESC}[31m\r\u0000\u009b`)).toBe('a\tb\nc␛[31m␍␀\ufffd');
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      return [...printable(text)].every((char) => {
+      return [...visible(text)].every((char) => {
         const code = char.codePointAt(0)!;
         return code === 9 || code === 10 || (code >= 32 && (code < 127 || code > 159));
       });

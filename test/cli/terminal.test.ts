@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { printable } from '../../src/cli/io.js';
 import { openLog } from '../../src/cli/log.js';
 import { redactor } from '../../src/cli/redact.js';
 import { openScreen } from '../../src/cli/screen.js';
+import { visible } from '../../src/model/visible.js';
 
 /** What a terminal obeys: colours, titles, links (OSC 8), one-byte C1 forms, backspaces, and turned direction. */
 const STEERING = [
@@ -25,8 +25,8 @@ const STEERING = [
 const OBEYED = /[^\P{Cc}\t\n]|[\u061c\u2028-\u202e\u2066-\u2069]/u;
 
 it.each(STEERING)('%j is a picture in what is printed (91)', (text) => {
-  expect(printable(`x\t${text}\ny`)).not.toMatch(OBEYED);
-  expect(printable(`x\t${text}\ny`)).toMatch(/^x\t.*\ny$/s);
+  expect(visible(`x\t${text}\ny`)).not.toMatch(OBEYED);
+  expect(visible(`x\t${text}\ny`)).toMatch(/^x\t.*\ny$/s);
 });
 
 it.each([false, true])('no log line steers a terminal, as JSON or for people (terminal: %s) (91)', async (terminal) => {

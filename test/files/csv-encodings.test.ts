@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { encodable, writeCsv } from '../../src/files/csv/write.js';
+import { encodeText } from '../../src/files/encoding/encoding.js';
 import { openSource } from '../../src/files/open.js';
 import { read, refusal, scratch } from './fixtures.js';
 
@@ -101,7 +102,38 @@ describe('an encoding is detected', () => {
     const { meta, rows } = await read(await csv(Buffer.from('a,b\nx\x81\x8d,1\ny\x90,2\n', 'latin1')));
     expect(meta.encoding).toBe('windows-1252');
     expect(meta.evidence.join(' ')).toContain('no language was recognised');
+    expect(meta.warnings.join(' ')).toContain('windows-1252 is a guess: no language was recognised');
     expect(rows.map(codesOf)).toEqual([['invalid_encoding'], ['invalid_encoding']]);
+  });
+
+  test.each([
+    // In the encoding it is meant in: Müller in Mac Roman, a price in ISO-8859-15.
+    ['M\x9fller', 'windows-1250', 'Mźller'],
+    ['5 \xa4', 'cp866', '5 д'],
+    ['A\xffB', 'windows-1252', 'AÿB'],
+  ])('%j alone tells little: read as %s, with a warning that shows it (103)', async (text, encoding, shown) => {
+    const { meta } = await read(await csv(Buffer.from(`a,b\n1,${text}\n`, 'latin1')));
+    expect(meta.encoding).toBe(encoding);
+    expect(meta.warnings[0]).toMatch(`The encoding ${encoding} is a guess: `);
+    expect(meta.warnings[0]).toContain(`"${shown}"; state source.encoding`);
+  });
+
+  test('the same word in the most common encoding is no guess', async () => {
+    const { meta } = await read(await csv(Buffer.from('a,b\n1,M\xfcller\n', 'latin1')));
+    expect([meta.encoding, meta.warnings]).toEqual(['windows-1252', []]);
+  });
+
+  test.each([
+    ['an overlong form', [0xc0, 0xaf], '\\xC0\\xAF'],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80], '\\xED\\xA0\\x80'],
+    ['a character beyond the last', [0xf5, 0x80, 0x80, 0x80], '\\xF5\\x80\\x80\\x80'],
+  ])('ASCII with %s is UTF-8 with a fault, never signs of another encoding (103)', async (_, bytes, shown) => {
+    const content = Buffer.concat([Buffer.from('a,b\n1,ok\n2,x'), Buffer.from(bytes), Buffer.from('y\n')]);
+    const { meta, rows } = await read(await csv(content));
+    expect(meta.encoding).toBe('utf-8');
+    expect(meta.warnings[0]).toContain('1 place is written as UTF-8 forbids it');
+    expect(rows.map(codesOf)).toEqual([[], ['invalid_encoding']]);
+    expect(rows[1]!.cells[1]).toBe(`x${shown}y`);
   });
 });
 
@@ -217,6 +249,25 @@ describe('byte order marks', () => {
       expect(rows.flatMap(({ cells }) => cells).join()).not.toContain('\ufeff');
       expect(meta.warnings.join(' ')).toContain('byte order mark stands in front of row 3');
     }
+  });
+});
+
+describe('Macintosh encodings are what they are since 1998', () => {
+  test.each([
+    ['macintosh', [0xdb, 0xbd, 0xf0], '€Ω\uf8ff'],
+    ['Mac Roman', [0xdb, 0xa4, 0x9f], '€§ü'],
+    ['maciceland', [0xdb, 0xbd], '€Ω'],
+    ['maccroatian', [0xdb, 0xbd, 0xd8], '€Ω\uf8ff'],
+    ['macromania', [0xaf, 0xbf, 0xdb, 0xde, 0xdf], 'Șș€Țț'],
+    ['macturkish', [0xbd, 0xdf], 'Ωş'],
+    ['maccyrillic', [0xa2, 0xb6, 0xff], 'Ґґ€'],
+    ['macukraine', [0xff], '€'],
+    ['macgreek', [0x9c, 0xaf], '€·'],
+  ])('%s %j is %j, in and out (103)', async (encoding, bytes, text) => {
+    const content = Buffer.concat([Buffer.from('a,b\n1,'), Buffer.from(bytes), Buffer.from('\n')]);
+    const { rows } = await read(await csv(content), { encoding });
+    expect(cellsOf(rows)).toEqual([['1', text]]);
+    expect([...encodeText(text, encoding)]).toEqual(bytes);
   });
 });
 

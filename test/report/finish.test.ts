@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
 import { fault, warning } from '../../src/model/issue.js';
 import type { Outcome } from '../../src/model/outcome.js';
+import { visibleLines } from '../../src/model/visible.js';
 import { openAppendLog } from '../../src/report/append-log.js';
 import { type ReportInput, type SummaryHead, writeReports } from '../../src/report/finish.js';
 import { type Entry, openJournal } from '../../src/report/journal.js';
@@ -143,10 +144,22 @@ describe('writeReports', () => {
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   });
 
-  test('any text survives the CSV reports, and none of it can run as a formula', async () => {
+  test('any text survives the CSV reports, and none of it can run as a formula or steer a terminal (77, 91)', async () => {
     const hostile = fc.oneof(
       fc.string({ unit: 'grapheme' }),
-      fc.constantFrom('=1+1', ' @SUM(A1)', '"q"', 'a\r\nb', '\n', ',', "'=x", '\t=1', '-2', '+44 20 7946'),
+      fc.constantFrom(
+        '=1+1',
+        ' @SUM(A1)',
+        '"q"',
+        'a\r\nb',
+        '\n',
+        ',',
+        "'=x",
+        '\t=1',
+        '-2',
+        '+44 20 7946',
+        'a\u001b[2J\u009b\rb',
+      ),
     );
     await fc.assert(
       fc.asyncProperty(hostile, hostile, async (key, message) => {
@@ -161,7 +174,13 @@ describe('writeReports', () => {
         expect(raw[0]).toBe('2');
         const source = await openSource(join(out, 'faults.csv'));
         for await (const [row] of source.rows()) {
-          expect(row?.cells.slice(1, 6)).toEqual([key, '', message, 'required', message]);
+          expect(row?.cells.slice(1, 6)).toEqual([
+            visibleLines(key),
+            '',
+            visibleLines(message),
+            'required',
+            visibleLines(message),
+          ]);
         }
       }),
       { numRuns: 40 },

@@ -232,7 +232,7 @@ describe('console summary', () => {
 
   test('a value cannot write to the terminal (91)', () => {
     const text = summaryText(summary({ invalid: 1 }, { warnings: ['a\u001b[2J\nb\u202e'], reason: 'x\u0007' }));
-    expect(text).toContain('Note: a[2J b\n');
+    expect(text).toContain('Note: a␛[2J b\ufffd\n');
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 });

@@ -21,9 +21,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-async function source(bytes: string | Buffer, name = 'in.csv'): Promise<OpenSource> {
+async function source(bytes: string | Buffer, name = 'in.csv', options = {}): Promise<OpenSource> {
   await writeFile(join(dir, name), bytes);
-  return openSource(join(dir, name));
+  return openSource(join(dir, name), options);
 }
 
 const CHECK = 'delete this cell when the row is right';
@@ -133,7 +133,7 @@ describe('rejected.csv', () => {
   });
 
   /** Every row with the faults its reader found, as a run would report it. */
-  async function rejectFaults(from: OpenSource) {
+  async function rejectFaults(from: OpenSource, options = {}) {
     const path = join(dir, `rejected-${from.meta.format}.${from.meta.format}`);
     const rejected = (await all(from)).map((row) => {
       const issues = (row.faults ?? []).map(({ code, message }) => fault(code, message));
@@ -144,7 +144,7 @@ describe('rejected.csv', () => {
       async function* rows() {
         yield rejected;
       },
-      { meta: from.meta },
+      { meta: from.meta, ...options },
     );
     return path;
   }
@@ -154,41 +154,45 @@ describe('rejected.csv', () => {
     ['too few cells', 'x,1', ['x', '1', '', CHECK], 'ragged_row'],
     ['more cells than are kept apart', `x,1,2${',"a,b"'.repeat(1_500)}`, undefined, 'ragged_row'],
     ['a stray quotation mark', '"Big "Bob" Smith",1,2', undefined, 'stray_quote'],
-    ['bytes that are no text', Buffer.from('x,Jos\xe9,2', 'latin1'), ['x', 'Jos\\xE9', '2', CHECK], 'invalid_encoding'],
+    ['bytes that are no text', Buffer.from('x,Jos\xe9,2', 'latin1'), ['x', 'Jos\ufffd\\xE9', '2'], 'invalid_encoding'],
+    ['the mark of such bytes', 'x,Jos\ufffd,2', ['x', 'Jos\ufffd', '2'], 'invalid_encoding'],
     ['a NUL', 'x,a\0b,2', ['x', 'a\0b', '2'], 'nul_character'],
     ['a giant cell', `x,1,"${'long, '.repeat(9_000)}"`, ['x', '1', 'long, '.repeat(9_000)], 'cell_too_long'],
-  ])('%s: unedited it is refused again and again, and nothing is lost or multiplies', async (_, line, cells, code) => {
-    const lead = `Name,B,C\n${'Zoë,1,2\n'.repeat(40)}`;
-    const from = await source(Buffer.concat([Buffer.from(lead), Buffer.from(line), Buffer.from('\n')]));
-    const faulty = { ...from, rows: () => faultyRows(from) };
-    const [row] = await all(faulty);
-    expect(row?.faults?.map((one) => one.code)).toContain(code);
-    let path = await rejectFaults(faulty);
-    const written = await readFile(path);
-    const [heading, first] = parseCsv(written.toString('utf8'));
-    expect(heading).toEqual(['Name', 'B', 'C', '_row', '_outcome', '_codes', '_message']);
-    if (cells) {
-      expect(
-        [...(first?.slice(0, 3) ?? []), ...(first?.slice(7) ?? [])].map((cell) => cell.replace(/^'=/, '=')),
-      ).toEqual(cells);
-    }
-    const sizes: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      const again = await openSource(path);
-      expect((await all(again)).map(({ faults }) => (faults ?? []).length > 0)).toEqual([true]);
-      path = await rejectFaults(again);
-      sizes.push((await readFile(path)).length);
-    }
-    expect(sizes[2]).toBe(sizes[1]);
-    expect(parseCsv(await readFile(path, 'utf8'))[1]?.slice(0, 3)).toEqual(first?.slice(0, 3));
-  });
+  ])(
+    '%s: unedited it is refused again and again, and nothing is lost or multiplies (104)',
+    async (_, line, cells, code) => {
+      const lead = `Name,B,C\n${'Zoë,1,2\n'.repeat(40)}`;
+      const from = await source(Buffer.concat([Buffer.from(lead), Buffer.from(line), Buffer.from('\n')]));
+      const faulty = { ...from, rows: () => faultyRows(from) };
+      const [row] = await all(faulty);
+      expect(row?.faults?.map((one) => one.code)).toContain(code);
+      let path = await rejectFaults(faulty);
+      const written = await readFile(path);
+      const [heading, first] = parseCsv(written.toString('utf8'));
+      expect(heading).toEqual(['Name', 'B', 'C', '_row', '_outcome', '_codes', '_message']);
+      if (cells) {
+        expect(
+          [...(first?.slice(0, 3) ?? []), ...(first?.slice(7) ?? [])].map((cell) => cell.replace(/^'=/, '=')),
+        ).toEqual(cells);
+      }
+      const sizes: number[] = [];
+      for (let round = 0; round < 3; round++) {
+        const again = await openSource(path);
+        expect((await all(again)).map(({ faults }) => (faults ?? []).length > 0)).toEqual([true]);
+        path = await rejectFaults(again);
+        sizes.push((await readFile(path)).length);
+      }
+      expect(sizes[2]).toBe(sizes[1]);
+      expect(parseCsv(await readFile(path, 'utf8'))[1]?.slice(0, 3)).toEqual(first?.slice(0, 3));
+    },
+  );
 
   test('a service refusal of a row whose fault stands in no imported column asks for nothing', async () => {
-    const from = await source(Buffer.from(`Name,B\n${'Zoë,1\n'.repeat(40)}x,Jos\xe9\n`, 'latin1'));
+    const from = await source(Buffer.from(`Name,B\n${'Zoë,1\n'.repeat(40)}x,"a"b\n`));
     const row: SheetRow = {
       row: 42,
-      cells: ['x', 'Jos\\xE9'],
-      faults: [{ code: 'invalid_encoding', message: 'm', index: 1 }],
+      cells: ['x', '"a"b'],
+      faults: [{ code: 'stray_quote', message: 'm', index: 1 }],
     };
     const widths: number[] = [];
     for (const issues of [[fault('service_rejected', 'too dear')], []]) {
@@ -204,6 +208,29 @@ describe('rejected.csv', () => {
     }
     expect(widths).toEqual([6, 7]);
   });
+
+  test.each([
+    [true, 'latin1', Buffer.from('x\x81y', 'latin1')],
+    [false, 'utf8', Buffer.from('x\ufffd\\x81y')],
+  ] as const)(
+    'a byte without a meaning, encoding stated %s: no value the next time (104)',
+    async (keepEncoding, form, cell) => {
+      const options = keepEncoding ? { encoding: 'windows-1252' } : {};
+      const from = await source(
+        Buffer.from(`Name,Ort\n${'Zo\xeb,Gen\xe8ve\n'.repeat(9)}x\x81y,M\xfcnchen\n`, 'latin1'),
+        'in.csv',
+        options,
+      );
+      const faulty = { ...from, rows: () => faultyRows(from) };
+      const path = await rejectFaults(faulty, { keepEncoding });
+      const written = await readFile(path);
+      expect(written.includes(cell)).toBe(true);
+      expect(written.toString(form)).toContain('München');
+      const [row] = await all(await openSource(path, options));
+      expect(row?.faults?.map(({ code }) => code)).toEqual(['invalid_encoding']);
+      expect(row?.cells[1]).toBe('München');
+    },
+  );
 
   test('a heading the job names by row number stands in that row again', async () => {
     const from = await source('Inventory 2026\n\nName,B\nx,1\ny,2\n');

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
+import { visible } from '../../model/visible.js';
 import type { MapResult } from '../../runs/map-file.js';
-import { type Cli, type Io, print, printable, printJson, tell } from '../io.js';
+import { type Cli, type Io, print, printJson, tell } from '../io.js';
 
 interface Options {
   resource?: string;
@@ -97,7 +98,7 @@ function present(cli: Cli, result: MapResult, output: string | undefined): void 
     tell(cli.io, 'Name the columns as the fields are named, or write the job by hand: the README lists the fields.');
   } else if (output === undefined) {
     tell(cli.io, table);
-    cli.io.stdout.write(printable(job));
+    cli.io.stdout.write(visible(job));
   } else {
     print(cli.io, table);
     print(cli.io, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);

@@ -1,3 +1,4 @@
+import { visibleLines } from '../../model/visible.js';
 import { canonicalEncoding, encodeText } from '../encoding/encoding.js';
 import { escapeFormulaFor } from '../formula.js';
 import { writeSafely } from '../safe-write.js';
@@ -13,6 +14,8 @@ export interface CsvStyle {
   readonly bom?: boolean;
   /** Write text that a spreadsheet program would run so that it is not run; on unless stated otherwise. */
   readonly escapeFormulas?: boolean;
+  /** Show control characters as pictures: the file is for people, and nothing is read back from it. */
+  readonly visible?: boolean;
 }
 
 /**
@@ -34,7 +37,7 @@ export function csvEncoder(style: CsvStyle = {}): (rows: readonly (readonly stri
       for (let at = 0; at < row.length; at++) {
         const cell = row[at] as string;
         if (at > 0) text += delimiter;
-        if (cell !== '') text += write(cell);
+        if (cell !== '') text += write(style.visible ? visibleLines(cell) : cell);
       }
       text += newline;
     }

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import iconv from 'iconv-lite';
 import { asciiText } from './byte-text.js';
+import { iconv } from './iconv.js';
 
 /**
  * Decoders to UTF-8 that lose nothing: what has no meaning in the encoding (a byte without a character, half of a
@@ -102,7 +102,7 @@ function utf32(bigEndian: boolean): ToUtf8 {
 
 function singleByte(encoding: string): ToUtf8 {
   const table = Array.from({ length: 256 }, (_, byte) => {
-    const text = iconv.decode(Buffer.from([byte]), encoding);
+    const text = iconv().decode(Buffer.from([byte]), encoding);
     return text === '\ufffd' || text === '' ? escapeUnit(byte) : [...Buffer.from(text, 'utf8')];
   });
   return (bytes) => {
@@ -136,7 +136,7 @@ function multiByte(encoding: string): ToUtf8 {
     for (let i = 0; i < length; i++) key = key * 256 + bytes[at + i]!;
     let found = known.get(key);
     if (found === undefined) {
-      const text = iconv.decode(bytes.subarray(at, at + length), encoding);
+      const text = iconv().decode(bytes.subarray(at, at + length), encoding);
       // One character, or a letter with its mark; an ASCII byte behind a broken sequence is no part of it.
       const one = text !== '' && !text.includes('\ufffd') && !/[\0-\x7f]/.test(text) && [...text].length <= 2;
       found = one ? [...Buffer.from(text, 'utf8')] : null;
@@ -190,8 +190,7 @@ export function visibleBytes(bytes: Buffer): string {
     const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
     const piece = bytes.subarray(i, i + length);
     if (isUtf8(piece)) {
-      const character = piece.toString('utf8');
-      text += character === '\ufffd' ? '\\uFFFD' : character;
+      text += piece.toString('utf8');
       i += length;
     } else {
       text += `\\x${lead.toString(16).toUpperCase().padStart(2, '0')}`;

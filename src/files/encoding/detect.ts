@@ -1,4 +1,4 @@
-import iconv from 'iconv-lite';
+import { iconv } from './iconv.js';
 import { FINAL, LANGUAGES, type Language, LOOKS_LIKE, SIGNS } from './letters.js';
 
 /**
@@ -12,6 +12,8 @@ export interface Guess {
   /** What speaks for it, as the end of a sentence. */
   readonly because: string;
   /** Another encoding that reads the file almost as well, and otherwise. */
+  /** A cell so read, where little or nothing speaks for the encoding. */
+  readonly thin?: string;
   readonly rival?: { readonly encoding: string; readonly example: string; readonly otherwise: string };
 }
 
@@ -24,6 +26,9 @@ interface Reading {
   readonly language: string;
 }
 
+/** Fewer different words show little, but that of the most common encoding. */
+const FEW_WORDS = 5;
+
 /** A reading this near to the best one is told. */
 const NEAR = 0.92;
 
@@ -35,7 +40,7 @@ export function guessEncoding(lines: Buffer): Guess {
   const words = wordsBeyondAscii(lines);
   const readings = [
     ...asianReadings(lines),
-    ...Object.keys(LANGUAGES).map((encoding) => byteReading(encoding, words, () => iconv.decode(lines, encoding))),
+    ...Object.keys(LANGUAGES).map((encoding) => byteReading(encoding, words, () => iconv().decode(lines, encoding))),
   ];
   const highest = readings.reduce((a, b) => (b.score > a.score + 1e-9 ? b : a));
   // Where windows-1252 reads the very same text, it is the one: nothing speaks for a rarer encoding.
@@ -47,16 +52,20 @@ export function guessEncoding(lines: Buffer): Guess {
   }
   const best = western && western.text === highest.text && western.score >= RECOGNISED ? western : highest;
   if (best.score < RECOGNISED) {
-    return { encoding: 'windows-1252', because: 'no language was recognised, so the most common encoding was taken' };
+    const text = iconv().decode(lines, 'windows-1252');
+    const because = 'no language was recognised, so the most common encoding was taken';
+    return { encoding: 'windows-1252', because, thin: firstCell(text) };
   }
   const rival = readings
     .filter((other) => other !== best && other.score >= best.score * NEAR && other.text !== best.text)
     // Small letters without capitals often read as Cyrillic capitals.
     .filter(({ text }) => /\p{Script=Cyrillic}/u.test(best.text) || !CYRILLIC_CAPITALS.test(text))
     .sort((a, b) => b.score - a.score)[0];
+  const thin = best !== western && new Set(best.whole().match(BEYOND)).size < FEW_WORDS;
   return {
     encoding: best.encoding,
-    because: `so read, it looks like ${best.language}`,
+    because: `so read, ${thin ? 'a few words look' : 'it looks'} like ${best.language}`,
+    ...(thin ? { thin: firstCell(best.whole()) } : {}),
     ...(rival ? { rival: { encoding: rival.encoding, ...difference(best.whole(), rival.whole()) } } : {}),
   };
 }
@@ -91,11 +100,22 @@ function onlySigns(reading: Reading): boolean {
 
 const CYRILLIC_CAPITALS = /^(?=.*[А-Я])[^а-яё]*$/su;
 
+/** A word with characters beyond ASCII. */
+const BEYOND = /[\p{L}\p{M}]*[^\0-\x7f]+[\p{L}\p{M}]*/gu;
+
+const CELL_END = /[,;\t|\n\r"]/;
+
+const shown = (cell: string | undefined) => (cell ?? '').trim().slice(0, 40);
+
+/** The first cell beyond ASCII. */
+function firstCell(text: string): string {
+  return shown(text.split(CELL_END).find((cell) => /[^\0-\x7f]/.test(cell)));
+}
+
 /** The first cell that the two readings show otherwise. */
 function difference(ours: string, theirs: string): { example: string; otherwise: string } {
-  const [a, b] = [ours, theirs].map((text) => text.split(/[,;\t|\n\r"]/)) as [string[], string[]];
+  const [a, b] = [ours, theirs].map((text) => text.split(CELL_END)) as [string[], string[]];
   const at = a.findIndex((cell, i) => cell !== b[i]);
-  const shown = (cell: string | undefined) => (cell ?? '').trim().slice(0, 40);
   return { example: shown(a[at]), otherwise: shown(b[at]) };
 }
 
@@ -133,7 +153,7 @@ function wordsBeyondAscii(lines: Buffer): Buffer {
 
 /** How the words read in an encoding; `whole`: all of the lines. */
 function byteReading(encoding: string, words: Buffer, whole: () => string): Reading {
-  const text = iconv.decode(words, encoding);
+  const text = iconv().decode(words, encoding);
   let all = 0;
   let points = 0;
   for (let i = 0; i < text.length; i++) {
@@ -216,7 +236,7 @@ const FEWEST = 3;
 
 function asianReadings(lines: Buffer): Reading[] {
   return ASIAN.flatMap(({ encoding, language, daily }) => {
-    const text = iconv.decode(lines, encoding);
+    const text = iconv().decode(lines, encoding);
     const characters = text.match(NOT_ASCII) ?? [];
     const broken = characters.filter((character) => character === '\ufffd').length;
     if (characters.length < FEWEST || broken * 200 > characters.length) return [];

@@ -1,7 +1,7 @@
-import iconv from 'iconv-lite';
 import { RunError } from '../../model/error.js';
 import { decoderOf } from './decode.js';
 import type { EncodingFinding } from './head.js';
+import { iconv } from './iconv.js';
 
 export { type EncodingFinding, encodingOfHead } from './head.js';
 export { encodingOfText } from './survey.js';
@@ -42,7 +42,7 @@ const PLAIN = ',;\t"\r\n+-~=&#azAZ09';
 
 function isTextEncoding(canonical: string): boolean {
   if (canonical.startsWith('utf-')) return /^utf-(8|16le|16be|32le|32be)$/.test(canonical);
-  return iconv.encodingExists(canonical) && iconv.decode(Buffer.from(PLAIN), canonical) === PLAIN;
+  return iconv().encodingExists(canonical) && iconv().decode(Buffer.from(PLAIN), canonical) === PLAIN;
 }
 
 /** Names in use, without blanks, dashes and underscores. ISO-8859-1 and -9 are read as WHATWG has it. */
@@ -121,15 +121,27 @@ export async function* asUtf8(
   if (rest && rest.length > 0) yield rest;
 }
 
-/** Whether every character of the text has a place in the encoding. */
-export function encodable(text: string, encoding: string): boolean {
+/** Whether every character of the text has a place in the encoding; `raw`: also bytes that were spelled out have. */
+export function encodable(text: string, encoding: string, raw = false): boolean {
   const canonical = canonicalEncoding(encoding);
   if (canonical.startsWith('utf-')) return !/\p{Surrogate}/u.test(text);
-  return iconv.decode(iconv.encode(text, canonical), canonical) === text;
+  // The tables of the library have it where they have no character.
+  if (text.includes('\ufffd')) return raw && encodable(text.split(RAW_BYTE).join(' '), encoding);
+  return iconv().decode(iconv().encode(text, canonical), canonical) === text;
 }
 
-/** The text's bytes in an encoding `statedEncoding` knows. */
+/** A byte that has no meaning, as `markSpelled` has it. */
+const RAW_BYTE = /\ufffd\\x([0-9A-F]{2})/;
+
+/** The text's bytes in an encoding `statedEncoding` knows; outside Unicode, bytes that were spelled out become what they were. */
 export function encodeText(text: string, encoding: string): Buffer {
   const canonical = canonicalEncoding(encoding);
-  return canonical === 'utf-8' ? Buffer.from(text, 'utf8') : iconv.encode(text, canonical, { addBOM: false });
+  if (canonical === 'utf-8') return Buffer.from(text, 'utf8');
+  if (canonical.startsWith('utf-') || !RAW_BYTE.test(text)) {
+    return iconv().encode(text, canonical, { addBOM: false });
+  }
+  const parts = text.split(RAW_BYTE);
+  return Buffer.concat(
+    parts.map((part, at) => (at % 2 === 1 ? Buffer.from(part, 'hex') : iconv().encode(part, canonical))),
+  );
 }

@@ -1,4 +1,4 @@
-import iconv from 'iconv-lite';
+import { iconv } from './iconv.js';
 
 /** What the bytes of a text file were found to be. */
 export interface EncodingFinding {
@@ -71,7 +71,7 @@ function hasOddCharacters(text: string): boolean {
 /** The beginning of a file as text, without what is cut off at its end. */
 export function unicodeText(head: Buffer, encoding: string): string {
   const width = encoding.startsWith('utf-32') ? 4 : 2;
-  return iconv.decode(head.subarray(0, head.length - (head.length % width)), encoding);
+  return iconv().decode(head.subarray(0, head.length - (head.length % width)), encoding);
 }
 
 /** Says from a file's first bytes what a mark or the NUL pattern gives away; undefined where the whole text must speak. */

@@ -45,7 +45,17 @@ export async function encodingOfText(chunks: () => AsyncIterable<Buffer>): Promi
 
 /** The same for bytes that are known to be no UTF-8. */
 export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<EncodingFinding> {
-  const { sequences, damaged, lines } = await survey(chunks);
+  const { sequences, damaged, forbidden, lines } = await survey(chunks);
+  if (sequences === 0 && forbidden > 0 && forbidden === damaged) {
+    return {
+      ...found(
+        'utf-8',
+        0,
+        `${counted(forbidden, 'place')} written as UTF-8 forbids it; all other bytes are plain ASCII.`,
+      ),
+      warning: `The file is UTF-8, but ${counted(forbidden, 'place')} written as UTF-8 forbids it (overlong, or half of a surrogate pair); those rows are faults.`,
+    };
+  }
   if (isDamagedUtf8(sequences, damaged)) {
     const [characters, places] = [counted(sequences, 'character'), counted(damaged, 'place')];
     const pasted = sequences < damaged * 10 ? ', as where text in another encoding was pasted in' : '';
@@ -54,13 +64,19 @@ export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<En
       warning: `The file is UTF-8, but ${places} damaged${pasted}; those rows are faults.`,
     };
   }
-  const { encoding, because, rival } = guessEncoding(lines);
+  const { encoding, because, rival, thin } = guessEncoding(lines);
   const finding = found(
     encoding,
     0,
     `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${because}.`,
   );
-  if (!rival) return finding;
+  if (!rival) {
+    if (thin === undefined) return finding;
+    return {
+      ...finding,
+      warning: `The encoding ${encoding} is a guess: ${because}. A cell then reads "${thin}"; state source.encoding to be certain.`,
+    };
+  }
   return {
     ...finding,
     warning:
@@ -97,11 +113,17 @@ function completeLength(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Counts UTF-8 sequences and places that are none, and gathers the first lines beyond ASCII. */
-async function survey(chunks: AsyncIterable<Buffer>): Promise<{ sequences: number; damaged: number; lines: Buffer }> {
+/**
+ * Counts UTF-8 sequences and places that are none, and gathers the first lines beyond ASCII. `forbidden` of those places have
+ * the form of a sequence, but stand for no character: overlong, half of a surrogate pair, beyond the last one.
+ */
+async function survey(chunks: AsyncIterable<Buffer>) {
   let sequences = 0;
   let damaged = 0;
+  let forbidden = 0;
   let missing = 0;
+  let lead = 0;
+  let valid = true;
   const lines: Buffer[] = [];
   let gathered = 0;
   for await (const chunk of chunks) {
@@ -110,15 +132,24 @@ async function survey(chunks: AsyncIterable<Buffer>): Promise<{ sequences: numbe
       const byte = chunk[i]!;
       if (missing > 0) {
         if ((byte & 0xc0) === 0x80) {
-          if (--missing === 0) sequences++;
+          if (lead !== 0) valid = isFirstAfter(lead, byte);
+          lead = 0;
+          if (--missing > 0) continue;
+          if (valid) sequences++;
+          else {
+            damaged++;
+            forbidden++;
+          }
           continue;
         }
         damaged++;
         missing = 0;
       }
       if (byte < 0x80) continue;
-      if (byte >= 0xc2 && byte <= 0xf4) missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
-      else damaged++;
+      if (byte >= 0xc0 && byte <= 0xf7) {
+        missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
+        lead = byte;
+      } else damaged++;
       if (i <= last || gathered >= SAMPLE_BYTES) continue;
       const line = lineAt(chunk, i);
       last = line.to;
@@ -127,7 +158,16 @@ async function survey(chunks: AsyncIterable<Buffer>): Promise<{ sequences: numbe
       gathered += line.to - line.from;
     }
   }
-  return { sequences, damaged: damaged + (missing > 0 ? 1 : 0), lines: Buffer.concat(lines) };
+  return { sequences, damaged: damaged + (missing > 0 ? 1 : 0), forbidden, lines: Buffer.concat(lines) };
+}
+
+/** Whether a continuation byte may follow this first byte of a character: Unicode, table 3-7. */
+function isFirstAfter(lead: number, byte: number): boolean {
+  if (lead < 0xc2 || lead > 0xf4) return false;
+  if (lead === 0xe0) return byte >= 0xa0;
+  if (lead === 0xed) return byte < 0xa0;
+  if (lead === 0xf0) return byte >= 0x90;
+  return lead !== 0xf4 || byte < 0x90;
 }
 
 /** The line around a place; `whole` is false where the chunk may begin within a character of it. */

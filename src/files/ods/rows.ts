@@ -1,5 +1,5 @@
 import { type Cell, isBlank, type RowFault } from '../../model/row.js';
-import { textFault, withoutReplacement } from '../cell-faults.js';
+import { keptText, textFault } from '../cell-faults.js';
 import { asciiText } from '../encoding/byte-text.js';
 import type { SourceLimits } from '../limits.js';
 import { isPlainText, type XmlScanner, xmlText } from '../package/xml-scan.js';
@@ -75,7 +75,7 @@ export function createOdsRows({ what, place, styles, limits, onRow }: OdsRowsOpt
     if (!found) return value;
     faults ??= [];
     for (let i = column; i < end; i++) faults.push(textFault(value, i, limits.cellCharacters)!);
-    return withoutReplacement(value, limits.cellCharacters);
+    return keptText(value, limits.cellCharacters);
   }
 
   function styleOf(): string {

@@ -2,7 +2,7 @@
 // scan fast, and would have to be passed about if they were split.
 import { RunError } from '../../model/error.js';
 import type { Cell, RowFault } from '../../model/row.js';
-import { textFault, withoutReplacement } from '../cell-faults.js';
+import { keptText, textFault } from '../cell-faults.js';
 import { asciiText } from '../encoding/byte-text.js';
 import type { SourceLimits } from '../limits.js';
 import { createNumberReader, isoCell } from '../number/cell-value.js';
@@ -202,7 +202,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
       faults ??= [];
       faults.push(found);
     }
-    put(found ? withoutReplacement(value, limits.cellCharacters) : value);
+    put(found ? keptText(value, limits.cellCharacters) : value);
   }
 
   function putShared(index: number, written = String(index)): void {

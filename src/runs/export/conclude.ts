@@ -4,6 +4,7 @@ import { writeSafely } from '../../files/safe-write.js';
 import { tableFormat } from '../../files/table-write.js';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
+import { visibleJson } from '../../model/visible.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
 import { reached } from '../../trace/milestones.js';
 import { closeAll, exitCode, type RunResult, reasonOf } from '../conclude.js';
@@ -35,7 +36,7 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
     const reason = stopped && status === 'failed' ? reasonOf(stopped) : undefined;
     const summary = summaryOf(run, end, status, reason);
     await writeSafely(join(run.request.reportDir, 'summary.json'), (write) =>
-      write(`${JSON.stringify(summary, null, 2)}\n`),
+      write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
     );
     reached('reports-written');
     await keepSummary(run.folder, run.request.reportDir, summary);

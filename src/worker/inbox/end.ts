@@ -1,6 +1,7 @@
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RunError } from '../../model/error.js';
+import { visible } from '../../model/visible.js';
 import { reached } from '../../trace/milestones.js';
 import { type Claim, claimFolder } from './claim.js';
 import { CLAIM_NOTE, readClaimNote } from './claim-note.js';
@@ -27,7 +28,7 @@ export async function endClaim(dir: string, claim: Claim, end: ClaimEnd): Promis
   const to = claimFolder(dir, end.place, claim);
   try {
     const here = await isFolder(from);
-    if (here && end.note) await placeText(join(from, end.note.name), end.note.text);
+    if (here && end.note) await placeText(join(from, end.note.name), visible(end.note.text));
     const note = (await readClaimNote(from)) ?? (await readClaimNote(to));
     const key = note === 'torn' ? undefined : note?.ledger;
     if (key !== undefined) await (end.finished ? noteFinished : withdraw)(dir, claim, key);

@@ -1,0 +1,31 @@
+/**
+ * Text of files and of the service must not steer a terminal, neither when it is printed nor when somebody shows a report
+ * on one.
+ */
+
+/** C0, DEL and C1 but for tab and line feed, and what ends lines or turns the direction of text round. */
+const STEERING = /[^\P{Cc}\t\n]|[\u061c\u2028-\u202e\u2066-\u2069]/gu;
+
+/** The printed symbol of a control character: ESC is `␛`. */
+export function picture(char: string): string {
+  const code = char.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd';
+}
+
+/** The text with every control character but tab and line feed replaced by its picture. */
+export function visible(text: string): string {
+  return text.replace(STEERING, picture);
+}
+
+/** The same for a text whose lines may end with CR and LF. */
+export function visibleLines(text: string): string {
+  return text.replace(STEERING, (char, at: number) => (char === '\r' && text[at + 1] === '\n' ? char : picture(char)));
+}
+
+/** JSON that no terminal obeys, and that means the same. */
+export function visibleJson(json: string): string {
+  return json.replace(UNESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** What of it JSON leaves as it is. */
+const UNESCAPED = /[\u007f-\u009f\u061c\u2028-\u202e\u2066-\u2069]/g;
