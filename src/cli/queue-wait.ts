@@ -10,6 +10,15 @@ import type { JobState } from '../worker/jobs/state.js';
 /** How often the job is looked at, in milliseconds. */
 const LOOK_EVERY = 200;
 
+/** What is waited for is said after so many looks that showed no run at work. */
+const SAY_AFTER = 4;
+const WAITS: Readonly<Record<string, string>> = {
+  waiting: 'The job waits on the queue until a worker takes it.',
+  delayed:
+    'A worker has seen the job and cannot begin it yet: the right to run it is not free. It is tried again every second.',
+  active: 'A worker has taken the job and makes its run ready.',
+};
+
 /** Looking is never given up for a queue that is away for a while; said once. */
 const AWAY = 'The queue does not answer; still waiting. The job is not lost.';
 
@@ -24,6 +33,7 @@ export async function waitForJob(
 ): Promise<RunResult | undefined> {
   const { listener, home, signal } = options;
   let away = false;
+  let idle = 0;
   while (!signal.aborted) {
     try {
       // The state first: what is read after it belongs to it, or to a later one.
@@ -33,7 +43,8 @@ export async function waitForJob(
       if (!job) throw new RunError('failed', `The job ${id} was removed from the queue before it ended.`);
       if (state === 'completed') return await resultOf(job, home);
       if (state === 'failed') throw failureOf(job);
-      tellProgress(job.progress, listener);
+      if (tellProgress(job.progress, listener)) idle = 0;
+      else if (++idle === SAY_AFTER) listener.notice({ level: 'info', text: WAITS[state] ?? `The job is ${state}.` });
     } catch (error) {
       if (error instanceof RunError) throw error;
       if (!away) listener.notice({ level: 'warn', text: AWAY });
@@ -67,11 +78,13 @@ function failureOf(job: Job): RunError {
   return new RunError(stateIn(job.progress).failure ?? 'failed', message, details);
 }
 
-function tellProgress(found: unknown, listener: RunListener): void {
+/** False where no run is at work. */
+function tellProgress(found: unknown, listener: RunListener): boolean {
   const { run, phase, done, total, outcomes } = stateIn(found);
-  if (run === undefined || phase === undefined || phase === 'waiting' || phase === 'done' || !outcomes) return;
+  if (run === undefined || phase === undefined || phase === 'waiting' || phase === 'done' || !outcomes) return false;
   const progress: Progress = { run, phase, done: done ?? 0, outcomes, ...(typeof total === 'number' && { total }) };
   listener.progress(progress);
+  return true;
 }
 
 function stateIn(progress: unknown): Partial<JobState> {

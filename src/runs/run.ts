@@ -280,7 +280,9 @@ async function begin(
       info: (text) => context.listener.notice({ level: 'info', text }),
       progress(phase, done) {
         const now = clock.now();
-        if (now - last < 100 && done !== run.rows) return;
+        // While rows are read, those so far are not all.
+        const counted = phase !== 'reading' && phase !== 'waiting for its turn' && run.rows > 0;
+        if (now - last < 100 && !(counted && done === run.rows)) return;
         last = now;
         const requests = phase === 'writing' ? outlook.ahead(run.counts) : undefined;
         context.listener.progress({
@@ -288,7 +290,7 @@ async function begin(
           phase,
           done,
           outcomes: { ...tally },
-          ...(run.rows ? { total: run.rows } : {}),
+          ...(counted ? { total: run.rows } : {}),
           ...(requests ? { requests } : {}),
         });
       },

@@ -98,6 +98,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       patienceMs: Number.POSITIVE_INFINITY,
       notice,
       signal,
+      leaseMs: own.leaseMs,
     });
     store = opened;
     closing.add('store', opened.close);

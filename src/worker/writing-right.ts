@@ -22,6 +22,10 @@ export function effectOverMs({ timeoutMs, settleWindowMs }: Pick<Settings, 'time
   return timeoutMs + (settleWindowMs.at(-1) ?? 0);
 }
 
+/** A wait that takes longer is told. */
+const TELL_AFTER_MS = 1_000;
+const BUSY = 'Another run writes records of this kind for this company. This one goes on when it has ended.';
+
 /** A try that failed because the store was away is made again after so long. */
 const AGAIN_MS = 500;
 
@@ -37,7 +41,8 @@ const AGAIN_MS = 500;
 export async function waitForRight(options: RightOptions): Promise<Right | undefined> {
   const { store, name, leaseMs, signal } = options;
   while (!signal.aborted) {
-    const lease = await waitForLease(store, name, leaseMs, signal);
+    const late = setTimeout(() => options.told(BUSY), TELL_AFTER_MS);
+    const lease = await waitForLease(store, name, leaseMs, signal).finally(() => clearTimeout(late));
     if (!lease) return undefined;
     try {
       if (await marked(lease, options)) return rightOf(lease, options);

@@ -2,11 +2,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
+import type { Job } from 'bullmq';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
 import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
+import { waitForJob } from '../../src/cli/queue-wait.js';
 import { homeId } from '../../src/worker/jobs/home-id.js';
 import { tellRoots } from '../../src/worker/jobs/told-roots.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
@@ -52,6 +54,9 @@ async function enqueue(
   );
   return { code, out: stdout.text(), err: stderr.text() };
 }
+
+/** All but what is waited for. */
+const faults = ({ err }: Ran) => err.split('\n').filter((line) => line !== '' && !line.includes('"level":30'));
 
 const uploads = () => readdir(path.join(bench.dir, 'home', 'uploads')).catch(() => []);
 
@@ -157,7 +162,7 @@ describe('with a worker and --wait', () => {
     await bench.queue.obliterate({ force: true });
     const before = (await uploads()).length;
     const ran = await enqueue(['import', '--job', 'assets', '--file', 'b.csv', '--wait']);
-    expect([ran.code, ran.err]).toEqual([0, '']);
+    expect([ran.code, faults(ran)]).toEqual([0, []]);
     expect(ran.out).toContain('3  created');
     expect(ran.out).toContain('Reports: ');
     expect(await uploads()).toHaveLength(before);
@@ -177,7 +182,7 @@ describe('with a worker and --wait', () => {
 
   it('shows the summary of an export, with its exit code', async () => {
     const ran = await enqueue(['export', '--job', 'nightly', '--wait']);
-    expect([ran.code, ran.err]).toEqual([0, '']);
+    expect([ran.code, faults(ran)]).toEqual([0, []]);
     expect(ran.out).toMatch(/exports\/assets-\d{4}-\d\d-\d\d\.csv/);
     const json = await enqueue(['export', '--job', 'nightly', '--file', '../out/c.ndjson.gz', '--wait', '--json']);
     const held = bench.sandbox.records('asset').length;
@@ -200,7 +205,7 @@ describe('with a worker and --wait', () => {
     const summaries: unknown[] = [];
     for (const flags of [[], ['--dry-run'], ['--apply', '--force', '--company', '1']]) {
       const ran = await enqueue([...argv, ...flags]);
-      expect([ran.code, ran.err]).toEqual([0, '']);
+      expect([ran.code, faults(ran)]).toEqual([0, []]);
       summaries.push(JSON.parse(ran.out));
     }
     const rows = { created: 3, total: 3 };
@@ -213,7 +218,7 @@ describe('with a worker and --wait', () => {
       ['reconcile', { apply: true, force: true, company: 1 }],
     ]);
     const plain = await enqueue(['reconcile', '--job', 'erp', '--file', 'erp.csv', '--wait']);
-    expect([plain.code, plain.err]).toEqual([0, '']);
+    expect([plain.code, faults(plain)]).toEqual([0, []]);
     expect(plain.out).toContain('Reports: ');
   });
 
@@ -233,6 +238,26 @@ describe('with a worker and --wait', () => {
     await writeFile(path.join(cwd, 'bad.csv'), 'Nummer\r\n1');
     const misfit = await enqueue(['import', '--job', 'assets', '--file', 'bad.csv', '--wait']);
     expect([misfit.code, misfit.err]).toEqual([2, expect.stringContaining('columns.Serial')]);
+  });
+
+  it.each([
+    ['waiting', 'until a worker takes it'],
+    ['delayed', 'cannot begin it yet'],
+    ['active', 'makes its run ready'],
+  ])('says once what is waited for while the job is %s', async (state, words) => {
+    const stop = new AbortController();
+    const told: string[] = [];
+    let looks = 0;
+    const queue = {
+      getJobState: async () => state as 'waiting',
+      getJob: async () => {
+        if (++looks === 6) stop.abort();
+        return { progress: { phase: 'waiting', run: 'r' } } as Job;
+      },
+    };
+    const listener = { progress: () => undefined, notice: ({ text }: { text: string }) => void told.push(text) };
+    expect(await waitForJob(queue, '1', { listener, home: '/nowhere', signal: stop.signal })).toBeUndefined();
+    expect(told).toEqual([expect.stringContaining(words)]);
   });
 
   it('ends the waiting on Ctrl-C and leaves the job', async () => {

@@ -188,6 +188,7 @@ async function openFor(
     patienceMs: PATIENCE_MS,
     notice,
     signal,
+    leaseMs: settings.worker.leaseMs,
   });
 }
 

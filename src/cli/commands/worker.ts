@@ -56,6 +56,8 @@ async function work(cli: Cli, options: Options): Promise<number> {
   const interruption = onInterrupt(() => {
     setTimeout(() => process.exit(EXIT.ok), END_WITHIN_MS).unref();
   });
+  const queue = settings.queueUrl === undefined ? `the embedded queue in ${settings.home}` : 'its queue';
+  listener.notice({ level: 'info', text: `The worker starts and opens ${queue}.` });
   try {
     const { runWorker } = await import('../../worker/worker.js');
     await runWorker({

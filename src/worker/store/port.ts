@@ -68,4 +68,6 @@ export interface StoreOptions {
   /** Told at once and then every ten seconds while the store is away, and once when it is back. */
   readonly notice: (level: 'info' | 'warn', text: string) => void;
   readonly signal: AbortSignal;
+  /** How long the leases last that are wanted; where it is stated, it is told that a new store hands out none for so long. */
+  readonly leaseMs?: number;
 }

@@ -105,6 +105,7 @@ it.runIf(!('missing' in (await redisServer())))(
     await crewAt(`redis://127.0.0.1:${port}`);
     const worker = await crew.worker('one', { early: true });
     await until(() => /cannot be reached.*waiting until it is there/.test(worker.err()), { withinMs: 30_000 });
+    expect(worker.err().split('\n')[0]).toContain('The worker starts and opens its queue.');
     expect(await ready(worker)).toBe(503);
     expect((await fetch(`${worker.http}/healthz`)).status).toBe(200);
 

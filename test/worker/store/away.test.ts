@@ -54,6 +54,16 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     expect(notices[1]).toMatch(/^info: .* is there\.$/);
   });
 
+  it('that is new, or restarted, is told of: no job begins while leases may be held that it does not know', async () => {
+    const server = await kept(privateRedis({ fresh: true }));
+    const store = await opened({ url: server.url, home: HOME }, { leaseMs: 60_000 });
+    const young = /^info: The queue at .* is new, or was just restarted or emptied: jobs begin in (?:60|59) s/;
+    expect(store.notices).toEqual([expect.stringMatching(young)]);
+    await server.restart();
+    await until(() => store.notices.filter((text) => young.test(text)).length === 2);
+    expect((await opened({ url: server.url, home: HOME }, { leaseMs: 0 })).notices).toEqual([]);
+  });
+
   it('is given up when patience ends, or when the program is to end', async () => {
     const url = `redis://127.0.0.1:${await freePort()}`;
     expect((await failure(url, 300)).message).toMatch(/cannot be reached \(ECONNREFUSED\)/);

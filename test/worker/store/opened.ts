@@ -16,7 +16,12 @@ export interface Opened extends Store {
 /** One member's store. */
 export async function open(
   server: Pick<StoreServer, 'url' | 'home'>,
-  options: { readonly patienceMs?: number; readonly signal?: AbortSignal; readonly notices?: string[] } = {},
+  options: {
+    readonly patienceMs?: number;
+    readonly signal?: AbortSignal;
+    readonly notices?: string[];
+    readonly leaseMs?: number;
+  } = {},
 ): Promise<Opened> {
   const notices = options.notices ?? [];
   const store = await openStore({
@@ -26,6 +31,7 @@ export async function open(
     patienceMs: options.patienceMs ?? 10_000,
     notice: (level, text) => notices.push(`${level}: ${text}`),
     signal: options.signal ?? new AbortController().signal,
+    ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
   });
   return Object.assign(store, { notices });
 }

@@ -22,6 +22,10 @@ export type Notice = (level: 'info' | 'warn', text: string) => void;
 export async function openFolder(folder: string, notice: Notice): Promise<Engine> {
   await removeUnfinished(folder);
   const major = await majorOf(folder);
+  notice(
+    'info',
+    `Opening the embedded queue in ${folder}; this takes some seconds${major === undefined ? ' the first time' : ''}.`,
+  );
   if (major !== undefined && major !== POSTGRES_MAJOR) {
     const what = major === '' ? 'is not complete' : `was written by PostgreSQL ${major}, and this is ${POSTGRES_MAJOR}`;
     await putAside(folder, `it ${what}`, notice);

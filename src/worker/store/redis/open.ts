@@ -19,7 +19,17 @@ export async function openRedis(address: RedisAddress, options: StoreOptions): P
   own.on('ready', reports.answered);
   await own.connect().catch(reports.heard);
   // Else its time would begin when the first lease is asked for.
-  await beginLife(own).catch(reports.heard);
+  const begin = () =>
+    beginLife(own).then((ageMs) => {
+      const waitMs = (options.leaseMs ?? 0) - ageMs;
+      if (waitMs <= 0) return;
+      options.notice(
+        'info',
+        `The queue at ${address.shown} is new, or was just restarted or emptied: jobs begin in ${Math.ceil(waitMs / 1000)} s, when no worker can hold a right any more that it has forgotten.`,
+      );
+    }, reports.heard);
+  await begin();
+  own.on('ready', begin);
   const shared = queueClient(address);
   shared.on('error', reports.heard);
   const copies = rememberCopies(shared);

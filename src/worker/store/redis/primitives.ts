@@ -8,9 +8,9 @@ const KEY = '{rowferry}';
 /** What the server knows of its present life; see `TAKE`. */
 const SERVER = `${KEY}:server`;
 
-/** From now on the server is known: leases that it may have forgotten are given their time. */
-export async function beginLife(client: Client): Promise<void> {
-  await client.eval(BEGIN, 1, SERVER);
+/** From now on the server is known: leases that it may have forgotten are given their time. For how many milliseconds it has been. */
+export async function beginLife(client: Client): Promise<number> {
+  return Number(await client.eval(BEGIN, 1, SERVER));
 }
 
 /** Keys: `{rowferry}:server`, `:lease:<name>`, `:epoch:<name>`, `:text:<name>`, `:pace:<service>`, `:pacers:<service>`, `:workers:<queue>`. */

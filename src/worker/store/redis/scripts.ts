@@ -23,9 +23,9 @@ if known[1] ~= id or not since then
   redis.call('HSET', ${key}, 'id', id, 'since', full(now))
 end`;
 
-/** KEYS server. */
+/** KEYS server. How long ago, in milliseconds, it was first asked in its present life. */
 export const BEGIN = `${NOW}${SINCE('KEYS[1]')}
-return 1`;
+return math.floor(now - since)`;
 
 /**
  * KEYS lease, epoch, server; ARGV token, ttl. An epoch is at least the time, so that it grows also where the server has
