@@ -19,7 +19,7 @@ ENV NODE_ENV=production \
     ROWFERRY_HTTP=0.0.0.0:8720
 WORKDIR /app
 # A new named volume takes over the owner of the folder it is mounted on.
-RUN mkdir /data /inbox && chown node:node /data /inbox
+RUN mkdir -m 0700 /data && mkdir /inbox && chown node:node /data /inbox
 COPY package.json LICENSE ./
 COPY jobs ./jobs
 COPY fixtures ./fixtures

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { faultTests } from './support/fault-titles.js';
 
 const run = promisify(execFile);
 
@@ -67,6 +68,26 @@ describe('architecture', () => {
     const bare = packages.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
     expect(bare.filter(([, { optional, os }]) => !optional || !os).map(([path]) => path)).toEqual([]);
     expect(bare.length).toBeLessThanOrEqual(12);
+  });
+
+  it('has a SECURITY.md below 8 KB whose tests exist, files and numbers of faults', async () => {
+    const page = await readFile('SECURITY.md', 'utf8');
+    expect(Buffer.byteLength(page)).toBeLessThan(8_192);
+    const rows = page.split('\n').filter((line) => line.startsWith('| ') && line.split('|').length === 6);
+    const shown = new Set((await faultTests('test')).flatMap(({ faults }) => faults));
+    expect(rows.length).toBeGreaterThan(9);
+    for (const row of rows.slice(1)) {
+      const cell = row.split('|')[4] ?? '';
+      const faults = [...cell.matchAll(/(\d+)(?:–(\d+))?(?=, |\s*$)/g)].flatMap(([, from, to = from]) =>
+        Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => Number(from) + at),
+      );
+      expect(faults.length, row).toBeGreaterThan(0);
+      expect(
+        faults.filter((fault) => !shown.has(fault)),
+        row,
+      ).toEqual([]);
+      for (const [, file = ''] of cell.matchAll(/`([^`]+)`/g)) expect((await stat(file)).isFile(), file).toBe(true);
+    }
   });
 
   it('writes to the console from the command line only', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, mkdirSync } from 'node:fs';
 import { mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RunError } from '../model/error.js';
@@ -19,28 +19,38 @@ let umask: number | undefined;
 
 /**
  * What this process makes from now on is its user's alone, whatever the umask: the data folder holds copies of files and
- * records. What others are to read is given to them by `shareLikeFolder`. For the whole process, so before anything is made.
+ * records. What others are to read is made by
+ * `makeSharedFolder` and `shareLikeFolder`. For the whole process, so before anything is made.
  */
 export function makePrivate(): void {
   umask = process.umask(0o077);
 }
 
-/**
- * Gives a file or folder that was just made the rights of the folder it lies in, as far as the user's umask and `most` let
- * them through: reports, exports, and what lies in a drop folder. Never through a link, and never takes rights away.
- */
-export async function shareLikeFolder(path: string, most = 0o777): Promise<void> {
+/** Gives a file that was just made the rights of its folder, as far as the user's umask and `most` let them through. Never through a link. */
+export async function shareLikeFolder(path: string, most = 0o666): Promise<void> {
   if (umask === undefined || process.platform === 'win32') return;
-  const above = (await stat(dirname(path))).mode & most & ~umask;
-  const made = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const rights = (await stat(dirname(path))).mode & most & ~umask;
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    const info = await made.stat();
-    const mode = info.mode & 0o7777;
-    const rights = mode | (above & (info.isDirectory() ? 0o777 : 0o666));
     // Some shares know no rights.
-    if (rights !== mode) await made.chmod(rights).catch(() => undefined);
+    if (rights & 0o077) await file.chmod(rights | 0o600).catch(() => undefined);
   } finally {
-    await made.close();
+    await file.close();
+  }
+}
+
+/**
+ * Makes a folder with the rights of the one it lies in, as far as the user's umask lets them through. Under that umask, not
+ * changed afterwards: a change would take away that what is made in it belongs to the group of the folder above (setgid).
+ */
+export async function makeSharedFolder(path: string): Promise<void> {
+  if (umask === undefined || process.platform === 'win32') return mkdir(path);
+  const { mode } = await stat(dirname(path));
+  const own = process.umask(umask);
+  try {
+    mkdirSync(path, mode & 0o777);
+  } finally {
+    process.umask(own);
   }
 }
 
@@ -117,8 +127,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 async function makeOne(path: string, { isPrivate }: FolderPurpose): Promise<void> {
   try {
-    await mkdir(path, isPrivate ? 0o700 : 0o777);
-    if (!isPrivate) await shareLikeFolder(path);
+    await (isPrivate ? mkdir(path, 0o700) : makeSharedFolder(path));
   } catch (error) {
     // Another process was faster, or a link leads nowhere.
     if (codeOf(error) !== 'EEXIST' || !(await isFolder(path))) throw error;

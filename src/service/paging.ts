@@ -1,3 +1,4 @@
+import { RunError } from '../model/error.js';
 import { idOf } from './answer.js';
 import { type IdSet, idSet } from './id-set.js';
 import type { Json, Page, Readable, Service } from './port.js';
@@ -46,6 +47,22 @@ type Query = Readonly<Record<string, string>>;
 const MAX_OVERLAPS = 50;
 /** How far back one overlap may reach. */
 const MAX_STEPS_BACK = 20;
+/** Pages in a row that show nothing new although the count has room for them: hidden records may be counted, but not so many. */
+const MOST_BARREN = 1_000;
+
+/** Is told what each page within the count shows that was new. Throws a RunError where the list cannot explain the count. */
+export function barrenPages(): (fresh: number, count: number) => void {
+  let inRow = 0;
+  return (fresh, count) => {
+    inRow = fresh > 0 ? 0 : inRow + 1;
+    if (inRow < MOST_BARREN) return;
+    throw new RunError(
+      'failed',
+      `The service counts ${count.toLocaleString('en-US')} records in a list, and ${inRow.toLocaleString('en-US')} pages of it in a row ` +
+        'showed none that was not shown before. The list is read no further. Ask whoever runs the service why its count is wrong, then run again.',
+    );
+  };
+}
 
 /**
  * All records of a list. Pages are fetched ahead in parallel and shown in order, no record twice.
@@ -69,6 +86,7 @@ export function readAll(service: Service, resource: Readable, query: Query = {},
     ordered: !('ordering' in query),
     ends: undefined,
     problem,
+    explained: barrenPages(),
   };
 
   async function* walk(): AsyncGenerator<WalkedPage> {
@@ -102,6 +120,7 @@ interface WalkState {
   /** The first and the last page as they were read before all others. */
   ends: { readonly first: Page; readonly last: Page | undefined; readonly pages: number } | undefined;
   readonly problem: (text: string) => void;
+  readonly explained: ReturnType<typeof barrenPages>;
 }
 
 /** The records not shown before; notes repeats and falling ids as problems unless they were expected. */
@@ -168,7 +187,9 @@ async function* forward(read: Read, state: WalkState, ahead: () => number): Asyn
         for (const item of again) yield item;
         count = again.at(-1)?.count ?? page.count;
       } else {
-        yield { records: unseen(state, page.results, number, false), page: number, count };
+        const records = unseen(state, page.results, number, false);
+        state.explained(records.length, count);
+        yield { records, page: number, count };
       }
       number++;
     }
@@ -207,11 +228,16 @@ async function* backward(read: Read, state: WalkState): AsyncGenerator<WalkedPag
   let { count } = first;
   for (let number = Math.ceil(count / size); number >= 1; number--) {
     const page = await read(number);
-    if (page.results.length > 0 && page.count !== count) {
-      state.problem(`page ${number}: the service counted ${count} records before and ${page.count} now`);
-      count = page.count;
+    // A page behind the end says nothing of the count.
+    const stated = page.results.length > 0 ? page.count : (await read(1)).count;
+    if (stated !== count) {
+      state.problem(`page ${number}: the service counted ${count} records before and ${stated} now`);
+      count = stated;
     }
-    yield { records: unseen(state, page.results, number, true), page: number, count };
+    const records = unseen(state, page.results, number, true);
+    state.explained(records.length, count);
+    yield { records, page: number, count };
+    number = Math.min(number, Math.ceil(count / size) + 1);
   }
   if (state.seen.size !== count) state.problem(`${state.seen.size} records were read, the service counts ${count}`);
 }

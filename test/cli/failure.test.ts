@@ -12,7 +12,7 @@ import { resolveSettings } from '../../src/runs/settings.js';
 import { capture } from './fake-io.js';
 
 /** What `--json` prints of a run that throws, before or after it told of its progress. */
-async function printed(begun: boolean, error: RunError): Promise<unknown> {
+async function printed(begun: boolean, error: Error): Promise<unknown> {
   const cwd = await mkdtemp(join(tmpdir(), 'rowferry-failure-'));
   const [stdout, stderr] = [capture(), capture()];
   const cli = openCli({ env: {}, cwd, stdin: new PassThrough(), stdout: stdout.stream, stderr: stderr.stream });
@@ -49,4 +49,11 @@ it('names a run that began, and claims nothing of its rows', async () => {
     run: 'run-1',
     exit_code: 1,
   });
+});
+
+it.each(['EFBIG', 'ENXIO'])('takes what the system refuses for no bug of its own: %s (39)', async (code) => {
+  const refused = Object.assign(new Error(`${code}: write`), { code, syscall: 'write' });
+  const { error, details } = (await printed(true, refused)) as { error: string; details: string[] };
+  expect(`${error} ${details}`).toContain(code);
+  expect(`${error} ${details}`).not.toContain('bug');
 });

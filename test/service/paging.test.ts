@@ -129,6 +129,35 @@ test('falling ids, repeated ids, missing ids and a wrong count are not certified
   expect((await walked(readAll(nameless, 'asset'))).length).toBe(1);
 });
 
+test.each(['forward', 'backward'] as const)(
+  'a count of 9e15 is believed no longer than the list explains it: %s (96)',
+  async (direction) => {
+    const ids = range(1, 60);
+    let reads = 0;
+    /** `pages`: whether the service looks at the number of the page; `lies`: how many answers have that count. */
+    const service = (pages: boolean, lies: number): Service => {
+      reads = 0;
+      const page = async (_resource: string, number: number): Promise<Page> => {
+        const results = (pages ? ids.slice((number - 1) * 25, number * 25) : ids.slice(0, 25)).map((id) => ({ id }));
+        const true_ = number > 1 && results.length === 0 ? 0 : ids.length;
+        return { count: ++reads <= lies ? 9e15 : true_, results };
+      };
+      return { page, inFlightLimit: 4 } as unknown as Service;
+    };
+    // One wrong answer is overtaken by the next.
+    expect((await walked(readAll(service(true, 1), 'asset', {}, { direction }))).sort((a, b) => a - b)).toEqual(ids);
+    expect(reads).toBeLessThan(12);
+    for (const pages of [true, false]) {
+      const walk = readAll(service(pages, Number.POSITIVE_INFINITY), 'asset', {}, { direction });
+      const end = await refusal(walked(walk)).catch(() => '');
+      // Forward, a list whose pages are empty was left before: it changes faster than it can be read.
+      if (direction === 'backward' || !pages) expect(end).toContain('counts 9,000,000,000,000,000 records in a list');
+      expect(walk.certified).toBe(false);
+      expect(reads).toBeLessThan(2_100);
+    }
+  },
+);
+
 test('with an ordering of its own, ids need not ascend', async () => {
   const walk = readAll(moving([5, 3, 9, ...range(20, 80)]).service, 'asset', { ordering: '-modified_date' });
   expect((await walked(walk)).slice(0, 3)).toEqual([5, 3, 9]);

@@ -55,6 +55,16 @@ describe('a list at rest', () => {
     expect(living.served).toBe(requests);
   });
 
+  test('and a count of 9e15 it is left with a sentence after a thousand pages that show nothing (96)', async () => {
+    const living = livingList({ size: 60, shape: (page) => ({ ...page, count: 9e15 }) });
+    await expect(whole(living.service)).rejects.toThrow('counts 9,000,000,000,000,000 records in a list');
+    expect(living.served).toBeLessThan(1_100);
+    const once = livingList({ size: 60, shape: (page) => (once.served === 1 ? { ...page, count: 9e15 } : page) });
+    const list = await whole(once.service);
+    expect([...list.ids()]).toEqual(once.items.map(({ id }) => id));
+    expect(once.served).toBeLessThan(40);
+  });
+
   test('is read with no more requests in flight than allowed, and with as many as that', async () => {
     for (const [parallel, inFlightLimit] of [
       [6, 50],

@@ -1,5 +1,6 @@
 import { idOf, readPage } from '../answer.js';
 import { parseJson, stringifyBody } from '../json.js';
+import { barrenPages } from '../paging.js';
 import type { Json, Page } from '../port.js';
 import { bytesHash } from './bytes-hash.js';
 import type { LoggedPage, PageLog } from './page-log.js';
@@ -84,6 +85,7 @@ export async function readPasses(
     const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
     const pass = openPass(number, heard, { alone, ordered: options.ordered });
     const walk = rules.walk(number)(pass);
+    const explained = barrenPages();
     let shared = 0;
 
     /** Shows a page's records in this pass and keeps what is new of them. */
@@ -129,6 +131,7 @@ export async function readPasses(
         }
         const places = log.append(line);
         shown = show(line, places instanceof Promise ? await places : places);
+        explained(shown.fresh, pass.newest);
         if (page.bytes && !known) taken.take(at, page.hash, line);
       }
       step = walk.next(shown);

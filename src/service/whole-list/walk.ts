@@ -37,7 +37,7 @@ export function* backward(pass: Pass): Walk {
   let start = pass.pages;
   let starts = 1;
   let higher: Shown | undefined;
-  let askedForCount = early.has(1);
+  let askedForCount = false;
 
   for (let page = start; page >= 1; page--) {
     const held = pass.steady ? early.get(page) : undefined;
@@ -55,7 +55,7 @@ export function* backward(pass: Pass): Walk {
         askedForCount = true;
         const first = yield { page: 1, until: 1 };
         pass.hear(first);
-        early.set(1, first);
+        if (!early.has(1)) early.set(1, first);
       }
       if (pass.pages < page) {
         page = pass.pages + 1;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { link, lstat, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { link, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { shareLikeFolder } from '../../runs/layout.js';
+import { makeSharedFolder, shareLikeFolder } from '../../runs/layout.js';
 
 /** The code of a fault of the file system, such as `ENOENT`; '' where it is another fault. */
 export function codeOf(error: unknown): string {
@@ -84,8 +84,7 @@ export async function makeFolders(path: string): Promise<void> {
 
 async function makeOne(path: string): Promise<void> {
   try {
-    await mkdir(path);
-    await shareLikeFolder(path);
+    await makeSharedFolder(path);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
     if (!(await isFolder(path))) throw new Error(`${path} must be a folder of its own, no link and no file`);

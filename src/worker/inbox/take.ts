@@ -1,6 +1,6 @@
-import { mkdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newRunId, shareLikeFolder } from '../../runs/layout.js';
+import { makeSharedFolder, newRunId } from '../../runs/layout.js';
 import { reached } from '../../trace/milestones.js';
 import { type Claim, claimedName, segment, shown } from './claim.js';
 import { codeOf, makeFolders } from './disk.js';
@@ -37,8 +37,7 @@ async function freshRun(parent: string): Promise<string> {
     lastRun = Math.max(Date.now(), lastRun + 1);
     const run = newRunId(new Date(lastRun));
     try {
-      await mkdir(join(parent, run));
-      await shareLikeFolder(join(parent, run));
+      await makeSharedFolder(join(parent, run));
       return run;
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;

@@ -1,7 +1,7 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
-import { shareLikeFolder } from '../../runs/layout.js';
+import { makeSharedFolder } from '../../runs/layout.js';
 import type { Settings } from '../../runs/settings.js';
 import { OutsideRoots, type Place, placeIn, quoted, realRoots, refused } from './roots.js';
 
@@ -40,8 +40,7 @@ export async function makeTarget(file: string, folders: TargetFolders): Promise<
   for (const name of place.missing.slice(0, -1)) {
     folder = path.join(folder, name);
     try {
-      await mkdir(folder);
-      await shareLikeFolder(folder);
+      await makeSharedFolder(folder);
     } catch (error) {
       if (codeOf(error) === 'EEXIST') continue;
       throw new RunError('failed', `The folder ${folder} for the export cannot be made (${codeOf(error)}).`, [], {
