@@ -98,6 +98,19 @@ describe('totals and notes below a table (101)', () => {
     expect(desk.sandbox.records('asset')).toHaveLength(10);
   });
 
+  it('rows that no run has reached are judged anew where the rejected file is imported', async () => {
+    const byName = { ...JOB, match: { key: 'name' } };
+    const controller = new AbortController();
+    const stopped = await desk.import(await desk.file('a.csv', csv(TABLE)), byName, {
+      signal: controller.signal,
+      onProgress: ({ phase }) => phase === 'looking up' && controller.abort('SIGTERM'),
+    });
+    expect(stopped.outcomes).toContain('12 not_attempted');
+    await desk.import(join(stopped.reportDir, 'rejected.csv'), byName);
+    expect(desk.sandbox.records('asset').map(({ name }) => name)).not.toContain('Total');
+    expect(desk.sandbox.records('asset')).toHaveLength(10);
+  });
+
   it('a brake counts records, and its reports have every row', async () => {
     const few = await desk.file('a.csv', csv([HEADINGS, ...records(10), ...BELOW]));
     const braked = await desk.import(few, { ...JOB, brakes: { min_rows: 11 } });

@@ -30,12 +30,32 @@ const [LONGEST, ENOUGH] = [20, 8];
 
 /**
  * The same table; rows that look like totals, notes or the heading again are marked (`SheetRow.noRecord`), none is left out.
- * Rows that a person has chosen (rejected ones come back) and NDJSON are as they are. Holds two batches.
+ * NDJSON is as it is, and so are rejected rows that come back, but for those that no run has reached. Holds two batches.
  */
 export function markNoRecords(source: OpenSource, footer: SourceOptions['footer'] = 'auto'): OpenSource {
   const { headings, format } = source.meta;
-  const chosen = headings.join('\0').includes('_row\0_outcome\0_codes\0_message');
-  return footer === 'keep' || format === 'ndjson' || chosen ? source : { ...source, rows: () => marked(source) };
+  if (footer === 'keep' || format === 'ndjson') return source;
+  const own = headings.join('\0').includes('_row\0_outcome\0_codes\0_message') ? headings.lastIndexOf('_row') : -1;
+  return { ...source, rows: () => (own < 0 ? marked(source) : markedUnreached(source, own)) };
+}
+
+/** `own`: where the columns begin that a run has added. */
+async function* markedUnreached(source: OpenSource, own: number): AsyncGenerator<readonly SheetRow[]> {
+  const given: (readonly SheetRow[])[] = [];
+  async function* input() {
+    for await (const batch of source.rows()) {
+      given.push(batch);
+      yield batch.map((row) => ({ ...row, cells: row.cells.slice(0, own) }));
+    }
+  }
+  const meta = { ...source.meta, headings: source.meta.headings.slice(0, own) };
+  for await (const batch of marked({ meta, rows: input })) {
+    const rows = given.shift() ?? [];
+    yield rows.map((row, at): SheetRow => {
+      const noRecord = row.cells[own + 1] === 'not_attempted' ? batch[at]?.noRecord : undefined;
+      return noRecord === undefined ? row : { ...row, noRecord };
+    });
+  }
 }
 
 async function* marked(source: OpenSource): AsyncGenerator<readonly SheetRow[]> {
