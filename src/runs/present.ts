@@ -1,13 +1,13 @@
 import { isAbsolute, relative } from 'node:path';
 import { summaryText } from '../report/console.js';
 import { exportText } from '../report/console-export.js';
-import { brakeStop, count, rowsInPlace, type Summary } from '../report/summary.js';
+import { brakeStop, count, rowsForPerson, rowsInPlace, type Summary } from '../report/summary.js';
 import type { FaultLine } from './list.js';
 
 /** How runs are shown to people on a terminal; the command line prints what comes out here. */
 
 export type { Summary } from '../report/summary.js';
-export { brakeStop, count, rowsInPlace };
+export { brakeStop, count, rowsForPerson, rowsInPlace };
 
 /** The end of a run: what became of its rows, and where the reports are. */
 export function presentSummary(result: { readonly summary: Summary; readonly reportDir: string }): string {

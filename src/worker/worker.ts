@@ -151,7 +151,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         log,
         stopping: signal,
         homeId: id,
-        claims: inboxClaims(own.inbox),
+        claims: inboxClaims(own.inbox, [settings.jobsDir, settings.home]),
         context: ({ run, insteadOf, log: told }) => ({
           settings,
           worker: {

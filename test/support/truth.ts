@@ -5,7 +5,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.js';
 type Resource = 'asset' | 'contract' | 'supplier' | 'customer';
 
 export interface Told {
-  readonly summary: { readonly status: string; readonly rows: Readonly<Record<string, number>> };
+  readonly summary: { readonly run?: string; readonly status: string; readonly rows: Readonly<Record<string, number>> };
   readonly results: readonly Readonly<Record<string, string>>[];
 }
 

@@ -25,7 +25,7 @@ export interface Crew {
   settings(name: string): Record<string, string>;
   /** Puts a whole file into the drop folder of a job, by rename. */
   drop(file: string, content: string, job?: string): Promise<void>;
-  /** Folders of runs that ended, of a job. */
+  /** Folders of runs that ended, of a job, in the order of their names: by minute, then by file. */
   ended(place?: 'done' | 'failed', job?: string): Promise<string[]>;
   /** Waits for the one run of a job to end. */
   only(withinMs: number, job?: string): Promise<Told & { readonly run: string; readonly dir: string }>;
@@ -141,7 +141,8 @@ export async function openCrew({ server, sharedHome = false, ...options }: CrewO
       const folders = [...(await ended('done', job)), ...(await ended('failed', job))];
       const [folder] = folders;
       if (folder === undefined || folders.length > 1) throw new Error(`not one run, but: ${folders.join(', ')}`);
-      return { ...(await told(folder)), dir: folder, run: basename(folder) };
+      const one = await told(folder);
+      return { ...one, dir: folder, run: String(one.summary.run) };
     },
     async close() {
       for (const { child } of running) child.kill('SIGKILL');

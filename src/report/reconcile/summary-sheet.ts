@@ -19,7 +19,7 @@ export function summarySheet(summary: Summary): PageSheet {
     { cells: [{ text: `Reconciliation: ${summary.job}`, style: 'title', span: ALL }], height: 26 },
     whole(headline(summary), 'lead', 21),
     whole(
-      `${when(summary.finished_at)} · company ${summary.company} · ${summary.service ?? ''} · ${summary.source?.path ?? ''}`,
+      `${when(summary.finished_at)} · company ${summary.company} · ${summary.service ?? ''} · ${fileName(summary.source?.path ?? '')}`,
       'aside',
     ),
     ...banners(summary),
@@ -256,7 +256,7 @@ function theRun(summary: Summary): PageLine[] {
   ];
   if (summary.service !== undefined) lines.push(fact('Service', summary.service));
   if (source) {
-    lines.push(fact('File', source.path), fact('SHA-256', source.sha256));
+    lines.push(fact('File', fileName(source.path)), fact('SHA-256', source.sha256));
   }
   lines.push(
     fact('Began', when(summary.started_at)),

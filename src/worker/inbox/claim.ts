@@ -18,9 +18,23 @@ export interface Claim {
 export const PLACES = ['processing', 'done', 'failed'] as const;
 export type Place = (typeof PLACES)[number];
 
-/** Where a claim lies, or will lie. */
-export function claimFolder(dir: string, place: Place, claim: Pick<Claim, 'job' | 'run'>): string {
-  return join(dir, place, segment(claim.job), segment(claim.run));
+/** Where a claim lies until it ends. */
+export function claimFolder(dir: string, claim: Pick<Claim, 'job' | 'run'>): string {
+  return join(dir, 'processing', segment(claim.job), segment(claim.run));
+}
+
+/**
+ * How the name of the folder begins in which a claim ends: `2026-11-22 13.41 assets`, with its time in UTC and the file's
+ * name, of characters that shares of Windows keep, too.
+ */
+export function endedPrefix({ run, name }: Pick<Claim, 'run' | 'name'>): string {
+  const [, year, month, day, hour, minute] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/.exec(run) ?? [];
+  const at = year === undefined ? segment(run) : `${year}-${month}-${day} ${hour}.${minute}`;
+  const plain = shown(name)
+    .normalize('NFC')
+    .replace(/(?!^)\.[a-z0-9]{1,8}(?:\.gz)?$/i, '')
+    .replace(/[<>:"/\\|?*]/g, '_');
+  return `${at} ${Array.from(plain).slice(0, 40).join('').trim()}`;
 }
 
 /** Names come back from the queue: one that leads elsewhere is refused. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
-import { type Claim, claimFolder, shown } from './claim.js';
+import { type Claim, shown } from './claim.js';
 import { readClaimNote, replaceClaimNote } from './claim-note.js';
 import { openPlain, reasonOf } from './disk.js';
 import { enter } from './ledger.js';
@@ -61,15 +61,18 @@ export async function checkContent(
   }
 }
 
-/** NOTE.txt of a claim that is not run because of `first`: for `endClaim` with `place: 'done'`, `finished: false`. */
-export function repeatedNote(dir: string, claim: Claim, first: FirstRun): { name: 'NOTE.txt'; text: string } {
-  const lies = claimFolder(dir, 'done', { job: claim.job, run: first.run });
+/** NOTE.txt of a claim that is not run because of `first`, whose reports lie in a folder of the drop folder. */
+export function repeatedNote(
+  claim: Claim,
+  first: FirstRun,
+  reports: string | undefined,
+): { name: 'NOTE.txt'; text: string } {
   const text = [
     `The file "${shown(claim.name)}" was not imported: its content has been imported before, by the same job.`,
     '',
     `First imported:  ${first.at}, as "${shown(first.file)}"`,
     `Run:             ${first.run}`,
-    `Its reports:     ${lies}`,
+    `Its reports:     ${reports ?? 'they are not in the drop folder any more'}`,
     '',
     'Nothing was sent to the service this time. To import new data, change the file and drop it again.',
     `To import the same content every time it is dropped, put the line "repeat: true" into the job file of "${shown(claim.job)}".`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { link, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
+import { link, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeSharedFolder, shareLikeFolder } from '../../runs/layout.js';
 
@@ -56,6 +56,14 @@ export function sameMark(a: Mark | undefined, b: Mark): boolean {
 export async function lookAtEntry(path: string | Buffer): Promise<BigIntStats | undefined> {
   return lstat(path, { bigint: true }).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  });
+}
+
+/** A small text; undefined where there is none. */
+export async function textOf(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   });
 }

@@ -77,7 +77,7 @@ export function openFolders(
         return;
       }
       if (!info) await makeFolders(folder);
-      if (!info || !readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(dir, job, kind));
+      if (!info || !readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(job, kind));
       readmes.add(job);
       troubles.over(key);
     } catch (error) {

@@ -1,13 +1,14 @@
-import { readFile, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { LockHeld, takeLock } from '../../runs/lock.js';
 import { type Claim, claimFolder, segment } from './claim.js';
-import { codeOf, createText, isFolder, makeFolders, placeText } from './disk.js';
+import { createText, isFolder, makeFolders, placeText, textOf } from './disk.js';
 
 /**
- * Which content was run, or is being run: one file a content in `<inbox>/.ledger/<job>/`.
+ * Which content was run, or is being run: one file a content in `<inbox>/.ledger/<job>/`. Beside them lie the names of the
+ * folders in which runs have ended (`endClaim`).
  *
  *   (none) → running: by whoever makes the file    running → finished: its claim ended so
  *   running → (none): its claim ended otherwise, or its folder is gone from `processing/`
@@ -77,7 +78,7 @@ function pathOf(dir: string, job: string, key: string): string {
 }
 
 function underWay(dir: string, job: string, entry: LedgerEntry): Promise<boolean> {
-  return isFolder(claimFolder(dir, 'processing', { job, run: entry.run }));
+  return isFolder(claimFolder(dir, { job, run: entry.run }));
 }
 
 function parse(text: string): LedgerEntry | undefined {
@@ -108,11 +109,4 @@ async function removeStale(path: string, text: string): Promise<void> {
   } finally {
     await release();
   }
-}
-
-async function textOf(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  });
 }

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { shown } from './claim.js';
 import type { TakingKind } from './jobs.js';
 
 /** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */
-export function readmeText(dir: string, job: string, kind: TakingKind): string {
-  const ended = (place: string) => join(dir, place, job);
+export function readmeText(job: string, kind: TakingKind): string {
   const { title, done, run, more, reports } = WORDS[kind];
   const fine = `${done[0]?.toUpperCase()}${done.slice(1)}:`;
-  const place = (words: string, at: string) => `  ${words.padEnd(done.length + 7)}${ended(at)}`;
+  const place = (words: string, at: string) => `  ${words.padEnd(done.length + 7)}${at}/${shown(job)}`;
   return `${title}: job "${shown(job)}"
 ${'='.repeat(45)}
 
@@ -20,10 +18,10 @@ WHAT HAPPENS THEN
   If another program delivers the file, it can put an empty file beside it when it is done:
   for assets.xlsx the name is assets.xlsx.ready. The file is then taken at once.
 ${more}
-WHERE YOUR FILE IS AFTERWARDS
+WHERE YOUR FILE IS AFTERWARDS, seen from the folder above this one
 ${place(fine, 'done')}
 ${place(`Not ${done}:`, 'failed')}
-  Each ${run} has a folder of its own there. Its name begins with date and time (UTC).
+  Each ${run} has a folder of its own there. Its name says date and time (UTC), the file, and what came of it.
 
 WHAT YOU FIND THERE
 ${reports}

@@ -3,8 +3,8 @@ import { type Claim, shown } from './claim.js';
 import { type Jobs, takesFiles } from './jobs.js';
 
 /** Why a claim is not offered, as ERROR.txt says it; undefined where nothing speaks against it. Nothing is opened. */
-export function refusalOf(claim: Claim, info: BigIntStats, jobs: Jobs, jobsDir: string): string | undefined {
-  const reason = kindFault(info) ?? jobFault(claim.job, jobs, jobsDir);
+export function refusalOf(claim: Claim, info: BigIntStats, jobs: Jobs): string | undefined {
+  const reason = kindFault(info) ?? jobFault(claim.job, jobs);
   if (reason === undefined) return undefined;
   const done = jobs.states.get(claim.job) === 'reconcile' ? 'reconciled' : 'imported';
   return `"${shown(claim.name)}" was not ${done}. Nothing was read and nothing was sent.\n\n${reason}\n`;
@@ -27,14 +27,14 @@ function kindFault(info: BigIntStats): string | undefined {
   return undefined;
 }
 
-function jobFault(job: string, jobs: Jobs, jobsDir: string): string | undefined {
+function jobFault(job: string, jobs: Jobs): string | undefined {
   const state = jobs.states.get(job);
   if (takesFiles(state) || state === 'faulty') return undefined;
   const there =
     jobs.names.length > 0
       ? `Jobs that take files:\n${jobs.names.map((name) => `  ${shown(name)}`).join('\n')}\nPut the file into the folder of one of them.`
-      : `There is no job in ${jobsDir} that takes files. Ask whoever runs rowferry in your house.`;
+      : `There is no job that takes files. Ask whoever runs rowferry in your house.`;
   if (state === 'export')
     return `The job "${shown(job)}" is an export, and takes no files from the drop folder.\n${there}`;
-  return `The folder "${shown(job)}" belongs to no job: a folder of the drop folder has the name of a job in ${jobsDir}.\n${there}`;
+  return `The folder "${shown(job)}" belongs to no job: a folder of the drop folder has the name of a job.\n${there}`;
 }

@@ -44,9 +44,9 @@ const EMPTY_AFTER_MS = 60_000;
 const MOST_ADOPTED = 200;
 
 export function openSettling(
-  options: Pick<InboxOptions, 'dir' | 'jobsDir' | 'offer' | 'log'> & { quietMs: number; troubles: Troubles },
+  options: Pick<InboxOptions, 'dir' | 'offer' | 'log'> & { quietMs: number; troubles: Troubles },
 ): Settling {
-  const { dir, jobsDir, offer, log, quietMs, troubles } = options;
+  const { dir, offer, log, quietMs, troubles } = options;
   const takens = new Map<string, Taken>();
   const offering = new Set<string>();
   let empties = new Map<string, number>();
@@ -116,7 +116,7 @@ export function openSettling(
       return undefined;
     }
     if (jobs.fault !== undefined) return undefined;
-    const refusal = refusalOf(claim, info, jobs, jobsDir);
+    const refusal = refusalOf(claim, info, jobs);
     if (refusal !== undefined) {
       await refuse(claim, refusal);
       return undefined;
@@ -130,7 +130,12 @@ export function openSettling(
   }
 
   async function refuse(claim: Claim, text: string): Promise<void> {
-    const folder = await endClaim(dir, claim, { place: 'failed', finished: false, note: { name: 'ERROR.txt', text } });
+    const folder = await endClaim(dir, claim, {
+      place: 'failed',
+      result: 'refused',
+      finished: false,
+      note: { name: 'ERROR.txt', text },
+    });
     takens.delete(claim.dir);
     log.warn({ job: claim.job, run: claim.run, file: claim.name, folder }, `Refused: ${text.split('\n')[2] ?? text}`);
   }

@@ -3,25 +3,38 @@ import path from 'node:path';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { runFolder } from '../../runs/layout.js';
 import { readRun, readSummary } from '../../runs/list.js';
-import { brakeStop, rowsInPlace, type Summary } from '../../runs/present.js';
+import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/present.js';
 import type { Claim } from '../inbox/claim.js';
 import { type ContentCheck, checkContent, type FirstRun, repeatedNote } from '../inbox/content.js';
-import { type ClaimEnd, endClaim } from '../inbox/end.js';
+import { type ClaimEnd, endClaim, endedFolder } from '../inbox/end.js';
 import { moveReports } from './move-reports.js';
 
 /** What the drop folder does for the run of a claimed file: the functions of `inbox/`, bound to one folder. */
 export interface Claims {
   check(claim: Claim, job: LoadedJob, company: number): Promise<ContentCheck>;
+  /** Texts beside the file name no path of this machine. */
   end(claim: Claim, end: ClaimEnd): Promise<string>;
-  repeatedNote(claim: Claim, first: FirstRun): ClaimEnd['note'];
+  /** Where a claim of the job, or the first run of its content, has ended. */
+  ended(claim: Pick<Claim, 'job' | 'run' | 'name'>): Promise<string | undefined>;
+  /** A folder as people see it who see the drop folder. */
+  asSeen(folder: string): string;
 }
 
-export function inboxClaims(inbox: string): Claims {
+/** `roots`: folders that people at the drop folder know nothing of. */
+export function inboxClaims(inbox: string, roots: readonly string[] = []): Claims {
+  const hidden = [inbox, ...roots].sort((a, b) => b.length - a.length).map((root) => path.join(root, '/'));
   return {
     check: (claim, { sha256, job }, company) =>
       checkContent(inbox, claim, sha256, company, job.kind === 'reconcile' || job.repeat),
-    end: (claim, end) => endClaim(inbox, claim, end),
-    repeatedNote: (claim, first) => repeatedNote(inbox, claim, first),
+    end(claim, { note, ...end }) {
+      if (!note) return endClaim(inbox, claim, end);
+      // People know the file by the name it was dropped under.
+      const named = note.text.replaceAll(claim.file, claim.name);
+      const text = hidden.reduce((left, root) => left.replaceAll(root, ''), named);
+      return endClaim(inbox, claim, { ...end, note: { ...note, text } });
+    },
+    ended: (claim) => endedFolder(inbox, claim),
+    asSeen: (folder) => path.relative(inbox, folder).replaceAll(path.sep, '/'),
   };
 }
 
@@ -39,6 +52,7 @@ export async function endAfterRun(
   const finished = summary.status === 'succeeded' || summary.status === 'partial';
   const dir = await claims.end(claim, {
     place: finished ? 'done' : 'failed',
+    result: resultOf(summary),
     // A file of which no row is in is worth another try, with nothing in it changed.
     finished: finished && (rowsInPlace(summary.rows) > 0 || summary.rows.skipped > 0),
     ...(finished ? {} : { note: { name: 'ERROR.txt', text: stoppedText(claim, summary) } }),
@@ -59,9 +73,13 @@ export async function endRefused(
       ? `${claim.name} was not ${WORDS[kind].done}, and nothing was sent.`
       : `The ${WORDS[kind].noun} of ${claim.name} (run ${run}) could not be brought to its end; some rows may be written.`;
   const next = `Correct what is said above and drop the file into ${claim.job}/ again: rows that are written already are left alone.`;
-  // People know the file by the name it was dropped under.
-  const text = `${what}\n\n${reason.replaceAll(claim.file, claim.name)}\n\n${next}\n`;
-  return claims.end(claim, { place: 'failed', finished: false, note: { name: 'ERROR.txt', text } });
+  const note = { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` } as const;
+  return claims.end(claim, {
+    place: 'failed',
+    result: run === undefined ? 'refused' : 'stopped',
+    finished: false,
+    note,
+  });
 }
 
 /** Puts a claim away whose content was run before. */
@@ -72,11 +90,11 @@ export async function endRepeated(
   first: FirstRun,
 ): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
   const earlier = await readRun(home, first.run).catch(() => undefined);
-  const beside = path.join(path.dirname(path.dirname(path.dirname(claim.dir))), 'done', claim.job, first.run);
-  const reports = earlier && (await isFolder(earlier.reportDir)) ? earlier.reportDir : beside;
-  const note = claims.repeatedNote(claim, first);
-  const dir = await claims.end(claim, { place: 'done', finished: false, ...(note && { note }) });
-  const summary = await readSummary(reports).catch(() => undefined);
+  const ended = await claims.ended({ job: claim.job, run: first.run, name: first.file });
+  const reports = earlier && (await isFolder(earlier.reportDir)) ? earlier.reportDir : ended;
+  const note = repeatedNote(claim, first, ended && claims.asSeen(ended));
+  const dir = await claims.end(claim, { place: 'done', result: 'imported before', finished: false, note });
+  const summary = reports === undefined ? undefined : await readSummary(reports).catch(() => undefined);
   const own = summary?.run === first.run ? summary : undefined;
   return { dir, summary: { run: first.run, job: claim.job, status: 'succeeded', ...own, repeated_of: first.run } };
 }
@@ -86,18 +104,23 @@ export async function endRepeated(
  * the places named in them made right. Undefined where it was not.
  */
 export async function alreadyEnded(
+  claims: Claims,
   claim: Claim,
   home: string,
 ): Promise<{ readonly dir: string; readonly summary?: Summary } | undefined> {
-  if (await isFolder(claim.dir)) return undefined;
-  const inbox = path.dirname(path.dirname(path.dirname(claim.dir)));
-  for (const place of ['done', 'failed']) {
-    const dir = path.join(inbox, place, claim.job, claim.run);
-    if (!(await isFolder(dir))) continue;
-    const summary = await moveReports(home, claim.run, dir);
-    return summary ? { dir, summary } : { dir };
-  }
-  return undefined;
+  const dir = (await isFolder(claim.dir)) ? undefined : await claims.ended(claim);
+  if (dir === undefined) return undefined;
+  const summary = await moveReports(home, claim.run, dir);
+  return summary ? { dir, summary } : { dir };
+}
+
+/** What became of a file, for the name of its folder. */
+function resultOf({ status, kind, rows }: Summary): string {
+  if (status === 'braked') return 'stopped by a brake';
+  if (status !== 'succeeded' && status !== 'partial') return 'stopped';
+  const open = rowsForPerson(rows);
+  if (kind === 'reconcile') return open > 0 || status === 'partial' ? `${open || 'something'} to look at` : 'compared';
+  return open > 0 ? `${open} to correct` : 'imported';
 }
 
 /** Whether a run was begun in this data folder, so that it can be continued here. */

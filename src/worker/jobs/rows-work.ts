@@ -47,7 +47,7 @@ export function rowsWork<J extends LoadedJob>(data: RowsData, own: RowsKind<J>):
       return settle + (handedBack ? 0 : settings.worker.leaseMs);
     },
     async endedBefore({ origin, deps }) {
-      const done = origin.claim && (await alreadyEnded(origin.claim, deps.settings.home));
+      const done = origin.claim && (await alreadyEnded(deps.claims, origin.claim, deps.settings.home));
       return done && endedBefore(done);
     },
     async prepare(delivery, plan) {

@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Notification } from '../../../src/worker/operations/notification.js';
 import { availableStores } from '../../support/servers.js';
@@ -69,7 +69,7 @@ it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
       });
       expect(second?.summary).toMatchObject({ dry_run: false, rows: { updated: 0, unchanged: ROWS } });
       expect(crew.sandbox.commits).toHaveLength(2);
-      const dropped = (await crew.ended('done', 'erp')).map((folder) => `drop.erp.${basename(folder)}`);
+      const dropped = [first, second].map((one) => `drop.erp.${one?.summary.run}`);
       for (const id of dropped) {
         await until(async () => (await queue.getJob(id))?.finishedOn !== undefined, { what: id });
         expect((await queue.getJob(id))?.name).toBe('reconcile');

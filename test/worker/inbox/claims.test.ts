@@ -1,10 +1,10 @@
 import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Claim, claimedName } from '../../../src/worker/inbox/claim.js';
+import { type Claim, claimedName, claimFolder, endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { listClaims } from '../../../src/worker/inbox/claims.js';
 import { checkContent, repeatedNote } from '../../../src/worker/inbox/content.js';
-import { endClaim } from '../../../src/worker/inbox/end.js';
+import { endClaim, endedFolder } from '../../../src/worker/inbox/end.js';
 import { makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -41,12 +41,12 @@ describe('ends', () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
     if (!claim) throw new Error('no claim');
     await writeFile(join(claim.dir, 'results.csv'), 'row\n');
-    const folder = await endClaim(place.dir, claim, { place: 'done', finished: true });
-    expect(folder).toBe(join(place.dir, 'done', 'assets', claim.run));
+    const folder = await endClaim(place.dir, claim, { place: 'done', result: 'imported', finished: true });
+    expect(folder).toBe(join(place.dir, 'done', 'assets', `${endedPrefix(claim)} - imported`));
     expect(await names(folder)).toEqual(['a.csv', 'results.csv']);
     expect(await names(place.dir, 'processing', 'assets')).toEqual([]);
-    expect(await endClaim(place.dir, claim, { place: 'done', finished: true })).toBe(folder);
-    expect(await endClaim(place.dir, claim, { place: 'failed', finished: false })).toBe(folder);
+    expect(await endClaim(place.dir, claim, { place: 'done', result: 'imported', finished: true })).toBe(folder);
+    expect(await endClaim(place.dir, claim, { place: 'failed', result: 'stopped', finished: false })).toBe(folder);
   });
 
   it.each(['done', 'failed'] as const)('moves nothing out of the inbox where %s/<job> is a link (111)', async (to) => {
@@ -54,7 +54,7 @@ describe('ends', () => {
     if (!claim) throw new Error('no claim');
     await mkdir(join(place.root, 'elsewhere'));
     await symlink('../../elsewhere', join(place.dir, to, 'assets'));
-    const end = () => endClaim(place.dir, claim, { place: to, finished: to === 'done' });
+    const end = () => endClaim(place.dir, claim, { place: to, result: 'r', finished: to === 'done' });
     await expect(end()).rejects.toThrow('must be a folder of its own');
     expect(await names(place.root, 'elsewhere')).toEqual([]);
     expect(await names(claim.dir)).toContain('a.csv');
@@ -66,23 +66,68 @@ describe('ends', () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
     if (!claim) throw new Error('no claim');
     const note = { name: 'ERROR.txt', text: 'Why.\n' } as const;
-    const folder = await endClaim(place.dir, claim, { place: 'failed', finished: false, note });
+    const folder = await endClaim(place.dir, claim, { place: 'failed', result: 'stopped', finished: false, note });
     expect(await readFile(join(folder, 'ERROR.txt'), 'utf8')).toBe('Why.\n');
   });
 
   it('joins reports that a late delivery wrote after the folder had moved', async () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
     if (!claim) throw new Error('no claim');
-    const folder = await endClaim(place.dir, claim, { place: 'done', finished: true });
+    const folder = await endClaim(place.dir, claim, { place: 'done', result: 'imported', finished: true });
     await mkdir(claim.dir, { recursive: true });
     await writeFile(join(claim.dir, 'summary.json'), '{}');
-    expect(await endClaim(place.dir, claim, { place: 'done', finished: true })).toBe(folder);
+    expect(await endClaim(place.dir, claim, { place: 'done', result: 'imported', finished: true })).toBe(folder);
     expect(await names(folder)).toEqual(['a.csv', 'summary.json']);
+  });
+
+  it('names the folder so that people and Windows can read it, also of two runs in one minute', async () => {
+    const file = (name: string, run: string) => ({ job: 'assets', run, dir: '', file: '', name });
+    const folders: string[] = [];
+    for (const [name, run] of [
+      ['Über <alles>: "neu"?.xlsx', '20261122T134107123Z-0001'],
+      [`${'lang '.repeat(20)}.csv.gz`, '20261122T134107123Z-0002'],
+      ['assets.csv', '20261122T134107123Z-0003'],
+      ['assets.csv', '20261122T134159999Z-0004'],
+      ['assets.CSV', '20261122T134200000Z-0005'],
+    ] as const) {
+      const claim = file(name, run);
+      await mkdir(claimFolder(place.dir, claim), { recursive: true });
+      const folder = await endClaim(place.dir, claim, { place: 'done', result: '15 to correct', finished: true });
+      expect(await endedFolder(place.dir, claim)).toBe(folder);
+      folders.push(basename(folder));
+    }
+    expect(folders).toEqual([
+      '2026-11-22 13.41 Über _alles__ _neu__ - 15 to correct',
+      `2026-11-22 13.41 ${'lang '.repeat(8).trim()} - 15 to correct`,
+      '2026-11-22 13.41 assets - 15 to correct',
+      '2026-11-22 13.41 assets - 15 to correct (2)',
+      '2026-11-22 13.42 assets - 15 to correct',
+    ]);
+  });
+
+  it('a kill in the middle of the move finds the same folder, which no other run takes meanwhile', async () => {
+    const claims = await claimsOf({ 'a.csv': 'A', 'b.csv': 'B' });
+    const [first, second] = claims.map((claim) => ({ ...claim, name: 'a.csv', run: claim.run }));
+    if (!first || !second) throw new Error('no claims');
+    const end = { place: 'done', result: 'imported', finished: true } as const;
+    // The name is reserved and the folder is not moved: something is in its way.
+    await writeFile(join(place.dir, 'done', 'assets'), 'in the way');
+    await expect(endClaim(place.dir, first, end)).rejects.toThrow('cannot be moved');
+    await rm(join(place.dir, 'done', 'assets'));
+    const sameMinute = endedPrefix(first) === endedPrefix(second);
+    const [other, own] = [await endClaim(place.dir, second, end), await endClaim(place.dir, first, end)];
+    expect(basename(own)).toBe(`${endedPrefix(first)} - imported`);
+    expect(basename(other)).toBe(`${endedPrefix(second)} - imported${sameMinute ? ' (2)' : ''}`);
+    // However the run ends when it is delivered once more.
+    expect(await endClaim(place.dir, first, { ...end, result: 'stopped', place: 'failed' })).toBe(own);
+    expect([await names(own), await names(other)]).toEqual([['a.csv'], ['b.csv']]);
   });
 
   it('refuses names that lead elsewhere (84)', async () => {
     const claim = { job: '..', run: 'x', dir: '/', file: '/x', name: 'x' };
-    await expect(endClaim(place.dir, claim, { place: 'done', finished: true })).rejects.toThrow('cannot be the name');
+    await expect(endClaim(place.dir, claim, { place: 'done', result: 'imported', finished: true })).rejects.toThrow(
+      'cannot be the name',
+    );
   });
 });
 
@@ -94,15 +139,15 @@ describe('content', () => {
     expect((await check(first)).verdict).toBe('run');
     const waits = await check(second);
     expect(waits).toMatchObject({ verdict: 'wait', first: { run: first.run, file: 'a.csv' } });
-    await endClaim(place.dir, first, { place: 'done', finished: true });
+    await endClaim(place.dir, first, { place: 'done', result: 'imported', finished: true });
     const repeated = await check(second);
     if (repeated.verdict !== 'repeated') throw new Error(repeated.verdict);
     expect(repeated.first.run).toBe(first.run);
-    const note = repeatedNote(place.dir, second, repeated.first);
+    const note = repeatedNote(second, repeated.first, 'done/assets/first');
     expect(note.text).toContain(first.run);
-    expect(note.text).toContain(join(place.dir, 'done', 'assets', first.run));
+    expect(note.text).toContain(' done/assets/first\n');
     expect(note.text).toContain('repeat: true');
-    const folder = await endClaim(place.dir, second, { place: 'done', finished: false, note });
+    const folder = await endClaim(place.dir, second, { place: 'done', result: 'imported', finished: false, note });
     expect(await names(folder)).toEqual(['NOTE.txt', 'b.csv']);
     // What ended as a repetition takes nothing away from the first.
     place.claims.length = 0;
@@ -114,7 +159,7 @@ describe('content', () => {
     const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
     if (!first || !second) throw new Error('no claims');
     await check(first);
-    await endClaim(place.dir, first, { place: 'failed', finished: false });
+    await endClaim(place.dir, first, { place: 'failed', result: 'stopped', finished: false });
     expect((await check(second)).verdict).toBe('run');
   });
 
@@ -153,14 +198,14 @@ describe('content', () => {
     // The note and the ledger were written, the folder was not moved: something is in its way.
     await writeFile(join(place.dir, 'done', 'assets'), 'in the way');
     const note = { name: 'NOTE.txt', text: 'n' } as const;
-    await expect(endClaim(place.dir, first, { place: 'done', finished: true, note })).rejects.toThrow(
-      'cannot be moved',
-    );
+    await expect(
+      endClaim(place.dir, first, { place: 'done', result: 'imported', finished: true, note }),
+    ).rejects.toThrow('cannot be moved');
     expect((await check(second)).verdict).toBe('repeated');
     expect((await check(first)).verdict).toBe('run');
     expect((await listClaims(place.dir)).map(({ run }) => run)).toEqual([first.run, second.run]);
     await rm(join(place.dir, 'done', 'assets'));
-    const folder = await endClaim(place.dir, first, { place: 'done', finished: true, note });
+    const folder = await endClaim(place.dir, first, { place: 'done', result: 'imported', finished: true, note });
     expect(await names(folder)).toEqual(['NOTE.txt', 'a.csv']);
   });
 

@@ -29,6 +29,8 @@ describe('folders', () => {
     await writeFile(join(place.jobsDir, 'erp.yaml'), JOB.replace('kind: import', 'kind: reconcile'));
     await place.open();
     const readme = await readFile(join(place.dir, 'erp', 'README.txt'), 'utf8');
+    expect(readme).toMatch(/Compared: +done\/erp\n/);
+    expect(readme).not.toContain(place.root);
     expect(readme).toMatch(/reconcile\.xlsx.*Do not put this one here/s);
     expect(readme).not.toContain('NOTE.txt');
     await place.drop('erp/a.csv');

@@ -1,8 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inlineJob, inlineReconcileJob } from '../../../src/runs/job-file.js';
-import type { Claim } from '../../../src/worker/inbox/claim.js';
+import { type Claim, endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { endRepeated, inboxClaims } from '../../../src/worker/jobs/claims.js';
 import { makePlace, names, only, type Place, until } from './dropping.js';
 
@@ -41,7 +41,7 @@ describe('the same content dropped again', () => {
     if (!first) throw new Error('no claim');
     const verdicts = await Promise.all([first, ...others].map((claim) => claims.check(claim, job, 1)));
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['run', 'run', 'run']);
-    const folder = await claims.end(first, { place: 'done', finished: true });
+    const folder = await claims.end(first, { place: 'done', result: 'imported', finished: true });
     expect(await names(folder)).toEqual([first.name]);
     const [again] = await dropped('a.csv');
     expect(again && (await claims.check(again, job, 1)).verdict).toBe('run');
@@ -55,16 +55,19 @@ describe('the same content dropped again', () => {
     const [first] = await dropped('monday.csv');
     if (!first) throw new Error('no claim');
     expect((await claims.check(first, IMPORT, 1)).verdict).toBe('run');
-    const done = await claims.end(first, { place: 'done', finished: true });
+    const done = await claims.end(first, { place: 'done', result: 'imported', finished: true });
     const [second] = await dropped('tuesday.csv');
     if (!second) throw new Error('no claim');
     const seen = await claims.check(second, IMPORT, 1);
     if (seen.verdict !== 'repeated') throw new Error(seen.verdict);
     const { dir, summary } = await endRepeated(claims, second, home, seen.first);
-    expect(dir).toBe(join(place.dir, 'done', 'assets', second.run));
+    expect(dir).toBe(join(place.dir, 'done', 'assets', `${endedPrefix(second)} - imported before`));
     expect(summary).toMatchObject({ run: first.run, repeated_of: first.run });
     const note = await readFile(join(dir, 'NOTE.txt'), 'utf8');
-    for (const word of [first.run, 'monday.csv', 'tuesday.csv', done, 'Nothing was sent']) expect(note).toContain(word);
+    const reports = `done/assets/${basename(done)}\n`;
+    for (const word of [first.run, 'monday.csv', 'tuesday.csv', reports, 'Nothing was sent'])
+      expect(note).toContain(word);
+    expect(note).not.toContain(place.dir);
     expect(await names(dir)).toEqual(['NOTE.txt', 'tuesday.csv']);
   });
 
@@ -78,11 +81,13 @@ describe('the same content dropped again', () => {
     expect(verdicts.filter(({ verdict }) => verdict === 'run')).toHaveLength(1);
     const running = taken[verdicts.findIndex(({ verdict }) => verdict === 'run')];
     for (const seen of verdicts) if (seen.verdict !== 'run') expect(seen.first.run).toBe(running?.run);
-    if (running) await one.end(running, { place: 'done', finished: true });
+    if (running) await one.end(running, { place: 'done', result: 'imported', finished: true });
     const after = await Promise.all(
       taken.filter((claim) => claim !== running).map((claim) => two.check(claim, IMPORT, 1)),
     );
     expect(after.map(({ verdict }) => verdict)).toEqual(Array(5).fill('repeated'));
-    expect(await only(place.dir, 'done', 'assets')).toContain(running?.run);
+    expect(running && basename(await only(place.dir, 'done', 'assets'))).toBe(
+      `${running && endedPrefix(running)} - imported`,
+    );
   });
 });

@@ -159,7 +159,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
     stopping: stopping.signal,
     homeId: id,
     context: () => ({ settings }),
-    claims: inboxClaims(settings.worker.inbox),
+    claims: inboxClaims(settings.worker.inbox, [settings.jobsDir, settings.home]),
     onEnded: (one) => ended.push(one),
     ...options.deps,
   });

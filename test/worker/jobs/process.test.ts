@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import { afterEach, describe, expect } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
+import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { stateOf } from '../../../src/worker/jobs/state.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
@@ -246,7 +247,7 @@ describe('a claimed file', () => {
     const { settings, ended } = await bench.worker();
     const { id, run, file, dir } = await claimed(sheet(3));
     const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
-    const done = path.join(bench.dir, 'drop', 'done', 'assets', run);
+    const done = path.join(bench.dir, 'drop', 'done', 'assets', `${endedPrefix({ run, name: 'a.csv' })} - imported`);
     expect(job.returnvalue).toMatchObject({ run, source: { path: path.join(done, 'a.csv') }, rows: { created: 3 } });
     expect(await readdir(done)).toEqual(expect.arrayContaining(['a.csv', 'results.csv', 'summary.json']));
     await expect(access(dir)).rejects.toThrow();
@@ -265,8 +266,10 @@ describe('a claimed file', () => {
     const { id, run, file } = await claimed('Name;Nummer\r\nx;1');
     const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
     expect(job.failedReason).toContain('Serial');
-    const note = await readFile(path.join(bench.dir, 'drop', 'failed', 'assets', run, 'ERROR.txt'), 'utf8');
+    const failed = path.join(bench.dir, 'drop', 'failed', 'assets', `${endedPrefix({ run, name: 'a.csv' })} - refused`);
+    const note = await readFile(path.join(failed, 'ERROR.txt'), 'utf8');
     expect(note).toContain('a.csv was not imported, and nothing was sent');
+    expect(note).not.toContain(bench.dir);
     expect(note).toContain('Serial');
   });
 
@@ -280,7 +283,8 @@ describe('a claimed file', () => {
     const { id, run, file } = await claimed(sheet(3));
     const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
     expect(job.returnvalue).toMatchObject({ status: 'braked' });
-    const failed = path.join(bench.dir, 'drop', 'failed', 'assets', run);
+    const stopped = `${endedPrefix({ run, name: 'a.csv' })} - stopped by a brake`;
+    const failed = path.join(bench.dir, 'drop', 'failed', 'assets', stopped);
     expect(await readFile(path.join(failed, 'ERROR.txt'), 'utf8')).toMatch(/brake.*--force/s);
     expect(await readdir(failed)).toContain('summary.json');
   });
@@ -293,7 +297,8 @@ describe('a claimed file', () => {
     const two = await claimed(sheet(2));
     const repeated = await bench.settled(await bench.add({ job: 'assets', file: two.file }, { jobId: two.id }));
     expect(repeated.returnvalue).toEqual({ ...job.returnvalue, repeated_of: one.run });
-    expect(await readdir(path.join(bench.dir, 'drop', 'done', 'assets', two.run))).toEqual(['NOTE.txt', 'a.csv']);
+    const again = `${endedPrefix({ run: two.run, name: 'a.csv' })} - imported before`;
+    expect(await readdir(path.join(bench.dir, 'drop', 'done', 'assets', again))).toEqual(['NOTE.txt', 'a.csv']);
     expect(ended).toHaveLength(1);
     expect(bench.sandbox.commits).toHaveLength(2);
   });

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
+import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, insertAssets, JOB, openBench, runsOf, sheet } from './bench.js';
 
@@ -136,7 +137,10 @@ describe('a claimed file', () => {
     for (const rows of [FOUND, { unchanged: 30, total: 30 }]) {
       const one = await claimed(content);
       const job = await run({ job: 'erp', file: one.file }, { jobId: one.id });
-      const done = path.join(bench.dir, 'drop', 'done', 'erp', one.run);
+      const done = path.dirname(job.returnvalue.source.path);
+      expect(path.relative(path.join(bench.dir, 'drop', 'done', 'erp'), done)).toContain(
+        `${endedPrefix({ run: one.run, name: 'a.csv' })} - compared`,
+      );
       expect(job.returnvalue).toMatchObject({ run: one.run, rows, source: { path: path.join(done, 'a.csv') } });
       expect(await readdir(done)).toEqual(expect.arrayContaining(['a.csv', 'results.csv', 'summary.json']));
     }
@@ -149,7 +153,8 @@ describe('a claimed file', () => {
     const one = await claimed(sheet(29).replaceAll(',S-', 'x,S-'));
     const job = await run({ job: 'erp', file: one.file }, { jobId: one.id });
     expect(job.returnvalue).toMatchObject({ status: 'braked' });
-    const note = await readFile(path.join(bench.dir, 'drop', 'failed', 'erp', one.run, 'ERROR.txt'), 'utf8');
+    const folder = `${endedPrefix({ run: one.run, name: 'a.csv' })} - stopped by a brake`;
+    const note = await readFile(path.join(bench.dir, 'drop', 'failed', 'erp', folder, 'ERROR.txt'), 'utf8');
     expect(note).toContain('A brake of the job stopped the reconciliation of a.csv. Nothing was written.');
     expect(note).toContain(`rowferry runs approve ${one.run} --by NAME`);
     expect(writes()).toBe(0);
@@ -159,7 +164,8 @@ describe('a claimed file', () => {
     await open();
     const one = await claimed('Name;Nummer\r\nx;1');
     await run({ job: 'erp', file: one.file }, { jobId: one.id });
-    const note = await readFile(path.join(bench.dir, 'drop', 'failed', 'erp', one.run, 'ERROR.txt'), 'utf8');
+    const folder = `${endedPrefix({ run: one.run, name: 'a.csv' })} - refused`;
+    const note = await readFile(path.join(bench.dir, 'drop', 'failed', 'erp', folder, 'ERROR.txt'), 'utf8');
     expect(note).toContain('a.csv was not reconciled, and nothing was sent');
     expect(note).toContain('Serial');
   });
