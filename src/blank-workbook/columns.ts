@@ -1,4 +1,4 @@
-import { normaliseKey } from '../model/value.js';
+import { normaliseName } from '../model/value.js';
 import type { FieldSpec, ResourceName, ResourceSpec } from '../resources/spec.js';
 
 /** The columns of a blank workbook: which there are, in which order, under which headings. */
@@ -84,7 +84,7 @@ const LONGEST = 120;
 
 /** Custom names are free text of the service: blank, alike, or like rowferry's own columns (`_row`), they get their ids. */
 function headingOf({ spec, need }: Omit<BlankColumn, 'heading'>, taken: Set<string>): string {
-  const clean = normaliseKey(spec.label.replace(INVISIBLE, ' '));
+  const clean = normaliseName(spec.label.replace(INVISIBLE, ' '));
   const short = Array.from(clean).slice(0, LONGEST).join('').trim();
   const free = (text: string) => !/^_/.test(text) && !taken.has(folded(text));
   const plain = /^:|:$|^$/.test(short) ? spec.name : short;

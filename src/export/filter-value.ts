@@ -1,5 +1,5 @@
 import { Decimal } from '../model/decimal.js';
-import { normaliseKey } from '../model/value.js';
+import { normaliseName } from '../model/value.js';
 import { readDate } from '../resources/calendar.js';
 import { findCountry } from '../resources/countries.js';
 import { booleanValue, enumValue } from '../resources/enum-match.js';
@@ -16,12 +16,12 @@ export interface Wanted {
 }
 
 /**
- * How a filter compares a column: by value in the column's type, text as keys are compared (NFKC, trimmed, blanks folded;
+ * How a filter compares a column: by value in the column's type, text as names are compared (NFKC, trimmed, blanks folded;
  * case counts, but not in a column of choices, also where not all of them are known: `open`). '' means blank. A string says
  * why the text is no value of the column.
  */
 export function wantedValue(text: string, column: ExportColumn, lexicon: Lexicon, open = false): Wanted | string {
-  const wanted = normaliseKey(text);
+  const wanted = normaliseName(text);
   if (wanted === '') return { text: '', is: (cell) => cell.trim() === '' };
   const choice = choiceOf(column);
   if (choice) return wantedChoice(wanted, choice);
@@ -45,10 +45,10 @@ export function wantedValue(text: string, column: ExportColumn, lexicon: Lexicon
 }
 
 function sameText(wanted: string): Wanted {
-  return { text: wanted, is: (cell) => cell === wanted || normaliseKey(cell) === wanted };
+  return { text: wanted, is: (cell) => cell === wanted || normaliseName(cell) === wanted };
 }
 
-const folded = (text: string): string => normaliseKey(text).toLowerCase();
+const folded = (text: string): string => normaliseName(text).toLowerCase();
 
 type Choice = Extract<FieldType, { kind: 'enum' }>;
 
@@ -67,7 +67,10 @@ function wantedCountry(wanted: string, lexicon: Lexicon): Wanted {
   const codeOf = (text: string): number | undefined => lexicon.countryCode(text) ?? findCountry(text)?.id;
   const code = codeOf(wanted);
   // Also a spelling that is no country's counts, as the service may have its own.
-  return { text: wanted, is: (cell) => normaliseKey(cell) === wanted || (code !== undefined && codeOf(cell) === code) };
+  return {
+    text: wanted,
+    is: (cell) => normaliseName(cell) === wanted || (code !== undefined && codeOf(cell) === code),
+  };
 }
 
 function wantedNumber(wanted: string, whole: boolean): Wanted | string {

@@ -1,4 +1,4 @@
-import { normaliseKey } from '../model/value.js';
+import { normaliseName } from '../model/value.js';
 import { didYouMean, excerpt } from '../pipeline/nearest.js';
 import { readOnlySpec } from '../resources/registry.js';
 import { refused } from './choose.js';
@@ -136,7 +136,7 @@ function takeView(asked: Asked, problems: string[]): Query {
   const values = asked.get('req')?.values;
   asked.delete('req');
   if (!values) return {};
-  const [view = '', ...others] = new Set(values.map((value) => normaliseKey(value).toLowerCase()));
+  const [view = '', ...others] = new Set(values.map((value) => normaliseName(value).toLowerCase()));
   if (others.length > 0) problems.push('"req" can be given once only');
   if (VIEWS.includes(view)) return { req: view };
   problems.push(`"req" must be ${VIEWS.join(' or ')}.${didYouMean(view, VIEWS)}`);

@@ -1,4 +1,4 @@
-import { isRef, normaliseKey, type Ref } from '../model/value.js';
+import { isRef, type Ref } from '../model/value.js';
 import { trimText } from '../pipeline/cell-text.js';
 import { makeConverter } from '../pipeline/convert.js';
 import { type Directory, type DirectoryOptions, loadDirectory } from '../pipeline/directory.js';
@@ -36,7 +36,7 @@ export class ReferenceCollector {
       if (!isRef(value) || value.name === undefined || !isName(target, value.name)) continue;
       const names = this.names.get(target) ?? new Set();
       this.names.set(target, names);
-      names.add(normaliseKey(value.name));
+      names.add(value.name);
     }
   }
 }

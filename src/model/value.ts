@@ -48,11 +48,31 @@ export function valueText(value: Value | undefined): string {
   return String(value);
 }
 
-/** The form in which keys and names are compared: Unicode NFKC, trimmed, blanks folded. Case counts. */
+/** The form in which keys are compared: Unicode NFKC, trimmed. Case and inner blanks count. Contract, section 7. */
 export function normaliseKey(text: string): string {
   if (NORMAL_ALREADY.test(text)) return text;
-  return text.normalize('NFKC').replace(/\s+/gu, ' ').trim();
+  return text.normalize('NFKC').trim();
 }
+
+/** The form in which names are compared: as keys, with repeated blanks as one. */
+export function normaliseName(text: string): string {
+  return NORMAL_ALREADY.test(text) ? text : normaliseKey(text).replace(/\s+/gu, ' ');
+}
+
+/** The same for all texts that look the same on the screen: as names, without invisible characters. */
+export function lookAlike(text: string): string {
+  return NORMAL_ALREADY.test(text) ? text : normaliseName(text.replace(INVISIBLE, ''));
+}
+
+/** A key with what the screen does not show: `SN<U+200B>-1`, `Double<2 blanks>Blank`. */
+export function withHidden(text: string): string {
+  return text
+    .replace(INVISIBLE, (one) => `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`)
+    .replace(/\s{2,}/gu, (blanks) => `<${blanks.length} blanks>`);
+}
+
+/** Zero-width, bidirectional and other characters that no screen shows. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Visible ASCII with single blanks between: nearly every key and name. */
 const NORMAL_ALREADY = /^[!-~]+(?: [!-~]+)*$/;

@@ -11,7 +11,7 @@ import type { DateFormat } from './date-format.js';
 import { type DateOrders, dateByItself, dateInFormats } from './date-text.js';
 import { didYouMean } from './nearest.js';
 import { isRefusal, type Refusal, refuse } from './refusal.js';
-import type { StagedValue } from './staged.js';
+import { isId, type StagedValue } from './staged.js';
 
 /** Turns one cell into a value of the field's type, or says why not. Blank and error cells never get here; text is trimmed. */
 export type Convert = (cell: Cell) => StagedValue | Refusal;
@@ -156,15 +156,15 @@ function country(text: string): StagedValue | Refusal {
 const BY_ID = /^id:\s*([1-9]\d{0,15})$/i;
 
 /**
- * A plain positive whole number, and `id:17`, is taken as the id of the record, anything else as its name. Contracts are
- * named by their number, which is often all digits: without `id:` they are always looked up.
+ * `id:17` is the id of the record, anything else its name. What a plain positive whole number means is decided where names are looked
+ * up: there may be a record of that name.
  */
 function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: string | undefined): StagedValue | Refusal {
   const plain = typeof cell === 'string' ? cell : cell.t === 'n' ? cell.value : shownText(cell);
-  const digits = BY_ID.exec(plain)?.[1] ?? (to !== 'contract' && /^[1-9]\d{0,15}$/.test(plain) ? plain : undefined);
-  const id = Number(digits);
-  if (digits !== undefined && Number.isSafeInteger(id)) return { id };
-  const name = cellText(cell, exact);
+  const id = Number(BY_ID.exec(plain)?.[1] ?? Number.NaN);
+  if (Number.isSafeInteger(id)) return { id };
+  // Contracts are named by their number as the cell shows it.
+  const name = to !== 'contract' && isId(plain) ? plain : cellText(cell, exact);
   if (isRefusal(name)) return name;
   return column === undefined ? { named: to, name } : { named: to, name, column };
 }

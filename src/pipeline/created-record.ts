@@ -1,5 +1,5 @@
 import { type Issue, warning } from '../model/issue.js';
-import { type Fields, isEmpty, normaliseKey, sameValue, type Value, valueText } from '../model/value.js';
+import { type Fields, isEmpty, normaliseName, sameValue, type Value, valueText } from '../model/value.js';
 import { fieldReaders, readRecord } from '../resources/read.js';
 import { recordId } from '../resources/read-value.js';
 import type { Json } from '../service/port.js';
@@ -61,6 +61,6 @@ function lacks(field: string, wanted: Value | undefined): Issue {
 
 /** Whether a record holds what was written; the service may have trimmed or folded text. */
 export function isStored(wanted: Value | undefined, got: Value | undefined): boolean {
-  if (typeof wanted === 'string' && typeof got === 'string') return normaliseKey(wanted) === normaliseKey(got);
+  if (typeof wanted === 'string' && typeof got === 'string') return normaliseName(wanted) === normaliseName(got);
   return sameValue(wanted, got);
 }

@@ -1,5 +1,5 @@
 import type { CustomFieldName } from '../model/job.js';
-import { normaliseKey } from '../model/value.js';
+import { normaliseName } from '../model/value.js';
 import { customFieldSpec, formFieldSpec } from '../resources/custom.js';
 import type { CustomField, CustomTemplate, FieldSpec, ResourceSpec } from '../resources/spec.js';
 import { foldText } from './headings.js';
@@ -85,7 +85,7 @@ function withOccurrence(owner: string, kind: 'template' | 'form', all: readonly 
 function matching<T extends { readonly id: number }>(all: readonly T[], text: string, nameOf: (one: T) => string): T[] {
   const byId = /^\d+$/.test(text) ? all.filter(({ id }) => id === Number(text)) : [];
   if (byId.length > 0) return byId;
-  const exact = all.filter((one) => normaliseKey(nameOf(one)) === normaliseKey(text));
+  const exact = all.filter((one) => normaliseName(nameOf(one)) === normaliseName(text));
   return exact.length > 0 ? exact : all.filter((one) => foldText(nameOf(one)) === foldText(text));
 }
 

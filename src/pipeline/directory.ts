@@ -1,18 +1,21 @@
 import { distance } from 'fastest-levenshtein';
-import { normaliseKey, type Ref } from '../model/value.js';
+import { normaliseKey, normaliseName, type Ref } from '../model/value.js';
 import { recordId } from '../resources/read-value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 import type { Json, KnownIds, Service } from '../service/port.js';
-import { askFilter, type Filter, listIsCheaper, trustFilter } from './filter.js';
+import { askFilter, type Filter, listIsCheaper, storedForms, trustFilter } from './filter.js';
 import type { ReadAll } from './read-all.js';
+import { isId } from './staged.js';
 
 /** What looking a name up came to. */
 export type Lookup =
-  | { readonly kind: 'found'; readonly ref: Ref; readonly record?: Json }
+  /** `byId`: the text is no name but the id. */
+  | { readonly kind: 'found'; readonly ref: Ref; readonly record?: Json; readonly byId?: true }
   | { readonly kind: 'missing'; readonly nearest: readonly string[] }
   | { readonly kind: 'ambiguous'; readonly ids: readonly number[] };
 
 export interface Directory {
+  /** By name; a number is the id, unless a record bears it as its exact name. Contract, section 4. */
   lookup(target: ReferenceTarget, name: string): Lookup;
   /** Categories may share a name and differ in their subcategories. */
   category(name: string, subcategory: string | undefined): Lookup;
@@ -24,7 +27,15 @@ export interface Directory {
 interface Entry {
   readonly id: number;
   readonly name: string;
+  /** Under which it was found, as names are compared exactly. */
+  readonly spelling: string;
   readonly record: Json;
+}
+
+interface Table {
+  /** By name, with repeated blanks as one. */
+  readonly byName: Map<string, Entry[]>;
+  readonly byId: Map<number, Entry>;
 }
 
 /** Where the names of a target are read from, and under which spellings a record is found. */
@@ -39,7 +50,8 @@ const SOURCES: Partial<
 };
 
 /** Targets that the service cannot list; their names are learned from other records. */
-const LEARNED = { customer: 'customer', 'business-unit': 'business-unit', 'hardware-model': 'hardware-model' } as const;
+const LEARNED: ReadonlySet<ReferenceTarget> = new Set(['customer', 'business-unit', 'hardware-model']);
+type Learned = 'customer' | 'business-unit' | 'hardware-model';
 
 /** How names of other records are swept when a customer or business unit is not known yet. */
 export interface DirectoryOptions {
@@ -57,54 +69,96 @@ export async function loadDirectory(
   needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
   options: DirectoryOptions,
 ): Promise<Directory> {
-  const tables = new Map<ReferenceTarget, Map<string, Entry[]>>();
-  const missing = (['customer', 'business-unit'] as const).filter((target) =>
-    [...(needed.get(target) ?? [])].some((name) => options.known.ids(target, name).length === 0),
-  );
+  const tables = new Map<ReferenceTarget, Table>();
+  const missing = (['customer', 'business-unit'] as const).filter((target) => isOpen(target, needed, options.known));
   // First, because it may read a list that is wanted again below.
   if (missing.length > 0) await sweep(options, missing, needed);
   for (const [target, names] of needed) {
     const source = SOURCES[target];
     if (source) tables.set(target, await loadTable(source, names, options));
+    else if (isLearned(target)) tables.set(target, learnedTable(target, options.known));
   }
   return directory(tables, options.known);
+}
+
+function isLearned(target: ReferenceTarget): target is Learned {
+  return LEARNED.has(target);
+}
+
+/** Whether a name is not known yet. A number is an id: no list is read to see whether a record bears it as its name. */
+function isOpen(target: Learned, needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>, known: KnownIds): boolean {
+  return [...(needed.get(target) ?? [])].some((name) => !isId(name) && known.ids(target, name).length === 0);
+}
+
+function learnedTable(target: Learned, known: KnownIds): Table {
+  const table: Table = { byName: new Map(), byId: new Map() };
+  for (const name of known.names(target))
+    for (const id of known.ids(target, name)) enter(table, { id, name, record: {} }, name);
+  return table;
+}
+
+function enter({ byName, byId }: Table, entry: Omit<Entry, 'spelling'>, spelling: string): void {
+  const key = normaliseName(spelling);
+  const entries = byName.get(key) ?? [];
+  if (!entries.some(({ id }) => id === entry.id)) entries.push({ ...entry, spelling: normaliseKey(spelling) });
+  byName.set(key, entries);
+  byId.set(entry.id, { ...entry, spelling });
 }
 
 async function loadTable(
   source: NonNullable<(typeof SOURCES)[ReferenceTarget]>,
   names: ReadonlySet<string>,
   options: DirectoryOptions,
-): Promise<Map<string, Entry[]>> {
-  const table = new Map<string, Entry[]>();
+): Promise<Table> {
+  const table: Table = { byName: new Map(), byId: new Map() };
   const add = (record: Json) => {
     const id = recordId(record['id']);
-    if (id === undefined) return;
-    const display = String(record[source.names[0] ?? ''] ?? '');
+    if (id === undefined || table.byId.has(id)) return;
+    const entry = { id, name: String(record[source.names[0] ?? ''] ?? ''), record };
+    table.byId.set(id, { ...entry, spelling: '' });
     for (const field of source.names) {
       const name = normaliseKey(String(record[field] ?? ''));
       if (name === '') continue;
-      for (const key of new Set([name, ...(field === 'email' ? [name.toLowerCase()] : [])])) {
-        const entries = table.get(key) ?? [];
-        if (!entries.some((entry) => entry.id === id)) entries.push({ id, name: display, record });
-        table.set(key, entries);
-      }
+      for (const spelling of new Set([name, ...(field === 'email' ? [name.toLowerCase()] : [])]))
+        enter(table, entry, spelling);
     }
   };
   const { service, readAll } = options;
   if (source.filter && source.names[0]) {
     const filter: Filter = { resource: source.list, parameter: source.filter, field: source.names[0] };
     const first = await readAll.first(source.list);
-    const dear = !readAll.has(source.list) && !listIsCheaper(first.count, names.size);
+    const ids = [...names].map(normaliseKey).filter(isId);
+    const dear = !readAll.has(source.list) && !listIsCheaper(first.count, names.size + ids.length);
     if (dear && (await trustFilter(service, filter, first))) {
-      const answers = await Promise.all([...names].map((name) => askFilter(service, filter, name, first.count)));
+      const answers = await Promise.all([...names].map((name) => askAll(service, filter, name, first.count)));
       if (answers.every((records) => records !== undefined)) {
-        for (const records of answers) records?.forEach(add);
+        for (const records of answers) records.forEach(add);
+        for (const record of await Promise.all(ids.map((id) => service.get(source.list, Number(id)))))
+          if (record) add(record);
         return table;
       }
     }
   }
   await readAll(source.list, (records) => records.forEach(add), { keep: source.filter !== undefined });
   return table;
+}
+
+/** What a filter finds of a name: as it is spelled, else in another form that may be stored. */
+async function askAll(
+  service: Service,
+  filter: Filter,
+  name: string,
+  count: number,
+): Promise<readonly Json[] | undefined> {
+  const wanted = normaliseKey(name);
+  const all: Json[] = [];
+  for (const text of [name, ...storedForms(name)]) {
+    const records = await askFilter(service, filter, text, count);
+    if (!records) return undefined;
+    all.push(...records);
+    if (records.some((record) => normaliseKey(String(record[filter.field] ?? '')) === wanted)) break;
+  }
+  return all;
 }
 
 /** Contracts first, then assets: both show the customers and business units they belong to. */
@@ -116,63 +170,55 @@ async function sweep(
   for (const resource of ['contract', 'asset'] as const) {
     // Reading is what teaches the names.
     await options.readAll(resource, () => undefined, { keep: true });
-    const open = targets.some((target) =>
-      [...(needed.get(target) ?? [])].some((name) => options.known.ids(target, name).length === 0),
-    );
+    const open = targets.some((target) => isOpen(target, needed, options.known));
     if (!open) return;
   }
 }
 
-function directory(tables: ReadonlyMap<ReferenceTarget, Map<string, Entry[]>>, known: KnownIds): Directory {
-  const names = new Map<ReferenceTarget, Map<number, string>>();
-  for (const [target, table] of tables) {
-    names.set(target, new Map([...table.values()].flat().map((entry) => [entry.id, entry.name])));
-  }
+function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: KnownIds): Directory {
   const entriesOf = (target: ReferenceTarget, name: string): readonly Entry[] => {
     const wanted = normaliseKey(name);
-    const table = tables.get(target);
-    if (table) return table.get(wanted) ?? (wanted.includes('@') ? table.get(wanted.toLowerCase()) : undefined) ?? [];
-    const kind = LEARNED[target as keyof typeof LEARNED];
-    return kind ? known.ids(kind, name).map((id) => ({ id, name: known.nameOf(kind, id) ?? name, record: {} })) : [];
+    const { byName } = tables.get(target) ?? {};
+    const key = normaliseName(name);
+    const found = byName?.get(key) ?? (key.includes('@') ? byName?.get(key.toLowerCase()) : undefined) ?? [];
+    const exact = found.filter(({ spelling }) => spelling === wanted);
+    return exact.length > 0 ? exact : found;
   };
-  const learnedName = (target: ReferenceTarget, id: number) => {
-    const kind = LEARNED[target as keyof typeof LEARNED];
-    return kind ? known.nameOf(kind, id) : undefined;
-  };
-  const allNames = (target: ReferenceTarget): Iterable<string> => {
-    const kind = LEARNED[target as keyof typeof LEARNED];
-    return kind
-      ? known.names(kind)
-      : new Set([...(tables.get(target)?.values() ?? [])].flat().map((entry) => entry.name));
-  };
+  const allNames = (target: ReferenceTarget): Iterable<string> =>
+    new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => entry.name));
   const mailboxes = (target: ReferenceTarget): Iterable<string> =>
-    new Set([...(tables.get(target)?.values() ?? [])].flat().map((entry) => String(entry.record['email'] ?? '')));
-  const decide = (entries: readonly Entry[], target: ReferenceTarget, name: string): Lookup => {
+    new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => String(entry.record['email'] ?? '')));
+  const decide = (named: readonly Entry[], target: ReferenceTarget, name: string): Lookup => {
+    const text = normaliseKey(name);
+    const id = isId(text) ? Number(text) : undefined;
+    const own =
+      id === undefined || named.some((entry) => entry.id === id) ? undefined : tables.get(target)?.byId.get(id);
+    const entries = own ? [...named, own] : named;
     const [first, second] = entries;
-    if (first && !second) return { kind: 'found', ref: { id: first.id, name: first.name }, record: first.record };
-    if (first) return { kind: 'ambiguous', ids: entries.map((entry) => entry.id).sort((a, b) => a - b) };
+    if (second) return { kind: 'ambiguous', ids: entries.map((entry) => entry.id).sort((a, b) => a - b) };
+    const byId = own || (!first && id !== undefined && !SOURCES[target]) ? ({ byId: true } as const) : {};
+    if (first) return { kind: 'found', ref: { id: first.id, name: first.name }, record: first.record, ...byId };
+    // Of what the service cannot list, it alone can tell whether the id exists.
+    if (id !== undefined && !SOURCES[target]) return { kind: 'found', ref: { id }, ...byId };
     const others = name.includes('@') ? mailboxes(target) : allNames(target);
     return { kind: 'missing', nearest: nearest(name, others) };
   };
   const subcategories = (id: number) => {
-    for (const entries of tables.get('category')?.values() ?? []) {
-      const entry = entries.find((one) => one.id === id);
-      if (entry) return list(entry.record['subcategories']);
-    }
-    return undefined;
+    const entry = tables.get('category')?.byId.get(id);
+    return entry && list(entry.record['subcategories']);
   };
   return {
     lookup: (target, name) => decide(entriesOf(target, name), target, name),
     category(name, subcategory) {
       const entries = entriesOf('category', name);
-      const wanted = subcategory === undefined ? undefined : normaliseKey(subcategory);
+      const wanted = subcategory === undefined ? undefined : normaliseName(subcategory);
       const fitting = entries.filter((one) =>
-        list(one.record['subcategories']).some((sub) => normaliseKey(sub) === wanted),
+        list(one.record['subcategories']).some((sub) => normaliseName(sub) === wanted),
       );
       return decide(entries.length > 1 && fitting.length > 0 ? fitting : entries, 'category', name);
     },
     subcategories,
-    nameOf: (target, id) => names.get(target)?.get(id) ?? learnedName(target, id),
+    nameOf: (target, id) => (isLearned(target) ? known.nameOf(target, id) : tables.get(target)?.byId.get(id)?.name),
   };
 }
 
@@ -182,11 +228,11 @@ function list(value: unknown): readonly string[] {
 
 /** Up to three names that a person may have meant. */
 export function nearest(name: string, names: Iterable<string>): readonly string[] {
-  const wanted = normaliseKey(name).toLowerCase();
+  const wanted = normaliseName(name).toLowerCase();
   const limit = Math.max(2, Math.floor(wanted.length / 3));
   const scored: { name: string; score: number }[] = [];
   for (const candidate of names) {
-    const text = normaliseKey(candidate).toLowerCase();
+    const text = normaliseName(candidate).toLowerCase();
     if (Math.abs(text.length - wanted.length) > limit && !text.startsWith(wanted) && !wanted.startsWith(text)) continue;
     const score = text === wanted ? 0 : text.startsWith(wanted) || wanted.startsWith(text) ? 1 : distance(text, wanted);
     if (score <= limit) scored.push({ name: candidate, score });

@@ -1,3 +1,4 @@
+import { normaliseKey } from '../model/value.js';
 import type { Json, Page, Readable, Service } from '../service/port.js';
 import { filterRequests, listRequests, PAGE_SIZE } from './match-cost.js';
 
@@ -29,6 +30,16 @@ export async function trustFilter(service: Service, filter: Filter, first: Page)
   const answer = await service.page(filter.resource, 1, { [filter.parameter]: controlValue(control, filter) });
   if (answer.count >= first.count && first.count > 1) return false;
   return answer.count > PAGE_SIZE || answer.results.some((record) => record['id'] === control['id']);
+}
+
+/**
+ * Other forms in which the service may keep a text that is the same as a key: with an outer blank, with accents as
+ * characters of their own. A filter that compares whole texts finds each by itself only. `contains`: it finds parts of texts.
+ */
+export function storedForms(text: string, contains = false): readonly string[] {
+  const key = normaliseKey(text);
+  const blanks = contains ? [] : [` ${key}`, `${key} `];
+  return [...new Set([key, key.normalize('NFD'), ...blanks])].filter((form) => form !== text);
 }
 
 /**

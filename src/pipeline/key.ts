@@ -1,4 +1,4 @@
-import { isEmpty, isRef, normaliseKey, type Value } from '../model/value.js';
+import { isEmpty, isRef, lookAlike, normaliseKey, type Value } from '../model/value.js';
 import { isNamed, type StagedValue } from './staged.js';
 
 /** Parts of a composite key are joined with a character that no cell can hold. */
@@ -7,7 +7,7 @@ const JOIN = '\u0000';
 const SHOWN = ' | ';
 
 /**
- * The natural key as it is compared: NFKC, trimmed, blanks folded; references by id. '' where every part is blank:
+ * The natural key as it is compared: NFKC, trimmed; references by id. '' where every part is blank:
  * a blank key never matches anything.
  */
 export function keyOf(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {
@@ -28,6 +28,8 @@ export interface Keys extends Iterable<readonly [key: string, spellings: readonl
   /** The other spellings; undefined where the key is not there. */
   get(key: string): readonly string[] | undefined;
   keys(): Iterable<string>;
+  /** Looks of the keys that hold what the screen does not show; absent where nobody asks for twins. */
+  readonly odd?: Pick<ReadonlyMap<string, unknown>, 'has'>;
   /** The key at a place from 0, where each can be had alone. */
   at?(place: number): readonly [key: string, spellings: readonly string[]];
 }
@@ -50,6 +52,11 @@ export function keyParts(key: string, fields: number): readonly string[] | undef
   if (fields === 1) return [key];
   const parts = key.split(key.includes(JOIN) ? JOIN : SHOWN);
   return parts.length === fields ? parts : undefined;
+}
+
+/** The same for all keys that look the same on the screen. */
+export function lookOf(key: string): string {
+  return key.includes(JOIN) ? key.split(JOIN).map(lookAlike).join(JOIN) : lookAlike(key);
 }
 
 /** The key as people read it. */

@@ -1,9 +1,9 @@
 import { certainId, readFields } from '../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../resources/spec.js';
-import type { Json, Page, Readable, Service, Snapshot } from '../service/port.js';
-import { askFilter, type Filter, trustFilter } from './filter.js';
+import type { Json, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../service/port.js';
+import { askFilter, type Filter, storedForms, trustFilter } from './filter.js';
 import type { FingerprintSet } from './fingerprint-set.js';
-import { type Keys, keyOf, keyParts } from './key.js';
+import { type Keys, keyOf, keyParts, lookOf } from './key.js';
 import { filterRequests, listRequests, NOTHING_PROBED, PAGE_SIZE, probeAndFilter } from './match-cost.js';
 import { probes, probeValues, probeWhileCheap, textsOf } from './probe-values.js';
 import type { ReadAll, ReadList } from './read-all.js';
@@ -28,10 +28,17 @@ export interface MatchOptions {
   readonly onRecord?: (record: Json) => void;
   /** Of what a record holds in the fields that rows may set; absent where that is not to be had. */
   readonly fingerprint?: (record: Json) => number;
+  /** Gathers records whose key only looks like that of a row. */
+  readonly twins?: Twins;
+  /** How filters were found to match, by `resource.parameter`. */
+  readonly filters?: ProbedBehaviour['filters'];
   /** Fingerprints of rows: nobody asks for a record that has one of them. */
   readonly ofRows?: Pick<FingerprintSet, 'has'>;
   readonly now: () => number;
 }
+
+/** Key by id of the records that were seen, by the look of their keys, where that is also the look of another key of the file. */
+export type Twins = Map<string, Map<number, string>>;
 
 /** Values to filter by, in normal form, and how the file spells each otherwise. */
 export type Values = Keys;
@@ -75,7 +82,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   const texts = textsOf(values);
   let known = false;
   let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${number(values.size)} keys`}`;
-  if (isProbed(filter) && (values.size > 1 || values.has('list')) && !readAll.has(resource)) {
+  if (isProbed(filter) && !readAll.has(resource)) {
     const probed = await probeWhileCheap(values, first, service);
     if (probed?.asked === 0) {
       const least = 1 + probeAndFilter(texts, NOTHING_PROBED, 0);
@@ -89,7 +96,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
       if (existing.size === 0) return told(how, listInstead(true));
       if (existing.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
       if (list(existing.size < values.size) <= probed.hits) return mirror(`${how}; then `, instead);
-      how += ', and asked for each of these';
+      how += `, and asked for ${existing.size === 1 ? 'it' : 'each of these'}`;
       known = true;
       values = existing;
     }
@@ -173,7 +180,8 @@ export async function lookAgain(
     if (probed) values = probed;
     else if (values.size > most) return false;
   } else if (values.size > most) return false;
-  return (await ask(values, false, { filter, keys, count: first.count }, options)) === 'believed';
+  const whole = most !== Number.POSITIVE_INFINITY && !isProbed(filter);
+  return (await ask(values, false, { filter, keys, count: first.count, whole }, options)) === 'believed';
 }
 
 /** Whether the service can be asked for many values of the filter in one request. */
@@ -194,10 +202,26 @@ export function recordKey(
 async function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): Promise<void> {
   for (const record of records) {
     const key = recordKey(record, options);
-    if (key === '' || !keys.has(key)) continue;
+    if (key === '') continue;
+    const twin = options.twins && isTwin(key, keys);
+    if (!twin && !keys.has(key)) continue;
     // To leave it out would be to create it a second time.
-    await keepRecord({ id: certainId(options.spec, record), record, key, readAt }, options);
+    const id = certainId(options.spec, record);
+    if (twin && options.twins) noteTwin(options.twins, key, id);
+    if (keys.has(key)) await keepRecord({ id, record, key, readAt }, options);
   }
+}
+
+/** Whether a key looks like another one of the file. */
+export function isTwin(key: string, keys: Keys): boolean {
+  const look = lookOf(key);
+  return keys.odd?.has(look) === true || (look !== key && keys.has(look));
+}
+
+export function noteTwin(twins: Twins, key: string, id: number): void {
+  const look = lookOf(key);
+  const ids = twins.get(look) ?? new Map<number, string>();
+  twins.set(look, ids.set(id, key));
 }
 
 /** Puts a record that a row means into the snapshot, whole where its row may change it. */
@@ -263,8 +287,12 @@ export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Val
 
 const NONE: readonly string[] = [];
 
-/** What is asked of a filter. `instead`: requests for the rest of the list, where that may be read in its place. */
+/**
+ * What is asked of a filter. `instead`: requests for the rest of the list, where that may be read in its place. `whole`: the
+ * list was read, and has shown in which forms keys are stored.
+ */
 interface Asked {
+  readonly whole?: boolean;
   readonly filter: Filter;
   readonly keys: Keys;
   readonly count: number;
@@ -279,14 +307,22 @@ interface Asked {
 async function ask(
   values: Values,
   known: boolean,
-  { filter, keys, count, instead = Number.POSITIVE_INFINITY }: Asked,
+  { filter, keys, count, instead = Number.POSITIVE_INFINITY, whole = false }: Asked,
   options: MatchOptions,
 ): Promise<'believed' | 'doubted' | 'dear'> {
   let believed = true;
   let pages = 0;
   const one = async ([value, spellings]: readonly [string, readonly string[]]) => {
     let found = false;
-    for (const text of [value, ...spellings]) {
+    const texts = [value, ...spellings];
+    const forms = whole
+      ? []
+      : storedForms(value, options.filters?.[`${filter.resource}.${filter.parameter}`] === 'contains').filter(
+          (form) => !texts.includes(form),
+        );
+    for (const [at, text] of [...texts, ...forms].entries()) {
+      // What a filter finds in no spelling of the file may be stored in another form.
+      if (found && at >= texts.length) break;
       if (text === '' || text.trim() === 'list') continue;
       const records = await askFilter(options.service, filter, text, count);
       if (!records) {

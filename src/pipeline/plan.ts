@@ -1,16 +1,17 @@
 import type { Change } from '../model/change.js';
 import { fault, type Issue, warning } from '../model/issue.js';
 import type { RowsJob } from '../model/job.js';
-import { type Fields, isEmpty } from '../model/value.js';
+import { type Fields, isEmpty, isRef, normaliseName, withHidden } from '../model/value.js';
 import { checkRecord } from '../resources/rules.js';
 import { lostOnCreate } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import type { RowHead } from './codec.js';
-import { keyText } from './key.js';
+import { keyText, lookOf } from './key.js';
+import type { Twins } from './match.js';
 import { lastWritten } from './memory.js';
 import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, severalTemplates, withProbe } from './merge.js';
 import { isOfCell, type Repeats, repeatsName, withoutRepeats } from './repeats.js';
-import type { ResolvedRow } from './resolve.js';
+import { nearMatch, type ResolvedRow } from './resolve.js';
 import { isNoRecord } from './staged.js';
 import { neverShown } from './unseen.js';
 
@@ -18,6 +19,10 @@ export interface PlanOptions extends MergeOptions {
   readonly job: RowsJob;
   readonly snapshot: Snapshot;
   readonly known: KnownIds;
+  /** Records whose key only looks like that of a row. */
+  readonly twins?: Twins;
+  /** Subcategories of a category; undefined where they are not known. */
+  readonly subcategories?: (category: number) => readonly string[] | undefined;
   /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
   readonly warnOnce: (topic: string, text: string) => void;
 }
@@ -29,7 +34,7 @@ export interface PlanOptions extends MergeOptions {
  *   faulty → invalid        same key as an earlier row → duplicate
  *   no record   → create | skipped | invalid (match.missing)
  *   one record  → unchanged | update | at_risk | skipped | invalid (match.existing)
- *   several     → ambiguous
+ *   several, or one that only looks like it → ambiguous
  *
  * A promise only where a record is to be read.
  */
@@ -48,14 +53,17 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     ...more,
   });
   if (isNoRecord(row)) return settle('skipped', row.issues);
-  const errors = row.issues.filter((issue) => issue.severity === 'error');
+  const ids = candidates(row, options);
+  // A record that has exactly this key is the one that is meant, whatever looks like it.
+  if (ids.length > 0 && row.issues.some(isNear))
+    return planRow({ ...row, issues: row.issues.filter((issue) => !isNear(issue)) }, options);
+  const errors = row.issues.filter((issue) => issue.severity === 'error' && !isNear(issue));
   if (
     row.duplicateOf !== undefined &&
     errors.every((issue) => issue.code === 'duplicate_key' || issue.code === 'duplicate_row')
   ) {
     return settle('duplicate', row.issues);
   }
-  const ids = candidates(row, options);
   // A cell at fault may say what the record says already; only where the row meets one record is there something to compare.
   const mayRepeat = ids.length === 1 && options.job.match.existing === 'update' && errors.every(isOfCell);
   if (errors.length > 0 && !mayRepeat) return settle('invalid', row.issues.concat(ruleIssues(row, options)));
@@ -77,6 +85,8 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     id === undefined && !options.spec.readPath ? lastWritten(undefined, row.set, undefined, options) : undefined;
   if (nameless) return planNameless(row, nameless, options, settle);
   if (id === undefined) {
+    const twins = nearRecords(row, key, options);
+    if (twins.length > 0 || row.issues.some(isNear)) return settle('ambiguous', [...row.issues, ...twins]);
     if (options.job.match.missing === 'skip') return settle('skipped', row.issues);
     if (options.job.match.missing === 'fail' || options.job.match.key.includes('id'))
       return settle('invalid', [...row.issues, noRecord(key, options)]);
@@ -133,6 +143,17 @@ function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
   if (row.key === '') return [];
   if (options.spec.name !== 'customer') return options.snapshot.ids(row.key);
   return options.job.match.key[0] === 'id' ? [Number(row.key)] : options.known.ids('customer', row.key);
+}
+
+const isNear = ({ code }: Issue): boolean => code === 'near_match';
+
+/** The fault of a row whose key no record has, and of which some have one that looks the same. */
+function nearRecords(row: ResolvedRow, key: string, { twins, job }: PlanOptions): Issue[] {
+  const found = row.key === '' || !twins?.size ? undefined : twins.get(lookOf(row.key));
+  if (!found) return [];
+  const shown = [...found].map(([id, other]) => `${id} ("${withHidden(keyText(other))}")`).join(', ');
+  const records = found.size === 1 ? `the record ${shown}` : `the records ${shown}`;
+  return [nearMatch(row.key, records, { field: job.match.key[0] ?? '', value: key })];
 }
 
 function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
@@ -230,9 +251,12 @@ function changeOf(
     // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
     // lacks what every update must have.
     if (endangered.has(issue.field)) return policy === 'warn';
+    // What only updates ask for, and the record has never had, is the service's own business.
+    if (issue.code === 'required' && options.specOf(issue.field ?? '')?.requiredOnUpdate)
+      return changes.some((one) => one.field === issue.field);
     return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
   });
-  issues.push(...checked);
+  issues.push(...checked, ...pairIssues(merge, options));
   if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues, { id, diff: merge.diff });
   if (merge.unseen.length > 0) {
     warnUnseen(merge.unseen, options);
@@ -264,6 +288,25 @@ function changeOf(
     ...(row.after ? { after: row.after } : {}),
   };
 }
+
+/** A category and a subcategory of which one is new have to belong together. */
+function pairIssues({ target, diff }: Merge, { subcategories }: PlanOptions): Issue[] {
+  const [category, subcategory] = [target['category.name'], target[SUBCATEGORY]];
+  if (!isRef(category) || typeof subcategory !== 'string' || subcategory === '') return [];
+  if (!changesOf(diff).some(({ field }) => field === 'category.name' || field === SUBCATEGORY)) return [];
+  const known = subcategories?.(category.id);
+  if (!known || known.some((one) => normaliseName(one) === normaliseName(subcategory))) return [];
+  const list = known.length ? `It has ${known.map((one) => `"${one}"`).join(', ')}.` : 'It has none.';
+  return [
+    fault(
+      'pair_incomplete',
+      `The record would have the category ${category.name ? `"${category.name}"` : category.id} and the subcategory "${subcategory}", which that category does not have. ${list} Fill both.`,
+      { field: SUBCATEGORY, value: subcategory },
+    ),
+  ];
+}
+
+const SUBCATEGORY = 'category.subcategory';
 
 /** One warning a run for what reads never show, the same for every row; and one for each thing the interface does not name. */
 function warnUnseen(unseen: readonly string[], options: PlanOptions): void {

@@ -1,5 +1,6 @@
 import { normaliseKey } from '../model/value.js';
 import type { Page, Service } from '../service/port.js';
+import { storedForms } from './filter.js';
 import type { Keys as Values } from './key.js';
 import { NOTHING_PROBED, nextProbe, PAGE_SIZE, PROBE_SIZE, type Probed } from './match-cost.js';
 
@@ -16,7 +17,7 @@ export interface ProbeResult extends Probed {
 }
 
 /**
- * Which serial numbers exist, up to 500 in one request, each asked for also in spellings that look like it. Undefined where the
+ * Which serial numbers exist, up to 500 in one request, each asked for also in the forms that may be stored. Undefined where the
  * service's answer cannot be believed. `first`: page 1 of the list. Interface, section 4.4.
  */
 export async function probeValues(values: Values, first: Page, service: Service): Promise<Values | undefined> {
@@ -53,7 +54,8 @@ async function probe(
       batch.push(value, ...spellings);
     } while (at < values.size && batch.length < size);
     const before = service.counts.reads;
-    const answer = await service.probeSerials(batch.flatMap(likely), first);
+    const forms = new Set(batch.flatMap((text) => [text, ...storedForms(text)]));
+    const answer = await service.probeSerials([...forms], first);
     if (answer === 'ignored') return undefined;
     let hits = 0;
     const found = new Set([...answer].map(normaliseKey));
@@ -101,9 +103,4 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b);
-}
-
-/** Spellings of the same key that look alike: with an outer blank, and with accents as characters of their own (NFD). */
-function likely(serial: string): readonly string[] {
-  return [...new Set([serial, `${serial} `, ` ${serial}`, serial.normalize('NFD')])];
 }

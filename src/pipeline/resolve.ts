@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib';
-import { fault, type Issue } from '../model/issue.js';
+import { fault, type Issue, warning } from '../model/issue.js';
 import type { RowRef } from '../model/row.js';
-import { isRef, normaliseKey, type Value, valueText } from '../model/value.js';
+import { isRef, normaliseKey, normaliseName, type Value, valueText, withHidden } from '../model/value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 import { type After, referenceCycle } from './after.js';
 import type { Directory, Lookup } from './directory.js';
-import { keyOf, keySpelling } from './key.js';
+import { keyOf, keySpelling, keyText } from './key.js';
 import type { Mapping } from './map.js';
-import { isNamed, type Named, type StagedRow } from './staged.js';
+import { isId, isNamed, type Named, type StagedRow } from './staged.js';
 
 /** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
 export interface ResolvedRow {
@@ -48,12 +48,16 @@ export function looksUp({ fields, specOf }: Pick<Mapping, 'fields' | 'specOf'>):
 export class NameCollector {
   readonly names = new Map<ReferenceTarget, Set<string>>();
 
+  /** `paired`: records have a subcategory beside their category. */
+  constructor(private readonly paired = false) {}
+
   add(row: StagedRow): void {
     for (const field of Object.keys(row.set)) {
       const value = row.set[field];
-      if (isNamed(value)) this.need(value.named).add(normaliseKey(value.name));
-      // The subcategory is checked against its category, and an update needs the name of a usage status.
-      else if (field === SUBCATEGORY && value) this.need('category');
+      if (isNamed(value)) this.need(value.named).add(value.name);
+      // A category and its subcategory are checked against each other, and an update needs the name of a usage status.
+      else if ((field === SUBCATEGORY && value) || (field === 'category.name' && isRef(value) && this.paired))
+        this.need('category');
       else if (field === 'usage_status' && isRef(value)) this.need('usage-status');
     }
   }
@@ -90,7 +94,12 @@ export interface FirstRow extends Earlier {
 export interface FirstRows {
   /** Notes a row. Returns the first row of its key where that is another one. */
   note(row: FirstRow): Earlier | undefined;
+  /** Of the first row of a key: an earlier one whose key only looks the same. */
+  twinOf?(row: Pick<FirstRow, 'key' | 'row'>): Twin | undefined;
 }
+
+/** A row whose key looks like another one. */
+export type Twin = Pick<FirstRow, 'key' | 'row'>;
 
 /** Makes a resolver that sees the rows in file order: duplicates are told by what it has seen before. */
 export function makeResolver(options: ResolveOptions): (row: StagedRow) => ResolvedRow {
@@ -102,9 +111,31 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     if (key === '') return { ...row, key };
     const content = digest(textOf(row.set));
     const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
-    if (first === undefined) return { ...row, key };
+    if (first === undefined) return withTwin({ ...row, key });
     const issues = [...row.issues, duplicateFault(first, content, row, options)];
     return { ...row, key, issues, duplicateOf: first.row };
+  }
+
+  /** What its key only looks like: an earlier row of the file, letters of another script. */
+  function withTwin(row: ResolvedRow): ResolvedRow {
+    const issues: Issue[] = [];
+    const { key } = row;
+    const at = keyAddress(row, options);
+    const twin = firstRows.twinOf?.({ key, row: row.ref.row });
+    if (twin) issues.push(nearMatch(key, `row ${twin.row}, "${withHidden(keyText(twin.key))}"`, at));
+    const mixed = NOT_ASCII.test(key) ? keyText(key).match(WORD)?.find(isMixed) : undefined;
+    if (mixed !== undefined)
+      issues.push(
+        warning(
+          'mixed_scripts',
+          `The word "${mixed}" in the key has letters of another script that look like Latin ones: ${[...mixed]
+            .filter((one) => HOMOGLYPH.test(one))
+            .map((one) => `"${one}" is U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
+            .join(', ')}. A record whose key has the other letters is another one. See that it is meant.`,
+          at,
+        ),
+      );
+    return issues.length === 0 ? row : { ...row, issues: [...row.issues, ...issues] };
   }
 
   function withIds(row: StagedRow): WithIds {
@@ -122,14 +153,16 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
         issues.push(referenceCycle(row.ref.row, { field, row: row.ref.row, ...at(value) }));
         continue;
       }
-      const found = look(value, row, options.directory);
+      let found = look(value, row, options.directory);
+      const parent = field === 'parent_contract' ? options.rowOfNumber?.get(normaliseKey(value.name)) : undefined;
+      // The number of a contract of this file and the id of another one.
+      if (parent !== undefined && found.kind === 'found' && found.byId)
+        found = { kind: 'ambiguous', ids: [found.ref.id] };
       if (found.kind === 'found') {
         set[field] = found.ref;
         continue;
       }
-      const parent =
-        field === 'parent_contract' && found.kind === 'missing' && options.rowOfNumber?.get(normaliseKey(value.name));
-      if (parent) after = { field, row: parent, ...at(value) };
+      if (parent !== undefined && found.kind === 'missing') after = { field, row: parent, ...at(value) };
       else issues.push(lookupFault(value, field, found));
     }
     const subcategory = checkSubcategory(set, options, issues);
@@ -175,9 +208,12 @@ function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind:
   const what = WHAT[value.named];
   const where = { field, value: value.name, ...at(value) };
   if (found.kind === 'ambiguous') {
+    const several = isId(value.name)
+      ? `"${value.name}" is the id of one record and the ${what} of another`
+      : `Several records have the ${what} "${value.name}"`;
     return fault(
       'reference_ambiguous',
-      `Several records have the ${what} "${value.name}": ids ${found.ids.join(', ')}. Write the id instead, e.g. \`id:${found.ids[0]}\`.`,
+      `${several}: ids ${found.ids.join(', ')}. Write the id instead, e.g. \`id:${found.ids[0]}\`.`,
       where,
     );
   }
@@ -190,7 +226,8 @@ function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind:
   const next = unlisted
     ? ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead, e.g. \`id:17\`.`
     : ` Correct the cell, or create the ${what} in the service first.`;
-  return fault('reference_not_found', `There is no ${what} "${value.name}".${hint}${next}`, where);
+  const id = isId(value.name) ? ', nor a record with this id' : '';
+  return fault('reference_not_found', `There is no ${what} "${value.name}"${id}.${hint}${next}`, where);
 }
 
 function at({ column }: Named): { readonly column?: string } {
@@ -204,8 +241,8 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
   if (typeof subcategory !== 'string' || subcategory === '' || !isRef(category)) return undefined;
   const known = options.directory.subcategories(category.id);
   if (!known) return undefined;
-  const wanted = normaliseKey(subcategory);
-  const exact = known.find((name) => normaliseKey(name) === wanted);
+  const wanted = normaliseName(subcategory);
+  const exact = known.find((name) => normaliseName(name) === wanted);
   if (exact !== undefined) {
     set[SUBCATEGORY] = exact;
     return exact === subcategory ? undefined : subcategory;
@@ -232,16 +269,38 @@ export interface Earlier {
   readonly content: number;
 }
 
+function keyAddress({ set, cells }: Pick<ResolvedRow, 'set' | 'cells'>, { key, columnOf }: ResolveOptions) {
+  const field = key[0] ?? '';
+  const column = columnOf(field);
+  return { field, value: cells?.[field] ?? valueText(set[field]), ...(column === undefined ? {} : { column }) };
+}
+
+/** The fault of a row whose key only looks like `others`. */
+export function nearMatch(key: string, others: string, at: Pick<Issue, 'field' | 'value' | 'column'>): Issue {
+  return fault(
+    'near_match',
+    `The key "${withHidden(keyText(key))}" looks the same on the screen as that of ${others}, and is another one: they differ in inner blanks or in characters that the screen does not show. Write the key as it stands there, or make both look different.`,
+    at,
+  );
+}
+
+const NOT_ASCII = /[^ -~]/;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+/** Greek and Cyrillic letters that look like Latin ones. */
+const HOMOGLYPH =
+  /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bd\u03bf\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u04bb]/;
+
+function isMixed(word: string): boolean {
+  return /\p{Script=Latin}/u.test(word) && HOMOGLYPH.test(word);
+}
+
 function duplicateFault(
   earlier: Earlier,
   content: number,
-  { set, cells }: Pick<ResolvedRow, 'set' | 'cells'>,
+  row: Pick<ResolvedRow, 'set' | 'cells'>,
   options: ResolveOptions,
 ): Issue {
-  const field = options.key[0] ?? '';
-  const column = options.columnOf(field);
-  const value = cells?.[field] ?? valueText(set[field]);
-  const at = { field, value, ...(column === undefined ? {} : { column }) };
+  const at = keyAddress(row, options);
   return content === earlier.content
     ? fault('duplicate_row', `Row ${earlier.row} is the same in every mapped column. Delete one of them.`, at)
     : fault(

@@ -13,6 +13,11 @@ export interface Named {
 
 export type StagedValue = Value | Named;
 
+/** Whether a text may be the id of a record. */
+export function isId(text: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
 /** A row after mapping and conversion; any issue with severity `error` makes it invalid. */
 export interface StagedRow {
   readonly ref: RowRef;

@@ -1,6 +1,6 @@
 import { Decimal } from '../model/decimal.js';
 import { type Issue, warning } from '../model/issue.js';
-import { normaliseKey, type Value, valueText } from '../model/value.js';
+import { normaliseName, type Value, valueText } from '../model/value.js';
 import type { FieldType } from '../resources/spec.js';
 
 /**
@@ -27,7 +27,7 @@ export function isCut(sent: Value | undefined, got: Value | undefined): boolean 
 
 /** Decomposed, so that a cut between a letter and its accent is still a beginning. */
 function folded(text: string): string {
-  return normaliseKey(text).normalize('NFKD').toUpperCase().toLowerCase();
+  return normaliseName(text).normalize('NFKD').toUpperCase().toLowerCase();
 }
 
 const HUNDREDTH = Decimal.of('0.01');

@@ -1,4 +1,4 @@
-import { normaliseKey } from '../model/value.js';
+import { normaliseName } from '../model/value.js';
 import { MONEY_MAX, MONEY_MIN } from './define.js';
 import { isObject } from './path.js';
 import { recordId, shown } from './read-value.js';
@@ -52,7 +52,7 @@ function parseField(json: Readonly<Record<string, unknown>>): CustomField | unde
 type Spelling = readonly [of: (field: CustomField) => string, key: (text: string) => string];
 
 const same = (text: string): string => text;
-const folded = (text: string): string => normaliseKey(text).toLowerCase();
+const folded = (text: string): string => normaliseName(text).toLowerCase();
 const slug = (text: string): string =>
   text
     .normalize('NFKD')

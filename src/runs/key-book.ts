@@ -1,8 +1,8 @@
 import { createHashIndex, hashOf } from '../compact/hash-index.js';
 import { openScratchFile } from '../compact/scratch-file.js';
 import { diskWords, RunError } from '../model/error.js';
-import type { Keys } from '../pipeline/key.js';
-import type { FirstRow, FirstRows } from '../pipeline/resolve.js';
+import { type Keys, lookOf } from '../pipeline/key.js';
+import type { FirstRow, FirstRows, Twin } from '../pipeline/resolve.js';
 
 /**
  * The keys of a file, in the order in which they first come, and the first row of each. They lie on the disk as lines
@@ -33,6 +33,8 @@ export function openKeyBook(path: string): KeyBook {
   let groups: number[] = [];
   /** Spellings of later rows, by the number of the key; nearly always there are none. */
   const further = new Map<number, string[]>();
+  /** The first key of each look that is not its own look; there are few. */
+  const odd = new Map<string, Twin>();
   /** Keys and their other spellings. */
   let texts = 0;
 
@@ -102,7 +104,18 @@ export function openKeyBook(path: string): KeyBook {
     get texts() {
       return texts;
     },
+    odd,
     has: (key) => find(key) >= 0,
+    twinOf({ key, row }) {
+      const look = lookOf(key);
+      const other = odd.get(look);
+      if (look === key) return other;
+      if (!other) odd.set(look, { key, row });
+      const plain = find(look);
+      if (plain < 0) return other;
+      const [, earlier] = JSON.parse(lineOf(plain).toString('utf8')) as Line;
+      return { key: look, row: earlier };
+    },
     get(key) {
       const number = find(key);
       return number < 0 ? undefined : at(number)[1];

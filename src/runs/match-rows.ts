@@ -1,6 +1,6 @@
-import { isEmpty } from '../model/value.js';
+import { isEmpty, normaliseKey } from '../model/value.js';
 import { fingerprints } from '../pipeline/fingerprint.js';
-import { type MatchOptions, matchKeys } from '../pipeline/match.js';
+import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../pipeline/match.js';
 import type { PlanOptions } from '../pipeline/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import { wait } from '../service/clock.js';
@@ -49,8 +49,11 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
   let forms = false;
   const survey = habitSurvey(spec);
   const print = fingerprints(spec, mapping.fields);
+  const twins: Twins = new Map();
   const match: MatchOptions = {
     spec,
+    twins,
+    ...(resolved.behaviour?.filters ? { filters: resolved.behaviour.filters } : {}),
     key: mapping.key,
     service,
     lexicon,
@@ -73,7 +76,12 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
     lexicon.useHabits(habits);
     warnUnclear(habits, run);
     reached('looked-up');
-    return { ...resolved, snapshot, match, options: planOptions(run, resolved, snapshot) };
+    if (spec.name === 'customer') {
+      for (const name of known.names('customer'))
+        if (isTwin(normaliseKey(name), resolved.keys))
+          for (const id of known.ids('customer', name)) noteTwin(twins, normaliseKey(name), id);
+    }
+    return { ...resolved, snapshot, match, options: { ...planOptions(run, resolved, snapshot), twins } };
   };
   return { match, snapshot, conclude };
 }
@@ -93,6 +101,7 @@ function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOpti
     patchWorks: behaviour?.patch === true,
     omittedIsKept: run.job.write.method === 'patch' || behaviour?.omitted === 'kept',
     warnOnce: (_, text) => run.warn(text),
+    subcategories: resolved.directory.subcategories,
     ...(resolved.stands ? { stands: resolved.stands } : {}),
   };
 }

@@ -75,7 +75,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   }
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
-  const names = new NameCollector();
+  const names = new NameCollector(connection.spec.fields.some(({ name }) => name === 'category.subcategory'));
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
   const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
@@ -175,6 +175,7 @@ function resolving(
   const print = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
   let keyless = 0;
+  let mixed = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const ofRows = fingerprintSet();
   return {
@@ -184,6 +185,7 @@ function resolving(
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
       if (isNoRecord(row)) counts.noRecords = (counts.noRecords ?? 0) + 1;
       else if (row.key === '') keyless++;
+      if (row.issues.some(({ code }) => code === 'mixed_scripts')) mixed++;
       if (row.after) after.set(row.ref.row, row.after.row);
       const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;
       // What became of an open row only its whole record tells.
@@ -191,6 +193,10 @@ function resolving(
       out.write(row, fingerprint);
     },
     facts() {
+      if (mixed > 0)
+        run.warn(
+          `${mixed === 1 ? 'The key of one row has a word' : `The keys of ${mixed} rows have words`} with letters of another script that look like Latin ones (mixed_scripts): see that they are meant.`,
+        );
       const depth = depths(after);
       let waves = 1;
       for (const level of depth.values()) waves = Math.max(waves, level + 1);

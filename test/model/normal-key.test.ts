@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { normaliseKey } from '../../src/model/value.js';
+import { lookAlike, normaliseKey, normaliseName } from '../../src/model/value.js';
 
 test('keys that are in normal form already come out as all others do', () => {
   const unit = fc.constantFrom(
@@ -15,6 +15,7 @@ test('keys that are in normal form already come out as all others do', () => {
     '\n',
     '\u007f',
     '\u00a0',
+    '\u200b',
     'é',
     'ﬁ',
     'Å',
@@ -22,7 +23,11 @@ test('keys that are in normal form already come out as all others do', () => {
   );
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit, maxLength: 8 }), fc.string({ unit: 'binary' })), (text) => {
-      expect(normaliseKey(text)).toBe(text.normalize('NFKC').replace(/\s+/gu, ' ').trim());
+      const key = text.normalize('NFKC').trim();
+      expect(normaliseKey(text)).toBe(key);
+      expect(normaliseName(text)).toBe(key.replace(/\s+/gu, ' '));
+      const seen = text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
+      expect(lookAlike(text)).toBe(seen.normalize('NFKC').trim().replace(/\s+/gu, ' '));
     }),
     { numRuns: 5_000 },
   );

@@ -1,8 +1,8 @@
 import { RunError } from '../../model/error.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/filter.js';
-import { keyText } from '../../pipeline/key.js';
-import { keepRecord, lookAgain, type MatchOptions, recordKey } from '../../pipeline/match.js';
+import { keyText, lookOf } from '../../pipeline/key.js';
+import { isTwin, keepRecord, lookAgain, type MatchOptions, noteTwin, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mirror } from '../../service/mirror-port.js';
@@ -70,6 +70,7 @@ export async function compareRecords(
       const key = recordKey(record, match);
       if (key === '') seen.withoutKey++;
       else if (!keys.has(key)) {
+        if (match.twins && isTwin(key, keys)) noteTwin(match.twins, key, id);
         if (strangers.length <= MOST_HELD) strangers.push({ id, key, record });
       } else {
         if (controls.length < PAGE_SIZE) controls.push(record);
@@ -87,6 +88,11 @@ export async function compareRecords(
   run.evidence.push(`looking up: ${mirror.described}`);
   const matched = await conclude();
 
+  // A record that a row may mean, because its key looks the same, is no orphan while no other record has the row's key.
+  const isMeant = (key: string) => {
+    const look = lookOf(key);
+    return match.twins?.has(look) === true && !(keys.has(look) && snapshot.has(look));
+  };
   const beyondOf = ({ id, key, record }: Stranger): Beyond => ({
     id,
     key: keyText(key),
@@ -94,7 +100,7 @@ export async function compareRecords(
     ...heldBy(record, set, spec, lexicon),
   });
   if (!scope && strangers.length <= MOST_HELD && isTextKey(match)) {
-    const beyond = strangers.map(beyondOf);
+    const beyond = strangers.filter(({ key }) => !isMeant(key)).map(beyondOf);
     return { matched, beyond, ...seen, outside: 0, controls, keysFound };
   }
   const beyond: Beyond[] = [];
@@ -112,7 +118,7 @@ export async function compareRecords(
       records++;
       const key = recordKey(record, match);
       if (key === '') withoutKey++;
-      else if (!keys.has(key)) {
+      else if (!keys.has(key) && !isMeant(key)) {
         beyond.push(beyondOf({ id, key, record }));
       }
     }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type OfferedNames, offer, type ServiceNames } from '../../blank-workbook/lists.js';
 import { RunError } from '../../model/error.js';
-import { normaliseKey } from '../../model/value.js';
+import { normaliseName } from '../../model/value.js';
 import type { Catalogue } from '../../pipeline/custom-names.js';
 import { PAGE_SIZE } from '../../pipeline/filter.js';
 import { parseForm, parseTemplate } from '../../resources/custom.js';
@@ -97,7 +97,7 @@ function addSubcategories(record: Json, subcategories: Map<string, readonly stri
   const parts: unknown = record['subcategories'];
   if (!Array.isArray(parts)) return;
   const texts = offer(parts.map((part) => [textOf(part)])).names;
-  if (texts.length > 0) subcategories.set(normaliseKey(textOf(record['category'])), texts);
+  if (texts.length > 0) subcategories.set(normaliseName(textOf(record['category'])), texts);
 }
 
 async function learned(
