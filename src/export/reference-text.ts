@@ -1,9 +1,9 @@
-import { isRef, type Ref } from '../model/value.js';
+import { isRef, normaliseKey, type Ref } from '../model/value.js';
 import { trimText } from '../pipeline/cell-text.js';
 import { makeConverter } from '../pipeline/convert.js';
 import { type Directory, type DirectoryOptions, loadDirectory } from '../pipeline/directory.js';
 import { isRefusal } from '../pipeline/refusal.js';
-import { isNamed } from '../pipeline/staged.js';
+import { isId, isNamed } from '../pipeline/staged.js';
 import type { ReadRecord } from '../resources/read.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 
@@ -36,7 +36,7 @@ export class ReferenceCollector {
       if (!isRef(value) || value.name === undefined || !isName(target, value.name)) continue;
       const names = this.names.get(target) ?? new Set();
       this.names.set(target, names);
-      names.add(value.name);
+      names.add(normaliseKey(value.name));
     }
   }
 }
@@ -62,8 +62,9 @@ export function referenceTexts(directory: Directory): ReferenceTexts {
   };
 }
 
-/** Whether an import takes the text for a name, and not for an id or for a code that a spreadsheet has shortened. */
+/** Whether an import takes the text for a name, whatever ids there will be, and not for a code that a spreadsheet has shortened. */
 function isName(target: ReferenceTarget, name: string): boolean {
+  if (target !== 'contract' && isId(normaliseKey(name))) return false;
   const value = convert(target, name);
   return !isRefusal(value) && isNamed(value) && value.name !== '';
 }

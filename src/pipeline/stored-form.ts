@@ -27,7 +27,7 @@ export function isCut(sent: Value | undefined, got: Value | undefined): boolean 
 
 /** Decomposed, so that a cut between a letter and its accent is still a beginning. */
 function folded(text: string): string {
-  return normaliseName(text).normalize('NFKD').toUpperCase().toLowerCase();
+  return normaliseName(text).normalize('NFKD').toLowerCase().toUpperCase();
 }
 
 const HUNDREDTH = Decimal.of('0.01');

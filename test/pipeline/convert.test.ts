@@ -224,8 +224,9 @@ describe('countries', () => {
 describe('references', () => {
   test.each<[string, Cell, unknown]>([
     ['category.name', 'Laptop', { named: 'category', name: 'Laptop', column: 'Cell' }],
-    ['category', '12', { id: 12 }],
-    ['category.name', number('12', '12.00'), { id: 12 }],
+    ['category', '12', { named: 'category', name: '12', column: 'Cell' }],
+    ['category', 'id:12', { id: 12 }],
+    ['category.name', number('12', '12.00'), { named: 'category', name: '12', column: 'Cell' }],
     ['category.name', '012', { named: 'category', name: '012', column: 'Cell' }],
     ['category.name', '0', { named: 'category', name: '0', column: 'Cell' }],
     ['category.name', '99999999999999999999', { named: 'category', name: '99999999999999999999', column: 'Cell' }],

@@ -176,7 +176,7 @@ describe('a reference by id', () => {
     ['contract', 'id:12', { id: 12 }],
     ['contract', 'ID: 12', { id: 12 }],
     ['supplier', 'id:12', { id: 12 }],
-    ['supplier', '12', { id: 12 }],
+    ['supplier', '12', { named: 'supplier', name: '12' }],
     ['contract', '12', { named: 'contract', name: '12' }],
     ['contract', 'id:0', { named: 'contract', name: 'id:0' }],
     ['contract', 'id:12x', { named: 'contract', name: 'id:12x' }],
