@@ -62,7 +62,7 @@ async function goOn(change: Create, first: Open, since: number, sent: number, co
     const doubt = await whyNotAgain(change, answer, { attempts, sent, createdBefore }, context);
     if (doubt !== undefined) return unknown(change, `${reason}; ${doubt}`, attempts);
     createdBefore = context.created();
-    const again = await whileOpen(context, () => send(change, context));
+    const again = await whileOpen(context, () => send(change, context, true));
     if (again.kind === 'unsent') throw stillOpen(again.reason, context);
     if (again.kind === 'done') return closed(change, again, attempts + 1, context);
     if (again.kind === 'refused') return refusedAgain(change, again, reason, attempts + 1, since, context);
@@ -129,11 +129,11 @@ function saysTaken(answer: Extract<WriteAnswer, { kind: 'refused' }>, { job, spe
   );
 }
 
-function send(change: Create, context: WriteContext): Promise<WriteAnswer> {
+function send(change: Create, context: WriteContext, again = false): Promise<WriteAnswer> {
   const { body } = createBody(context.spec, context.company, change.fields, context.lexicon);
   const unique = context.job.match.unique_field;
   const query = unique ? { query: { unique_field: unique } } : {};
-  return context.send({ op: 'create', resource: context.spec.name, body, ...query });
+  return context.send({ op: 'create', resource: context.spec.name, body, ...query }, again);
 }
 
 function closed(

@@ -195,7 +195,7 @@ async function settle(
   const again = await whileOpen(context, async () => {
     const current = { ...change, base: seen };
     await noteBefore(current, context);
-    return sendUpdate(current, context);
+    return sendUpdate(current, context, true);
   });
   if (again.kind === 'moved') return as(overtaken(change, again.what, attempts));
   if (again.kind === 'ended') {

@@ -30,14 +30,14 @@ export interface Moved {
  *   fresh → merged → sent
  *   stale, before it enters the gate or at its end, or `reread: always` → read again → changed in what the row sets? moved : merged anew
  */
-export async function sendUpdate(change: Update, context: WriteContext): Promise<Sent> {
+export async function sendUpdate(change: Update, context: WriteContext, again = false): Promise<Sent> {
   let current = change;
   for (let reads = 0; ; reads++) {
     const inAnyCase = reads > 0 || context.job.write.reread === 'always';
-    const again = await reread(current, context, inAnyCase ? IN_ANY_CASE : context.freshMs);
-    if (again.kind === 'moved') return again;
-    if (again !== current) await noteBefore(again, context);
-    current = again;
+    const read = await reread(current, context, inAnyCase ? IN_ANY_CASE : context.freshMs);
+    if (read.kind === 'moved') return read;
+    if (read !== current) await noteBefore(read, context);
+    current = read;
     const base = (current.base.record ?? undefined) as Json | undefined;
     const merge = mergeRow(current.set, base, lastWritten(current.id, current.set, base, context), context);
     if (changesOf(merge.diff).length === 0) {
@@ -48,7 +48,7 @@ export async function sendUpdate(change: Update, context: WriteContext): Promise
       return { kind: 'ended', ended: { kind: 'at_risk', attempts: 0, issues, diff: merge.diff } };
     }
     await rememberSent(current.id, changedTo(merge), context);
-    const answer = await send(current, merge, reads > 0, context);
+    const answer = await send(current, merge, reads > 0, context, again);
     const stale = answer.kind === 'unsent' && answer.withheld === 'stale' && !context.signal.aborted;
     if (!stale || reads >= MOST_READS) return { kind: 'sent', change: current, merge, answer };
   }
@@ -91,9 +91,15 @@ export async function reread(change: Update, context: WriteContext, oldest: numb
   return { ...change, base: { record, readAt: context.now() } };
 }
 
-function send({ id, base }: Update, merge: Merge, ahead: boolean, context: WriteContext): Promise<WriteAnswer> {
+function send(
+  { id, base }: Update,
+  merge: Merge,
+  ahead: boolean,
+  context: WriteContext,
+  again: boolean,
+): Promise<WriteAnswer> {
   const { method } = context.job.write;
-  return context.send({
+  const request = {
     op: 'update',
     resource: context.spec.name,
     id,
@@ -101,5 +107,6 @@ function send({ id, base }: Update, merge: Merge, ahead: boolean, context: Write
     method: method === 'put' ? 'PUT' : 'PATCH',
     ...(context.spec.readPath && base.record ? { freshUntil: base.readAt + context.freshMs } : {}),
     ...(ahead ? { ahead } : {}),
-  });
+  } as const;
+  return context.send(request, again);
 }

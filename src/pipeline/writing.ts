@@ -62,8 +62,11 @@ export interface WriteContext extends MergeOptions {
   readonly job: RowsJob;
   /** For reading; what writes goes through `send`. */
   readonly service: Pick<Service, 'get'>;
-  /** Sends one writing request, from here or through another worker. Never repeats one that may have been sent. */
-  readonly send: (request: WriteRequest) => Promise<WriteAnswer>;
+  /**
+   * Sends one writing request, from here or through another worker. Never repeats one that may have been sent. `again`: an
+   * earlier one was open; it is sent from here, since a worker may have died of it.
+   */
+  readonly send: (request: WriteRequest, again?: boolean) => Promise<WriteAnswer>;
   readonly known: KnownIds;
   /** Fields whose values the service keeps unique: `guardingFields`. */
   readonly guarding: readonly string[];

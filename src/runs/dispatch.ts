@@ -1,5 +1,5 @@
 import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/send.js';
-import { Halted } from '../pipeline/writing.js';
+import { Halted, type WriteContext } from '../pipeline/writing.js';
 import type { Service, WriteAnswer } from '../service/port.js';
 import type { Carrier } from './context.js';
 
@@ -10,7 +10,7 @@ const FEWEST_CARRIED = 50;
 
 /**
  * Sends writing requests: from here, or, where a carrier has takers, gathered into parts that go to whatever worker is
- * free. What a carrier gives back unsent is sent from here. Once the run has stopped, what was gathered or given back is
+ * free. What a carrier gives back unsent, and what is sent again, is sent from here. Once the run has stopped, what was gathered or given back is
  * not sent: it throws `Halted`. An update whose record has to be read again by then is `unsent`, withheld as `stale`, wherever it waited.
  */
 export function dispatcher(
@@ -18,7 +18,7 @@ export function dispatcher(
   carrier: Carrier | undefined,
   stopped: () => boolean,
   now: () => number,
-): (request: WriteRequest) => Promise<WriteAnswer> {
+): WriteContext['send'] {
   const sendOwn = (request: WriteRequest) => sendRequest(request, service, (one) => isFreshAt(now(), one));
   if (!carrier) return sendOwn;
   interface Waiting {
@@ -26,7 +26,7 @@ export function dispatcher(
     readonly done: (answer: WriteAnswer | Promise<WriteAnswer>) => void;
   }
   let waiting: Waiting[] = [];
-  const sendHere = (request: WriteRequest): Promise<WriteAnswer> => {
+  const sendHere = async (request: WriteRequest): Promise<WriteAnswer> => {
     if (stopped()) throw new Halted();
     return sendOwn(request);
   };
@@ -49,8 +49,10 @@ export function dispatcher(
       });
     }
   };
-  return (request) =>
-    new Promise((done) => {
-      if (waiting.push({ request, done }) === 1) setImmediate(go);
-    });
+  return (request, again = false) =>
+    again
+      ? sendHere(request)
+      : new Promise((done) => {
+          if (waiting.push({ request, done }) === 1) setImmediate(go);
+        });
 }

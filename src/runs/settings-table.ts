@@ -52,6 +52,13 @@ export const SETTINGS = [
     secret: true,
   },
   {
+    name: 'ROWFERRY_QUEUE_SECRET',
+    meaning: 'What the workers on one queue sign with what they tell each other; the same on all',
+    fallback: 'the credentials of the service',
+    secret: true,
+  },
+  { name: 'ROWFERRY_QUEUE_SECRET_FILE', meaning: 'File that holds it', fallback: '' },
+  {
     name: 'ROWFERRY_INBOX',
     meaning: 'Drop folder of the worker',
     fallback: '`inbox` in the data folder',

@@ -25,6 +25,9 @@ export interface Settings {
   readonly jobsDir: string;
   /** Absent: the embedded queue. May hold a password. */
   readonly queueUrl?: string;
+  /** What workers sign with on the queue, itself or the file that holds it; absent: what they sign in to the service with. */
+  readonly queueSecret?: string;
+  readonly queueSecretFile?: string;
   readonly worker: WorkerSettings;
   readonly concurrency: number;
   readonly maxRps?: number;
@@ -83,6 +86,8 @@ const schema = z.object({
   ROWFERRY_HOME: z.string().default('.rowferry'),
   ROWFERRY_JOBS_DIR: z.string().default('jobs'),
   ROWFERRY_QUEUE_URL: z.string().transform(queueAddress).optional(),
+  ROWFERRY_QUEUE_SECRET: z.string().min(16, 'must have 16 characters at least').optional(),
+  ROWFERRY_QUEUE_SECRET_FILE: z.string().optional(),
   ROWFERRY_CONCURRENCY: whole(1, 1000).default(16),
   ROWFERRY_MAX_RPS: amount(0.01, 100_000).optional(),
   ROWFERRY_TIMEOUT: amount(0.05, 3600).default(30),
@@ -138,6 +143,8 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
     faults.push(`${fromFlag.get(name) ?? name}${quoted} ${issue.message}`);
   }
   const auth = readAuth(given, cwd, faults);
+  if (given.has('ROWFERRY_QUEUE_SECRET') && given.has('ROWFERRY_QUEUE_SECRET_FILE'))
+    faults.push('ROWFERRY_QUEUE_SECRET and ROWFERRY_QUEUE_SECRET_FILE are set; keep one');
   if (!parsed.success || faults.length > 0) throw settingsError(faults);
 
   const data = parsed.data;
@@ -155,6 +162,10 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
     home: path.resolve(cwd, data.ROWFERRY_HOME),
     jobsDir: path.resolve(cwd, data.ROWFERRY_JOBS_DIR),
     ...(data.ROWFERRY_QUEUE_URL !== undefined && { queueUrl: data.ROWFERRY_QUEUE_URL }),
+    ...(data.ROWFERRY_QUEUE_SECRET !== undefined && { queueSecret: data.ROWFERRY_QUEUE_SECRET }),
+    ...(data.ROWFERRY_QUEUE_SECRET_FILE !== undefined && {
+      queueSecretFile: path.resolve(cwd, data.ROWFERRY_QUEUE_SECRET_FILE),
+    }),
     worker: workerOf(data, cwd, path.resolve(cwd, data.ROWFERRY_HOME)),
     concurrency: data.ROWFERRY_CONCURRENCY,
     ...(data.ROWFERRY_MAX_RPS !== undefined && { maxRps: data.ROWFERRY_MAX_RPS }),

@@ -27,6 +27,7 @@ import { every, given, keepLease } from './rights.js';
 import type { ScheduledJob } from './schedule/put-due.js';
 import { openSchedules } from './schedule/scheduler.js';
 import { scheduledJobs } from './scheduled-jobs.js';
+import { openSigner } from './signer.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
 import { effectOverMs, waitForRight } from './writing-right.js';
@@ -65,6 +66,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const { settings, log, notice, signal } = options;
   const { home, worker: own } = settings;
   const { apiUrl } = requireService(settings);
+  const signer = await openSigner(settings);
   await makeFolder(home, HOME);
   if (!options.queueOnly) await assertInbox(own.inbox);
   const closing = openClosing(log);
@@ -130,6 +132,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       service: apiUrl,
       settings,
       leaseMs: own.leaseMs,
+      signer,
+      refused: metrics.refused,
       log,
       signal,
       channel,

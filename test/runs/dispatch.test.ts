@@ -33,3 +33,22 @@ it.each([
   for (const answer of await answers) expect(answer).toMatchObject({ status: 'rejected', reason: expect.any(Halted) });
   expect(sent).toEqual([]);
 });
+
+it('what a worker may have died of is sent again from here, whoever else could take it (94)', async () => {
+  const sent = { here: 0, byOthers: 0 };
+  const carrier = {
+    parts: 5,
+    carry(requests: readonly WriteRequest[]) {
+      sent.byOthers += requests.length;
+      return requests.map(() => Promise.resolve({ kind: 'open' as const, answered: false, reason: 'lost' }));
+    },
+  } as unknown as Carrier;
+  const create = async () => {
+    sent.here++;
+    return { kind: 'done' as const };
+  };
+  const send = dispatcher({ create } as unknown as Service, carrier, () => false, Date.now);
+  const request: WriteRequest = { op: 'create', resource: 'supplier', body: {} };
+  for (const again of [false, true]) await Promise.all(Array.from({ length: 100 }, () => send(request, again)));
+  expect(sent).toEqual({ here: 100, byOthers: 100 });
+});

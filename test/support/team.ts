@@ -5,6 +5,7 @@ import { runChannel } from '../../src/runs/run-channel.js';
 import type { Settings } from '../../src/runs/settings.js';
 import { openParts, type Parts } from '../../src/worker/parts/parts.js';
 import { waitForLease } from '../../src/worker/rights.js';
+import { openSigner } from '../../src/worker/signer.js';
 import { openStore } from '../../src/worker/store/open.js';
 import type { Store } from '../../src/worker/store/port.js';
 
@@ -43,7 +44,8 @@ export async function openMember({ settings, url, leaseMs = 3_000 }: MemberOptio
   const observe: WorkerContext['observe'] = ({ kind }) => {
     if (kind === 'write') sent++;
   };
-  const parts = await openParts({ store, service, settings, leaseMs, log, signal, channel, observe });
+  const signer = await openSigner(settings);
+  const parts = await openParts({ store, service, settings, leaseMs, signer, log, signal, channel, observe });
   return {
     store,
     parts,

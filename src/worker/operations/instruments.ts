@@ -47,6 +47,11 @@ export function instruments(registry: Registry) {
     ),
     parts: counter('parts_total', 'Parts executed here: done, failed or handed_back.', 'result'),
     partSeconds: histogram('part_seconds', 'Time a part took.', PART_SECONDS),
+    refused: counter(
+      'queue_refused_total',
+      'What came from the queue as a part, message or result of a worker and was not signed by one, or has not the form.',
+      'what',
+    ),
     notifications: counter('notifications_total', 'Notifications that went out, or could not.', 'channel', 'result'),
     rate: gauge('rate_limit_rps', 'Requests per second in force, learned or stated; absent where there is none.'),
     inFlight: gauge('requests_in_flight', 'Requests under way.'),

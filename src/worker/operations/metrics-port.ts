@@ -21,6 +21,8 @@ export interface Metrics {
   lastSuccess(job: string, at: number, trigger?: Trigger): void;
   /** One part was executed here, for whichever coordinator. */
   partDone(result: 'done' | 'failed' | 'handed_back', seconds: number): void;
+  /** What workers tell each other came without a valid signature, or in another form, and was ignored. */
+  refused(what: 'part' | 'message' | 'result'): void;
   /** The run of a slot was begun so many milliseconds after the slot was due. */
   slotBegun(job: string, lateMs: number): void;
   /** A slot was refused, as the run before it had not ended. */

@@ -74,6 +74,7 @@ export function openMetrics(known: (job: string) => boolean = () => true): Metri
       meters.parts.inc({ result });
       meters.partSeconds.observe(seconds);
     },
+    refused: (what) => meters.refused.inc({ what }),
     slotBegun: (job, lateMs) => meters.scheduleLateness.set({ job: label(job) }, Math.max(0, lateMs) / 1000),
     slotRefused: (job) => meters.scheduleRefused.inc({ job: label(job) }),
     notified: (channel, ok) => meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),

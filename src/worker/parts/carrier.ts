@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import type { Carrier, CarrierContext } from '../../runs/context.js';
 import { pause } from '../../runs/pause.js';
-import { asResult, type Letters, type PartListener } from './letters.js';
+import type { Letters, PartListener } from './letters.js';
 import { pack } from './pack.js';
-import { LOST, newPart, type Part, takeAnswers, takeResult } from './part.js';
+import { LOST, newPart, type Part, takeAnswers } from './part.js';
 import type { Message, PartData, PartResult } from './protocol.js';
 
 export interface CarrierOptions extends CarrierContext {
@@ -21,14 +21,16 @@ export interface CarrierOptions extends CarrierContext {
 /** Parts on the queue are held in the store's memory: never more than these, however many workers there are. */
 const MOST_PARTS = 32;
 const LOOK_EVERY_MS = 2_000;
+/** What so many executors failed over is not given to another one. */
+const MOST_FAILURES = 2;
 /** After an interruption answers of other workers are waited for this long; then their rows stay open, for the resumption. */
 const LAST_ANSWERS_MS = 15_000;
 
 /** The coordinator's end of the parts of one run; `protocol.ts` says how it speaks with executors. */
 export function openCarrier(options: CarrierOptions): Carrier {
   const { run, company, resource, queue, letters, signal, log, takers, leaseMs, mayWrite, now } = options;
-  // Parts of an earlier process of this run are none of ours.
-  const prefix = `${run}.${randomBytes(3).toString('hex')}.`;
+  // Parts of an earlier process of this run are none of ours, and nothing that was said about them is said about ours.
+  const prefix = `${run}.${randomBytes(8).toString('hex')}.`;
   const underWay = new Map<string, Part>();
   const forgets = new Map<string, () => void>();
   const sent = { writes: 0, retries: 0 };
@@ -48,14 +50,14 @@ export function openCarrier(options: CarrierOptions): Carrier {
       message: (message) =>
         void hear(id, part, message).catch((error: unknown) => log.warn({ part: id, err: error }, 'part.not_heard')),
       completed: (result) => end(id, part, result),
-      failed: (reason) => broken(id, part, reason),
+      failed: () => failed(id, part),
     };
     underWay.set(id, part);
     letters.listen(id, listener);
     forgets.set(id, () => letters.forget(id, listener));
     try {
-      const data: PartData = { v: 1, run, company, resource, count: requests.length, packed: pack(requests) };
-      part.job = await queue.add('part', data, { jobId: id, attempts: 1 });
+      const data = { v: 2, run, company, resource, count: requests.length, packed: pack(requests) } as PartData;
+      part.job = await queue.add('part', letters.signedPart(id, data), { jobId: id, attempts: 1 });
       if (part.done) takeBack(id);
     } catch (error) {
       // The store may have taken it and lost the answer: then it may be granted by now, and goes on as any other.
@@ -89,11 +91,15 @@ export function openCarrier(options: CarrierOptions): Carrier {
     part.job ??= await queue.getJob(id);
     const { job } = part;
     if (!job || part.done) return;
+    const { ask, at } = message;
     const grants = !part.cancelled && mayWrite();
-    if (part.granted === undefined && grants) part.granted = message.ask;
-    if (part.granted === message.ask && grants) return reply(job, { grant: message.ask, now: now() });
-    await reply(job, { deny: message.ask });
-    if (part.granted !== undefined && part.granted !== message.ask) lose(id, part, 'another worker was given it');
+    if (part.granted === undefined && grants) part.granted = ask;
+    if (part.granted !== ask) return reply(job, { deny: ask });
+    // What was said before, and is said once more by somebody else.
+    if (at <= part.askedAt) return;
+    part.askedAt = at;
+    part.heardAt = performance.now();
+    await reply(job, grants ? { grant: ask, at, now: now() } : { cancel: ask });
   }
 
   /** Of an earlier process of this run, or of a run that held the right to write that is this run's now. */
@@ -103,44 +109,48 @@ export function openCarrier(options: CarrierOptions): Carrier {
     return other === run || (part.company === company && part.resource === resource);
   }
 
+  async function signedOnes(jobs: readonly Job[]): Promise<Job[]> {
+    const parts = await Promise.all(jobs.map(({ id = '', data }) => letters.part(id, data)));
+    return jobs.filter((_, at) => parts[at] !== undefined);
+  }
+
   async function reply(job: Job, message: Message): Promise<void> {
     await letters.send(job, message).catch((error: unknown) => log.warn({ part: job.id, err: error }, 'part.no_reply'));
   }
 
-  function end(id: string, part: Part, result: PartResult): void {
+  function end(id: string, part: Part, result: PartResult | undefined): void {
     if (part.done) return;
-    if (result.from === undefined || result.from !== part.granted) {
-      // The grant may have got lost on its way to the one who asked.
+    if (!result) failed(id, part);
+    // The grant may have got lost on its way to the one who asked.
+    else if ('refused' in result) {
       if (part.granted === undefined || part.granted === result.refused) again(id, part);
-      else lose(id, part, 'another worker ended it');
-      return;
+    } else if (result.from === part.granted) {
+      try {
+        takeAnswers(part, result.answers);
+      } catch (error) {
+        lose(id, part, `its answers cannot be read: ${String(error)}`);
+        return;
+      }
+      sent.writes += result.writes;
+      sent.retries += result.retries;
+      drop(id, part);
+      part.rest(LOST);
     }
-    try {
-      takeResult(part, result);
-    } catch (error) {
-      lose(id, part, `its answers cannot be read: ${String(error)}`);
-      return;
-    }
-    sent.writes += result.writes ?? 0;
-    sent.retries += result.retries ?? 0;
-    drop(id, part);
-    part.rest(LOST);
   }
 
-  function broken(id: string, part: Part, reason: string): void {
-    if (part.done) return;
-    if (part.granted === undefined) again(id, part);
-    else lose(id, part, reason);
+  /** The queue says so. Of a part that was granted, its executor alone can tell. */
+  function failed(id: string, part: Part): void {
+    if (!part.done && part.granted === undefined) again(id, part, part.failures + 1);
   }
 
   /** It was never granted, so it was never sent. */
-  function again(id: string, part: Part): void {
+  function again(id: string, part: Part, failures = part.failures): void {
     drop(id, part);
-    if (part.cancelled) {
+    if (part.cancelled || failures >= MOST_FAILURES) {
       part.rest(undefined);
       return;
     }
-    const fresh = newPart(part.requests);
+    const fresh = newPart(part.requests, failures);
     for (const [at, answer] of fresh.answers.entries()) void answer.then((value) => part.settle(at, value));
     void add(fresh);
   }
@@ -157,28 +167,20 @@ export function openCarrier(options: CarrierOptions): Carrier {
       if (part.done || !part.job) continue;
       try {
         const job = await queue.getJob(id);
+        const ended = job?.finishedOn !== undefined;
+        if (ended && !job.failedReason) end(id, part, await letters.result(id, job.returnvalue));
         if (part.done) continue;
-        if (job) part.missingSince = undefined;
-        if (!job) missing(id, part);
-        else if (job.finishedOn !== undefined && job.failedReason) broken(id, part, job.failedReason);
-        else if (job.finishedOn !== undefined) end(id, part, asResult(job.returnvalue));
+        if (part.granted === undefined) {
+          if (!job) again(id, part);
+          else if (ended) failed(id, part);
+        } else if (performance.now() - part.heardAt > leaseMs)
+          lose(id, part, 'its executor was not heard of for a lease');
         // It may have missed that it is to stop.
-        else if (part.cancelled && part.granted !== undefined) await reply(job, { cancel: part.granted });
+        else if (job && part.cancelled) await reply(job, { cancel: part.granted });
       } catch (error) {
         log.debug({ part: id, err: error }, 'part.look');
       }
     }
-  }
-
-  /** The store has forgotten it. Its executor notices within the lease, and stops. */
-  function missing(id: string, part: Part): void {
-    if (part.granted === undefined) {
-      again(id, part);
-      return;
-    }
-    const now = performance.now();
-    part.missingSince ??= now;
-    if (now - part.missingSince > leaseMs) lose(id, part, 'the queue has lost it');
   }
 
   /** What was not granted is taken back; what was, ends as soon as its executor hears of it. */
@@ -214,10 +216,13 @@ export function openCarrier(options: CarrierOptions): Carrier {
     },
     cancel,
     async quiesce() {
+      const began = performance.now();
       for (let told = false; ; told = true) {
         const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized', 'active']);
-        const old = jobs.filter((job) => job?.id !== undefined && isOfNobody(job));
+        let old = jobs.filter((job) => job?.id !== undefined && isOfNobody(job));
         for (const { id = '' } of old) await queue.remove(id).catch(() => undefined);
+        // By then no grant but ours counts. What is not signed was never granted, or by a worker with another secret.
+        if (performance.now() - began > leaseMs) old = await signedOnes(old);
         if (old.length === 0 || signal.aborted) return;
         if (!told) log.info({ parts: old.length }, 'waiting until parts of an earlier coordinator have ended');
         await pause(200, signal);

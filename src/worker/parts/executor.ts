@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Job } from 'bullmq';
+import { type Job, UnrecoverableError } from 'bullmq';
 import type { RunContext, WorkerContext, WriteAnswer, WriteRequest } from '../../runs/context.js';
 import { isFreshAt, type PartContext, sendPart } from '../../runs/send-part.js';
 import type { Letters } from './letters.js';
-import { pack, unpack } from './pack.js';
-import type { Message, PartData, PartResult } from './protocol.js';
+import { pack } from './pack.js';
+import { type Message, type PartResult, requestsOf, type Signed } from './protocol.js';
 
 export interface ExecutorOptions
   extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
     Pick<WorkerContext, 'channel' | 'observe'> {
   readonly letters: Letters;
-  /** Lock of a part, in milliseconds. */
+  /** Lock and grant of a part, in milliseconds. */
   readonly leaseMs: number;
 }
 
@@ -25,141 +25,146 @@ const REPORT_EVERY_MS = 250;
 export function partExecutor(options: ExecutorOptions) {
   /** Runs that the log has named. */
   const helped = new Set<string>();
-  return async (job: Job, token: string | undefined): Promise<PartResult> => {
+  return async (job: Job, token: string | undefined): Promise<Signed<PartResult>> => {
     const { letters, leaseMs, log } = options;
-    const { packed, company, count, run } = job.data as PartData;
+    const id = job.id ?? '';
+    const part = await letters.part(id, job.data);
+    if (!part) throw new UnrecoverableError('It is not signed by a worker, or not with the secret of this one.');
+    const { run, company } = part;
     const name = randomBytes(8).toString('hex');
     const stopping = new AbortController();
     const onStop = () => stopping.abort(options.signal.reason);
     options.signal.addEventListener('abort', onStop, { once: true });
     if (options.signal.aborted) onStop();
-    let heard: Heard = () => undefined;
+    let right: ReturnType<typeof holdRight> | undefined;
     const listener = {
       message(message: Message) {
-        if ('grant' in message && message.grant === name) heard({ coordinatorNow: message.now });
-        else if ('deny' in message && message.deny === name) heard(undefined);
+        if ('grant' in message && message.grant === name) right?.granted(message);
+        else if ('deny' in message && message.deny === name) right?.denied();
         else if ('cancel' in message && message.cancel === name) stopping.abort('cancelled');
       },
     };
-    letters.listen(job.id ?? '', listener);
-    const lock = holdLock(job, token, leaseMs, () => stopping.abort('the lock was lost'));
+    letters.listen(id, listener);
     try {
-      // It may have taken long from the queue to here.
-      await lock.renewed;
-      const askedAt = performance.now();
-      const grant = await askFor(job, name, letters, stopping.signal, (set) => {
-        heard = set;
-      });
-      if (!grant) return { refused: name };
-      const requests = unpack(packed) as WriteRequest[];
-      if (requests.length !== count) throw new Error(`part ${job.id} holds ${requests.length} requests, not ${count}`);
-      if (!helped.has(run)) log.info({ run, part: job.id }, 'sending parts of a run');
+      // What is wrong with it shows before anybody counts on it.
+      const requests = requestsOf(part);
+      right = holdRight(job, token, leaseMs, name, letters, stopping);
+      if (!(await right.first)) return letters.signedResult(id, { refused: name });
+      const { held, isFresh } = right;
+      if (!helped.has(run)) log.info({ run, part: id }, 'sending parts of a run');
       if (helped.size > MOST_RUNS) helped.clear();
       helped.add(run);
-      const all: [number, WriteAnswer | null][] = [];
-      let fresh: [number, WriteAnswer | null][] = [];
+      const all: Answered[] = [];
+      let fresh: Answered[] = [];
       let reporting: Promise<void> = Promise.resolve();
       const report = setInterval(() => {
         if (fresh.length === 0) return;
-        const answers = pack(fresh);
+        const answers = packed(fresh);
         all.push(...fresh);
         fresh = [];
         reporting = reporting.then(() => letters.send(job, { from: name, answers }).catch(() => undefined));
       }, REPORT_EVERY_MS);
       try {
-        const isFresh = freshness(grant, askedAt);
-        const context: PartContext = { ...options, signal: stopping.signal, company, maySend: lock.held, isFresh };
-        const counts = await sendPart(requests, context, (index, answer) =>
+        const context: PartContext = { ...options, signal: stopping.signal, company, maySend: held, isFresh };
+        const { writes, retries } = await sendPart(requests, context, (index, answer) =>
           fresh.push([index, slim(requests[index], answer)]),
         );
         await reporting;
-        return { from: name, answers: pack([...all, ...fresh]), writes: counts.writes, retries: counts.retries };
+        return letters.signedResult(id, { from: name, answers: packed([...all, ...fresh]), writes, retries });
       } finally {
         clearInterval(report);
       }
     } catch (error) {
-      log.warn({ err: error, part: job.id, run }, 'part.failed');
+      log.warn({ err: error, part: id, run }, 'part.failed');
       throw error;
     } finally {
-      lock.release();
-      letters.forget(job.id ?? '', listener);
+      right?.release();
+      letters.forget(id, listener);
       options.signal.removeEventListener('abort', onStop);
     }
   };
 }
 
-interface Grant {
-  /** What the coordinator's clock showed when it granted, in milliseconds since 1970. */
-  readonly coordinatorNow: number;
-}
-
-type Heard = (grant: Grant | undefined) => void;
-
-/**
- * Whether the record of an update need not be read again, reckoned on this process's own clock. It was granted after it was
- * asked for: so the coordinator's clock shows no more than what it showed then and the time since.
- */
-function freshness({ coordinatorNow }: Grant, askedAt: number): PartContext['isFresh'] {
-  return (request) => isFreshAt(coordinatorNow + performance.now() - askedAt, request);
-}
+type Answered = [number, WriteAnswer | null];
 
 /** The record of an answer to a create is of no use to the coordinator. */
 function slim(request: WriteRequest | undefined, answer: WriteAnswer | undefined): WriteAnswer | null {
-  if (answer?.kind !== 'done' || request?.op !== 'create') return answer ?? null;
-  return { kind: 'done', ...(answer.id === undefined ? {} : { id: answer.id }) };
+  return answer?.kind === 'done' && request?.op === 'create' ? withoutRecord(answer) : (answer ?? null);
 }
 
-/** Asks until there is an answer; undefined where it is no, or there is none in time. */
-async function askFor(
-  job: Job,
-  name: string,
-  letters: Letters,
-  signal: AbortSignal,
-  onHeard: (set: Heard) => void,
-): Promise<Grant | undefined> {
-  return new Promise((resolve) => {
-    const began = performance.now();
-    const done = (grant: Grant | undefined) => {
-      clearInterval(timer);
-      signal.removeEventListener('abort', stop);
-      resolve(grant);
-    };
-    const stop = () => done(undefined);
-    onHeard(done);
-    const ask = () => {
-      if (performance.now() - began > GRANT_WAIT_MS) return done(undefined);
-      letters.send(job, { ask: name }).catch(() => undefined);
-    };
-    const timer = setInterval(ask, ASK_EVERY_MS);
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
-    ask();
-  });
+function withoutRecord({ kind, id }: Extract<WriteAnswer, { kind: 'done' }>): WriteAnswer {
+  return { kind, ...(id === undefined ? {} : { id }) };
+}
+
+/** Records that are too large for the queue are read by the coordinator, where it has a use for them. */
+function packed(answers: readonly Answered[]): string {
+  try {
+    return pack(answers);
+  } catch {
+    return pack(answers.map(([index, answer]) => [index, answer?.kind === 'done' ? withoutRecord(answer) : answer]));
+  }
 }
 
 /**
- * Holds the job's lock and reckons, on this process's own clock, how long it is surely held: from before each renewal that
- * came through, the first of them at once. A process that was paused, or cut off from the store, so knows at once that the
- * part may be another's.
+ * The right to send a part: the job's lock and the coordinator's grant, asked for again and again. Each is reckoned, on this
+ * process's own clock, for a lease from before it was asked for. A process that was paused, or cut off from the store or the
+ * coordinator, so knows at once that the part may be another's; and nobody but the coordinator can say otherwise.
  */
-function holdLock(job: Job, token: string | undefined, leaseMs: number, lost: () => void) {
+function holdRight(
+  job: Job,
+  token: string | undefined,
+  leaseMs: number,
+  name: string,
+  letters: Letters,
+  stopping: AbortController,
+) {
   const margin = leaseMs / 10;
-  let heldUntil = 0;
+  const began = performance.now();
+  let [lockedUntil, grantedUntil] = [0, 0];
+  /** The coordinator's clock when it granted first, less this one's when it asked: no less than what they differ by. */
+  let ahead: number | undefined;
   let renewing = false;
-  const held = () => performance.now() < heldUntil;
+  let settle: (granted: boolean) => void = () => undefined;
+  const first = new Promise<boolean>((resolve) => {
+    settle = resolve;
+  });
+  const held = () => performance.now() < Math.min(lockedUntil, grantedUntil);
+  const lost = () => {
+    settle(false);
+    stopping.abort('the right to send the part was lost');
+  };
   const renew = async () => {
     if (renewing || token === undefined) return;
     renewing = true;
     const at = performance.now();
     try {
-      heldUntil = (await job.extendLock(token, leaseMs)) ? at + leaseMs - margin : 0;
+      lockedUntil = (await job.extendLock(token, leaseMs)) ? at + leaseMs - margin : 0;
+      if (lockedUntil === 0) lost();
+      else await letters.send(job, { ask: name, at });
     } catch {
       // The store is away: what was held is held until its time is over.
     }
     renewing = false;
-    if (!held()) lost();
   };
-  const renewed = renew();
-  const timer = setInterval(() => (held() ? void renew() : lost()), Math.max(100, leaseMs / 5));
-  return { held, renewed, release: () => clearInterval(timer) };
+  const look = () => {
+    const waits = ahead === undefined && performance.now() - began < GRANT_WAIT_MS;
+    if (waits || held()) void renew();
+    else lost();
+  };
+  const timer = setInterval(look, Math.max(100, Math.min(ASK_EVERY_MS, leaseMs / 5)));
+  stopping.signal.addEventListener('abort', () => settle(false), { once: true });
+  if (stopping.signal.aborted) settle(false);
+  else void renew();
+  return {
+    first,
+    held,
+    isFresh: ((request) => isFreshAt(performance.now() + (ahead ?? 0), request)) satisfies PartContext['isFresh'],
+    granted({ at, now }: { readonly at: number; readonly now: number }) {
+      grantedUntil = Math.max(grantedUntil, at + leaseMs - margin);
+      ahead ??= now - at;
+      settle(true);
+    },
+    denied: lost,
+    release: () => clearInterval(timer),
+  };
 }

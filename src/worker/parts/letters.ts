@@ -1,33 +1,91 @@
 import type { Job, QueueEvents } from 'bullmq';
-import type { Message, PartResult } from './protocol.js';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import type { Signer } from '../signer.js';
+import { type Message, type PartData, type PartResult, type Signed, signedForms } from './protocol.js';
 
 export interface PartListener {
   message(message: Message): void;
-  completed?(result: PartResult): void;
+  /** Undefined where what is said to be the result is not signed by an executor. */
+  completed?(result: PartResult | undefined): void;
   failed?(reason: string): void;
 }
 
-/** Hands the events of the parts queue to whoever deals with the part. One for a process. */
+/**
+ * Hands the events of the parts queue to whoever deals with the part, and sees to it that both ends hear each other and nobody
+ * else. One for a process. Signatures name the queue and the part: its id is given once, by one coordinator.
+ */
 export interface Letters {
   listen(id: string, listener: PartListener): void;
   forget(id: string, listener: PartListener): void;
   send(job: Job, message: Message): Promise<void>;
+  signedPart(id: string, part: PartData): Signed<PartData>;
+  signedResult(id: string, result: PartResult): Signed<PartResult>;
+  /** Undefined where it was not signed by a worker that has the secret, or has not the form of a part. */
+  part(id: string, data: unknown): Promise<PartData | undefined>;
+  /** Some stores hand the value on as it is, others as JSON. */
+  result(id: string, value: unknown): Promise<PartResult | undefined>;
 }
 
-export function openLetters(events: QueueEvents): Letters {
+type What = 'part' | 'message' | 'result';
+
+export interface LettersOptions {
+  readonly signer: Signer;
+  readonly log: Logger;
+  /** Counts what was refused. */
+  readonly refused?: ((what: What) => void) | undefined;
+}
+
+export function openLetters(events: QueueEvents, { signer, log, refused }: LettersOptions): Letters {
   // Both ends of a part may be in this process.
   const listeners = new Map<string, Set<PartListener>>();
-  const each = (id: string, tell: (listener: PartListener) => void) => {
-    for (const listener of listeners.get(id) ?? []) tell(listener);
-  };
-  events.on('progress', ({ jobId, data }) => {
-    if (typeof data !== 'object' || data === null) return;
-    each(jobId, (listener) => listener.message(data as Message));
+  const told = new Set<What>();
+
+  function signed<T extends object>(what: What, id: string, content: T): Signed<T> {
+    return { ...content, sig: signer.sign(textOf(what, id, content)) };
+  }
+
+  async function opened<T extends object>(
+    what: What,
+    id: string,
+    form: z.ZodType<Signed<T>>,
+    value: unknown,
+  ): Promise<T | undefined> {
+    const { data } = form.safeParse(value);
+    if (data) {
+      const { sig, ...content } = data;
+      if (await signer.verify(textOf(what, id, content), sig)) return content as unknown as T;
+    }
+    refused?.(what);
+    if (!told.has(what)) {
+      log.warn(
+        { part: id, what },
+        'What came from the queue is not signed by a worker of this service and was ignored; further ones are only counted (rowferry_queue_refused_total). Either others write to this queue, or its workers do not have the same credentials: then give all of them the same ROWFERRY_QUEUE_SECRET.',
+      );
+      told.add(what);
+    }
+    return undefined;
+  }
+
+  function textOf(what: What, id: string, content: object): string {
+    const members = Object.entries(content).filter(([, value]) => value !== undefined);
+    return JSON.stringify([events.name, id, what, members.sort(([a], [b]) => (a < b ? -1 : 1))]);
+  }
+
+  const result = (id: string, value: unknown) => opened<PartResult>('result', id, signedForms.result, asJson(value));
+  events.on('progress', async ({ jobId, data }) => {
+    if (!listeners.has(jobId)) return;
+    const message = await opened<Message>('message', jobId, signedForms.message, data);
+    if (message) for (const listener of listeners.get(jobId) ?? []) listener.message(message);
   });
-  events.on('completed', ({ jobId, returnvalue }) => {
-    each(jobId, (listener) => listener.completed?.(asResult(returnvalue)));
+  events.on('completed', async ({ jobId, returnvalue }) => {
+    if (![...(listeners.get(jobId) ?? [])].some(({ completed }) => completed)) return;
+    const found = await result(jobId, returnvalue);
+    for (const listener of listeners.get(jobId) ?? []) listener.completed?.(found);
   });
-  events.on('failed', ({ jobId, failedReason }) => each(jobId, (listener) => listener.failed?.(failedReason)));
+  events.on('failed', ({ jobId, failedReason }) => {
+    for (const listener of listeners.get(jobId) ?? []) listener.failed?.(failedReason);
+  });
   return {
     listen(id, listener) {
       const known = listeners.get(id) ?? new Set();
@@ -38,19 +96,18 @@ export function openLetters(events: QueueEvents): Letters {
       known?.delete(listener);
       if (known?.size === 0) listeners.delete(id);
     },
-    send: (job, message) => job.updateProgress(message),
+    send: (job, message) => job.updateProgress(signed('message', job.id ?? '', message)),
+    signedPart: (id, part) => signed('part', id, part),
+    signedResult: (id, value) => signed('result', id, value),
+    part: (id, data) => opened<PartData>('part', id, signedForms.part, data),
+    result,
   };
 }
 
-/** Some stores hand the value on as it is, others as JSON. What is neither is no result: anybody can put it there. */
-export function asResult(value: unknown): PartResult {
-  const parsed = typeof value === 'string' ? parsedOf(value) : value;
-  return typeof parsed === 'object' && parsed !== null ? (parsed as PartResult) : {};
-}
-
-function parsedOf(text: string): unknown {
+function asJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(text);
+    return JSON.parse(value);
   } catch {
     return undefined;
   }

@@ -1,14 +1,13 @@
 import type { Job } from 'bullmq';
 import type { WriteAnswer, WriteRequest } from '../../runs/context.js';
-import { unpack } from './pack.js';
-import type { PartResult } from './protocol.js';
+import { answersOf } from './protocol.js';
 
 /**
  * A part as its coordinator sees it.
  *
  *   adding → queued → granted → done
- *   queued: vanished or failed → adding again (it was never sent)
- *   granted: vanished, failed, or asked for by another → lost → done; what has no answer is open
+ *   queued: vanished → adding again (it was never sent); failed → adding again once, then done, unsent
+ *   granted: nothing heard of its executor for a lease → lost → done; what has no answer is open
  */
 export interface Part {
   readonly requests: readonly WriteRequest[];
@@ -16,17 +15,20 @@ export interface Part {
   job: Job | undefined;
   /** The executor that may send it. */
   granted: string | undefined;
+  /** Its last asking: by the executor's clock, and by this process's. */
+  askedAt: number;
+  heardAt: number;
   cancelled: boolean;
   done: boolean;
-  /** Since when the queue does not know it any more. */
-  missingSince: number | undefined;
+  /** Executors that failed before they were granted these requests. */
+  readonly failures: number;
   readonly answers: Promise<WriteAnswer | undefined>[];
   settle(index: number, answer: WriteAnswer | undefined): void;
   /** Settles everything that has no answer yet. */
   rest(answer: WriteAnswer | undefined): void;
 }
 
-export function newPart(requests: readonly WriteRequest[]): Part {
+export function newPart(requests: readonly WriteRequest[], failures = 0): Part {
   const settlers: (((answer: WriteAnswer | undefined) => void) | undefined)[] = [];
   const answers = requests.map(
     (_, at) =>
@@ -42,9 +44,11 @@ export function newPart(requests: readonly WriteRequest[]): Part {
     requests,
     job: undefined,
     granted: undefined,
+    askedAt: Number.NEGATIVE_INFINITY,
+    heardAt: 0,
     cancelled: false,
     done: false,
-    missingSince: undefined,
+    failures,
     answers,
     settle,
     rest(answer) {
@@ -53,15 +57,9 @@ export function newPart(requests: readonly WriteRequest[]): Part {
   };
 }
 
-/** Takes the answers that an executor sends: pairs of index and answer, null for what was not sent. */
+/** Takes the answers that its executor sends. */
 export function takeAnswers(part: Part, packed: string): void {
-  for (const [index, answer] of unpack(packed) as [number, WriteAnswer | null][])
-    part.settle(index, answer ?? undefined);
-}
-
-/** The end of a part that was sent to its end, or as far as its executor was allowed to. */
-export function takeResult(part: Part, result: PartResult): void {
-  if (result.answers !== undefined) takeAnswers(part, result.answers);
+  for (const [index, answer] of answersOf(packed, part.requests.length)) part.settle(index, answer ?? undefined);
 }
 
 export const LOST: WriteAnswer = {

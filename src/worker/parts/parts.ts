@@ -1,10 +1,11 @@
 import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Carrier, CarrierContext, RunContext, WorkerContext } from '../../runs/context.js';
+import type { Signer } from '../signer.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
 import { partExecutor } from './executor.js';
-import { openLetters } from './letters.js';
+import { type LettersOptions, openLetters } from './letters.js';
 import { PARTS_AT_ONCE, partsQueue } from './protocol.js';
 
 export interface PartsOptions
@@ -14,6 +15,8 @@ export interface PartsOptions
   /** Address of the service. */
   readonly service: string;
   readonly leaseMs: number;
+  readonly signer: Signer;
+  readonly refused?: LettersOptions['refused'];
   readonly log: Logger;
   readonly done?: (result: 'done' | 'failed' | 'handed_back', seconds: number) => void;
 }
@@ -37,7 +40,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   const queue = store.queue(name, { streams: { events: { maxLen: KEPT_EVENTS } } });
   const events = store.events(name);
   await events.waitUntilReady();
-  const letters = openLetters(events);
+  const letters = openLetters(events, options);
   const execute = partExecutor({ ...options, letters });
   const worker = store.worker(
     name,
@@ -47,7 +50,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
         options.done?.(result, (performance.now() - began) / 1000);
       try {
         const result = await execute(job, token);
-        told(result.from === undefined || signal.aborted ? 'handed_back' : 'done');
+        told('refused' in result || signal.aborted ? 'handed_back' : 'done');
         return result;
       } catch (error) {
         told('failed');
@@ -59,7 +62,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       lockDuration: leaseMs,
       // Whole milliseconds: every store refuses a fraction.
       stalledInterval: Math.max(500, Math.round(leaseMs / 3)),
-      maxStalledCount: 10,
+      // A part over which its executor died goes back to its coordinator; one that nobody coordinates goes to nobody else.
+      maxStalledCount: 0,
       removeOnComplete: KEEP_ENDED,
       removeOnFail: KEEP_ENDED,
     },

@@ -1,56 +1,121 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { IMPORTABLE } from '../../model/resource-names.js';
+import type { WriteAnswer, WriteRequest } from '../../runs/context.js';
+import { PART_SIZE } from '../../runs/dispatch.js';
+import { MOST_PACKED, unpack } from './pack.js';
 
 /**
  * Parts of a run travel as jobs of a queue of their own. The queue may hand a part out twice, or forget that it handed it
- * out: so it carries work and decides nothing. The coordinator of the run decides, whose journal holds an intent for every
- * request of the part:
+ * out, and others may write on it: so it carries work and decides nothing. What both ends say is signed with a secret that
+ * only workers have (`letters.ts`), for this part alone, and anything else is ignored. The coordinator of the run decides,
+ * whose journal holds an intent for every request of the part:
  *
  *   coordinator                      queue                     executor (any worker)
- *   intents durable, part added  ──▶ waiting → active ──────▶  takes it, asks for the grant
- *   grants it, once              ◀── progress {ask} ─────────
- *                                ─── progress {grant} ──────▶  sends the requests, in order, while it holds the lock
+ *   intents durable, part added  ──▶ waiting → active ──────▶  takes it, checks it, asks for the grant
+ *   grants it, to one only       ◀── progress {ask} ─────────
+ *                                ─── progress {grant} ──────▶  sends the requests, in order, while it holds lock and grant
+ *   grants it further            ◀── progress {ask} ─────────  again and again
  *   takes the answers            ◀── progress {answers} ─────
  *                                ◀── completed {answers} ────  the rest
  *
- * A second executor that asks for a part already granted is refused, and tells thereby that the first one is lost: it has
- * stopped sending when its lock ended. Requests of a lost part whose answers did not come are open, and are looked up.
- * A part that was never granted was never sent, and is added again. Nobody grants the parts of a coordinator that is gone,
- * or has lost its right to write; a part that it granted before goes on to its end. Whoever has the right next, waits until
- * no such part is active any more, before it looks anything up.
+ * A grant is for one lease from the asking. So an executor of which nothing was heard for a lease has stopped sending,
+ * whatever the queue says became of its part: the part is lost then. Requests of a lost part whose answers did not come are
+ * open, are looked up, and are repeated by the coordinator alone, if at all: what killed one executor is not given to the
+ * next. A part that was never granted was never sent, and is added again; where two executors failed over it, the coordinator
+ * sends it. Nobody grants the parts of a coordinator that is gone, or has lost its right to write. Whoever has the right next,
+ * waits until no such part is active any more, before it looks anything up.
  *
  * An update carries until when the record it was made from need not be read again, by the coordinator's clock. The grant
  * tells what that clock shows. Clocks of two machines differ, their paces do not: the executor reckons what is left on its
  * own, from before it asked, and hands back unsent what becomes stale before its turn.
  */
-export type Message =
-  | { readonly ask: string }
-  /** `now`: the coordinator's clock, in milliseconds since 1970. */
-  | { readonly grant: string; readonly now: number }
-  | { readonly deny: string }
-  /** The coordinator stops: no further request of the part is to be begun. */
-  | { readonly cancel: string }
-  | { readonly from: string; readonly answers: string };
+const executor = z.string().min(1).max(64);
+const packed = z.string().max(MOST_PACKED);
+const count = z.int().nonnegative();
 
-/** Data of a part. `packed` holds the requests. */
-export interface PartData {
-  readonly v: 1;
-  readonly run: string;
-  readonly company: number;
+const messages = [
+  /** `at`: when it asked, by the executor's own clock; the grant repeats it. */
+  z.strictObject({ ask: executor, at: z.number() }),
+  /** `now`: the coordinator's clock, in milliseconds since 1970. */
+  z.strictObject({ grant: executor, at: z.number(), now: z.number() }),
+  z.strictObject({ deny: executor }),
+  /** The coordinator stops: no further request of the part is to be begun. */
+  z.strictObject({ cancel: executor }),
+  z.strictObject({ from: executor, answers: packed }),
+] as const;
+
+const part = z.strictObject({
+  v: z.literal(2),
+  run: z.string().min(1).max(200),
+  company: z.int().positive(),
   /** Kind of the records that the run writes; with the company it names the run's right to write. */
-  readonly resource: string;
-  readonly count: number;
-  readonly packed: string;
+  resource: z.enum(IMPORTABLE),
+  count: z.int().positive().max(PART_SIZE),
+  /** The requests. */
+  packed,
+});
+
+/** What an executor returns. */
+const results = [
+  /** It sent the part. `answers` holds pairs of index and answer, null for a request that was not sent. */
+  z.strictObject({ from: executor, answers: packed, writes: count, retries: count }),
+  /** It asked for the part in vain, and sent nothing. */
+  z.strictObject({ refused: executor }),
+] as const;
+
+export type Message = z.output<(typeof messages)[number]>;
+export type PartData = z.output<typeof part>;
+export type PartResult = z.output<(typeof results)[number]>;
+export type Signed<T> = T & { readonly sig: string };
+
+const sig = { sig: z.string().length(43) };
+/** The forms of what is on the queue. */
+export const signedForms = {
+  part: part.extend(sig),
+  message: z.union(messages.map((one) => one.extend(sig))) as z.ZodType<Signed<Message>>,
+  result: z.union(results.map((one) => one.extend(sig))) as z.ZodType<Signed<PartResult>>,
+};
+
+const body = z.record(z.string(), z.unknown());
+
+/** Throws where a part holds anything else than writing requests for records of its kind in its company. */
+export function requestsOf({ resource, company, count: length, packed: text }: PartData): WriteRequest[] {
+  const common = { resource: z.literal(resource), body: body.refine((one) => (one['company'] ?? company) === company) };
+  const request = z.discriminatedUnion('op', [
+    z.strictObject({
+      op: z.literal('create'),
+      ...common,
+      query: z.strictObject({ unique_field: z.enum(['name', 'serial_number']) }).optional(),
+    }),
+    z.strictObject({
+      op: z.literal('update'),
+      ...common,
+      id: z.int().positive(),
+      method: z.enum(['PUT', 'PATCH']),
+      freshUntil: z.number().optional(),
+      ahead: z.boolean().optional(),
+    }),
+  ]);
+  return z.array(request).length(length).parse(unpack(text)) as WriteRequest[];
 }
 
-/** What an executor returns. `answers` holds pairs of index and answer, null for a request that was not sent. */
-export interface PartResult {
-  /** The executor that sent it; absent where it was not granted. */
-  readonly from?: string;
-  /** The executor that asked for it in vain, and sent nothing. */
-  readonly refused?: string;
-  readonly answers?: string;
-  readonly writes?: number;
-  readonly retries?: number;
+const reason = z.string();
+const answer = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('done'), id: z.int().positive().optional(), record: body.optional() }),
+  z.strictObject({
+    kind: z.literal('refused'),
+    status: z.int().min(400).max(499),
+    messages: z.array(z.strictObject({ field: z.string().optional(), text: z.string() })),
+  }),
+  z.strictObject({ kind: z.literal('unsent'), reason, withheld: z.enum(['stale', 'no_right']).optional() }),
+  z.strictObject({ kind: z.literal('open'), answered: z.boolean(), pending: z.boolean().optional(), reason }),
+]);
+
+/** Pairs of index and answer, null for a request that was not sent. Throws where they are none to a part of so many requests. */
+export function answersOf(text: string, requests: number): [number, WriteAnswer | null][] {
+  const pair = z.tuple([count.max(requests - 1), answer.nullable()]);
+  return z.array(pair).max(requests).parse(unpack(text)) as [number, WriteAnswer | null][];
 }
 
 /** Workers that serve different services on one queue do not take each other's parts. */

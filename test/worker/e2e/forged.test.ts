@@ -2,9 +2,11 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Job, Queue } from 'bullmq';
 import { afterEach, expect, it } from 'vitest';
-import { availableStores } from '../../support/servers.js';
+import { pack } from '../../../src/worker/parts/pack.js';
+import { partsQueue } from '../../../src/worker/parts/protocol.js';
+import { availableStores, privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
-import { ASSETS, assetSheet, type Crew, openCrew } from '../../support/worker.js';
+import { ASSETS, assetSheet, type Crew, openCrew, type RunningWorker } from '../../support/worker.js';
 import { open } from '../store/opened.js';
 
 let crew: Crew;
@@ -73,3 +75,41 @@ it.each(await availableStores())(
   },
   120_000,
 );
+
+it('forged parts, and those of a worker with another secret, are sent by nobody; a run loses nothing by them (92)', async () => {
+  const redis = await privateRedis();
+  crew = await openCrew({ server: { url: redis.url, home: '', stop: () => redis.stop() } });
+  const ROWS = 1_200;
+  await writeFile(join(crew.dir, 'good.csv'), assetSheet(ROWS));
+  const argv = ['--queue-only'];
+  const one = await crew.worker('one', { argv });
+  const other = await crew.worker('other', { argv, env: { ROWFERRY_QUEUE_SECRET: 'what nobody else here knows' } });
+  const connection = { url: redis.url };
+  const parts = new Queue(partsQueue(crew.sandbox.url), { connection });
+  const runs = new Queue('rowferry', { connection });
+  const ended = async (queue: Queue, job: Job) => (await queue.getJob(job.id ?? ''))?.finishedOn !== undefined;
+  try {
+    const requests = [{ op: 'update', resource: 'asset', id: '../../../admin/users/7', method: 'DELETE', body: {} }];
+    const data = { v: 2, run: 'forged', company: 1, resource: 'asset', count: 1, packed: pack(requests) };
+    const sig = 'x'.repeat(43);
+    const forged = await parts.addBulk(
+      [data, { ...data, sig }, {}, 'none'].map((one) => ({ name: 'part', data: one })),
+    );
+    await until(async () => (await Promise.all(forged.map((job) => ended(parts, job)))).every(Boolean));
+    expect(crew.sandbox.requests.total).toBe(0);
+
+    const job = await runs.add('import', { job: 'assets', file: join(crew.dir, 'good.csv') });
+    await until(async () => ended(runs, job), { withinMs: 60_000, what: 'the end of the run' });
+    const { returnvalue } = (await runs.getJob(job.id ?? '')) ?? {};
+    expect(returnvalue).toMatchObject({ status: 'succeeded', rows: { created: ROWS, total: ROWS } });
+    expect(crew.sandbox.commits).toHaveLength(ROWS);
+    const told = (worker: RunningWorker) => worker.err().split('rowferry_queue_refused_total').length - 1;
+    const refused = (worker: RunningWorker) => worker.metric(/^rowferry_queue_refused_total\{what="part"\}/);
+    expect((await refused(one)) + (await refused(other))).toBeGreaterThan(forged.length);
+    for (const worker of [one, other]) expect(told(worker)).toBeLessThanOrEqual(3);
+    expect(told(one) + told(other)).toBeGreaterThan(0);
+  } finally {
+    await parts.close();
+    await runs.close();
+  }
+}, 120_000);

@@ -1,16 +1,22 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import type { Job } from 'bullmq';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WriteAnswer, WriteRequest } from '../../../src/runs/context.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { partExecutor } from '../../../src/worker/parts/executor.js';
 import type { PartListener } from '../../../src/worker/parts/letters.js';
-import { pack, unpack } from '../../../src/worker/parts/pack.js';
+import { pack } from '../../../src/worker/parts/pack.js';
+import { answersOf, type PartData } from '../../../src/worker/parts/protocol.js';
+import { openSigner } from '../../../src/worker/signer.js';
 import { privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
-import { creates, LEASE_MS, openPartsTeam, type PartsTeam } from './team.js';
+import { creates, LEASE_MS, lettersWith, openPartsTeam, type PartsTeam } from './team.js';
 
 let redis: Awaited<ReturnType<typeof privateRedis>>;
 let team: PartsTeam;
@@ -52,6 +58,15 @@ const update = (id: number, freshUntil?: number): WriteRequest => ({
   ...(freshUntil === undefined ? {} : { freshUntil }),
 });
 
+const partOf = (requests: readonly unknown[], packed = pack(requests)): PartData => ({
+  v: 2,
+  run: 'run',
+  company: 1,
+  resource: 'supplier',
+  count: requests.length,
+  packed,
+});
+
 /** The answers of a real executor to a part that is granted by a coordinator whose clock shows `now`. */
 async function carryOut(
   requests: readonly WriteRequest[],
@@ -72,25 +87,25 @@ async function carryOut(
   );
   const { letters } = team;
   const execute = partExecutor({ settings, letters, signal, leaseMs: LEASE_MS, log: pino({ level: 'silent' }) });
-  const result = new Promise<string | undefined>((resolve, reject) => {
+  const result = new Promise<string>((resolve, reject) => {
     void team
       .executor(async (job, token) => {
         const listener: PartListener = {
           message(message) {
             if (!('ask' in message)) return;
             onGrant(job);
-            void letters.send(job, { grant: message.ask, now });
+            void letters.send(job, { grant: message.ask, at: message.at, now });
           },
         };
         letters.listen(job.id ?? '', listener);
         const ended = await execute(job, token).finally(() => letters.forget(job.id ?? '', listener));
-        resolve(ended.answers);
+        if ('answers' in ended) resolve(ended.answers);
         return ended;
       })
       .catch(reject);
   });
-  await team.queue.add('part', { v: 1, run: 'run', company: 1, count: requests.length, packed: pack(requests) });
-  const pairs = unpack((await result) ?? '') as [number, WriteAnswer | null][];
+  await team.queue.add('part', letters.signedPart('one', partOf(requests)), { jobId: 'one' });
+  const pairs = answersOf(await result, requests.length);
   expect(pairs).toHaveLength(requests.length);
   return pairs.sort(([a], [b]) => a - b).map(([, answer]) => answer);
 }
@@ -127,4 +142,103 @@ it('sends nothing more once it cannot be sure of its lock, also what waited in t
   });
   expect(answers).toEqual([null, null]);
   expect(seen).toEqual(['PUT /supplier/1']);
+});
+
+describe('a forged part', () => {
+  const name = { name: 'Supplier' };
+  const bomb = deflateRawSync(`[${'[],'.repeat(2_000_000)}[]]`, { level: 9 }).toString('base64');
+  const large = deflateRawSync(Buffer.alloc(100 << 20, ' ')).toString('base64');
+  const deep = deflateRawSync(`${'['.repeat(100_000)}${']'.repeat(100_000)}`).toString('base64');
+  /** Signed by a worker all the same, so that the form alone holds it back. */
+  const ofRequest = (request: unknown) => partOf([request]);
+  const SIGNED: readonly [what: string, part: unknown][] = [
+    ['another op', ofRequest({ op: 'delete', resource: 'supplier', id: 7, body: name })],
+    ['a method that is none', ofRequest({ ...update(7), method: 'DELETE' })],
+    ['a path for an id', ofRequest({ ...update(7), id: '../../../admin/users/7' })],
+    ['no positive id', ofRequest({ ...update(7), id: -1 })],
+    ['records that are not written', { ...ofRequest({ ...update(7), resource: 'license' }), resource: 'license' }],
+    ['records of another kind', ofRequest({ ...update(7), resource: 'asset' })],
+    ['records of another company', ofRequest({ ...update(7), body: { ...name, company: 2 } })],
+    ['a query of its own', ofRequest({ ...creates(1)[0], query: { company: '2' } })],
+    ['something more', ofRequest({ ...update(7), headers: {} })],
+    ['a company that is none', { ...partOf([update(7)]), company: '1/../2' }],
+    ['fewer requests than it says', { ...partOf([update(7)]), count: 2 }],
+    ['objects by the million (94)', partOf([update(7)], bomb)],
+    ['a hundred times its size (94)', partOf([update(7)], large)],
+    ['level upon level (94)', partOf([update(7)], deep)],
+  ];
+  const secret = 'the secret of others';
+  const UNSIGNED: readonly [what: string, part: () => unknown][] = [
+    ['without a signature', () => partOf([update(7)])],
+    [
+      'signed with another secret',
+      async () => (await lettersWith(team, secret)).signedPart('forged', partOf([update(7)])),
+    ],
+    ['of another part', () => team.letters.signedPart('run.another.0', partOf([update(7)]))],
+    ['changed', () => ({ ...team.letters.signedPart('forged', partOf([update(7)])), company: 2 })],
+  ];
+  it.each([
+    ...SIGNED.map(([what, part]) => [what, () => team.letters.signedPart('forged', part as PartData)] as const),
+    ...UNSIGNED,
+  ])('%s: nothing of it is sent, nobody asks for it, and the next one is (92)', async (_, part) => {
+    let asked = false;
+    const listener: PartListener = {
+      message() {
+        asked = true;
+      },
+    };
+    team.letters.listen('forged', listener);
+    const forged = await team.queue.add('part', (await part()) as object, { jobId: 'forged', attempts: 3 });
+    const now = Date.now();
+    expect((await carryOut([update(8)], now)).map((answer) => answer?.kind)).toEqual(['done']);
+    await until(async () => (await team.queue.getJob('forged'))?.finishedOn !== undefined);
+    expect(await forged.getState()).toBe('failed');
+    expect([seen, asked]).toEqual([['PUT /supplier/8'], false]);
+  });
+
+  it('that is granted by a forger is not sent, and one that was granted before is not sent again (92)', async () => {
+    const { letters } = team;
+    const part = letters.signedPart('old', partOf([update(7)]));
+    // Whoever signed the part is gone; what it said then is all there is.
+    const listener: PartListener = {
+      message(message) {
+        if (!('ask' in message)) return;
+        void job.updateProgress({ grant: message.ask, at: message.at, now: Date.now() });
+        void letters.send(job, { grant: 'an earlier executor', at: message.at, now: Date.now() });
+        void letters.send(job, { deny: message.ask });
+      },
+    };
+    letters.listen('old', listener);
+    const job = await team.queue.add('part', part, { jobId: 'old' });
+    expect((await carryOut([update(8)], Date.now())).map((answer) => answer?.kind)).toEqual(['done']);
+    await until(async () => (await team.queue.getJob('old'))?.finishedOn !== undefined);
+    expect(seen).toEqual(['PUT /supplier/8']);
+  });
+});
+
+it('a secret in a file is followed: both ends of a rotation understand each other, and nobody with an old one later', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'rowferry-secret-')), 'token');
+  const secretOf = async (text: string) => {
+    await writeFile(file, text);
+    return openSigner({ auth: { kind: 'file', path: file } });
+  };
+  const before = await secretOf('the token of yesterday\n');
+  const signed = before.sign('text');
+  const after = await secretOf('Bearer the-token-of-today');
+  expect(await after.verify('text', signed)).toBe(false);
+  await until(() => before.verify('text', after.sign('text')));
+  expect(await after.verify('text', before.sign('text'))).toBe(true);
+  expect(await before.verify('text', signed)).toBe(true);
+  expect(await before.verify('texts', signed)).toBe(false);
+  const token = await openSigner({ auth: { kind: 'token', token: 'the-token-of-today' } });
+  expect(await token.verify('text', after.sign('text'))).toBe(true);
+  const oauth = { kind: 'oauth', tokenUrl: 'http://x', clientId: 'a', clientSecret: 'b' } as const;
+  const others = [oauth, { ...oauth, clientSecret: 'c' }, { kind: 'file', path: `${file}.none` } as const];
+  for (const auth of others) expect(await after.verify('text', (await openSigner({ auth })).sign('text'))).toBe(false);
+  expect(
+    await (await openSigner({ auth: oauth })).verify('text', (await openSigner({ auth: oauth })).sign('text')),
+  ).toBe(true);
+  await writeFile(file, 'short');
+  await expect(openSigner({ queueSecretFile: file })).rejects.toThrow(/ROWFERRY_QUEUE_SECRET_FILE/);
+  await rm(dirname(file), { recursive: true });
 });

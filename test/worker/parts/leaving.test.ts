@@ -4,6 +4,7 @@ import { runChannel } from '../../../src/runs/run-channel.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { openParts, type Parts } from '../../../src/worker/parts/parts.js';
 import { partsQueue } from '../../../src/worker/parts/protocol.js';
+import { openSigner } from '../../../src/worker/signer.js';
 import { privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { openPartsTeam } from './team.js';
@@ -25,7 +26,8 @@ it('a process that is told to end takes no more parts, while its own runs are st
   const channel = runChannel(settings, store.pace(service), signal);
   closers.push(() => channel.close(0));
   const log = pino({ level: 'silent' });
-  const parts: Parts = await openParts({ store, service, settings, leaseMs: 1_000, log, signal, channel });
+  const signer = await openSigner(settings);
+  const parts: Parts = await openParts({ store, service, settings, leaseMs: 1_000, signer, log, signal, channel });
   closers.push(parts.close);
   await until(async () => (await store.workers(partsQueue(service))) === 1, { what: 'it takes parts' });
   ending.abort();

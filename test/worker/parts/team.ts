@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { Job, Queue, Worker } from 'bullmq';
+import { EventEmitter } from 'node:events';
+import type { Job, Queue, QueueEvents, Worker } from 'bullmq';
 import pino from 'pino';
 import type { Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/context.js';
 import { openCarrier } from '../../../src/worker/parts/carrier.js';
 import { type Letters, openLetters, type PartListener } from '../../../src/worker/parts/letters.js';
 import { pack } from '../../../src/worker/parts/pack.js';
 import type { Message, PartResult } from '../../../src/worker/parts/protocol.js';
+import { openSigner, type Signer } from '../../../src/worker/signer.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
 
@@ -16,10 +18,12 @@ export interface PartsTeam {
   readonly letters: Letters;
   /** The coordinator's end of a run. */
   coordinator(options?: CoordinatorOptions): Carrier;
-  /** A worker that does with each part what the test says. */
-  executor(work: (job: Job, token: string | undefined) => Promise<PartResult>): Promise<Worker>;
+  /** A worker that does with each part what the test says, and signs what comes of it; nothing is no result. */
+  executor(work: (job: Job, token: string | undefined) => Promise<Said | undefined>): Promise<Worker>;
   close(): Promise<void>;
 }
+
+export type Said = PartResult | { readonly from: string; readonly answers: string };
 
 export interface CoordinatorOptions {
   readonly run?: string;
@@ -32,6 +36,9 @@ export interface CoordinatorOptions {
 }
 
 export const LEASE_MS = 1_000;
+
+/** The secret of everybody's signatures, unless a test says otherwise. */
+export const SIGNER: Promise<Signer> = openSigner({ queueSecret: 'the secret of the team' });
 
 export async function openPartsTeam(url: string): Promise<PartsTeam> {
   const store = await openStore({
@@ -46,7 +53,7 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
   const queue = store.queue(name);
   const events = store.events(name);
   await events.waitUntilReady();
-  const letters = openLetters(events);
+  const letters = openLetters(events, { signer: await SIGNER, log: pino({ level: 'silent' }) });
   const closers: (() => Promise<unknown>)[] = [() => events.close(), () => queue.close(), () => store.close()];
   return {
     store,
@@ -71,7 +78,14 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
     },
     async executor(work) {
       const options = { concurrency: 4, lockDuration: LEASE_MS, stalledInterval: 300, maxStalledCount: 10 };
-      const worker = store.worker(name, async (job, token) => work(job, token), options);
+      const worker = store.worker(
+        name,
+        async (job, token) => {
+          const said = await work(job, token);
+          return said && letters.signedResult(job.id ?? '', 'from' in said ? { writes: 0, retries: 0, ...said } : said);
+        },
+        options,
+      );
       closers.unshift(() => worker.close(true));
       await worker.waitUntilReady();
       return worker;
@@ -80,6 +94,13 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
       for (const close of closers.splice(0)) await close();
     },
   };
+}
+
+/** What another worker would sign with, that has another secret; it hears nothing. */
+export async function lettersWith({ queue }: PartsTeam, queueSecret?: string): Promise<Letters> {
+  const events = Object.assign(new EventEmitter(), { name: queue.name }) as unknown as QueueEvents;
+  const signer = await (queueSecret === undefined ? SIGNER : openSigner({ queueSecret }));
+  return openLetters(events, { signer, log: pino({ level: 'silent' }) });
 }
 
 export const creates = (count: number): WriteRequest[] =>
@@ -95,7 +116,7 @@ export function ask({ letters }: PartsTeam, job: Job, name: string): Promise<'gr
   return heard(
     { letters },
     job,
-    () => letters.send(job, { ask: name }),
+    () => letters.send(job, { ask: name, at: performance.now() }),
     (message) => {
       if ('grant' in message && message.grant === name) return 'granted';
       return 'deny' in message && message.deny === name ? 'denied' : undefined;
