@@ -202,6 +202,7 @@ async function compiledWriter(folder: string): Promise<string> {
     'report/durable-lines',
     'report/line-blocks',
     'model/error',
+    'model/row',
     'trace/milestones',
   ]) {
     const source = await readFile(new URL(`../../src/${name}.ts`, import.meta.url), 'utf8');
