@@ -36,6 +36,7 @@ export type Execute = (request: ServiceRequest, dropField?: string) => Answer;
 export function createService({ world, tokens, keepBodies, committed }: ServiceSettings): Execute {
   const memory: SortMemory = new Map();
   const format = () => world.switches.errorFormat;
+  const tooLarge = () => refuse(413, 'Request body is too large.', format());
 
   const execute: Execute = (request, dropField) => {
     if (!authorized(request, tokens())) {
@@ -54,7 +55,8 @@ export function createService({ world, tokens, keepBodies, committed }: ServiceS
         return { status: 301, headers: { location: `${request.origin}${route.path}${query}` }, body: '' };
       }
       case 'read': {
-        const body = request.body === 'too_large' ? undefined : request.body;
+        const { body } = request;
+        if (body === 'too_large') return tooLarge();
         const address = `${request.origin}${request.path}`;
         return read(world, { resource: route.resource, id: route.id, query: request.query, address, body }, memory);
       }
@@ -66,7 +68,7 @@ export function createService({ world, tokens, keepBodies, committed }: ServiceS
   type WriteRoute = Extract<Route, { kind: 'create' | 'update' | 'patch' }>;
 
   const writeAnswer = (request: ServiceRequest, route: WriteRoute, dropField: string | undefined): Answer => {
-    if (request.body === 'too_large') return refuse(413, 'Request body is too large.', format());
+    if (request.body === 'too_large') return tooLarge();
     const type = String(request.headers['content-type'] ?? '');
     if (!/^application\/json\b/i.test(type)) {
       return refuse(415, `Unsupported media type "${type}" in request.`, format());

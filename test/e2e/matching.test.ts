@@ -125,6 +125,17 @@ describe('what exists is looked up the cheapest way', () => {
     );
   });
 
+  it('probes in smaller batches where the service takes no list as long', async () => {
+    await open({ maxBodyBytes: 8_000 });
+    desk.sandbox.insert('asset', range(1, 2500).map(record));
+    const file = await desk.file('a.csv', sheet([...range(2498, 3297)]));
+    const run = await desk.import(file, job());
+    expect(run.summary.rows).toMatchObject({ created: 797, unchanged: 3, total: 800 });
+    // A sample, one that is too long, and then what is taken.
+    expect(probed()).toBeLessThanOrEqual(3 + 8);
+    expect(desk.sandbox.requests.total - 797).toBeLessThan(100);
+  });
+
   it('reads the whole list where most of it is wanted', async () => {
     const { before } = await open();
     desk.sandbox.insert('asset', range(1, 2000).map(record));

@@ -67,6 +67,8 @@ it.each(await availableStores())(
       const run = await queue.getJob(good.id ?? '');
       expect(run?.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 20, total: 20 } });
       expect(crew.sandbox.commits).toHaveLength(20);
+      expect(await worker.metric(/^rowferry_runs_total\{job="unknown",/)).toBeGreaterThan(0);
+      expect(await worker.metric(/no-such-job/)).toBe(0);
       expect(worker.err()).not.toMatch(/root:x:/);
       await plain?.close();
     } finally {
