@@ -148,7 +148,8 @@ async function* dataRows(
 }
 
 function toRow(row: number, line: string, positions: ReadonlyMap<string, number>, limits: SourceLimits): SheetRow {
-  const cells: Cell[] = new Array<Cell>(positions.size).fill('');
+  // A key that the object lacks leaves its place empty: it was not given.
+  const cells: Cell[] = new Array<Cell>(positions.size);
   const faults: RowFault[] = [];
   const filled = new Set<number>();
   try {

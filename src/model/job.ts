@@ -9,6 +9,8 @@ const blank = z.enum(['keep', 'clear']);
 export const columnTarget = z.strictObject({
   field: z.string().min(1),
   required: z.boolean().optional(),
+  /** A file may lack the heading: its cells then count as not given. */
+  optional: z.boolean().optional(),
   blank: blank.optional(),
   /** Cell text → value; compared without case and surrounding blanks. */
   values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),

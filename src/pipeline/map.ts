@@ -124,7 +124,9 @@ export function compileMapping(input: MappingInput): Mapping {
 /** The value a cell sets; undefined where it sets none, because it is blank and blank keeps, or because it is at fault. */
 function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): StagedValue | undefined {
   const text = typeof cell === 'string' ? trimText(cell) : cell;
-  if (text === undefined || text === '') return blankValue(column, issues);
+  if (text === '') return blankValue(column, issues);
+  // What was not given empties nothing.
+  if (text === undefined) return blankValue(column, issues) ?? undefined;
   if (column.values) {
     const translated = column.values.get(foldText(shownText(text)));
     if (translated === null) return blankValue(column, issues);

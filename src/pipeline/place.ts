@@ -13,9 +13,11 @@ export interface MappingInput {
   readonly catalogue: Catalogue;
   /** The first rows of the file: they show the decimal sign and how dates are written. */
   readonly sample: readonly SheetRow[];
+  /** The rows were handed over as JSON: none of them need have every key. */
+  readonly jsonRows?: boolean;
 }
 
-/** A column whose heading and field are found. */
+/** A column whose field is found. `index`: -1 where the file may lack the heading, and does. */
 export interface Placed extends Target {
   readonly heading: string;
   readonly index: number;
@@ -27,9 +29,18 @@ export interface Placed extends Target {
 /** What a column of the job sets, also where the file lacks the heading. */
 export type Meant = Pick<Placed, 'field' | 'where'>;
 
+/** How many headings a file must have for a job, and how many of them it lacks. */
+export function headingsNeeded({ columns }: RowsJob, headings: readonly string[]): { needed: number; missing: number } {
+  const there = new Set(headings.map(foldText));
+  const needed = Object.entries(columns).flatMap(([heading, target]) =>
+    target === null || (typeof target !== 'string' && target.optional) ? [] : [foldText(heading)],
+  );
+  return { needed: needed.length, missing: needed.filter((heading) => !there.has(heading)).length };
+}
+
 /** Finds heading and field of every mapped column, and the headings nobody speaks of. */
 export function place(
-  { job, meta, spec, catalogue }: MappingInput,
+  { job, meta, spec, catalogue, jsonRows = false }: MappingInput,
   problems: string[],
 ): { placed: Placed[]; unmapped: string[]; meant: Meant[] } {
   const headings = indexHeadings(meta.headings);
@@ -50,11 +61,13 @@ export function place(
     const [index, ...further] = headings.positions(heading);
     if (isOwnHeading(heading))
       problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
-    else if (index === undefined)
-      problems.push(
-        `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, or delete this line from the job.`,
-      );
-    else if (further.length > 0) {
+    else if (index === undefined) {
+      if (!jsonRows && !options.optional)
+        problems.push(
+          `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
+        );
+      else if (!('problem' in found)) placed.push({ ...found, heading, index: -1, options, where });
+    } else if (further.length > 0) {
       const places = [index, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
       problems.push(
         `${where}: several columns of the file have this heading: ${places.join(', ')}; rename or delete all but one`,

@@ -67,6 +67,7 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
       file: request.file,
       job: request.job,
       kind: request.kind,
+      ...(request.jsonRows ? { jsonRows: true } : {}),
       lineage: { approves: { run: approved, by: options.by, at } },
       makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
       dryRun: false,

@@ -45,6 +45,7 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
     lineage: { retries: folder.run },
     file: request.file,
     job: withoutBrakes(request.job),
+    ...(request.jsonRows ? { jsonRows: true } : {}),
     company: request.company,
     dryRun: false,
     force,

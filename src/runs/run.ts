@@ -55,6 +55,8 @@ export interface ImportRequest {
   /** Default: `import`. */
   readonly kind?: RowsKind;
   readonly lineage?: Lineage;
+  /** The file holds rows that were handed over as JSON: a key that a row, or each of them, lacks was not given. */
+  readonly jsonRows?: boolean;
   /** Makes the private copy of the file at a path, where there is no file to take it from. Returns its SHA-256 in hex. */
   readonly makeSource?: (path: string, folder: RunFolder) => Promise<{ readonly sha256: string }>;
   /** The run's id where it is given from outside; else a new one. */
@@ -81,6 +83,7 @@ export interface StoredRequest {
   readonly service: string;
   readonly startedAt: string;
   readonly notes?: readonly string[];
+  readonly jsonRows?: boolean;
 }
 
 /** Settings of a run that talks to the service. */
@@ -172,6 +175,7 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
       service: settings.apiUrl,
       startedAt: new Date(clock.wall()).toISOString(),
       ...(request.notes?.length ? { notes: request.notes } : {}),
+      ...(request.jsonRows ? { jsonRows: true } : {}),
     };
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
     reached('request-kept');

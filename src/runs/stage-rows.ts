@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { RunError } from '../model/error.js';
 import type { RowsJob } from '../model/job.js';
 import type { SheetRow } from '../model/row.js';
@@ -11,12 +12,15 @@ import { type FingerprintSet, fingerprintSet } from '../pipeline/fingerprint-set
 import type { Keys } from '../pipeline/key.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map.js';
 import type { Stands } from '../pipeline/merge.js';
+import { quoted } from '../pipeline/nearest.js';
+import { headingsNeeded } from '../pipeline/place.js';
 import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve.js';
 import { isNoRecord, type StagedRow } from '../pipeline/staged.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
 import { openEditedRows } from './edited-rows.js';
+import { checkJobFile, jobFiles, jobNameOf } from './job-file.js';
 import { type KeyBook, openKeyBook } from './key-book.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 import type { Run } from './run.js';
@@ -66,7 +70,9 @@ const SAMPLE = 2_000;
  */
 export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
   const { job, source } = run;
-  const input = await mappingInput(job, source, connection);
+  const { jsonRows = false } = run.request;
+  if (!jsonRows) await assertRightFile(run);
+  const input = { ...(await mappingInput(job, source, connection)), jsonRows };
   const mapping = compileMapping(input);
   const compared =
     job.kind === 'reconcile' ? compileCompare(job, connection.spec, input.catalogue, mapping) : undefined;
@@ -118,6 +124,30 @@ function skippedText(rows: readonly number[], count: number): string {
   return (
     `${one ? 'Row' : 'Rows'} ${named} ${one ? 'looks' : 'look'} like totals or notes and ${one ? 'is' : 'are'} skipped as no records; results.csv has the reasons. ` +
     `If ${one ? 'it is one' : 'they are records'}, state \`source: { footer: keep }\` in the job.`
+  );
+}
+
+/** A file that lacks most headings of the job is another job's: one fault, and whose it may be. */
+async function assertRightFile({ job, request, source, settings }: Run): Promise<void> {
+  const { headings, sheet, header_row: row } = source.meta;
+  const { needed, missing } = headingsNeeded(job, headings);
+  if (missing < 3 || missing * 2 <= needed) return;
+  const { name, path } = request.job;
+  const dir = path === '' ? settings.jobsDir : dirname(path);
+  const fits: { readonly name: string; readonly needed: number }[] = [];
+  for (const file of await jobFiles(dir).catch((): string[] => [])) {
+    const found = await checkJobFile(join(dir, file), { jobsDir: dir }).catch(() => undefined);
+    if (found?.job?.kind !== job.kind) continue;
+    const other = headingsNeeded(found.job, headings);
+    if (other.needed > 0 && other.missing === 0) fits.push({ name: jobNameOf(file), needed: other.needed });
+  }
+  const [best] = fits.sort((a, b) => b.needed - a.needed);
+  const where = sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}.`;
+  const shown = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
+  const has = shown.length < headings.length ? `${quoted(shown)} and others` : quoted(shown);
+  throw new RunError(
+    'usage',
+    `${missing} of ${needed} headings of job \`${name}\` are missing; ${best ? `this file fits job \`${best.name}\`` : `the file has ${has}`}.${where} Nothing was sent.`,
   );
 }
 

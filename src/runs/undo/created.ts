@@ -38,8 +38,8 @@ export async function readCreated(
   created: ReadonlyMap<number, boolean>,
   fields: readonly string[],
 ): Promise<ReadonlyMap<number, CreatedRecord>> {
-  const { job, source } = await originalOf(run);
-  const mapping = compileMapping(await mappingInput(job, source, connection));
+  const { job, source, jsonRows } = await originalOf(run);
+  const mapping = compileMapping({ ...(await mappingInput(job, source, connection)), jsonRows });
   const wanted = new Set([...fields, ...mapping.key]);
   const { service, known, readAll } = connection;
   const rows = () => createdRows(source, mapping, created, wanted);
@@ -66,7 +66,9 @@ export async function readCreated(
   return found;
 }
 
-async function originalOf(run: Run): Promise<{ readonly job: RowsJob; readonly source: OpenSource }> {
+async function originalOf(
+  run: Run,
+): Promise<{ readonly job: RowsJob; readonly source: OpenSource; readonly jsonRows: boolean }> {
   const folder = runFolder(run.settings.home, run.request.lineage?.undoes ?? '');
   const request = await readRequest(folder);
   if (!request) {
@@ -76,7 +78,11 @@ async function originalOf(run: Run): Promise<{ readonly job: RowsJob; readonly s
     );
   }
   const { job } = request.job;
-  return { job, source: await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)) };
+  return {
+    job,
+    jsonRows: request.jsonRows ?? false,
+    source: await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)),
+  };
 }
 
 /** The wanted fields of the rows whose records were created, in file order. */

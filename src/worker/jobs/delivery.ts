@@ -1,5 +1,6 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
+import type { RowsJob } from '../../model/job.js';
 import type { RunResult } from '../../runs/conclude.js';
 import type { RunContext } from '../../runs/context.js';
 import type { Summary } from '../../runs/present.js';
@@ -71,6 +72,8 @@ export interface Plan {
 export interface Prepared {
   /** The file that it reads or writes. */
   readonly file: string;
+  /** The job, where rows are taken into the service. */
+  readonly rowsJob?: RowsJob;
   begin(context: RunContext): Promise<RunResult>;
 }
 

@@ -1,4 +1,5 @@
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
+import type { RowsJob } from '../../model/job.js';
 import { LockHeld } from '../../runs/lock.js';
 
 /**
@@ -37,6 +38,40 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
         : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
   // People know an uploaded file by the name they gave it.
   return withoutSecrets(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
+}
+
+const foldHeading = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
+
+/** Takes out of a text what is quoted from a file. */
+export type WithoutCells = (text: string) => string;
+
+/**
+ * What leaves by a log, the queue, a webhook or a note quotes no cell: without a heading row cells are taken for headings. Only
+ * what the job itself names is quoted; from the first other quotation on, all is left out up to the last quotation mark, as
+ * a cell may hold such marks.
+ */
+export function withoutCells({ columns, source }: Pick<RowsJob, 'columns' | 'source'>): WithoutCells {
+  const targets = Object.values(columns).map((target) => (typeof target === 'object' ? target?.field : target) ?? '');
+  const names = [...Object.keys(columns), ...targets, ...targets.flatMap((field) => field.split('.'))];
+  const known = new Set([...names, String(source.sheet ?? '')].map(foldHeading));
+  return (text) => {
+    const strange = [...text.matchAll(/"([^"]*)"/g)].find(([, quote = '']) => !known.has(foldHeading(quote)));
+    return strange ? `${text.slice(0, strange.index)}"…"${text.slice(text.lastIndexOf('"') + 1)}` : text;
+  };
+}
+
+/** The same fault, so told. What has a meaning of its own for the queue, such as an interruption, stays what it is. */
+export function faultWithoutCells(error: unknown, clean: WithoutCells): unknown {
+  if (!(error instanceof Error)) return error;
+  if (Object.getPrototypeOf(error) === RunError.prototype) {
+    const { kind, message, details, status } = error as RunError;
+    return new RunError(kind, clean(message), details.map(clean), {
+      cause: error,
+      ...(status === undefined ? {} : { status }),
+    });
+  }
+  error.message = clean(error.message);
+  return error;
 }
 
 /** Shorter ones are words of everyday text. */

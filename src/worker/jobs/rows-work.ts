@@ -64,9 +64,9 @@ export function rowsWork<J extends LoadedJob>(data: RowsData, own: RowsKind<J>):
         ...(company !== undefined && { company }),
         ...(delivery.origin.claim && { reportDir: delivery.origin.claim.dir }),
         // What `fileBelowRoots` found leads through no link, and must not do so later.
-        ...(!data.rows && { makeSource: linklessCopy(file) }),
+        ...(data.rows ? { jsonRows: true } : { makeSource: linklessCopy(file) }),
       };
-      return { file, begin: (context) => own.begin(request, context) };
+      return { file, rowsJob: loaded.job, begin: (context) => own.begin(request, context) };
     },
     cleanUp: ({ deps: { settings } }, run) => removeUpload(settings.home, uploadOf(settings.home, data, run)),
     async putAway(delivery, { summary, reportDir }) {

@@ -1,12 +1,15 @@
 import { hostname } from 'node:os';
 import { RunError } from '../../model/error.js';
+import type { RowsJob } from '../../model/job.js';
 import type { RunResult } from '../../runs/conclude.js';
+import { readRequest } from '../../runs/earlier-run.js';
+import { runFolder } from '../../runs/layout.js';
 import type { Summary } from '../../runs/present.js';
 import type { Progress } from '../../runs/progress.js';
 import { resumeRun } from '../../runs/resume.js';
 import { isHere, type RepeatedSummary } from './claims.js';
 import { type Delivery, type Plan, type Prepared, postpone, tellEnd } from './delivery.js';
-import { RunFailed, withoutSecrets } from './failure.js';
+import { faultWithoutCells, RunFailed, type WithoutCells, withoutCells, withoutSecrets } from './failure.js';
 import { isRehearsal } from './rehearsal.js';
 import { type JobState, stateWriter } from './state.js';
 import { endTicket } from './tickets.js';
@@ -25,14 +28,29 @@ export async function runOnce(delivery: Delivery, plan: Plan): Promise<Summary |
     const state = { ...plan.state, home: deps.homeId, host: hostname() };
     await job.updateProgress(state);
     const signal = right ? AbortSignal.any([plan.signal, right.lost]) : plan.signal;
-    const result = await carryOut(delivery, { ...plan, state, signal }, prepared);
-    return await conclude(delivery, state, result);
+    const asked = prepared?.rowsJob ?? (await storedJob(deps.settings.home, state.run));
+    const clean = asked ? withoutCells(asked) : (text: string) => text;
+    const result = await carryOut(delivery, { ...plan, state, signal }, prepared, clean);
+    const { reason } = result.summary;
+    const told = reason === undefined ? result.summary : { ...result.summary, reason: clean(reason) };
+    return await conclude(delivery, state, { ...result, summary: told });
   } finally {
     await right?.release().catch(() => undefined);
   }
 }
 
-async function carryOut(delivery: Delivery, plan: Plan, prepared: Prepared | undefined): Promise<RunResult> {
+/** The job of a run that takes rows, as it was begun. */
+async function storedJob(home: string, run: string): Promise<RowsJob | undefined> {
+  const { job } = (await readRequest(runFolder(home, run)))?.job ?? {};
+  return job && 'match' in job ? job : undefined;
+}
+
+async function carryOut(
+  delivery: Delivery,
+  plan: Plan,
+  prepared: Prepared | undefined,
+  clean: WithoutCells,
+): Promise<RunResult> {
   const { job, deps, log, name, work } = delivery;
   const { run } = plan.state;
   const about = { job: name, run, insteadOf: plan.state.insteadOf?.run, log };
@@ -47,12 +65,14 @@ async function carryOut(delivery: Delivery, plan: Plan, prepared: Prepared | und
         writer.note(progress);
         told?.(progress);
       },
-      notice: ({ level, text }: { readonly level: 'info' | 'warn'; readonly text: string }) => log[level](text),
+      notice: ({ level, text }: { readonly level: 'info' | 'warn'; readonly text: string }) => log[level](clean(text)),
     },
   };
   log.info({ file: prepared?.file }, prepared ? 'run begun' : 'run taken up again');
   try {
     return prepared ? await prepared.begin(context) : await resumeRun(run, context);
+  } catch (error) {
+    throw faultWithoutCells(error, clean);
   } finally {
     await writer.close();
     if (await isHere(deps.settings.home, run)) await work.cleanUp(delivery, run);

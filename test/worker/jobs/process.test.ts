@@ -1,12 +1,13 @@
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
+import pino from 'pino';
 import { afterEach, describe, expect } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { stateOf } from '../../../src/worker/jobs/state.js';
 import { itWith } from '../../support/servers.js';
-import { type Bench, type Bound, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
+import { type Bench, type Bound, insertAssets, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
 
 const it = await itWith('redis');
 
@@ -271,6 +272,77 @@ describe('a claimed file', () => {
     expect(note).toContain('a.csv was not imported, and nothing was sent');
     expect(note).not.toContain(bench.dir);
     expect(note).toContain('Serial');
+  });
+
+  it('without a heading row is refused, and no cell leaves by log, note, queue or notification (112)', async () => {
+    bench = await openBench();
+    const lines: string[] = [];
+    const { ended } = await bench.worker({ deps: { log: pino({}, { write: (line) => lines.push(line) }) } });
+    const { id, run, file } = await claimed(
+      'Max "Maxi" Muster,SECRET-1,max@example.com\r\nErika,SECRET-2,e@example.com\r\n',
+    );
+    const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+    const failed = path.join(bench.dir, 'drop', 'failed', 'assets', `${endedPrefix({ run, name: 'a.csv' })} - refused`);
+    const texts = [
+      job.failedReason,
+      ended[0]?.reason,
+      await readFile(path.join(failed, 'ERROR.txt'), 'utf8'),
+      lines.join(),
+    ];
+    for (const text of texts) {
+      expect(text).toContain('columns.Serial: the file has no such heading');
+      expect(text).not.toMatch(/Maxi|Muster|SECRET|example|Erika/);
+    }
+  });
+
+  it('of another job is told so in one sentence (108)', async () => {
+    bench = await openBench();
+    await bench.worker();
+    const columns = {
+      Name: 'name',
+      Room: 'room',
+      City: 'city',
+      Floor: { field: 'floor', optional: true },
+      Notes: 'asset_notes',
+    };
+    const wide = { ...JOB, match: { key: 'name' }, columns };
+    await writeFile(path.join(bench.dir, 'jobs', 'wide.yaml'), JSON.stringify(wide));
+    const file = await bench.file('a.csv', sheet(2));
+    const job = await bench.settled(await bench.add({ job: 'wide', file }));
+    expect(job.failedReason).toBe(
+      '3 of 4 headings of job `wide` are missing; this file fits job `assets`. Nothing was sent.',
+    );
+    // Headings that the job calls optional may be missing.
+    const some = await bench.file('b.csv', 'Name,Room,City,Notes\r\nx,1,Bonn,n\r\n');
+    const run = await bench.settled(await bench.add({ job: 'wide', file: some }));
+    expect(run.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 1 } });
+  });
+
+  it('of JSON rows: a key that is absent is not given, in one row or in all (108)', async () => {
+    bench = await openBench();
+    await bench.worker();
+    const columns = {
+      ...JOB.columns,
+      Notes: { field: 'asset_notes', blank: 'clear' },
+      Room: 'room',
+      City: 'city',
+      Floor: 'floor',
+    };
+    const job = { ...JOB, columns };
+    const rows = async (...given: object[]) => (await bench.settled(await bench.add({ job, rows: given }))).returnvalue;
+    insertAssets(bench.sandbox, [
+      { name: 'a', serial_number: 'S-1' },
+      { name: 'b', serial_number: 'S-2' },
+    ]);
+    for (const { id } of bench.sandbox.records('asset'))
+      bench.sandbox.edit('asset', Number(id), { asset_notes: 'kept' });
+    const second = await rows({ Name: 'aa', Serial: 'S-1' }, { Name: 'b', Serial: 'S-2', Notes: null }, { Name: 'c' });
+    expect(second).toMatchObject({ rows: { updated: 2, invalid: 1 } });
+    const notes = ['S-1', 'S-2'].map(
+      (serial) => bench.sandbox.records('asset').find((one) => one['serial_number'] === serial)?.['asset_notes'],
+    );
+    expect(notes[0]).toBe('kept');
+    expect(notes[1] ?? '').toBe('');
   });
 
   it('that a brake stopped lies in failed, with how to have it run', async () => {
