@@ -206,18 +206,20 @@ describe('customers and the rules of the job', () => {
     expect(fail.faults.map((one) => one['code'])).toEqual(['record_exists', 'record_not_found']);
   });
 
-  it('their names match without regard to blanks and Unicode form, not to case', async () => {
+  it('their names match without regard to outer blanks and Unicode form; one that only looks the same is held back (98)', async () => {
     desk = await openDesk();
-    await desk.import(await desk.file('c.csv', sheet([{ Customer: 'Café  Ａ' }])), JOB);
+    await desk.import(await desk.file('c.csv', sheet([{ Customer: 'Café Ａ' }])), JOB);
     const file = await desk.file(
       'd.csv',
       csv([
         ['Customer', 'Phone'],
         [' Cafe\u0301 A ', '9'],
+        ['Café  A', '9'],
       ]),
     );
     const result = await desk.import(file, { ...JOB, columns: { Customer: 'name', Phone: 'phone' } });
-    expect(result.summary.rows.updated).toBe(1);
+    expect(result.outcomes).toEqual(['2 updated', '3 ambiguous']);
+    expect(result.faults.map((one) => one['code'])).toEqual(['near_match', 'near_match']);
     expect(stored(desk.sandbox, 'customer').size).toBe(1);
   });
 
