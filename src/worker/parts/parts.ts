@@ -6,7 +6,7 @@ import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
 import { partExecutor } from './executor.js';
 import { type LettersOptions, openLetters } from './letters.js';
-import { PARTS_AT_ONCE, partsQueue } from './protocol.js';
+import { MOST_STALLS, PARTS_AT_ONCE, partsQueue } from './protocol.js';
 
 export interface PartsOptions
   extends Pick<RunContext, 'settings' | 'signal'>,
@@ -62,8 +62,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       lockDuration: leaseMs,
       // Whole milliseconds: every store refuses a fraction.
       stalledInterval: Math.max(500, Math.round(leaseMs / 3)),
-      // A part over which its executor died goes back to its coordinator; one that nobody coordinates goes to nobody else.
-      maxStalledCount: 0,
+      maxStalledCount: MOST_STALLS,
       removeOnComplete: KEEP_ENDED,
       removeOnFail: KEEP_ENDED,
     },

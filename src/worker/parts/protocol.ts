@@ -125,3 +125,6 @@ export function partsQueue(service: string): string {
 
 /** Parts that one process sends at the same time: while one ends, the next begins. */
 export const PARTS_AT_ONCE = 2;
+
+/** A part over which its executor died goes back to its coordinator; one that nobody coordinates goes to nobody else. */
+export const MOST_STALLS = 0;

@@ -375,6 +375,26 @@ describe('forged: what is not signed for this part by a worker', () => {
     expect(deliveries).toBe(2);
   });
 
+  it('a part over which two executors died is given to no third, and was not sent (94)', async () => {
+    const carrier = team.coordinator();
+    let taken = 0;
+    const carried = carrier.carry(creates(2));
+    for (const deaths of [1, 2]) {
+      const dying = await team.executor(async () => {
+        taken++;
+        return new Promise(() => undefined);
+      });
+      await until(() => taken === deaths);
+      await dying.close(true);
+    }
+    await team.executor(async () => {
+      taken++;
+      return undefined;
+    });
+    expect(await kinds(carried)).toEqual(['none', 'none']);
+    expect(taken).toBe(2);
+  });
+
   it('parts that seem active hold up no run that has its right (92)', async () => {
     await team.executor(async (job) => (job.id === 'forged' ? new Promise(() => undefined) : undefined));
     await team.queue.add('part', { v: 2, run: 'run', company: 1, resource: 'supplier' }, { jobId: 'forged' });

@@ -6,7 +6,7 @@ import type { Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/conte
 import { openCarrier } from '../../../src/worker/parts/carrier.js';
 import { type Letters, openLetters, type PartListener } from '../../../src/worker/parts/letters.js';
 import { pack } from '../../../src/worker/parts/pack.js';
-import type { Message, PartResult } from '../../../src/worker/parts/protocol.js';
+import { type Message, MOST_STALLS, type PartResult } from '../../../src/worker/parts/protocol.js';
 import { openSigner, type Signer } from '../../../src/worker/signer.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
@@ -77,7 +77,7 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
       return carrier;
     },
     async executor(work) {
-      const options = { concurrency: 4, lockDuration: LEASE_MS, stalledInterval: 300, maxStalledCount: 10 };
+      const options = { concurrency: 4, lockDuration: LEASE_MS, stalledInterval: 300, maxStalledCount: MOST_STALLS };
       const worker = store.worker(
         name,
         async (job, token) => {
