@@ -10,7 +10,7 @@ describe('a job that does not fit the file or the service is refused', () => {
       'missing heading',
       { columns: { 'Item Nam': 'name' } },
       HEADINGS,
-      /columns\.Item Nam: .*did you mean "Item Name"\? Correct the heading, or delete this line from the job\./,
+      /columns\.Item Nam: .*did you mean "Item Name"\? Correct the heading, delete this line from the job, or give it `optional: true`\./,
     ],
     [
       'missing heading, none near',
