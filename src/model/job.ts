@@ -42,6 +42,8 @@ export const sourceOptions = z.strictObject({
   delimiter: z.string().min(1).default('auto'),
   dates: z.array(z.string().min(1)).optional(),
   decimal: z.enum(['auto', '.', ',']).default('auto'),
+  /** Texts of cells that mean blank; compared without case and surrounding blanks. */
+  null_values: z.array(z.string().min(1)).optional(),
 });
 
 export const brakes = z.strictObject({

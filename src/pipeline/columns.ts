@@ -1,6 +1,7 @@
 import type { Issue } from '../model/issue.js';
 import type { FieldType } from '../resources/spec.js';
 import type { DecimalRule } from './amount.js';
+import { type CellRemarks, cellRemarks } from './cell-remarks.js';
 import { jobValue } from './constants.js';
 import { type Convert, type ConvertOptions, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat } from './date-format.js';
@@ -30,6 +31,9 @@ export interface Column extends Target {
   readonly checked: boolean;
   /** Folded cell text → value; null: as if the cell were blank. */
   readonly values?: ReadonlyMap<string, StagedValue>;
+  /** Whether a trimmed text means blank for the whole file; `values` go before it. */
+  readonly isNull: (text: string) => boolean;
+  readonly remarks?: CellRemarks;
   readonly required: boolean;
   /** What a blank cell sets; null clears, undefined keeps. */
   readonly whenBlank: StagedValue | undefined;
@@ -62,6 +66,7 @@ export interface ColumnPlan {
 interface FileRules {
   readonly decimal: DecimalRule;
   readonly dates: readonly DateFormat[] | undefined;
+  readonly isNull: (text: string) => boolean;
   /** `defaults` of the job, by field. */
   readonly whenBlank: ReadonlyMap<string, StagedValue>;
 }
@@ -123,6 +128,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
   const ofFile: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
     dates: formats(job.source.dates, 'source.dates', problems),
+    isNull: nullTest(job.source.null_values ?? []),
     whenBlank,
   };
   const dates = new Map<Placed, DateSurvey>();
@@ -176,7 +182,12 @@ function compileColumn(
     ...(shown ? { orders: shown.orders } : {}),
   };
   const convert = makeConverter(spec, converting);
-  const plain = values ? undefined : plainCell(spec, convert, converting);
+  const { isNull } = ofFile;
+  const plainly = values ? undefined : plainCell(spec, convert, converting);
+  const plain =
+    plainly && job.source.null_values ? (text: string) => (isNull(text) ? undefined : plainly(text)) : plainly;
+  const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);
+  const remarks = cellRemarks(heading, spec.type, stated);
   return {
     field,
     name,
@@ -189,9 +200,17 @@ function compileColumn(
     fewTexts: FEW_TEXTS.has(spec.type.kind),
     checked: !SOUND.has(spec.type.kind),
     ...(values ? { values } : {}),
+    isNull,
+    ...(remarks ? { remarks } : {}),
     required: options.required ?? false,
     whenBlank: ownDefault ?? values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,
   };
+}
+
+function nullTest(words: readonly string[]): (text: string) => boolean {
+  const folded = new Set(words.map(foldText));
+  const longest = Math.max(0, ...[...words, ...folded].map(({ length }) => length));
+  return (text) => text.length <= longest && folded.has(foldText(text));
 }
 
 function claim(setBy: Map<string, string>, field: string, where: string, problems: string[]): void {

@@ -30,6 +30,8 @@ export interface Mapping {
   /** The description of a field the mapping sets, also of custom fields. */
   specOf(field: string): FieldSpec | undefined;
   readonly warnings: readonly string[];
+  /** What is to be said of the cells of the rows that were converted, counted. */
+  remarks(): readonly string[];
   /** What spoke for each thing that was detected, one sentence each. */
   readonly evidence: readonly string[];
 }
@@ -65,6 +67,9 @@ export function compileMapping(input: MappingInput): Mapping {
   /** Of one row after the other: what its columns set, then what every row sets. */
   const values: (StagedValue | undefined)[] = [...columns.map(() => undefined), ...fixed.map(({ value }) => value)];
   const setOf = setMaker<StagedValue>([...columns, ...fixed].map(({ field }) => field));
+  let rows = 0;
+  /** By heading, cells that hold what a wrong decoding leaves. */
+  const misread = new Map<string, number>();
 
   function mapRow(row: SheetRow, sheet?: string): StagedRow {
     const ref: RowRef = sheet === undefined ? { row: row.row } : { sheet, row: row.row };
@@ -74,10 +79,12 @@ export function compileMapping(input: MappingInput): Mapping {
     // Where the cells of a row are not certain, what they hold is not worth a fault of its own.
     const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
     const found = certain ? issues : [];
+    rows++;
     const mayBePlain = row.faults === undefined && row.escaped === undefined;
     for (let i = 0; i < width; i++) {
       const column = columns[i]!;
       const cell = row.cells[column.index];
+      if (typeof cell === 'string') column.remarks?.see(cell);
       const plain = mayBePlain && typeof cell === 'string' ? column.plain?.(cell) : undefined;
       values[i] = plain;
       if (plain !== undefined) continue;
@@ -94,6 +101,10 @@ export function compileMapping(input: MappingInput): Mapping {
         escaped ??= {};
         escaped[column.field] = `'${cell}`;
       }
+    }
+    for (const { code, severity, column } of issues) {
+      if (code === 'control_character' && severity === 'warning' && column !== undefined)
+        misread.set(column, (misread.get(column) ?? 0) + 1);
     }
     if (row.noRecord && !isRecord(row, issues)) return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
     const set = setOf(values) as Record<string, StagedValue>;
@@ -117,6 +128,14 @@ export function compileMapping(input: MappingInput): Mapping {
     key,
     specOf: (field) => specs.get(field),
     warnings: plan.warnings,
+    remarks: () => [
+      ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? []),
+      ...[...misread].map(([heading, count]) =>
+        misreadText(
+          `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'cell holds' : 'cells hold'}`,
+        ),
+      ),
+    ],
     evidence: plan.evidence,
   };
 }
@@ -132,6 +151,7 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
     if (translated === null) return blankValue(column, issues);
     if (translated !== undefined) return translated;
   }
+  if (column.isNull(typeof text === 'string' ? text : trimText(shownText(text)))) return blankValue(column, issues);
   if (typeof text === 'object' && (text.t === 'e' || text.t === 'f')) {
     issues.push(excelError(column, text));
     return undefined;
@@ -155,13 +175,25 @@ function look(column: Column, text: Cell): Look {
     const wrong = column.checked
       ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>)
       : undefined;
-    looked = wrong ? { value, issue: { ...wrong, ...at(column, shown) } } : { value };
+    const issue =
+      wrong ??
+      (typeof value === 'string' && MISREAD.test(value)
+        ? warning('control_character', misreadText(`"${excerpt(shown)}" holds`))
+        : undefined);
+    looked = issue ? { value, issue: { ...issue, ...at(column, shown) } } : { value };
   }
   if (typeof text === 'string' && text.length <= 100 && (looked.issue || column.fewTexts)) {
     if (column.looked.size >= MOST_LOOKED) column.looked.clear();
     column.looked.set(text, looked);
   }
   return looked;
+}
+
+/** Control characters of C1: no one types them. */
+const MISREAD = /[\u0080-\u009f]/u;
+
+function misreadText(subject: string): string {
+  return `${subject} characters U+0080 to U+009F, as text that was decoded wrongly has, imported as it stands. If it looks wrong, export the file again as UTF-8.`;
 }
 
 /** What a service that shows a number as text can only mean as this number. */

@@ -30,6 +30,13 @@ function indexWords(type: EnumType): ReadonlyMap<string, string> {
   return index;
 }
 
+/** The value that the text means as a synonym of ours only, not as a spelling of the value. */
+export function enumSynonym(type: EnumType, text: string): string | undefined {
+  const word = folded(text);
+  const own = [...type.values, ...(type.update ?? []), ...(type.read ?? [])].some((value) => folded(value) === word);
+  return own ? undefined : enumValue(type, text);
+}
+
 /** The word among `words` that a name means, compared as enum values are. */
 export function matchingWord(words: readonly string[], name: string): string | undefined {
   const wanted = folded(name);

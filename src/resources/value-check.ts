@@ -106,8 +106,8 @@ function characters(text: string): number {
   return count;
 }
 
-/** Everything that is no text: controls other than tab and line breaks. */
-const CONTROL = /[^\P{Cc}\t\n\r]/u;
+/** Everything that is no text: controls other than tab and line breaks. Those of C1 are left of text that was decoded wrongly. */
+const CONTROL = /[^\P{Cc}\t\n\r\u0080-\u009f]/u;
 /** Half a character, or the mark that decoders leave for bytes they could not read. */
 const BROKEN = /[\p{Surrogate}\ufffd]/u;
 

@@ -113,6 +113,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     }
   });
   if (noRecords > 0) run.warn(skippedText(skipped, noRecords));
+  mapping.remarks().forEach(run.warn);
   reached('staged');
   const facts = take && { facts: take.facts() };
   return { ...connection, mapping, names, rowOfNumber, ...facts, ...(compared ? { stands: compared.stands } : {}) };

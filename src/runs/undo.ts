@@ -165,6 +165,7 @@ async function resolved(
       key: ['id'],
       specOf: () => undefined,
       warnings: [],
+      remarks: () => [],
       evidence: [],
     },
     names,

@@ -197,6 +197,35 @@ describe('blank cells', () => {
     expect(mapping.mapRow(row(['n', 'other'])).set).toEqual({ name: 'n', asset_tag: 'other' });
   });
 
+  test.each<[Cell, unknown]>([
+    ['NULL', {}],
+    [' null ', {}],
+    ['n/a', {}],
+    [{ t: 'e', value: '#N/A' }, {}],
+    ['nullable', { asset_notes: 'nullable' }],
+    // What a column says goes before what the file says.
+    ['None', { asset_notes: 'none at all' }],
+  ])('%j where source.null_values name NULL, N/A, #N/A and None: %j', (cell, set) => {
+    const target = { field: 'asset_notes', values: { None: 'none at all' } };
+    const source = { null_values: ['NULL', 'N/A', '#N/A', 'None'] };
+    for (const values of [target.values, { other: 'x', None: 'none at all' }]) {
+      const mapping = mappingOf({ columns: { Name: 'name', Notes: { ...target, values } }, source }, ['Name', 'Notes']);
+      expect(mapping.mapRow(row(['a', cell]))).toMatchObject({ set: { name: 'a', ...(set as object) }, issues: [] });
+      expect(mapping.remarks()).toEqual([]);
+    }
+  });
+
+  test('a null value is blank in every way: required, cleared, and without a translation of its own', () => {
+    const source = { null_values: ['-'] };
+    const columns = {
+      Name: { field: 'name', required: true },
+      Notes: { field: 'asset_notes', blank: 'clear' as const },
+    };
+    const mapping = mappingOf({ columns, source }, ['Name', 'Notes']);
+    expect(mapping.mapRow(row(['a', ' - '])).set).toEqual({ name: 'a', asset_notes: null });
+    expect(issuesOf(mapping, ['-', 'x'])).toMatchObject([{ code: 'required', column: 'Name' }]);
+  });
+
   test('a key that is wholly blank is a fault, in whatever way blank cells are treated', () => {
     for (const blank of ['keep', 'clear'] as const) {
       const one = mappingOf({ columns: { S: 'serial_number', N: 'name' }, match: { key: 'serial_number' }, blank }, [
@@ -250,6 +279,57 @@ describe('blank cells', () => {
     expect(issuesOf(mapping, ['0', 'n']).map(({ code }) => code)).toEqual(['out_of_range']);
     expect(issuesOf(mapping, ['x', 'n']).map(({ code }) => code)).toEqual(['not_a_number']);
     expect(issuesOf(mapping, ['', 'n']).map(({ code }) => code)).toEqual(['required']);
+  });
+});
+
+describe('what is to be said of cells that are no faults', () => {
+  const remarksOf = (columns: Record<string, unknown>, cells: readonly string[], more = {}) => {
+    const mapping = mappingOf(
+      { columns: columns as { Cell: string }, match: { key: 'name' }, constants: { name: 'x' }, ...more },
+      ['Cell'],
+    );
+    const rows = cells.map((cell) => mapping.mapRow(row([cell])));
+    return { remarks: mapping.remarks(), rows };
+  };
+
+  test('words for "no value" in more than 1% of a text column', () => {
+    const many = (count: number) => [
+      ...Array<string>(count).fill('NULL'),
+      ...Array<string>(200 - count).fill('Nullarbor'),
+    ];
+    expect(remarksOf({ Cell: 'asset_notes' }, many(2)).remarks).toEqual([]);
+    const [said, ...others] = remarksOf({ Cell: 'asset_notes' }, [...many(2), ' n/a', '#N/A', 'None']).remarks;
+    expect(others).toEqual([]);
+    expect(said).toContain('"Cell": 5 of 203 cells hold "NULL", "n/a", "#N/A" or "None"');
+    expect(said).toContain('`source: { null_values: ["NULL", "n/a", "#N/A", "None"] }`');
+    expect(remarksOf({ Cell: { field: 'asset_notes', values: { NULL: null } } }, many(9)).remarks).toEqual([]);
+    expect(remarksOf({ Cell: 'original_cost' }, many(9)).remarks).toEqual([]);
+  });
+
+  test('a synonym of a choice that nobody stated, with its count; a spelling is none', () => {
+    const supplier = { resource: 'supplier' as const };
+    const cells = ['domestic', 'US', ' us', 'Domestic ', 'foreign', 'FOREIGN'];
+    const { remarks, rows } = remarksOf({ Cell: 'type' }, cells, supplier);
+    expect(rows.map(({ set }) => set['type'])).toEqual(['us', 'us', 'us', 'us', 'foreign', 'foreign']);
+    expect(remarks).toHaveLength(1);
+    expect(remarks[0]).toContain('"Cell": taken "domestic" for us (2 cells), as the job does not say');
+    expect(remarks[0]).toContain('`values: { domestic: us }`');
+    expect(remarksOf({ Cell: { field: 'type', values: { Domestic: 'us' } } }, cells, supplier).remarks).toEqual([]);
+  });
+
+  test('C1 controls, as in text that was decoded twice, are a warning of the row and of the run', () => {
+    const { remarks, rows } = remarksOf({ Cell: 'asset_notes' }, [
+      'it\u00e2\u0080\u0099s',
+      'it\u00e2\u0080\u0099s',
+      'bell\u0007',
+    ]);
+    expect(rows.map(({ issues }) => issues.map(({ code, severity }) => [code, severity]))).toEqual([
+      [['control_character', 'warning']],
+      [['control_character', 'warning']],
+      [['control_character', 'error']],
+    ]);
+    expect(rows[0]!.set['asset_notes']).toBe('it\u00e2\u0080\u0099s');
+    expect(remarks).toEqual([expect.stringContaining('"Cell": 2 cells hold characters U+0080 to U+009F')]);
   });
 });
 

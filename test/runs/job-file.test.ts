@@ -282,6 +282,12 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     `${GOOD}source: { encoding: windws-1252 }\n`,
     '7:21 the encoding "windws-1252" is not known, did you mean `windows-1252`?',
   ],
+  [
+    'null values that are no list',
+    `${GOOD}source: { null_values: NULL }\n`,
+    '7:24 `source.null_values` must be a list',
+  ],
+  ['a null value without a character', `${GOOD}source: { null_values: [""] }\n`, '`source.null_values.0` is blank'],
   ['a sheet of a CSV file', `${GOOD}source: { format: csv, sheet: 2 }\n`, '7:24 `sheet` belongs to workbooks'],
   [
     'four cron fields',
@@ -313,6 +319,12 @@ describe('checkJobText', () => {
       brakes: { min_rows: 1 },
       source: { format: 'auto', header_row: 'auto' },
     });
+  });
+
+  it('takes null values as they are written, whatever YAML makes of them', () => {
+    const { job, problems } = checkJobText(`${GOOD}source:\n  null_values: [NULL, N/A, "#N/A", ~, 0, 1.50]\n`);
+    expect(problems).toEqual([]);
+    expect(job).toMatchObject({ source: { null_values: ['NULL', 'N/A', '#N/A', '~', '0', '1.50'] } });
   });
 
   it.each(FAULTS)('refuses %s', (_, yaml, ...expected) => {

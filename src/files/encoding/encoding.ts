@@ -37,6 +37,10 @@ export function statedEncoding(
   return canonical;
 }
 
+export function isKnownEncoding(name: string): boolean {
+  return isTextEncoding(canonicalEncoding(name));
+}
+
 /** What every encoding of spreadsheets has: ASCII as ASCII. Transfer encodings such as Base64 do not. */
 const PLAIN = ',;\t"\r\n+-~=&#azAZ09';
 

@@ -1,4 +1,4 @@
-import iconv from 'iconv-lite';
+import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import type { Job } from '../../model/job.js';
 import { nearestNames } from '../../pipeline/nearest.js';
 import { didYouMean } from '../nearest.js';
@@ -90,7 +90,7 @@ function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, r
 function checkSource(source: Readonly<Record<string, unknown>>, report: Report): void {
   const { encoding, format, sheet } = source;
   checkDates(source['dates'], ['source', 'dates'], report);
-  if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !iconv.encodingExists(encoding)) {
+  if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !isKnownEncoding(encoding)) {
     report(['source', 'encoding'], `the encoding ${shown(encoding)} is not known${didYouMean(encoding, ENCODINGS)}`, {
       part: 'value',
     });

@@ -94,6 +94,10 @@ export function readJobYaml(text: string): JobYaml {
     },
   });
 
+  // `[NULL, ~]` are words of cells whatever YAML takes them for.
+  const words = document.errors.length === 0 ? document.getIn(['source', 'null_values'], true) : undefined;
+  for (const item of isSeq(words) ? words.items : []) if (isScalar(item)) item.value = item.source ?? '';
+
   const find = (path: KeyPath) => {
     let node: unknown = document.contents;
     let place = isNode(node) ? node.range?.[0] : 0;
