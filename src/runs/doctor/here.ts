@@ -86,7 +86,8 @@ export async function checkRights(
       'unset it; where the service has a certificate of your house, name its issuer in NODE_EXTRA_CA_CERTS';
     checks.push({ name: 'TLS', state: 'warn', found, advice });
   }
-  return checks.length > 0 ? checks : [{ name, state: 'ok', found: 'data folder and secrets are for this user alone' }];
+  if (wide.length === 0) checks.push({ name, state: 'ok', found: 'data folder and secrets are for this user alone' });
+  return checks;
 }
 
 export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check[]> {

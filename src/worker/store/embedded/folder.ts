@@ -5,7 +5,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { DEFAULT_SCHEMA, runMigrations } from 'bullmq';
 import { RunError } from '../../../model/error.js';
 import { Engine, SESSIONS_TABLE } from './engine.js';
-import { initialise } from './initialise.js';
+import { initialise, privateFs } from './initialise.js';
 import { parsersOfPg } from './value.js';
 
 /** The PostgreSQL that PGlite is; the data of another one cannot be read. */
@@ -49,11 +49,15 @@ export async function openFolder(folder: string, notice: Notice): Promise<Engine
 
 async function open(folder: string): Promise<Engine> {
   // Loaded here alone: it takes time and memory that a plain command does not have to spend.
-  const { PGlite } = await import('@electric-sql/pglite');
+  const [{ PGlite }, { NodeFS }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('@electric-sql/pglite/nodefs'),
+  ]);
   const said: string[] = [];
   let pg: PGlite | undefined;
   try {
-    pg = await PGlite.create(folder, {
+    pg = await PGlite.create({
+      fs: privateFs(NodeFS, folder),
       parsers: parsersOfPg(),
       startParams: [...PGlite.defaultStartParams, ...SETTINGS.flatMap((setting) => ['-c', setting])],
       onStdout: () => true,
