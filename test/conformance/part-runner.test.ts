@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 import { availableStores, type StoreServer } from '../support/servers.js';
 import { type Member, openMember } from '../support/team.js';
@@ -31,10 +31,13 @@ describe.each(runners)('parts $name', ({ members: count, start }) => {
   let desk: Desk;
   let server: StoreServer | undefined;
   let members: Member[] = [];
+  beforeAll(async () => {
+    server = await start?.();
+  }, 90_000);
+  afterAll(() => server?.stop());
 
   async function open(options: Parameters<typeof openDesk>[0] = {}): Promise<void> {
     desk = await openDesk(options);
-    server = await start?.();
     for (let i = 0; i < count; i++) {
       members.push(
         await openMember({ settings: { ...desk.settings(), home: server?.home ?? desk.home }, url: server?.url }),
@@ -50,8 +53,6 @@ describe.each(runners)('parts $name', ({ members: count, start }) => {
   afterEach(async () => {
     await Promise.all(members.map((member) => member.close()));
     members = [];
-    await server?.stop();
-    server = undefined;
     await desk.close();
   });
 
