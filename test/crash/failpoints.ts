@@ -216,5 +216,5 @@ export async function everyRecovery(scenario: Scenario, begun: Moment, places: r
   return { ...found, moments: chains.reduce((sum, chain) => sum + chain.length, 0) };
 }
 
-/** `ROWFERRY_FAILPOINTS=all`: every occurrence that there is to choose from. Takes some minutes. */
-export const ALL = process.env['ROWFERRY_FAILPOINTS'] === 'all';
+/** `TEST_FAILPOINTS=all`: every occurrence that there is to choose from. Takes some minutes. */
+export const ALL = process.env['TEST_FAILPOINTS'] === 'all';

@@ -10,7 +10,7 @@ import { type Bench, openBench, RESUME } from './bench.js';
 
 /**
  * A reconciliation that is killed without a word at any moment, and resumed: what it leaves is what an undisturbed one leaves.
- * `ROWFERRY_KILLS=60` runs as many more kills at random moments; `ROWFERRY_SEED` repeats them.
+ * `TEST_KILLS=60` runs as many more kills at random moments; `TEST_SEED` repeats them.
  */
 
 const COUNT = 700;
@@ -216,8 +216,8 @@ describe('a reconciliation that is killed and resumed does what an undisturbed o
     expect((await bench.told()).summary.rows).toMatchObject({ unchanged: COUNT + CREATED });
   });
 
-  const kills = Number(process.env['ROWFERRY_KILLS'] ?? 2);
-  const seed = Number(process.env['ROWFERRY_SEED'] ?? Date.now() % 1_000_000);
+  const kills = Number(process.env['TEST_KILLS'] ?? 2);
+  const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1_000_000);
   it.each([...Array(kills).keys()].map((n) => seed + n))('killed at random moments, seed %i', async (from) => {
     const random = seeded(from);
     const argv = await begin();

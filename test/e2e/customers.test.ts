@@ -188,7 +188,7 @@ describe.each(['bare', 'full'] as const)('customers, which cannot be read (%s an
     const again = await desk.import(changed, JOB);
     expect([again.outcomes, again.plan.map((one) => `${one['field']} ${one['old']}`)]).toEqual([
       ['2 updated'],
-      ['phone +41 1'],
+      ["phone '+41 1"],
     ]);
     expect(storedOne(desk.sandbox, 'customer', 1)).toMatchObject({ phone: '+41 7', city: 'Zürich' });
   });
