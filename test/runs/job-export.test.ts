@@ -261,7 +261,7 @@ describe('the request of an export job', () => {
       order: '-name',
       editable: false,
       company: 7,
-      job: { name: 'inline', sha256: job.sha256 },
+      job: { name: 'inline', path: '', sha256: job.sha256 },
       notes: [],
     });
     const west = loaded({ output: 'a-{date}.csv', schedule: { cron: '0 2 * * *', timezone: 'America/New_York' } });

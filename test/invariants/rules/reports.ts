@@ -70,6 +70,11 @@ function planAgrees(run: Told): Violation[] {
   return found;
 }
 
+/** What a spreadsheet program would work out stands behind a mark; a signed number is a number. */
+function marked(text: string | undefined): string | undefined {
+  return text !== undefined && /^[=+@-]/.test(text) && !/^[+-]\d+([.,]\d+)?$/.test(text) ? `'${text}` : text;
+}
+
 function rejectedAgrees({ rowByNumber, headings }: Facts, run: Told): Violation[] {
   const found: Violation[] = [];
   const person = run.lines.filter((line) => !GOOD.has(line.outcome));
@@ -87,7 +92,7 @@ function rejectedAgrees({ rowByNumber, headings }: Facts, run: Told): Violation[
     const input = rowByNumber.get(row);
     for (const heading of headings) {
       if (heading.startsWith('_') || input?.ragged) continue;
-      if (line[heading] === input?.cells.get(heading)) continue;
+      if (line[heading] === marked(input?.cells.get(heading))) continue;
       found.push({ rule: RULE, row, text: `rejected.csv has other text under "${heading}" than the file` });
     }
   }
