@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Job, Queue } from 'bullmq';
 import { EXIT, RunError } from '../model/error.js';
 import type { RunResult } from '../runs/import.js';
-import { readRun } from '../runs/list.js';
+import { isRunId, readRun } from '../runs/list.js';
 import type { Summary } from '../runs/present.js';
 import type { Progress, RunListener } from '../runs/progress.js';
 import type { JobState } from '../worker/jobs/state.js';
@@ -57,7 +57,8 @@ export async function waitForJob(
 
 async function resultOf(job: Job, home: string): Promise<RunResult> {
   const summary = job.returnvalue as Summary;
-  const here = await readRun(home, summary.run).catch(() => undefined);
+  // Whoever writes on the queue writes this, too.
+  const here = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
   const { host } = stateIn(job.progress);
   // The run may have been on another machine; a folder there is told as such.
   const reportDir =

@@ -10,8 +10,8 @@ import { withoutMeaning } from './stated.js';
 
 const BATCH = 500;
 
-/** Lines whose keys make the headings. */
-const HEADING_LINES = 1_000;
+/** Lines whose keys make the headings: all that a job of the queue may hold. */
+const HEADING_LINES = 10_000;
 
 interface NdjsonFile {
   readonly path: string;
@@ -20,7 +20,7 @@ interface NdjsonFile {
 }
 
 /**
- * Opens NDJSON: one object a line. The headings are the keys of the first 1,000 lines, in order of appearance; a key
+ * Opens NDJSON: one object a line. The headings are the keys of the first 10,000 lines, in order of appearance; a key
  * that appears only later is a fault of its row. Row numbers are line numbers. Throws `RunError`.
  */
 export async function openNdjson(file: NdjsonFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {

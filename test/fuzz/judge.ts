@@ -65,16 +65,19 @@ function rowFault({ row, cells, faults }: SheetRow, width: number): string | und
   if (!Number.isInteger(row) || row < 1) return `a row is numbered ${row}`;
   if (cells.length < width) return `row ${row} has ${cells.length} cells for ${width} headings`;
   for (const { code } of faults ?? []) if (!CODES.has(code)) return `row ${row} has the unknown fault ${code}`;
-  for (const cell of cells) {
+  for (const [index, cell] of cells.entries()) {
+    // What could not be decoded is shown, and its row refused.
+    const refused = faults?.some((one) => one.code === 'invalid_encoding' && one.index === index);
+    const undecodable = refused ? /\p{Surrogate}/u : /[\ufffd\p{Surrogate}]/u;
     if (typeof cell === 'string') {
-      if (/[\ufffd\p{Surrogate}]/u.test(cell))
+      if (undecodable.test(cell))
         return `row ${row} holds undecodable text: ${JSON.stringify(cell.slice(0, 80))}`;
       continue;
     }
     if (cell === undefined || cell === null) return `row ${row} has a cell that is ${String(cell)}`;
     if (cell.t === 'n' && !/^-?\d+(?:\.\d+)?$/.test(cell.value)) return `row ${row} has the number ${cell.value}`;
     if (cell.t === 'd' && !isDate(cell.value)) return `row ${row} has the date ${cell.value}`;
-    if (cell.t === 'e' && /[\ufffd\p{Surrogate}]/u.test(cell.value))
+    if (cell.t === 'e' && undecodable.test(cell.value))
       return `row ${row} holds the undecodable error ${cell.value}`;
     if ((cell.t === 'n' || cell.t === 'd') && typeof cell.shown !== 'string') {
       return `row ${row} shows a number as ${String(cell.shown)}`;

@@ -7,28 +7,13 @@ export function uploadsDir(home: string): string {
   return path.join(home, 'uploads');
 }
 
-/** Headings are taken from so many lines of an NDJSON file. */
-const HEADING_LINES = 1_000;
-
 /** Writes the rows of a job as NDJSON, one object a line; row numbers are then positions in the list, from 1. Returns its path. */
 export async function writeRows(
   home: string,
   run: string,
   rows: readonly Readonly<Record<string, Scalar>>[],
 ): Promise<string> {
-  const early = new Set(rows.slice(0, HEADING_LINES).flatMap((row) => Object.keys(row)));
-  const late = new Set(
-    rows
-      .slice(HEADING_LINES)
-      .flatMap((row) => Object.keys(row))
-      .filter((key) => !early.has(key)),
-  );
-  const lines = rows.map((row, index) => {
-    const pairs = Object.entries(row).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-    // A heading that appears later only is blank in the first row, so that it is known.
-    if (index === 0) for (const key of late) pairs.push(`${JSON.stringify(key)}:null`);
-    return `{${pairs.join(',')}}\n`;
-  });
+  const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
   await mkdir(uploadsDir(home), { recursive: true });
   const file = uploadOf(home, {}, run);
   await writeFile(`${file}.tmp`, lines.join(''), { mode: 0o600 });

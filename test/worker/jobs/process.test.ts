@@ -343,6 +343,11 @@ describe('a claimed file', () => {
     );
     expect(notes[0]).toBe('kept');
     expect(notes[1] ?? '').toBe('');
+    // A key that only a late row has is absent in the first.
+    const repeats = Array.from({ length: 1_100 }, () => ({ Name: 'b', Serial: 'S-2' }));
+    await rows({ Name: 'aaa', Serial: 'S-1' }, ...repeats, { Name: 'late', Serial: 'S-3', Notes: 'n' });
+    const byKey = new Map(bench.sandbox.records('asset').map((one) => [one['serial_number'], one['asset_notes']]));
+    expect([byKey.get('S-1'), byKey.get('S-3')]).toEqual(['kept', 'n']);
   });
 
   it('that a brake stopped lies in failed, with how to have it run', async () => {
