@@ -33,7 +33,7 @@ export async function judge(open: Open, path: string): Promise<Verdict> {
         const fault =
           row.row <= last
             ? `row ${row.row} stands after row ${last}`
-            : (rowFault(row, width) ?? (await shownFault(row, path)));
+            : (rowFault(row, width, source.meta.format === 'ndjson') ?? (await shownFault(row, path)));
         if (fault) return { outcome: 'fault', words: fault };
         last = row.row;
       }
@@ -61,24 +61,24 @@ function refusal(path: string, error: unknown): Verdict {
   return { outcome: 'refused', words: own.replace(/\d[\d,.]*/g, '0').slice(0, 160) };
 }
 
-function rowFault({ row, cells, faults }: SheetRow, width: number): string | undefined {
+function rowFault({ row, cells, faults }: SheetRow, width: number, mayLack: boolean): string | undefined {
   if (!Number.isInteger(row) || row < 1) return `a row is numbered ${row}`;
   if (cells.length < width) return `row ${row} has ${cells.length} cells for ${width} headings`;
   for (const { code } of faults ?? []) if (!CODES.has(code)) return `row ${row} has the unknown fault ${code}`;
   for (const [index, cell] of cells.entries()) {
-    // What could not be decoded is shown, and its row refused.
-    const refused = faults?.some((one) => one.code === 'invalid_encoding' && one.index === index);
+    // What could not be decoded is shown, and its row refused for it.
+    const refused = faults?.some((one) => one.index === index || one.code === 'ragged_row');
     const undecodable = refused ? /\p{Surrogate}/u : /[\ufffd\p{Surrogate}]/u;
     if (typeof cell === 'string') {
-      if (undecodable.test(cell))
-        return `row ${row} holds undecodable text: ${JSON.stringify(cell.slice(0, 80))}`;
+      if (undecodable.test(cell)) return `row ${row} holds undecodable text: ${JSON.stringify(cell.slice(0, 80))}`;
       continue;
     }
+    // A key that an object lacks.
+    if (cell === undefined && mayLack) continue;
     if (cell === undefined || cell === null) return `row ${row} has a cell that is ${String(cell)}`;
     if (cell.t === 'n' && !/^-?\d+(?:\.\d+)?$/.test(cell.value)) return `row ${row} has the number ${cell.value}`;
     if (cell.t === 'd' && !isDate(cell.value)) return `row ${row} has the date ${cell.value}`;
-    if (cell.t === 'e' && undecodable.test(cell.value))
-      return `row ${row} holds the undecodable error ${cell.value}`;
+    if (cell.t === 'e' && undecodable.test(cell.value)) return `row ${row} holds the undecodable error ${cell.value}`;
     if ((cell.t === 'n' || cell.t === 'd') && typeof cell.shown !== 'string') {
       return `row ${row} shows a number as ${String(cell.shown)}`;
     }

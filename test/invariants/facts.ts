@@ -79,8 +79,8 @@ export interface Facts {
   edited(id: number, field: string): readonly (string | undefined)[];
 }
 
-/** How texts and keys are compared: Unicode NFKC, trimmed, blanks folded; case counts. */
-export const normal = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim();
+/** How keys are compared (contract, section 7): Unicode NFKC, trimmed; inner blanks and case count. */
+export const normal = (text: string) => text.normalize('NFKC').trim();
 
 export async function gather(evidence: Evidence): Promise<Facts> {
   const told = await Promise.all(evidence.runs.map(readTold));

@@ -171,7 +171,13 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'stale record not read again',
     scenario: 'stale',
     why: 'What others changed meanwhile is written back as it was.',
-    patches: [{ file: 'runs/write-rows.js', find: 'freshMs: FRESH_MS,', replace: 'freshMs: Infinity,' }],
+    patches: [
+      {
+        file: 'runs/write-rows.js',
+        find: 'freshMs: readsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,',
+        replace: 'freshMs: Infinity,',
+      },
+    ],
   },
   {
     name: 'conflict not noticed',

@@ -275,7 +275,7 @@ async function emptyQueue(): Promise<string> {
   const { version } = JSON.parse(await readFile(path.join(path.dirname(module), '../package.json'), 'utf8')) as {
     version: string;
   };
-  const folder = path.join(tmpdir(), `rowferry-empty-queue-${version}-${process.getuid?.() ?? ''}`);
+  const folder = path.join(tmpdir(), `rowferry-empty-queue-700-${version}-${process.getuid?.() ?? ''}`);
   if (existsSync(folder)) return folder;
   const made = path.join(await mkdtemp(path.join(tmpdir(), 'rowferry-queue-')), 'queue');
   await initialise(made);

@@ -28,7 +28,7 @@ export const filters: Scenario = {
       outcomes: ['updated', 'updated', 'created'],
     });
     sandbox.setSwitches({ filters: 'ignore_case' });
-    await stage.play(named('cased', ['PUMP 7,Deployed', 'Pump 8,Deployed', ' Pump  9 ,Deployed', 'Ｐump 8,Deployed']), {
+    await stage.play(named('cased', ['PUMP 7,Deployed', 'Pump 8,Deployed', ' Pump 9 ,Deployed', 'Ｐump 8,Deployed']), {
       outcomes: ['created', 'updated', 'updated', 'duplicate'],
     });
   },
