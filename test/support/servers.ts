@@ -278,7 +278,9 @@ async function emptyQueue(): Promise<string> {
   const folder = path.join(tmpdir(), `rowferry-empty-queue-700-${version}-${process.getuid?.() ?? ''}`);
   if (existsSync(folder)) return folder;
   const made = path.join(await mkdtemp(path.join(tmpdir(), 'rowferry-queue-')), 'queue');
-  await initialise(made);
+  // As a worker does, which makes nothing that others may read.
+  const umask = process.umask(0o077);
+  await initialise(made).finally(() => process.umask(umask));
   // Another process may have been as quick; its folder is as good.
   await rename(made, folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
