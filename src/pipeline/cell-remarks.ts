@@ -21,16 +21,19 @@ export function cellRemarks(
   return type.kind === 'enum' ? synonyms(heading, type, stated) : undefined;
 }
 
+/** What spreadsheet programs write into CSV files where a formula failed; folded. */
+const ERROR_TEXTS = ['#ref!', '#name?', '#value!', '#div/0!', '#num!', '#null!'];
 /** What databases and spreadsheet programs write where there is no value; folded. */
-const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'none', 'n/a', '#n/a']);
-const LONGEST = 4;
+const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'none', 'n/a', '#n/a', ...ERROR_TEXTS]);
+const LONGEST = 7;
 
-/** Fewer than this share of a column may be meant as text. */
+/** Fewer than this share of a column may be meant as text; of an error none is. */
 const SHARE = 0.01;
 
 function nullWords(heading: string, stated: (text: string) => boolean): CellRemarks {
   const words = new Set<string>();
   let count = 0;
+  let failed = false;
   return {
     see(cell) {
       // Nearly every cell is longer, or begins with another character: n, N, #, a blank.
@@ -39,10 +42,11 @@ function nullWords(heading: string, stated: (text: string) => boolean): CellRema
       const text = trimText(cell);
       if (text.length > LONGEST || !NULL_WORDS.has(foldText(text)) || stated(text)) return;
       words.add(text);
+      failed ||= ERROR_TEXTS.includes(foldText(text));
       count++;
     },
     sentences(rows) {
-      if (count <= rows * SHARE) return [];
+      if (count === 0 || (count <= rows * SHARE && !failed)) return [];
       const all = [...words].map((word) => JSON.stringify(word)).join(', ');
       return [
         `"${excerpt(heading)}": ${number(count)} of ${number(rows)} cells hold ${quoted([...words], ' or ')}, and are imported as that text. ` +

@@ -1,6 +1,7 @@
 import type { FieldDiff } from '../model/change.js';
 import { fault, type Issue, warning } from '../model/issue.js';
-import { type Fields, isEmpty, sameValue, type Value, valueText } from '../model/value.js';
+import type { RowsJob } from '../model/job.js';
+import { type Fields, isEmpty, normaliseKey, sameValue, type Value, valueText } from '../model/value.js';
 import { type Loss, type ReadRecord, readRecord } from '../resources/read.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from '../resources/spec.js';
 import { updateBody } from '../resources/write.js';
@@ -35,6 +36,8 @@ export interface MergeOptions {
   readonly patchWorks?: boolean;
   /** The heading that a field comes from. */
   readonly columnOf: (field: string) => string | undefined;
+  /** Whose key it is that rows and records are matched by. */
+  readonly job?: Pick<RowsJob, 'match'>;
   /** Whose value stands where a row and the record differ; absent: the row's. */
   readonly stands?: Stands;
 }
@@ -84,7 +87,7 @@ export function mergeRow(
     if (field === 'id') continue;
     const value = set[field] ?? null;
     const lost = read.losses.find((loss) => loss.field === field);
-    if (lost === undefined && sameValue(base[field], value)) continue;
+    if (lost === undefined && (sameValue(base[field], value) || isSameKey(field, base[field], value, options))) continue;
     // A cleared yes-or-no takes its default, which is no (interface, section 4.1).
     if (isEmpty(value) && base[field] === false) continue;
     if (lost !== undefined && repeats(value, lost)) continue;
@@ -134,6 +137,12 @@ export function mergeRow(
   }
   const unseen = options.omittedIsKept ? [] : [...unseenFields(set, remembered, record, options.spec), ...read.unknown];
   return { target, diff, issues, risks, unseen };
+}
+
+/** Another Unicode form or outer blanks of the key that the record was found by: the form that the service keeps stays. */
+function isSameKey(field: string, held: Value | undefined, value: Value, { job }: MergeOptions): boolean {
+  if (typeof held !== 'string' || typeof value !== 'string' || !job?.match.key.includes(field)) return false;
+  return normaliseKey(held) === normaliseKey(value);
 }
 
 function repeats(value: Value, lost: Loss): boolean {

@@ -516,6 +516,20 @@ describe('whatever a service makes of its filters, no row is written twice and n
     expect(run.summary.warnings.join()).toContain('The keys of 2 rows have words with letters of another script');
   });
 
+  it('a key in another Unicode form leaves the form that the service keeps (98)', async () => {
+    await open();
+    for (const [text, outcome] of [
+      ['WK 77', '2 created'],
+      ['WK\u00a077', '2 unchanged'],
+      ['\uff37K 77 ', '2 unchanged'],
+      ['WK 77', '2 unchanged'],
+    ] as const) {
+      const run = await desk.import(await desk.file('a.csv', table([['One', text]])), job());
+      expect(run.outcomes).toEqual([outcome]);
+    }
+    expect(desk.sandbox.records('asset').map((one) => one['serial_number'])).toContain('WK 77');
+  });
+
   it('never sends the serial number "list" as a filter', async () => {
     const { before } = await open();
     desk.sandbox.insert('asset', [...range(1, 200).map(record), { name: 'Odd', serial_number: 'list' }]);
