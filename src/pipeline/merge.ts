@@ -87,7 +87,8 @@ export function mergeRow(
     if (field === 'id') continue;
     const value = set[field] ?? null;
     const lost = read.losses.find((loss) => loss.field === field);
-    if (lost === undefined && (sameValue(base[field], value) || isSameKey(field, base[field], value, options))) continue;
+    if (lost === undefined && (sameValue(base[field], value) || isSameKey(field, base[field], value, options)))
+      continue;
     // A cleared yes-or-no takes its default, which is no (interface, section 4.1).
     if (isEmpty(value) && base[field] === false) continue;
     if (lost !== undefined && repeats(value, lost)) continue;
