@@ -35,8 +35,18 @@ const NEAR = 0.92;
 /** Below this nothing was recognised. */
 const RECOGNISED = 0.55;
 
-/** The encoding of the lines: the one whose reading looks most like what people write. */
+/**
+ * The encoding of the lines: the one whose reading looks most like what people write. Nobody types the sign ¤: where
+ * windows-1252 has it, and none of its own signs, stands the euro of iso-8859-15.
+ */
 export function guessEncoding(lines: Buffer): Guess {
+  const guess = likeliest(lines);
+  if (guess.encoding !== 'windows-1252' || !lines.includes(0xa4)) return guess;
+  if (lines.some((byte) => byte >= 0x80 && byte <= 0x9f)) return guess;
+  return { encoding: 'iso-8859-15', because: 'so read, it has euro signs where others read "¤"' };
+}
+
+function likeliest(lines: Buffer): Guess {
   const words = wordsBeyondAscii(lines);
   const readings = [
     ...asianReadings(lines),
