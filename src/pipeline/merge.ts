@@ -36,7 +36,7 @@ export interface MergeOptions {
   readonly patchWorks?: boolean;
   /** The heading that a field comes from. */
   readonly columnOf: (field: string) => string | undefined;
-  /** Whose key it is that rows and records are matched by. */
+  /** Its `match.key` is what the record was found by. */
   readonly job?: Pick<RowsJob, 'match'>;
   /** Whose value stands where a row and the record differ; absent: the row's. */
   readonly stands?: Stands;

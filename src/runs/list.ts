@@ -33,6 +33,7 @@ export interface RunEntry {
 
 const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]+$/;
 
+/** Whether a text from elsewhere has the form of a run's id: it may be put into a path. */
 export const isRunId = (name: unknown): name is string => typeof name === 'string' && RUN_ID.test(name);
 
 /** Run ids of a home folder, newest first. A home that does not exist yet has none. */

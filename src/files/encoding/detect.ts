@@ -11,9 +11,9 @@ export interface Guess {
   readonly encoding: string;
   /** What speaks for it, as the end of a sentence. */
   readonly because: string;
-  /** Another encoding that reads the file almost as well, and otherwise. */
   /** A cell so read, where little or nothing speaks for the encoding. */
   readonly thin?: string;
+  /** Another encoding that reads the file almost as well, and otherwise. */
   readonly rival?: { readonly encoding: string; readonly example: string; readonly otherwise: string };
 }
 

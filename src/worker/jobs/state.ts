@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
+import { isRunId } from '../../runs/list.js';
 import type { Progress } from '../../runs/progress.js';
 
 /** The progress of a BullMQ job: contract, section 10, and what a later delivery must know. */
@@ -40,7 +41,7 @@ export function freshState(run: string): JobState {
 export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
   const found = asRecord(job.progress);
   const run = found['run'];
-  if (typeof run !== 'string' || !/^\d{8}T\d{9}Z-[0-9a-f]+$/.test(run)) return undefined;
+  if (!isRunId(run)) return undefined;
   const counts = asRecord(found['outcomes']);
   const outcomes = noOutcomes();
   for (const kind of OUTCOMES) outcomes[kind] = count(counts[kind]);
