@@ -58,7 +58,7 @@ export interface ReportInput {
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
    */
   readonly stopped?: string;
-  /** Reconciliations: what adds differences.csv, orphans.csv, reconcile.json and reconcile.xlsx to the reports. */
+  /** Reconciliations: what adds differences.csv, orphans.csv and reconcile.xlsx to the reports. */
   readonly reconcile?: ReconcileInput;
   readonly summary: SummaryHead;
 }
@@ -79,7 +79,6 @@ const ALL_REPORTS = [
   'differences.csv',
   'orphans.csv',
   'before.ndjson',
-  'reconcile.json',
   'reconcile.xlsx',
   'report.html',
   'summary.json',
@@ -128,7 +127,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     if ((await writeBefore(join(dir, 'before.ndjson'), ...beforeLogs(input, index, orphans))) > 0) {
       reports.push('before.ndjson');
     }
-    if (reconcile) reports.push('reconcile.json', 'reconcile.xlsx');
+    if (reconcile) reports.push('reconcile.xlsx');
     reports.push('report.html', 'summary.json');
 
     const forPerson = rowsForPerson(tally.counts) + (comparison?.compared.orphans_for_person ?? 0);
@@ -147,7 +146,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     if (reconcile && comparison) {
       const nights = lastNights(reconcile.history, nightOf(summary, reconcile.facts));
       const results = { file, journal, index, stopped: input.stopped ?? '' };
-      await writeFound(dir, summary, foundIn(results, reconcile, comparison, nights));
+      await writeFound(dir, summary, foundIn(results, reconcile, comparison));
       found = { nights, samples: comparison.samples, columnOf: reconcile.columnOf };
     }
     await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples, found)));

@@ -76,7 +76,7 @@ export function cellWriter(column: CellColumn, index: number, news: CellNews, to
 }
 
 /** A point in time as a serial number, to the millisecond; undefined for other text. */
-export function instantSerial(text: string): string | undefined {
+function instantSerial(text: string): string | undefined {
   const serial = INSTANT.test(text) ? serialOfIso(text.slice(0, 19)) : undefined;
   return serial === undefined || serial < FIRST_SERIAL ? undefined : serial.toFixed(8);
 }

@@ -8,22 +8,17 @@ export interface BookSheet {
   /** Sheets with a table: the range of its filter, `A1:Y100`, its heading first. */
   readonly filter?: string;
   readonly notes?: boolean;
-  /** Numbers of its charts in the package; with any, the sheet has the drawing of its own number. */
-  readonly charts?: readonly number[];
 }
 
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
-const DRAWING = 'application/vnd.openxmlformats-officedocument';
 
 /** `[Content_Types].xml` */
 export function contentTypesPart(sheets: readonly BookSheet[]): string {
   const override = (part: string, type: string) => `<Override PartName="/${part}" ContentType="${type}"/>`;
-  const parts = sheets.flatMap(({ notes, charts = [] }, i) => [
+  const parts = sheets.flatMap(({ notes }, i) => [
     override(`xl/worksheets/sheet${i + 1}.xml`, `${TYPE}.worksheet+xml`),
     ...(notes ? [override(`xl/comments${i + 1}.xml`, `${TYPE}.comments+xml`)] : []),
-    ...(charts.length > 0 ? [override(`xl/drawings/drawing${i + 1}.xml`, `${DRAWING}.drawing+xml`)] : []),
-    ...charts.map((chart) => override(`xl/charts/chart${chart}.xml`, `${DRAWING}.drawingml.chart+xml`)),
   ]);
   const noted = sheets.some(({ notes }) => notes);
   return (
@@ -78,16 +73,6 @@ export function sheetRelationsPart(number: number): string {
   ]);
 }
 
-/** `xl/worksheets/_rels/sheetN.xml.rels` of a sheet with charts: `rId1` is its drawing. */
-export function chartSheetRelationsPart(number: number): string {
-  return relationsPart([{ type: 'drawing', target: `../drawings/drawing${number}.xml` }]);
-}
-
-/** `xl/drawings/_rels/drawingN.xml.rels`: `rIdN` is the chart at position N of the drawing. */
-export function drawingRelationsPart(charts: readonly number[]): string {
-  return relationsPart(charts.map((chart) => ({ type: 'chart', target: `../charts/chart${chart}.xml` })));
-}
-
 /** `xl/workbook.xml` */
 export function bookPart(sheets: readonly BookSheet[]): string {
   const list = sheets.map(
@@ -102,10 +87,9 @@ export function bookPart(sheets: readonly BookSheet[]): string {
       const range = filter.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
       return `<definedName name="_xlnm._FilterDatabase" localSheetId="${i}" hidden="1">${name}!${range}</definedName>`;
     }),
-    ...tables.map(({ name, filter, i }) => {
-      const heading = /\d+/.exec(filter)![0];
-      return `<definedName name="_xlnm.Print_Titles" localSheetId="${i}">${name}!$${heading}:$${heading}</definedName>`;
-    }),
+    ...tables.map(
+      ({ name, i }) => `<definedName name="_xlnm.Print_Titles" localSheetId="${i}">${name}!$1:$1</definedName>`,
+    ),
   ];
   return (
     `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr/>` +

@@ -1,15 +1,11 @@
 import type { ByteSink } from '../table-sink.js';
-import { instantSerial } from './cells.js';
-import { type Chart, chartPart, drawingPart } from './chart.js';
 import {
   appPart,
   type BookSheet,
   bookPart,
   bookRelationsPart,
-  chartSheetRelationsPart,
   contentTypesPart,
   corePart,
-  drawingRelationsPart,
   rootRelationsPart,
 } from './package-parts.js';
 import { type PageSheet, writePageSheet } from './page-sheet.js';
@@ -33,23 +29,13 @@ export interface ToneTable {
   readonly empty: string;
 }
 
-/** A short table, held in memory, with charts of its columns above it. */
-export interface ChartTable extends Omit<ToneTable, 'rows'> {
-  readonly title: string;
-  readonly rows: readonly ToneRow[];
-  readonly charts: readonly Chart[];
-}
-
-export type ReportSheet = { readonly page: PageSheet } | { readonly table: ToneTable } | { readonly chart: ChartTable };
+export type ReportSheet = { readonly page: PageSheet } | { readonly table: ToneTable };
 
 /** Rows whose texts say how wide the columns are. */
 const SAMPLE = 1_000;
 
-/** Rows between the charts and the heading of the table below them. */
-const GAP = 1;
-
 /**
- * Writes a workbook of several sheets in one pass: pages to be read, tables whose cells have looks, charts. Holds the
+ * Writes a workbook of several sheets in one pass: pages to be read, tables whose cells have looks. Holds the
  * first 1,000 rows of a table in memory, and nothing that grows with the others. The same content gives the same bytes.
  * `rowsPerSheet`: rows of a sheet with its heading; as many as a sheet can hold unless stated otherwise.
  */
@@ -68,7 +54,6 @@ export async function writeReportBook(
   await part('xl/styles.xml', stylesPart());
 
   const sheets: BookSheet[] = [];
-  let charts = 0;
   // Further sheets of a table must not take the name of a sheet that follows.
   const names = content.map((one) => sheetName(nameOf(one)));
   const sheetPart = () => `xl/worksheets/sheet${sheets.length + 1}.xml`;
@@ -78,7 +63,7 @@ export async function writeReportBook(
     try {
       const sample = await feed.sample(SAMPLE);
       const widths = widthsOf(table, sample);
-      const layout = { ...table, widths, rows: rowsPerSheet, headingRow: 1, drawing: false };
+      const layout = { ...table, widths, rows: rowsPerSheet };
       for (let number = 1; number === 1 || (await feed.more()); number++) {
         let lastRow = 1;
         await zip.part(sheetPart(), async (write) => {
@@ -93,43 +78,12 @@ export async function writeReportBook(
     }
   };
 
-  const writeCharts = async (table: ChartTable, name: string) => {
-    const number = sheets.length + 1;
-    const headingRow = Math.max(1, ...table.charts.map(({ to }) => to[1] + GAP + 1));
-    const layout = { ...table, widths: widthsOf(table, table.rows), rows: rowsPerSheet, headingRow, drawing: true };
-    const feed = rowFeed<ToneRow>(once(table.rows));
-    let lastRow = headingRow;
-    await zip.part(sheetPart(), async (write) => {
-      lastRow = await writeToneSheet(layout, feed, sheets.length === 0, write);
-    });
-    const cells = {
-      sheet: name,
-      headings: table.columns.map(({ heading }) => heading),
-      headingRow,
-      rows: table.rows.map((row) =>
-        row.cells.map((text, i) => (table.columns[i]?.kind === 'instant' ? (instantSerial(text) ?? '') : text)),
-      ),
-    };
-    const numbers = table.charts.map((_, i) => charts + i + 1);
-    charts += numbers.length;
-    sheets.push({ name, filter: filterRange(table.columns.length, lastRow, headingRow), charts: numbers });
-    await part(`xl/worksheets/_rels/sheet${number}.xml.rels`, chartSheetRelationsPart(number));
-    await part(`xl/drawings/drawing${number}.xml`, drawingPart(table.charts));
-    await part(`xl/drawings/_rels/drawing${number}.xml.rels`, drawingRelationsPart(numbers));
-    for (const [i, chart] of table.charts.entries()) {
-      await part(`xl/charts/chart${numbers[i]}.xml`, chartPart(chart, cells));
-    }
-  };
-
   for (const [i, one] of content.entries()) {
     const name = names[i]!;
     if ('page' in one) {
       await zip.part(sheetPart(), (write) => writePageSheet(one.page, sheets.length === 0, write));
       sheets.push({ name });
-    } else if ('table' in one) await writeTable(one.table, name);
-    // A chart of no values is none.
-    else if (one.chart.rows.length === 0) await writeTable({ ...one.chart, rows: () => once([]) }, name);
-    else await writeCharts(one.chart, name);
+    } else await writeTable(one.table, name);
   }
   await part('xl/workbook.xml', bookPart(sheets));
   await part('xl/_rels/workbook.xml.rels', bookRelationsPart(sheets));
@@ -138,11 +92,7 @@ export async function writeReportBook(
 }
 
 function nameOf(one: ReportSheet): string {
-  return 'page' in one ? one.page.name : 'table' in one ? one.table.name : one.chart.name;
-}
-
-async function* once<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
-  if (rows.length > 0) yield rows;
+  return 'page' in one ? one.page.name : one.table.name;
 }
 
 function widthsOf({ columns }: Pick<ToneTable, 'columns'>, rows: readonly ToneRow[]): number[] {

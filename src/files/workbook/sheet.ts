@@ -103,7 +103,7 @@ function sheetEnd({ columns, choices, notes, rows }: SheetLayout, lastRow: numbe
   );
 }
 
-/** `A1:Y100`; a table without rows has one blank row to filter. `heading`: the number of its first row. */
-export function filterRange(columns: number, lastRow: number, heading = 1): string {
-  return `A${heading}:${columnName(columns - 1)}${Math.max(lastRow, heading + 1)}`;
+/** `A1:Y100`; a table without rows has one blank row to filter. */
+export function filterRange(columns: number, lastRow: number): string {
+  return `A1:${columnName(columns - 1)}${Math.max(lastRow, 2)}`;
 }

@@ -3,7 +3,7 @@ import { type CellNews, type CellWriter, cellWriter } from './cells.js';
 import type { RowFeed } from './row-feed.js';
 import { filterRange, heightOf, LINE, PIECE, SHEET_BYTES } from './sheet.js';
 import { type CellKind, columnStyles, STYLE, type Tone } from './styles.js';
-import { FIT_TO_PAGE, MAIN, PAGE, RELATIONS, textCell, XML } from './xml-text.js';
+import { FIT_TO_PAGE, MAIN, PAGE, textCell, XML } from './xml-text.js';
 import type { WriteText } from './zip-pack.js';
 
 export interface ToneColumn {
@@ -23,16 +23,10 @@ export interface ToneRow {
 export interface ToneLayout {
   readonly columns: readonly ToneColumn[];
   readonly widths: readonly number[];
-  /** Rows of a sheet, the heading and what stands above it included. */
+  /** Rows of a sheet, the heading included. */
   readonly rows: number;
   /** Said under the headings of a table without rows. */
   readonly empty: string;
-  /** Number of the heading's row: 1, unless something stands above it; the heading is frozen where it is 1. */
-  readonly headingRow: number;
-  /** Stands in the first cell, where the heading is not in row 1. */
-  readonly title?: string;
-  /** The sheet has a drawing, its first relation. */
-  readonly drawing: boolean;
 }
 
 const ROW_STYLES: readonly Tone[] = ['plain', 'soft', 'changed', 'cleared'];
@@ -47,13 +41,13 @@ export async function writeToneSheet(
   first: boolean,
   write: WriteText,
 ): Promise<number> {
-  const { columns, headingRow } = layout;
+  const { columns } = layout;
   const news: CellNews = { lines: 1, shortened() {} };
   const writers = new Map<Tone, readonly CellWriter[]>(
     ROW_STYLES.map((tone) => [tone, columns.map((column, i) => cellWriter(column, i, news, tone))]),
   );
   await write(start(layout, first));
-  let row = headingRow;
+  let row = 1;
   let bytes = 0;
   let piece = '';
   while (row < layout.rows && bytes < SHEET_BYTES && (feed.ready || (await feed.more()))) {
@@ -75,28 +69,23 @@ export async function writeToneSheet(
       piece = '';
     }
   }
-  if (row === headingRow) piece += `<row r="${row + 1}">${textCell(`A${row + 1}`, layout.empty, STYLE.aside)}</row>`;
+  if (row === 1) piece += `<row r="${row + 1}">${textCell(`A${row + 1}`, layout.empty, STYLE.aside)}</row>`;
   await write(piece + end(layout, row));
   return row;
 }
 
-function start({ columns, widths, headingRow, title = '' }: ToneLayout, first: boolean): string {
+function start({ columns, widths }: ToneLayout, first: boolean): string {
   const cols = widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`);
   const headings = columns.map(({ heading, kind }, i) =>
-    textCell(`${columnName(i)}${headingRow}`, heading, isNumber(kind) ? STYLE.headingRight : STYLE.heading),
+    textCell(`${columnName(i)}1`, heading, isNumber(kind) ? STYLE.headingRight : STYLE.heading),
   );
-  const view = `${headingRow === 1 ? '' : ' showGridLines="0"'}${first ? ' tabSelected="1"' : ''} workbookViewId="0"`;
-  // Frozen below charts, the heading would leave no room for the rows on a small screen.
-  const frozen =
-    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/>';
   return (
-    `${XML}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}">${FIT_TO_PAGE}` +
-    `<sheetViews><sheetView${view}${headingRow === 1 ? `>${frozen}</sheetView>` : '/>'}</sheetViews>` +
+    `${XML}<worksheet xmlns="${MAIN}">${FIT_TO_PAGE}` +
+    `<sheetViews><sheetView${first ? ' tabSelected="1"' : ''} workbookViewId="0">` +
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+    '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>' +
     `<sheetFormatPr defaultRowHeight="${LINE}"/><cols>${cols.join('')}</cols><sheetData>` +
-    (headingRow > 1 && title !== ''
-      ? `<row r="1" ht="21" customHeight="1">${textCell('A1', title, STYLE.aside)}</row>`
-      : '') +
-    `<row r="${headingRow}" ht="21" customHeight="1">${headings.join('')}</row>`
+    `<row r="1" ht="21" customHeight="1">${headings.join('')}</row>`
   );
 }
 
@@ -105,13 +94,12 @@ function isNumber(kind: CellKind): boolean {
 }
 
 /** What follows the rows; programs insist on this order. */
-function end({ columns, headingRow, drawing }: ToneLayout, lastRow: number): string {
-  const range = filterRange(columns.length, lastRow, headingRow);
+function end({ columns }: ToneLayout, lastRow: number): string {
+  const range = filterRange(columns.length, lastRow);
   return (
     `</sheetData><autoFilter ref="${range}"/>${PAGE}` +
     // Without it a program marks every id and key as a number stored as text.
     `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>` +
-    (drawing ? '<drawing r:id="rId1"/>' : '') +
     '</worksheet>'
   );
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
-import type { Night, OrphanLine } from '../../model/reconcile.js';
+import type { OrphanLine } from '../../model/reconcile.js';
 import { type JournalIndex, PER_READ, type RowResult, readResults } from '../outcome-index.js';
 import type { RowPlace } from '../row-index.js';
 import { type Comparison, isNew } from './comparison.js';
@@ -15,8 +15,6 @@ export interface Found {
   /** Rows that ended in one of the outcomes, in input order. */
   outcomes(wanted: (kind: OutcomeKind) => boolean): AsyncIterable<readonly Outcome[]>;
   orphans(): AsyncIterable<readonly OrphanLine[]>;
-  /** At most 30, newest last, this run included. */
-  readonly nights: readonly Night[];
 }
 
 /** Where the results of the rows are read from. */
@@ -27,12 +25,7 @@ export interface Results {
   readonly stopped: string;
 }
 
-export function foundIn(
-  results: Results,
-  input: ReconcileInput,
-  comparison: Comparison,
-  nights: readonly Night[],
-): Found {
+export function foundIn(results: Results, input: ReconcileInput, comparison: Comparison): Found {
   async function* rows(wanted: (place: RowPlace) => boolean): AsyncGenerator<readonly RowResult[]> {
     const { file, journal, index, stopped } = results;
     let held: RowPlace[] = [];
@@ -45,7 +38,6 @@ export function foundIn(
     if (held.length > 0) yield await readResults(file, journal, held, stopped, index.ids);
   }
   return {
-    nights,
     async *differences() {
       for await (const batch of rows(({ row }) => comparison.differing.has(row)))
         yield batch.flatMap((result) => differencesOf(result, input.columnOf));

@@ -2,8 +2,8 @@ import { OUTCOMES } from '../../model/outcome.js';
 import type { Night, ReconcileFacts } from '../../model/reconcile.js';
 import type { Summary } from '../summary.js';
 
-/** Nights that reports show. */
-export const NIGHTS = 30;
+/** Nights that report.html shows. */
+const NIGHTS = 14;
 
 /** A run as the job's history has it. `differences`: rows that differ. `facts`: undefined where the run did not come so far. */
 export function nightOf(summary: Summary, facts: ReconcileFacts | undefined): Night {

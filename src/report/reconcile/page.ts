@@ -6,9 +6,8 @@ import { sentence } from '../report-lines.js';
 import { count, rowsForPerson, type Summary, when } from '../summary.js';
 import { CREATED, type ReconcileSamples } from './comparison.js';
 import type { Difference } from './differences.js';
-import { historyCharts } from './history-chart.js';
 import type { ReconcileInput } from './input.js';
-import { isStopped } from './night.js';
+import { forPerson, isStopped } from './night.js';
 import { changesText } from './orphan-lines.js';
 import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord } from './words.js';
 
@@ -171,13 +170,18 @@ export function reading({ read, scope, previous, approved }: Facts): Markup {
 </section>`;
 }
 
+/** The last nights, the newest first: one that is out of line is seen. */
 export function history(nights: readonly Night[]): Markup {
-  const told = ['One place for each run, this one last.'];
-  if (nights.some(({ apply }) => !apply)) told.push('Pale columns: the run only reported, nothing was written.');
-  if (nights.some(({ status }) => isStopped(status))) told.push('A red mark: a brake or a fault stopped the run.');
+  const columns = ['Rows', 'Created', 'Updated', 'Differ', 'Orphans', 'For a person'];
   return html`<section>
 <h2>The last ${nights.length === 1 ? 'night' : `${nights.length} nights`}</h2>
-<p class="soft">${told.join(' ')}</p>
-${historyCharts(nights)}
+<p class="soft">This run first.${nights.some(({ apply }) => !apply) && ' Of runs that only reported, “created” and “updated” are what would have been.'}</p>
+<div class="scroll"><table><thead><tr><th scope="col">Ended</th><th scope="col">How</th>${columns.map((name) => html`<th scope="col" class="num w-count">${name}</th>`)}</tr></thead>
+<tbody>${nights.toReversed().map((night) => {
+    const { at, apply, status, rows, outcomes, differences, orphans } = night;
+    const numbers = [rows, outcomes['created'] ?? 0, outcomes['updated'] ?? 0, differences, orphans, forPerson(night)];
+    const how = html`${apply ? 'applied' : 'report only'}${isStopped(status) && html` <span class="pill bad">${status}</span>`}`;
+    return html`<tr><th scope="row">${when(at)}</th><td>${how}</td>${numbers.map((n) => html`<td class="num">${count(n)}</td>`)}</tr>`;
+  })}</tbody></table></div>
 </section>`;
 }

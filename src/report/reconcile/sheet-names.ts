@@ -1,4 +1,4 @@
-/** The sheets of reconcile.xlsx. A sheet named just `History` is one that a spreadsheet program keeps for itself. */
+/** The sheets of reconcile.xlsx. */
 export const SHEETS = {
   summary: 'Summary',
   create: 'To create',
@@ -6,5 +6,4 @@ export const SHEETS = {
   orphans: 'Orphans',
   ambiguous: 'Ambiguous',
   invalid: 'Invalid',
-  history: 'History of nights',
 } as const;

@@ -1,15 +1,13 @@
 import type { ByteSink } from '../../files/table-sink.js';
 import { type ReportSheet, type ToneTable, writeReportBook } from '../../files/workbook/report-book.js';
 import type { ToneRow } from '../../files/workbook/tone-sheet.js';
-import type { Outcome } from '../../model/outcome.js';
+import { GOOD_OUTCOMES, type Outcome } from '../../model/outcome.js';
 import type { OrphanLine } from '../../model/reconcile.js';
 import { outcomeWords } from '../outcome-words.js';
 import { faultsOf, outcomeSentence, sentence } from '../report-lines.js';
 import type { Summary } from '../summary.js';
 import type { Difference } from './differences.js';
 import type { Found } from './found.js';
-import { historySheet } from './history-sheet.js';
-import { isInvalid, mapped } from './json.js';
 import { changesText } from './orphan-lines.js';
 import { SHEETS } from './sheet-names.js';
 import { summarySheet } from './summary-sheet.js';
@@ -28,7 +26,6 @@ export async function writeBook(sink: ByteSink, summary: Summary, found: Found, 
     { table: orphans(found) },
     { table: ambiguous(found) },
     { table: invalid(found, dry) },
-    { chart: historySheet(found.nights) },
   ];
   await writeReportBook(sink, `Reconciliation ${summary.job} ${summary.run}`, sheets, rowsPerSheet);
 }
@@ -203,4 +200,16 @@ function faultRows(outcome: Outcome, dry: boolean): ToneRow[] {
 
 function idText({ id }: Outcome): string {
   return id === undefined ? '' : String(id);
+}
+
+/** Rows that need a person, other than ambiguous ones, which have a sheet of their own. */
+function isInvalid(kind: Outcome['kind']): boolean {
+  return !GOOD_OUTCOMES.has(kind) && kind !== 'ambiguous';
+}
+
+async function* mapped<From, To>(
+  batches: AsyncIterable<readonly From[]>,
+  to: (one: From) => To,
+): AsyncGenerator<readonly To[]> {
+  for await (const batch of batches) yield batch.map(to);
 }

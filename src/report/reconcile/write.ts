@@ -5,7 +5,6 @@ import type { Summary } from '../summary.js';
 import type { Comparison } from './comparison.js';
 import type { Found } from './found.js';
 import type { ReconcileInput } from './input.js';
-import { writeJson } from './json.js';
 import { ORPHAN_COLUMNS, orphanLine } from './orphan-lines.js';
 
 /** Ids of orphans that a run has, or may have, changed. */
@@ -30,9 +29,8 @@ export async function writeOrphans(
   return written;
 }
 
-/** reconcile.json and reconcile.xlsx. */
+/** reconcile.xlsx. */
 export async function writeFound(dir: string, summary: Summary, found: Found): Promise<void> {
-  await writeSafely(join(dir, 'reconcile.json'), (write) => writeJson(summary, found, write));
   const { writeBook } = await import('./workbook.js');
   await writeSafely(join(dir, 'reconcile.xlsx'), (write) => writeBook({ write }, summary, found));
 }

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/files/limits.js';
 import { createXmlScanner, xmlText } from '../../../src/files/package/xml-scan.js';
 import { openArchive } from '../../../src/files/package/zip.js';
-import type { Chart } from '../../../src/files/workbook/chart.js';
 import { type ReportSheet, writeReportBook } from '../../../src/files/workbook/report-book.js';
 import type { ToneRow } from '../../../src/files/workbook/tone-sheet.js';
 import { read, scratch } from '../fixtures.js';
@@ -34,34 +33,7 @@ async function whole(path: string): Promise<ExcelJS.Workbook> {
 const archiveOf = (path: string) => openArchive(path, path, DEFAULT_LIMITS);
 const part = async (path: string, name: string) => (await (await archiveOf(path)).whole(name)).toString('utf8');
 
-const NIGHTS = 12;
-const day = (i: number) => `2026-03-${String(i + 1).padStart(2, '0')}T02:03:${String(i).padStart(2, '0')}.250Z`;
-
-const CHARTS: readonly Chart[] = [
-  {
-    title: 'Written & "more"',
-    described: 'Columns <of> two numbers.',
-    form: 'columns',
-    times: 0,
-    series: [
-      { column: 2, color: '1F8A54' },
-      { column: 3, color: '2F6FC4' },
-    ],
-    from: [0, 1],
-    to: [4, 16],
-  },
-  {
-    title: 'Left',
-    described: 'A line.',
-    form: 'lines',
-    times: 0,
-    series: [{ column: 4, color: 'D9820F' }],
-    from: [4, 1],
-    to: [8, 16],
-  },
-];
-
-function sheets(nights = NIGHTS): ReportSheet[] {
+function sheets(): ReportSheet[] {
   return [
     {
       page: {
@@ -107,24 +79,6 @@ function sheets(nights = NIGHTS): ReportSheet[] {
         empty: 'There is none.',
       },
     },
-    {
-      chart: {
-        name: 'Nights of it',
-        title: 'The last nights.',
-        columns: [
-          { heading: 'Ended', kind: 'instant', width: 18 },
-          { heading: 'Status', kind: 'text' },
-          { heading: 'Created', kind: 'count' },
-          { heading: 'Updated', kind: 'count' },
-          { heading: 'Left', kind: 'count' },
-        ],
-        rows: Array.from({ length: nights }, (_, i) => ({
-          cells: [day(i), 'partial', String(i * 10), String(1000 + i), String(i % 4)],
-        })),
-        empty: 'No night yet.',
-        charts: CHARTS,
-      },
-    },
   ];
 }
 
@@ -148,7 +102,7 @@ async function* none(): AsyncGenerator<readonly ToneRow[]> {}
 
 test('cells have their kinds and looks', async () => {
   const book = await whole(await written(sheets()));
-  expect(book.worksheets.map(({ name }) => name)).toEqual(['Summary', 'It’s "all"', 'Empty', 'Nights of it']);
+  expect(book.worksheets.map(({ name }) => name)).toEqual(['Summary', 'It’s "all"', 'Empty']);
   const sheet = book.getWorksheet('It’s "all"')!;
   expect([1, 2, 5].map((column) => sheet.getCell(2, column).value)).toEqual([2, '=1+1', 12345]);
   expect((sheet.getCell('C2').value as Date).toISOString().slice(0, 19)).toBe('2026-03-31T02:01:22');
@@ -178,58 +132,6 @@ test('our reader takes the tables', async () => {
   const { meta, rows: back } = await read(await written(sheets()), { sheet: 'It’s "all"' });
   expect(meta.headings).toEqual(['Row', 'Text', 'When', 'Day', 'Count']);
   expect(back[0]!.cells[1]).toBe('=1+1');
-});
-
-test('a chart is drawn from the cells of its table, and its copy of them agrees', async () => {
-  const path = await written(sheets());
-  const book = await whole(path);
-  const sheet = book.getWorksheet('Nights of it')!;
-  const serial = (date: Date) => date.getTime() / 86_400_000 + 25_569;
-  for (const [i, chart] of CHARTS.entries()) {
-    const xml = await part(path, `xl/charts/chart${i + 1}.xml`);
-    const series = [...xml.matchAll(/<c:ser>.*?<\/c:ser>/gs)].map((match) => match[0]);
-    expect(series).toHaveLength(chart.series.length);
-    for (const [s, one] of series.entries()) {
-      const cached = (element: string) => {
-        const inside = new RegExp(`<c:${element}>.*?</c:${element}>`, 's').exec(one)![0];
-        const [, name, range] = /<c:f>'([^<]*)'!([^<]*)<\/c:f>/.exec(inside)!;
-        expect(name).toBe(sheet.name);
-        const points = [...inside.matchAll(/<c:pt idx="(\d+)"><c:v>([^<]*)<\/c:v>/g)];
-        const [from, to = from] = range!.replaceAll('$', '').split(':');
-        const [first, last] = [sheet.getCell(from!), sheet.getCell(to!)];
-        expect(first.fullAddress.col).toBe(last.fullAddress.col);
-        const values = Array.from(
-          { length: last.fullAddress.row - first.fullAddress.row + 1 },
-          (_, at) => sheet.getCell(first.fullAddress.row + at, first.fullAddress.col).value,
-        );
-        return { values, points: points.map((point) => point[2]), column: Number(first.fullAddress.col) - 1 };
-      };
-      const [heading, times, values] = [cached('tx'), cached('cat'), cached('val')];
-      expect(heading.values).toEqual(heading.points);
-      expect([heading.column, times.column, values.column]).toEqual([
-        chart.series[s]!.column,
-        0,
-        chart.series[s]!.column,
-      ]);
-      expect(values.values).toHaveLength(NIGHTS);
-      expect(values.values).toEqual(values.points.map(Number));
-      for (const [at, time] of times.values.entries())
-        expect(Math.abs(serial(time as Date) - Number(times.points[at]))).toBeLessThan(1e-6);
-    }
-  }
-});
-
-test('no night yet: a table that says so, and no chart of nothing', async () => {
-  const path = await written(sheets(0));
-  const names = [...(await archiveOf(path)).names()];
-  expect(names.filter((name) => /chart|drawing/.test(name))).toEqual([]);
-  expect((await whole(path)).getWorksheet('Nights of it')!.getCell('A2').value).toBe('No night yet.');
-});
-
-test('few things are counted in whole steps', async () => {
-  const path = await written(sheets(3));
-  expect(await part(path, 'xl/charts/chart2.xml')).toContain('<c:majorUnit val="1"/>');
-  expect(await part(path, 'xl/charts/chart1.xml')).not.toContain('majorUnit');
 });
 
 test('a long table goes on on further sheets, which take no name of another', async () => {
@@ -292,62 +194,6 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   font: ['b', 'i', 'strike', 'u', 'vertAlign', 'sz', 'color', 'name', 'family', 'charset', 'scheme'],
   border: ['left', 'right', 'top', 'bottom', 'diagonal'],
-  'xdr:twoCellAnchor': ['xdr:from', 'xdr:to', 'xdr:graphicFrame', 'xdr:clientData'],
-  'xdr:from': ['xdr:col', 'xdr:colOff', 'xdr:row', 'xdr:rowOff'],
-  'xdr:to': ['xdr:col', 'xdr:colOff', 'xdr:row', 'xdr:rowOff'],
-  'xdr:graphicFrame': ['xdr:nvGraphicFramePr', 'xdr:xfrm', 'a:graphic'],
-  'xdr:nvGraphicFramePr': ['xdr:cNvPr', 'xdr:cNvGraphicFramePr'],
-  'c:chartSpace': ['c:date1904', 'c:lang', 'c:roundedCorners', 'c:chart', 'c:spPr', 'c:txPr', 'c:printSettings'],
-  'c:chart': ['c:title', 'c:autoTitleDeleted', 'c:plotArea', 'c:legend', 'c:plotVisOnly', 'c:dispBlanksAs'],
-  'c:title': ['c:tx', 'c:layout', 'c:overlay', 'c:spPr', 'c:txPr'],
-  'c:rich': ['a:bodyPr', 'a:lstStyle', 'a:p'],
-  'c:txPr': ['a:bodyPr', 'a:lstStyle', 'a:p'],
-  'a:p': ['a:pPr', 'a:r', 'a:endParaRPr'],
-  'a:r': ['a:rPr', 'a:t'],
-  'c:plotArea': ['c:layout', 'c:barChart', 'c:lineChart', 'c:catAx', 'c:valAx', 'c:spPr'],
-  'c:barChart': ['c:barDir', 'c:grouping', 'c:varyColors', 'c:ser', 'c:dLbls', 'c:gapWidth', 'c:overlap', 'c:axId'],
-  'c:lineChart': ['c:grouping', 'c:varyColors', 'c:ser', 'c:dLbls', 'c:dropLines', 'c:marker', 'c:smooth', 'c:axId'],
-  'c:ser': [
-    ...[
-      'c:idx',
-      'c:order',
-      'c:tx',
-      'c:spPr',
-      'c:invertIfNegative',
-      'c:marker',
-      'c:dPt',
-      'c:dLbls',
-      'c:cat',
-      'c:val',
-      'c:smooth',
-    ],
-  ],
-  'c:marker': ['c:symbol', 'c:size', 'c:spPr'],
-  'c:strRef': ['c:f', 'c:strCache'],
-  'c:numRef': ['c:f', 'c:numCache'],
-  'c:strCache': ['c:ptCount', 'c:pt'],
-  'c:numCache': ['c:formatCode', 'c:ptCount', 'c:pt'],
-  'c:scaling': ['c:logBase', 'c:orientation', 'c:max', 'c:min'],
-  'c:catAx': [
-    ...['c:axId', 'c:scaling', 'c:delete', 'c:axPos', 'c:majorGridlines', 'c:title', 'c:numFmt', 'c:majorTickMark'],
-    ...['c:minorTickMark', 'c:tickLblPos', 'c:spPr', 'c:txPr', 'c:crossAx', 'c:crosses', 'c:auto', 'c:lblAlgn'],
-    ...['c:lblOffset', 'c:tickLblSkip', 'c:tickMarkSkip', 'c:noMultiLvlLbl'],
-  ],
-  'c:valAx': [
-    ...['c:axId', 'c:scaling', 'c:delete', 'c:axPos', 'c:majorGridlines', 'c:title', 'c:numFmt', 'c:majorTickMark'],
-    ...[
-      'c:minorTickMark',
-      'c:tickLblPos',
-      'c:spPr',
-      'c:txPr',
-      'c:crossAx',
-      'c:crosses',
-      'c:crossBetween',
-      'c:majorUnit',
-    ],
-  ],
-  'c:legend': ['c:legendPos', 'c:legendEntry', 'c:layout', 'c:overlay', 'c:spPr', 'c:txPr'],
-  'c:spPr': ['a:noFill', 'a:solidFill', 'a:ln'],
 };
 
 /** Elements with their children, as they stand in a part. */
@@ -377,8 +223,6 @@ test('the package: every part has a type, every relation a part, every element i
   const typed = new Map([...types.matchAll(/PartName="\/([^"]*)" ContentType="([^"]*)"/g)].map((m) => [m[1]!, m[2]!]));
   for (const name of typed.keys()) expect(names).toContain(name);
   for (const name of names) if (!/\.rels$|^\[Content/.test(name)) expect([...typed.keys()]).toContain(name);
-  expect(typed.get('xl/drawings/drawing4.xml')).toBe('application/vnd.openxmlformats-officedocument.drawing+xml');
-  expect(typed.get('xl/charts/chart2.xml')).toBe('application/vnd.openxmlformats-officedocument.drawingml.chart+xml');
   expect(types).not.toContain('vml');
 
   const related = new Set<string>();
@@ -419,25 +263,8 @@ test('the package: every part has a type, every relation a part, every element i
   }
 });
 
-test('the charts stand above the table, and styles are counted right', async () => {
+test('styles are counted right', async () => {
   const path = await written(sheets());
-  const drawing = await part(path, 'xl/drawings/drawing4.xml');
-  const places = [...drawing.matchAll(/<xdr:(from|to)><xdr:col>(\d+)<\/xdr:col>.*?<xdr:row>(\d+)<\/xdr:row>/gs)].map(
-    (m) => [m[1], Number(m[2]), Number(m[3])],
-  );
-  expect(places).toEqual([
-    ['from', 0, 1],
-    ['to', 4, 16],
-    ['from', 4, 1],
-    ['to', 8, 16],
-  ]);
-  expect(new Set([...drawing.matchAll(/cNvPr id="(\d+)"/g)].map((m) => m[1])).size).toBe(2);
-  expect(drawing).toContain(
-    'name="Written &amp; &quot;more&quot;" descr="Columns &lt;of> two numbers."'.replace('of>', 'of&gt;'),
-  );
-  const sheet = (await whole(path)).getWorksheet('Nights of it')!;
-  expect(sheet.autoFilter).toBe(`A18:E${18 + NIGHTS}`);
-  expect(sheet.getCell('A18').value).toBe('Ended');
   const styles = await part(path, 'xl/styles.xml');
   for (const [, list, count] of styles.matchAll(/<(numFmts|fonts|fills|borders|cellXfs) count="(\d+)">/g)) {
     const inside = new RegExp(`<${list} .*?</${list}>`, 's').exec(styles)![0];
@@ -450,7 +277,7 @@ test('the charts stand above the table, and styles are counted right', async () 
   expect(most('fontId')).toBeLessThan(counted('fonts'));
   expect(most('fillId')).toBeLessThan(counted('fills'));
   expect(most('borderId')).toBeLessThan(counted('borders'));
-  for (let i = 1; i <= 4; i++) {
+  for (let i = 1; i <= 3; i++) {
     const xml = await part(path, `xl/worksheets/sheet${i}.xml`);
     for (const [, style] of xml.matchAll(/ s="(\d+)"/g)) expect(Number(style)).toBeLessThan(counted('cellXfs'));
   }
