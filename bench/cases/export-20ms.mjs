@@ -5,7 +5,7 @@ import { writeBodies } from '../measure/sheet.mjs';
 
 const [PAGE, LATENCY] = [25, 20];
 
-/** Only two readings in a row that agree show that no record is missing (src/service/whole-list.ts). */
+/** Only two readings in a row that agree show that no record is missing (src/service/lists/whole-list.ts). */
 const PASSES = 2;
 
 /**

@@ -1,6 +1,6 @@
 import { didYouMean } from '../pipeline/nearest.js';
 import { readDate } from '../resources/calendar.js';
-import { idOf } from '../service/answer.js';
+import { idOf } from '../service/transport/answer.js';
 import { refused } from './choose.js';
 import type { ExportColumn, ExportRecord } from './column.js';
 import { guessedColumn } from './guessed.js';

@@ -1,7 +1,7 @@
 import { RunError } from '../model/error.js';
 import { PAGE_SIZE, trustFilter } from '../pipeline/filter.js';
-import { idOf } from '../service/answer.js';
 import type { Json, Page, Readable, Service } from '../service/port.js';
+import { idOf } from '../service/transport/answer.js';
 import { refused } from './choose.js';
 import type { Exportable, ExportRecord } from './column.js';
 import type { Ask, Condition, Query } from './condition.js';

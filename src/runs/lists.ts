@@ -1,7 +1,7 @@
 import type { ReadAll } from '../pipeline/read-all.js';
 import { readingClock, systemClock } from '../service/clock.js';
 import { parseJson, stringifyBody } from '../service/json.js';
-import { readAll as walk } from '../service/paging.js';
+import { readAll as walk } from '../service/lists/pages.js';
 import type { Json, Page, Readable, Service } from '../service/port.js';
 import { lines, lineWriter } from './row-files.js';
 

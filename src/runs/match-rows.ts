@@ -4,8 +4,8 @@ import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../p
 import type { PlanOptions } from '../pipeline/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import { wait } from '../service/clock.js';
+import { beginSnapshot } from '../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../service/port.js';
-import { beginSnapshot } from '../service/snapshot.js';
 import { reached } from '../trace/milestones.js';
 import { learnNames } from './connect.js';
 import { restOfWindow } from './rest-of-window.js';

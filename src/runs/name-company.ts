@@ -1,7 +1,7 @@
 import { RunError } from '../model/error.js';
 import { PAGE_SIZE } from '../pipeline/filter.js';
-import { idOf } from '../service/answer.js';
 import type { Json, Service } from '../service/port.js';
+import { idOf } from '../service/transport/answer.js';
 
 /** For whom a run works, as its first lines say. */
 export interface ActingFor {

@@ -2,7 +2,7 @@ import { RunError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
 import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/brakes.js';
-import type { Mirror } from '../service/mirror-port.js';
+import type { Mirror } from '../service/lists/mirror-port.js';
 import type { Readable } from '../service/port.js';
 import { announce } from './announce.js';
 import { isFinished, type RunResult } from './conclude.js';

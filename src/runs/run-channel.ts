@@ -1,9 +1,9 @@
 import type { SharedPace } from '../model/pace.js';
-import { type Channel, openChannel } from '../service/channel.js';
+import { type Channel, openChannel } from '../service/transport/channel.js';
 import { serviceOptions } from './service-options.js';
 import { requireService, type Settings } from './settings.js';
 
-export type { Channel } from '../service/channel.js';
+export type { Channel } from '../service/transport/channel.js';
 
 /**
  * What all runs of a process share: connections, the gate, the token. Throws `RunError('usage')` where address or token lack.

@@ -1,5 +1,5 @@
 import type { ServiceOptions } from '../service/service.js';
-import type { TokenSource } from '../service/token.js';
+import type { TokenSource } from '../service/transport/token.js';
 import { type Auth, requireService, type Settings } from './settings.js';
 
 /** How the service is opened, as the settings say. Throws `RunError('usage')` where address or token lack. */

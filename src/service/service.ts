@@ -2,14 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { RunError } from '../model/error.js';
 import type { ResourceName } from '../resources/spec.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
-import { readPage, readRecord, readWritten } from './answer.js';
-import { type Channel, type ChannelOptions, openChannel } from './channel.js';
-import { shareHttp } from './http.js';
 import { stringifyBody } from './json.js';
-import { type OnAway, outageTeller } from './outage.js';
+import { serialProbe } from './lists/serials.js';
+import { type OnAway, outageTeller } from './pace/outage.js';
 import type { Json, Page, PageOptions, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
-import { serialProbe } from './probe.js';
-import { type Call, type Log, type Observe, openSender, type Settled } from './requests.js';
+import { readPage, readRecord, readWritten } from './transport/answer.js';
+import { type Channel, type ChannelOptions, openChannel } from './transport/channel.js';
+import { shareHttp } from './transport/http.js';
+import { type Call, type Log, type Observe, openSender, type Settled } from './transport/send.js';
 
 export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
   readonly company: number;

@@ -9,7 +9,7 @@ import { findCountry } from '../../src/resources/countries.js';
 import { parseForm, parseTemplate } from '../../src/resources/custom.js';
 import type { CustomTemplate, DateOrder, DecimalSign, Lexicon } from '../../src/resources/spec.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
-import { readAll } from '../../src/service/paging.js';
+import { readAll } from '../../src/service/lists/pages.js';
 import type { Json, Readable, Service } from '../../src/service/port.js';
 import { openService } from '../../src/service/service.js';
 

@@ -13,7 +13,7 @@ import { foldText } from '../../src/pipeline/headings.js';
 import { readDate } from '../../src/resources/calendar.js';
 import { booleanValue } from '../../src/resources/enum-match.js';
 import { queueRemarks, queueSecrets } from '../../src/runs/settings-queue.js';
-import { readMessages, scrub } from '../../src/service/errors.js';
+import { readMessages, scrub } from '../../src/service/transport/messages.js';
 import { failureText } from '../../src/worker/jobs/failure.js';
 
 /** Patterns that are not whole in the source: a date format's words are escaped, a mark of numbers is one of ours. */

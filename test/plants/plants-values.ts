@@ -38,13 +38,13 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'A record that moved to a page read already is missed, and created again.',
     patches: [
       {
-        file: 'service/paging.js',
+        file: 'service/lists/pages.js',
         find: 'const moved = page.results.length === 0 || page.count !== count;',
         replace: 'const moved = false;',
       },
-      { file: 'service/paging.js', find: 'return ended && problems.length === 0;', replace: 'return true;' },
+      { file: 'service/lists/pages.js', find: 'return ended && problems.length === 0;', replace: 'return true;' },
       {
-        file: 'service/paging.js',
+        file: 'service/lists/pages.js',
         find: 'if (!ended || problems.length > 0 || !ends || !state.ordered)',
         replace: 'return true; if (!ends)',
       },

@@ -45,7 +45,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'The first request may have taken effect.',
     patches: [
       {
-        file: 'service/classify.js',
+        file: 'service/transport/classify.js',
         find: "return { kind: 'open', answered: true, reason: `the service answered with status",
         replace: "return { kind: 'again', why: 'down', reason: `the service answered with status",
       },
@@ -55,7 +55,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'create repeated after a cut connection',
     scenario: 'lag',
     why: 'The first request may have taken effect.',
-    patches: [{ file: 'service/classify.js', find: 'if (!exchange.sent)', replace: 'if (true)' }],
+    patches: [{ file: 'service/transport/classify.js', find: 'if (!exchange.sent)', replace: 'if (true)' }],
   },
   {
     name: 'one look-up only',
@@ -101,7 +101,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'A login page answers everything with 200.',
     patches: [
       {
-        file: 'service/classify.js',
+        file: 'service/transport/classify.js',
         find: "return { kind: 'open', answered: false, reason: notJson(answer) };",
         replace: "return { kind: 'ok', json: undefined };",
       },
@@ -113,7 +113,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'The body never arrived.',
     patches: [
       {
-        file: 'service/classify.js',
+        file: 'service/transport/classify.js',
         find: "return { kind: 'stop', why: 'redirect' };",
         replace: "return { kind: 'ok', json: undefined };",
       },
@@ -137,7 +137,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'What the service refused is sent until it takes it.',
     patches: [
       {
-        file: 'service/classify.js',
+        file: 'service/transport/classify.js',
         find: "return { kind: 'refused', status };",
         replace: "return { kind: 'again', why: 'down', reason: 'refused' };",
       },
@@ -159,7 +159,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'Retry-After ignored',
     scenario: 'throttled',
     why: 'The service asked for a pause.',
-    patches: [{ file: 'service/attempt.js', find: 'pacer.hold(heldMs);', replace: ';' }],
+    patches: [{ file: 'service/transport/attempt.js', find: 'pacer.hold(heldMs);', replace: ';' }],
   },
   {
     name: 'overtaken update sent again',

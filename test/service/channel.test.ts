@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { type Channel, type ChannelOptions, openChannel } from '../../src/service/channel.js';
 import { systemClock } from '../../src/service/clock.js';
+import { type Channel, type ChannelOptions, openChannel } from '../../src/service/transport/channel.js';
 import { plainPace } from '../support/pace.js';
 import { client, json, refusal, serve, until } from './server.js';
 import { most } from './traffic.js';

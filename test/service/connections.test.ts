@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { type Http, openHttp } from '../../src/service/http.js';
+import { type Http, openHttp } from '../../src/service/transport/http.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

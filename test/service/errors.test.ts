@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { messageLine, readMessages, scrub } from '../../src/service/errors.js';
+import { messageLine, readMessages, scrub } from '../../src/service/transport/messages.js';
 
 const read = (body: unknown): string =>
   messageLine(readMessages(400, typeof body === 'string' ? body : JSON.stringify(body)));

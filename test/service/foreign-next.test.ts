@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAll } from '../../src/service/paging.js';
+import { readAll } from '../../src/service/lists/pages.js';
 import { client, json, refusal, serve } from './server.js';
 
 /** Records of a list over three pages, whose `next` is whatever a test says. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openKnownIds } from '../../src/service/known-ids.js';
-import { openSnapshot } from '../../src/service/snapshot.js';
+import { openSnapshot } from '../../src/service/lists/snapshot.js';
 
 let dir: string;
 let next = 0;

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
-import type { Exchange, Http, HttpRequest } from '../../src/service/http.js';
-import { type AwayNews, outageTeller } from '../../src/service/outage.js';
-import { openPacer } from '../../src/service/pacing.js';
+import { openPacer } from '../../src/service/pace/gate.js';
+import { type AwayNews, outageTeller } from '../../src/service/pace/outage.js';
 import type { RequestCounts } from '../../src/service/port.js';
-import { type Call, openSender, type Settled } from '../../src/service/requests.js';
-import type { TokenKeeper } from '../../src/service/token.js';
+import type { Exchange, Http, HttpRequest } from '../../src/service/transport/http.js';
+import { type Call, openSender, type Settled } from '../../src/service/transport/send.js';
+import type { TokenKeeper } from '../../src/service/transport/token.js';
 import { seeded, simClock } from './sim-clock.js';
 
 const REFUSED: Exchange = { kind: 'fault', sent: false, cause: 'connect', reason: 'connection refused (ECONNREFUSED)' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
-import { openPacer } from '../../src/service/pacing.js';
-import { retryAfter } from '../../src/service/retries.js';
+import { openPacer } from '../../src/service/pace/gate.js';
+import { retryAfter } from '../../src/service/pace/retries.js';
 import { seeded, simClock } from './sim-clock.js';
 import { most, traffic, usage } from './traffic.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAll, type WalkOptions } from '../../src/service/paging.js';
+import { readAll, type WalkOptions } from '../../src/service/lists/pages.js';
 import { type LivingList, livingList, random } from './whole-list-fake.js';
 
 const SEEDS = 400;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { idSet } from '../../src/service/id-set.js';
-import { type ListWalk, readAll, type WalkOptions } from '../../src/service/paging.js';
+import { idSet } from '../../src/service/lists/id-set.js';
+import { type ListWalk, readAll, type WalkOptions } from '../../src/service/lists/pages.js';
 import type { Json, Page, Service } from '../../src/service/port.js';
 import { client, json, refusal, serve } from './server.js';
 

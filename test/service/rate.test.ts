@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
-import { openPacer } from '../../src/service/pacing.js';
+import { openPacer } from '../../src/service/pace/gate.js';
 import { seeded, simClock } from './sim-clock.js';
 import { traffic, usage } from './traffic.js';
 

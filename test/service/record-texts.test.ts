@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJson } from '../../src/service/json.js';
-import { recordTexts as recordBytes } from '../../src/service/whole-list/record-texts.js';
+import { recordTexts as recordBytes } from '../../src/service/lists/record-texts.js';
 
 const recordTexts = (page: string) => recordBytes(Buffer.from(page))?.map(String);
 

@@ -10,7 +10,7 @@ import { Decimal } from '../../src/model/decimal.js';
 import { readAddress, serviceDir } from '../../src/service/address.js';
 import { loadBehaviour, saveBehaviour } from '../../src/service/behaviour.js';
 import { openKnownIds } from '../../src/service/known-ids.js';
-import { openSnapshot } from '../../src/service/snapshot.js';
+import { openSnapshot } from '../../src/service/lists/snapshot.js';
 
 let dir: string;
 let next = 0;

@@ -1,5 +1,5 @@
 import { wait } from '../../src/service/clock.js';
-import type { Pacer } from '../../src/service/pacing.js';
+import type { Pacer } from '../../src/service/pace/gate.js';
 import type { simClock } from './sim-clock.js';
 
 export interface Served {

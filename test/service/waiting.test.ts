@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { openPacer } from '../../src/service/pacing.js';
-import { type Pass, waitingLines } from '../../src/service/waiting.js';
+import { openPacer } from '../../src/service/pace/gate.js';
+import { type Pass, waitingLines } from '../../src/service/pace/lines.js';
 import { seeded, simClock } from './sim-clock.js';
 
 /** Names of the waiters in the order in which they get their turn. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readWholeList, type WholeList } from '../../src/service/lists/whole-list.js';
 import type { Json } from '../../src/service/port.js';
-import { readWholeList, type WholeList } from '../../src/service/whole-list.js';
 import { livingList, random } from './whole-list-fake.js';
 
 let dir: string;

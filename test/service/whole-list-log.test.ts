@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readWholeList } from '../../src/service/lists/whole-list.js';
 import type { Json, Page, Service } from '../../src/service/port.js';
-import { readWholeList } from '../../src/service/whole-list.js';
 import { livingList, random } from './whole-list-fake.js';
 
 let dir: string;

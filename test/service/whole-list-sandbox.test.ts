@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { readWholeList, type WholeListOptions } from '../../src/service/lists/whole-list.js';
 import type { Json } from '../../src/service/port.js';
-import { readWholeList, type WholeListOptions } from '../../src/service/whole-list.js';
 import { cliPath } from '../support/build.js';
 import { client } from './server.js';
 

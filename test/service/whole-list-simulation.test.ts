@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPageLog } from '../../src/service/whole-list/page-log.js';
-import { type ReadPage, type Rules, readPasses } from '../../src/service/whole-list/passes.js';
-import { createSlots } from '../../src/service/whole-list/slots.js';
-import { backward, forward } from '../../src/service/whole-list/walk.js';
-import { listOf, RULES, readWholeList, type WholeList } from '../../src/service/whole-list.js';
+import { openPageLog } from '../../src/service/lists/page-log.js';
+import { type ReadPage, type Rules, readPasses } from '../../src/service/lists/passes.js';
+import { createSlots } from '../../src/service/lists/slots.js';
+import { backward, forward } from '../../src/service/lists/walk.js';
+import { listOf, RULES, readWholeList, type WholeList } from '../../src/service/lists/whole-list.js';
 import { type LivingList, livingList, random } from './whole-list-fake.js';
 
 let dir: string;

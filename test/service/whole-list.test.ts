@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
+import { readWholeList, type WholeList, type WholeListOptions } from '../../src/service/lists/whole-list.js';
 import type { Json, Service } from '../../src/service/port.js';
-import { readWholeList, type WholeList, type WholeListOptions } from '../../src/service/whole-list.js';
 import { type LivingOptions, livingList, random } from './whole-list-fake.js';
 
 let dir: string;

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../src/service/http.js';
+import type { HttpRequest } from '../../src/service/transport/http.js';
 import type { Evidence, Violation } from '../invariants/evidence.js';
 import type { SimService } from './service.js';
 import type { Shape } from './table.js';

@@ -1,8 +1,8 @@
 import { RunError } from '../../model/error.js';
 import { readAddress } from '../../service/address.js';
-import { openHttp } from '../../service/http.js';
 import type { Json, Readable, Service } from '../../service/port.js';
 import { openService } from '../../service/service.js';
+import { openHttp } from '../../service/transport/http.js';
 import { serviceOptions } from '../service-options.js';
 import type { Settings } from '../settings.js';
 import type { Check } from './check.js';

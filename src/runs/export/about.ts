@@ -1,6 +1,6 @@
 import type { TableAbout } from '../../model/table.js';
 import { count } from '../../report/summary.js';
-import { MOST_PASSES } from '../../service/whole-list.js';
+import { MOST_PASSES } from '../../service/lists/whole-list.js';
 import type { ReadConnection } from './connect.js';
 import type { ExportPlan } from './plan.js';
 import type { Records } from './records.js';

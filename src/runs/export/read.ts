@@ -1,5 +1,5 @@
+import { MOST_PASSES, readWholeList } from '../../service/lists/whole-list.js';
 import type { Json, Readable } from '../../service/port.js';
-import { MOST_PASSES, readWholeList } from '../../service/whole-list.js';
 import { learnNames } from '../connect.js';
 import type { ReadConnection } from './connect.js';
 import { readCustomers } from './customers.js';

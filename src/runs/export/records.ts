@@ -1,4 +1,4 @@
-import type { WholeList } from '../../service/whole-list.js';
+import type { WholeList } from '../../service/lists/whole-list.js';
 
 /** What was read, on disk; each record once. */
 export interface Records extends WholeList {

@@ -3,8 +3,8 @@ import { withMemory } from '../../export/editable-memory.js';
 import { exportRecord, isWritable } from '../../export/record.js';
 import { ReferenceCollector, type ReferenceNames } from '../../export/reference-text.js';
 import { resourceSpec } from '../../resources/registry.js';
-import { idOf } from '../../service/answer.js';
 import type { Json } from '../../service/port.js';
+import { idOf } from '../../service/transport/answer.js';
 import type { ReadConnection } from './connect.js';
 import { isWhole, readCustomer } from './customers.js';
 import type { ExportPlan } from './plan.js';
@@ -86,7 +86,7 @@ export async function selectRecords(
   return { ids: keys ? keys.ids() : ids, rows: ids.length, names };
 }
 
-/** They come last (service/whole-list.ts), as the service sent them. */
+/** They come last (service/lists/whole-list.ts), as the service sent them. */
 function warnOfNameless(run: ExportRun, list: Records): void {
   let named = 0;
   for (const _ of list.ids()) named++;

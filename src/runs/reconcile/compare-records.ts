@@ -5,7 +5,7 @@ import { keyText, lookOf } from '../../pipeline/key.js';
 import { isTwin, keepRecord, lookAgain, type MatchOptions, noteTwin, recordKey } from '../../pipeline/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
-import type { Mirror } from '../../service/mirror-port.js';
+import type { Mirror } from '../../service/lists/mirror-port.js';
 import type { Json } from '../../service/port.js';
 import { beginMatching, type Matched } from '../match-rows.js';
 import type { Run } from '../run.js';

@@ -7,7 +7,7 @@ import { PAGE_SIZE } from '../../pipeline/filter.js';
 import { parseForm, parseTemplate } from '../../resources/custom.js';
 import type { CustomTemplate, ReferenceTarget, ResourceSpec } from '../../resources/spec.js';
 import { openKnownIds } from '../../service/known-ids.js';
-import { readAll } from '../../service/paging.js';
+import { readAll } from '../../service/lists/pages.js';
 import type { Json, KnownKind, Readable, Service } from '../../service/port.js';
 
 /** What blank workbooks offer of the service; each list is read once. A list that cannot be read becomes a warning. */

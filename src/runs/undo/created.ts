@@ -9,7 +9,7 @@ import { compileMapping, type Mapping } from '../../pipeline/map.js';
 import { type MatchOptions, matchKeys } from '../../pipeline/match.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../../pipeline/resolve.js';
 import type { StagedRow, StagedValue } from '../../pipeline/staged.js';
-import { beginSnapshot } from '../../service/snapshot.js';
+import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Connection } from '../connect.js';
 import { readRequest } from '../earlier-run.js';
 import { runFolder } from '../layout.js';

@@ -1,5 +1,5 @@
+import { parseJson } from '../json.js';
 import type { Exchange } from './http.js';
-import { parseJson } from './json.js';
 
 /**
  * The one place that decides what an exchange came to, and so whether a request may go out again.

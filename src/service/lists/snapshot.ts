@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { endOfLines } from '../compact/block-reader.js';
-import { numbersByPlace } from '../compact/by-place.js';
-import { createHashIndex, hashOf } from '../compact/hash-index.js';
-import { openScratchFile, tried } from '../compact/scratch-file.js';
-import { isDiskFull, RunError } from '../model/error.js';
-import { parseJson, stringifyBody } from './json.js';
-import type { Json, Snapshot } from './port.js';
+import { endOfLines } from '../../compact/block-reader.js';
+import { numbersByPlace } from '../../compact/by-place.js';
+import { createHashIndex, hashOf } from '../../compact/hash-index.js';
+import { openScratchFile, tried } from '../../compact/scratch-file.js';
+import { isDiskFull, RunError } from '../../model/error.js';
+import { parseJson, stringifyBody } from '../json.js';
+import type { Json, Snapshot } from '../port.js';
 
 const [TAB, COMMA] = [9, 44];
 

@@ -1,5 +1,5 @@
-import { idOf } from '../answer.js';
 import type { Page } from '../port.js';
+import { idOf } from '../transport/answer.js';
 import { formOf, type Held } from './held.js';
 
 /** One page of so many is looked at. */

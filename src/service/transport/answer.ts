@@ -1,5 +1,5 @@
-import { recordId } from '../resources/read-value.js';
-import type { Json, Page } from './port.js';
+import { recordId } from '../../resources/read-value.js';
+import type { Json, Page } from '../port.js';
 
 /** What the bodies of clear answers hold. Shapes that make no sense are a `string` that says why. */
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { RunError } from '../model/error.js';
-import { type Clock, wait } from './clock.js';
-import { messageLine, readMessages } from './errors.js';
+import { RunError } from '../../model/error.js';
+import { type Clock, wait } from '../clock.js';
+import { parseJson } from '../json.js';
 import { type Exchange, openHttp } from './http.js';
-import { parseJson } from './json.js';
+import { messageLine, readMessages } from './messages.js';
 
 /** Where the bearer token comes from. Contract, section 2; interface, section 5. */
 export type TokenSource =

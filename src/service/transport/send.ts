@@ -1,10 +1,10 @@
-import { RunError } from '../model/error.js';
+import { RunError } from '../../model/error.js';
+import { wait } from '../clock.js';
+import type { ServiceMessage, UpdateOptions, Withheld } from '../port.js';
 import { type AttemptParts, openAttempts } from './attempt.js';
 import { classify, type Verdict } from './classify.js';
-import { wait } from './clock.js';
-import { messageLine, readMessages, scrub } from './errors.js';
 import type { Exchange } from './http.js';
-import type { ServiceMessage, UpdateOptions, Withheld } from './port.js';
+import { messageLine, readMessages, scrub } from './messages.js';
 import type { TokenKeeper } from './token.js';
 
 export type { Observe } from './attempt.js';

@@ -1,10 +1,10 @@
 import { RunError } from '../../model/error.js';
-import { idOf } from '../answer.js';
-import { readAll } from '../paging.js';
 import type { Json, Page, Readable, Service } from '../port.js';
+import { idOf } from '../transport/answer.js';
 import { datedAs, frontIsWrong, watermarkOf } from './delta.js';
 import { createHeld, formOf, type Held } from './held.js';
 import type { Moment } from './moment.js';
+import { readAll } from './pages.js';
 
 /** Times a list is read that changes meanwhile. */
 const MOST_READINGS = 3;

@@ -1,12 +1,12 @@
 // Above 300 lines: one gate, whose limits all look at the same requests in flight and the same waiters.
-import type { SharedPace } from '../model/pace.js';
+import type { SharedPace } from '../../model/pace.js';
+import type { Clock } from '../clock.js';
 import { type Away, openBreaker } from './breaker.js';
-import type { Clock } from './clock.js';
+import { type Pass, waitingLines } from './lines.js';
 import { learnRate } from './rate.js';
 import { retryBudget } from './retries.js';
 import { openSharing, type Sharing } from './sharing.js';
 import { SLOW_INTERVAL_MS } from './slots.js';
-import { type Pass, waitingLines } from './waiting.js';
 
 /** What an exchange says about the pace; `unsent`: there was none. */
 export type Load = 'fine' | 'throttled' | 'overloaded' | 'unclear' | 'unsent';

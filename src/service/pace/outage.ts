@@ -1,7 +1,7 @@
+import type { Clock } from '../clock.js';
+import { scrub } from '../transport/messages.js';
+import type { Log } from '../transport/send.js';
 import type { Away } from './breaker.js';
-import type { Clock } from './clock.js';
-import { scrub } from './errors.js';
-import type { Log } from './requests.js';
 
 /** Word of a service that does not answer, for people. */
 export interface AwayNews {

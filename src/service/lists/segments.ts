@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
-import type { Place } from '../whole-list/slots.js';
+import type { Place } from './slots.js';
 
 /** A file of the mirror that is complete. Its name is used once and never again. */
 export interface Segment {

@@ -1,5 +1,5 @@
-import type { PaceReport, PaceState, SharedPace } from '../model/pace.js';
-import type { Clock } from './clock.js';
+import type { PaceReport, PaceState, SharedPace } from '../../model/pace.js';
+import type { Clock } from '../clock.js';
 import { grantedSlots } from './slots.js';
 
 type Sums = Pick<PaceState, 'successes' | 'throttled' | 'overloaded'>;

@@ -1,6 +1,6 @@
-import { secretForms } from '../model/secret-forms.js';
-import { parseJson } from './json.js';
-import type { ServiceMessage } from './port.js';
+import { secretForms } from '../../model/secret-forms.js';
+import { parseJson } from '../json.js';
+import type { ServiceMessage } from '../port.js';
 
 /**
  * The service's own words about a refusal. The format of errors is not documented (interface, section 7): understood are

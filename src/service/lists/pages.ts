@@ -1,7 +1,7 @@
-import { RunError } from '../model/error.js';
-import { idOf } from './answer.js';
+import { RunError } from '../../model/error.js';
+import type { Json, Page, Readable, Service } from '../port.js';
+import { idOf } from '../transport/answer.js';
 import { type IdSet, idSet } from './id-set.js';
-import type { Json, Page, Readable, Service } from './port.js';
 
 /** Records of one page that this walk has not shown before, with the page's number and the count it stated. */
 export interface WalkedPage {

@@ -1,9 +1,9 @@
 import { parseJson, stringifyBody } from '../json.js';
-import type { MirrorRecord } from '../mirror-port.js';
 import type { Json } from '../port.js';
-import { createSlots } from '../whole-list/slots.js';
-import { textHash } from '../whole-list/text-hash.js';
+import type { MirrorRecord } from './mirror-port.js';
 import { createSegments, damaged, openSegments, type Segment, type Segments } from './segments.js';
+import { createSlots } from './slots.js';
+import { textHash } from './text-hash.js';
 
 /**
  * The records of a list as they were last read: in memory where each stands, its fingerprint and its modification date (43

@@ -1,8 +1,8 @@
-import { idOf } from '../answer.js';
-import { idSet } from '../id-set.js';
 import type { Json, Page } from '../port.js';
+import { idOf } from '../transport/answer.js';
 import { countsDiffer, type Delta, doubt, frontIsWrong, MOST_ROUNDS, type Rules, TOO_MUCH } from './delta.js';
 import { formOf, type Held } from './held.js';
+import { idSet } from './id-set.js';
 
 export interface OrderOptions {
   readonly read: (page: number) => Promise<Page>;

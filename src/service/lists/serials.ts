@@ -1,7 +1,7 @@
-import { normaliseKey } from '../model/value.js';
-import { countOf } from './answer.js';
-import type { Page, Readable } from './port.js';
-import type { Call, Settled } from './requests.js';
+import { normaliseKey } from '../../model/value.js';
+import type { Page, Readable } from '../port.js';
+import { countOf } from '../transport/answer.js';
+import type { Call, Settled } from '../transport/send.js';
 
 type Send = (call: Call) => Promise<Settled>;
 type ReadPage = (resource: Readable, page: number) => Promise<Page>;

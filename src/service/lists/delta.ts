@@ -1,7 +1,7 @@
-import { idOf } from '../answer.js';
-import { idSet } from '../id-set.js';
 import type { Json, Page } from '../port.js';
+import { idOf } from '../transport/answer.js';
 import { formOf, type Held } from './held.js';
+import { idSet } from './id-set.js';
 import { type Moment, type MomentForm, readMoment } from './moment.js';
 
 /** What makes a delta reading certain. Tests take one away and see that it is missed. */

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 /** A service that does not answer. Times are the clock's monotonic milliseconds. */
 export interface Away {
@@ -19,7 +19,7 @@ export interface Away {
  *   on trial → (another answer) → through · (2 failures in a row) → away, the interval doubled
  *
  * A failure is a connection that was not made or was cut, a time-out, or a status that says that the service does not work
- * (`classify.ts`, `outage`). Any answer to a request that was sent before counts, too.
+ * (`transport/classify.ts`, `outage`). Any answer to a request that was sent before counts, too.
  */
 export interface Breaker {
   readonly away: Away | undefined;

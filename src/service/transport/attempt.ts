@@ -1,13 +1,13 @@
-import { reached } from '../trace/milestones.js';
-import { type Address, readPath } from './address.js';
+import { reached } from '../../trace/milestones.js';
+import { type Address, readPath } from '../address.js';
+import { type Clock, unlessStopped } from '../clock.js';
+import type { Lane, Pacer } from '../pace/gate.js';
+import type { Pass } from '../pace/lines.js';
+import { retryAfter } from '../pace/retries.js';
+import type { RequestCounts } from '../port.js';
 import { outage, overload } from './classify.js';
-import { type Clock, unlessStopped } from './clock.js';
 import type { Exchange, Http, HttpRequest } from './http.js';
-import type { Lane, Pacer } from './pacing.js';
-import type { RequestCounts } from './port.js';
-import { retryAfter } from './retries.js';
 import type { Token, TokenKeeper } from './token.js';
-import type { Pass } from './waiting.js';
 
 /** One exchange with the service: what was asked, the status of its answer (undefined for none), and how long it took. */
 export type Observe = (event: {

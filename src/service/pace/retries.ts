@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 /** When a request goes out again: full jitter, and a budget that all requests share. */
 export interface RetryBudget {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { RULES, type Rules } from './mirror/delta.js';
-import { LAST_MODIFIED } from './mirror/full.js';
-import { createHeld, formOf, openHeld } from './mirror/held.js';
-import type { MirrorOptions } from './mirror/options.js';
-import { changesOf, newName, type Opened, type Reading, readAnew, type Setting, SMALL } from './mirror/reading.js';
-import { loadState, type MirrorState, prepareFolder, saveState } from './mirror/state.js';
-import { forgetWritten, loadWritten, noteWritten } from './mirror/written.js';
+import type { Page, Readable, Service } from '../port.js';
+import { RULES, type Rules } from './delta.js';
+import { LAST_MODIFIED } from './full.js';
+import { createHeld, formOf, openHeld } from './held.js';
 import type { Mirror } from './mirror-port.js';
-import type { Page, Readable, Service } from './port.js';
+import type { MirrorOptions } from './options.js';
+import { changesOf, newName, type Opened, type Reading, readAnew, type Setting, SMALL } from './reading.js';
+import { loadState, type MirrorState, prepareFolder, saveState } from './state.js';
+import { forgetWritten, loadWritten, noteWritten } from './written.js';
 
 export type { MirrorOptions };
 

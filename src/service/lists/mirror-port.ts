@@ -1,4 +1,4 @@
-import type { Json } from './port.js';
+import type { Json } from '../port.js';
 
 /** A record of the service as it was read, and when (milliseconds since 1970). */
 export interface MirrorRecord {

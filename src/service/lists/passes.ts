@@ -1,9 +1,9 @@
-import { idOf, readPage } from '../answer.js';
 import { parseJson, stringifyBody } from '../json.js';
-import { barrenPages } from '../paging.js';
 import type { Json, Page } from '../port.js';
+import { idOf, readPage } from '../transport/answer.js';
 import { bytesHash } from './bytes-hash.js';
 import type { LoggedPage, PageLog } from './page-log.js';
+import { barrenPages } from './pages.js';
 import { openPass, type PassResult, type Shown } from './pass.js';
 import { recordTexts } from './record-texts.js';
 import type { Place, Slots } from './slots.js';

@@ -1,10 +1,10 @@
-import { RunError } from '../model/error.js';
-import { stringifyBody } from './json.js';
-import type { Json, Page, PageOptions, Readable, Service } from './port.js';
-import { openPageLog, type PageLog } from './whole-list/page-log.js';
-import { type PassesResult, type ReadPage, type Rules, readPasses } from './whole-list/passes.js';
-import { createSlots, type Slots } from './whole-list/slots.js';
-import { backward, forward } from './whole-list/walk.js';
+import { RunError } from '../../model/error.js';
+import { stringifyBody } from '../json.js';
+import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
+import { openPageLog, type PageLog } from './page-log.js';
+import { type PassesResult, type ReadPage, type Rules, readPasses } from './passes.js';
+import { createSlots, type Slots } from './slots.js';
+import { backward, forward } from './walk.js';
 
 export interface WholeListOptions {
   /** Append-only log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Client, Dispatcher } from 'undici';
-import { reachedSoon } from '../trace/milestones.js';
-import { type Clock, systemClock } from './clock.js';
+import { reachedSoon } from '../../trace/milestones.js';
+import { type Clock, systemClock } from '../clock.js';
 import { type Connections, openConnections } from './connections.js';
 import { decode } from './content-encoding.js';
 import { openDeadlines, type Timed } from './deadlines.js';
