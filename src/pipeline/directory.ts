@@ -4,6 +4,7 @@ import { recordId } from '../resources/read-value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 import type { Json, KnownIds, Service } from '../service/port.js';
 import { askFilter, type Filter, listIsCheaper, storedForms, trustFilter } from './filter.js';
+import { listRequests } from './match-cost.js';
 import type { ReadAll } from './read-all.js';
 import { isId } from './staged.js';
 
@@ -130,9 +131,9 @@ async function loadTable(
     const ids = [...names].map(normaliseKey).filter(isId);
     const dear = !readAll.has(source.list) && !listIsCheaper(first.count, names.size + ids.length);
     if (dear && (await trustFilter(service, filter, first))) {
-      const answers = await Promise.all([...names].map((name) => askAll(service, filter, name, first.count)));
-      if (answers.every((records) => records !== undefined)) {
-        for (const records of answers) records.forEach(add);
+      const named = await askByName(service, filter, [...names], first.count);
+      if (named) {
+        named.forEach(add);
         for (const record of await Promise.all(ids.map((id) => service.get(source.list, Number(id)))))
           if (record) add(record);
         return table;
@@ -143,22 +144,33 @@ async function loadTable(
   return table;
 }
 
-/** What a filter finds of a name: as it is spelled, else in another form that may be stored. */
-async function askAll(
+/**
+ * What a filter finds of names: as they are spelled, then of those that were not found in other forms that may be stored.
+ * Undefined where the filter is none, or the list is cheaper than the other forms.
+ */
+async function askByName(
   service: Service,
   filter: Filter,
-  name: string,
+  names: readonly string[],
   count: number,
 ): Promise<readonly Json[] | undefined> {
-  const wanted = normaliseKey(name);
-  const all: Json[] = [];
-  for (const text of [name, ...storedForms(name)]) {
-    const records = await askFilter(service, filter, text, count);
-    if (!records) return undefined;
-    all.push(...records);
-    if (records.some((record) => normaliseKey(String(record[filter.field] ?? '')) === wanted)) break;
-  }
-  return all;
+  const found: Json[] = [];
+  const finds = async (name: string, texts: readonly string[]): Promise<boolean | undefined> => {
+    for (const text of texts) {
+      const records = await askFilter(service, filter, text, count);
+      if (!records) return undefined;
+      found.push(...records);
+      const wanted = normaliseKey(name);
+      if (records.some((record) => normaliseKey(String(record[filter.field] ?? '')) === wanted)) return true;
+    }
+    return false;
+  };
+  const spelled = await Promise.all(names.map((name) => finds(name, [name])));
+  const missing = names.filter((_, at) => spelled[at] === false).map((name) => [name, storedForms(name)] as const);
+  const formsLeft = missing.reduce((sum, [, forms]) => sum + forms.length, 0);
+  if (spelled.includes(undefined) || (formsLeft > 0 && listRequests(count) <= formsLeft)) return undefined;
+  const further = await Promise.all(missing.map(([name, forms]) => finds(name, forms)));
+  return further.includes(undefined) ? undefined : found;
 }
 
 /** Contracts first, then assets: both show the customers and business units they belong to. */

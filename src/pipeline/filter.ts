@@ -33,14 +33,36 @@ export async function trustFilter(service: Service, filter: Filter, first: Page)
 }
 
 /**
- * Other forms in which the service may keep a text that is the same as a key: with an outer blank, with accents as
- * characters of their own. A filter that compares whole texts finds each by itself only. `contains`: it finds parts of texts.
+ * Other forms in which the service may keep a text that equals a key after trimming and NFKC. A filter that compares whole
+ * texts finds each by itself only, and there is no end of them: these are the ones that typing, copying and other programs
+ * leave, one at a time. `contains`: the filter finds parts of texts, so that outer blanks hide nothing.
  */
 export function storedForms(text: string, contains = false): readonly string[] {
   const key = normaliseKey(text);
-  const blanks = contains ? [] : [` ${key}`, `${key} `];
-  return [...new Set([key, key.normalize('NFD'), ...blanks])].filter((form) => form !== text);
+  const outer = contains ? [] : [`${key} `, ` ${key}`, `${key}\u00a0`, `\u00a0${key}`];
+  const inner = [key.normalize('NFD'), ...INNER.map(([what, form]) => key.replace(what, form))];
+  return [...new Set([key, ...outer, ...inner])].filter((form) => form !== text);
 }
+
+/** What the normal form of a character, or of several, is the form of; by the texts in which they stand. */
+const INNER: readonly (readonly [RegExp, (found: string) => string])[] = [
+  [/ /g, () => '\u00a0'],
+  [/[\u3001-\u30ff]+/g, (kana) => kana.normalize('NFD').replace(/./gu, (one) => HALF_WIDTH.get(one) ?? one)],
+  [/ffi|ffl|ff|fi|fl/g, (letters) => LIGATURES.get(letters) ?? letters],
+  [/\.\.\.|TM|(?<=m)[23]|[\u03bc\u03a9\u00c5]/g, (sign) => SIGNS.get(sign) ?? sign],
+  [/[ -~]/g, (ascii) => (ascii === ' ' ? '\u3000' : String.fromCodePoint((ascii.codePointAt(0) ?? 0) + FULL_WIDTH))],
+];
+
+/** From a visible character of ASCII to the same in full width. */
+const FULL_WIDTH = 0xfee0;
+
+const byNormalForm = (forms: string): ReadonlyMap<string, string> =>
+  new Map([...forms].map((one) => [one.normalize('NFKC'), one]));
+
+const LIGATURES = byNormalForm('\ufb00\ufb01\ufb02\ufb03\ufb04');
+/** Micro, ohm and angstrom sign, and what a text program writes of itself. */
+const SIGNS = byNormalForm('\u00b5\u2126\u212b\u2026\u2122\u00b2\u00b3');
+const HALF_WIDTH = byNormalForm(String.fromCodePoint(...Array.from({ length: 63 }, (_, at) => 0xff61 + at)));
 
 /**
  * Everything the filter returns for a value; undefined where that is too much to be a filter: as much as the whole

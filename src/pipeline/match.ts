@@ -5,7 +5,7 @@ import { askFilter, type Filter, storedForms, trustFilter } from './filter.js';
 import type { FingerprintSet } from './fingerprint-set.js';
 import { type Keys, keyOf, keyParts, lookOf } from './key.js';
 import { filterRequests, listRequests, NOTHING_PROBED, PAGE_SIZE, probeAndFilter } from './match-cost.js';
-import { probes, probeValues, probeWhileCheap, textsOf } from './probe-values.js';
+import { fairOrder, placesOf, probes, probeValues, probeWhileCheap, textsOf } from './probe-values.js';
 import type { ReadAll, ReadList } from './read-all.js';
 
 /** Look-ups started at once; how many are in flight is the service's business. */
@@ -109,7 +109,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (!known && !(await trustFilter(service, filter, first))) return mirror(doubted);
   const answered = await ask(values, known, { filter, keys, count, instead: list(true) }, options);
   if (answered === 'believed') return told(how, listInstead(known));
-  return mirror(answered === 'dear' ? 'the filter finds much that was not asked for: ' : doubted);
+  return mirror(answered === 'dear' ? 'filters would have taken more: ' : doubted);
 }
 
 function areFound(keys: Keys, snapshot: Snapshot): boolean {
@@ -300,9 +300,9 @@ interface Asked {
 }
 
 /**
- * Filters for each value. `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values
- * that are `known` to exist one that was not found. `dear` where the answers have so many pages that the list is cheaper
- * than the rest of them.
+ * Filters for each value, as the file spells it; then, for those that were not found, for the other forms that may be stored.
+ * `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values that are `known` to exist
+ * one that was not found. `dear` where the list, which shows every form, is cheaper than the rest.
  */
 async function ask(
   values: Values,
@@ -310,43 +310,52 @@ async function ask(
   { filter, keys, count, instead = Number.POSITIVE_INFINITY, whole = false }: Asked,
   options: MatchOptions,
 ): Promise<'believed' | 'doubted' | 'dear'> {
+  const contains = options.filters?.[`${filter.resource}.${filter.parameter}`] === 'contains';
+  const missing: (readonly [value: string, forms: readonly string[]])[] = [];
   let believed = true;
   let pages = 0;
-  const one = async ([value, spellings]: readonly [string, readonly string[]]) => {
+  const finds = async (value: string, texts: readonly string[], enough: boolean): Promise<boolean> => {
     let found = false;
-    const texts = [value, ...spellings];
-    const forms = whole
-      ? []
-      : storedForms(value, options.filters?.[`${filter.resource}.${filter.parameter}`] === 'contains').filter(
-          (form) => !texts.includes(form),
-        );
-    for (const [at, text] of [...texts, ...forms].entries()) {
-      // What a filter finds in no spelling of the file may be stored in another form.
-      if (found && at >= texts.length) break;
+    for (const text of texts) {
       if (text === '' || text.trim() === 'list') continue;
       const records = await askFilter(options.service, filter, text, count);
-      if (!records) {
-        believed = false;
-        return;
-      }
+      if (!records) believed = false;
+      if (!records) return false;
       pages += Math.max(1, Math.ceil(records.length / PAGE_SIZE));
       found ||= records.some((record) => keyOf({ value: String(record[filter.field] ?? '') }, ['value']) === value);
       await keep(records, keys, options.now(), options);
+      if (found && enough) break;
     }
-    if (known && !found) believed = false;
+    return found;
   };
-  const all = [...values];
+  const valueAt = placesOf(values);
+  const fair = fairOrder(values.size);
+  let formsLeft = 0;
   // The first goes alone: it shows a filter that is ignored before many are sent.
   let wave = 1;
-  for (let at = 0; at < all.length; ) {
-    await Promise.all(all.slice(at, at + wave).map(one));
+  for (let at = 0; at < values.size; ) {
+    const some = Array.from({ length: Math.min(wave, values.size - at) }, (_, n) => valueAt(fair(at + n)));
+    await Promise.all(
+      some.map(async ([value, spellings]) => {
+        const texts = [value, ...spellings];
+        if (await finds(value, texts, false)) return;
+        const forms = whole ? [] : storedForms(value, contains).filter((form) => !texts.includes(form));
+        missing.push([value, forms]);
+        formsLeft += forms.length;
+      }),
+    );
     if (!believed) return 'doubted';
-    at += wave;
+    at += some.length;
+    const rest = ((pages + formsLeft) / at) * (values.size - at) + formsLeft;
     // One long answer says little of the others.
-    if (at > FIRST_WAVE && instead < (pages / at) * (all.length - at)) return 'dear';
+    if (at > FIRST_WAVE && instead < rest) return 'dear';
     wave = at === 1 ? FIRST_WAVE : WAVE;
   }
-  return 'believed';
+  if (instead <= formsLeft) return 'dear';
+  await inWaves(missing, async ([value, forms]) => {
+    if (!(await finds(value, forms, true)) && known) believed = false;
+  });
+  return believed ? 'believed' : 'doubted';
 }
 
 async function inWaves<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

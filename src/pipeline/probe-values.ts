@@ -84,14 +84,14 @@ export function textsOf(values: Values): number {
   return texts;
 }
 
-function placesOf(values: Values): NonNullable<Values['at']> {
+export function placesOf(values: Values): NonNullable<Values['at']> {
   if (values.at) return values.at;
   const all = [...values];
   return (place) => all[place] as (typeof all)[number];
 }
 
 /** Goes through `length` places so that every beginning is spread evenly over all of them, in no rhythm that a file may have. */
-function fairOrder(length: number): (at: number) => number {
+export function fairOrder(length: number): (at: number) => number {
   let step = Math.max(1, Math.round(length * GOLDEN));
   while (commonDivisor(step, length) !== 1) step++;
   // From the middle: the first rows of a file are often not like the others.
