@@ -45,7 +45,7 @@ export const LANES: readonly Lane[] = [
       'test/invariants/**/*.test.ts',
       'test/worker/e2e/embedded.test.ts',
       'test/worker/jobs/{data,roots,swapped,target}.test.ts',
-      'test/worker/operations/{containers,metrics,night-state,notifier}.test.ts',
+      'test/worker/operations/{containers,metrics,notifier}.test.ts',
       'test/worker/parts/pack.test.ts',
       'test/worker/store/{address,gate}.test.ts',
     ],

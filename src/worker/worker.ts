@@ -120,7 +120,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       ...(own.notifyFile !== undefined && { file: own.notifyFile }),
       state: opened,
       log,
-      userAgent: 'rowferry',
       known,
       clean: options.clean,
       notified: metrics.notified,
@@ -182,10 +181,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
             tally(outcomes);
           };
         },
-        onSlot({ job, slot, dueAt, late, run }) {
-          metrics.slotBegun(job, Date.now() - dueAt);
-          if (late) notifier.schedule({ event: 'late', job, slot, dueAt, run });
-        },
+        onSlot: ({ job, dueAt }) => metrics.slotBegun(job, Date.now() - dueAt),
         onEnded(ended) {
           metrics.runEnded(ended);
           notifier.ended(ended);
@@ -226,10 +222,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         queue,
         leaseMs: own.leaseMs,
         notice,
-        notify(event) {
-          if (event.event === 'overlap') metrics.slotRefused(event.job);
-          notifier.schedule(event);
-        },
+        refused: (job) => metrics.slotRefused(job),
         jobs: lookAgain,
       });
       closing.add('schedules', schedules.close);

@@ -94,7 +94,6 @@ async function conclude(delivery: Delivery, state: JobState, result: RunResult):
   const facts = work.kind === 'export' ? { records, target: target?.path } : { rows };
   log.info({ status, ...facts, seconds, reports: dir }, 'run ended');
   const rehearsal = await isRehearsal(home, summary);
-  const orphans = summary.reconcile?.orphans;
   const doubt = work.kind === 'export' && status === 'partial' ? doubtText(summary) : undefined;
   deps.onEnded({
     kind: work.kind,
@@ -108,7 +107,6 @@ async function conclude(delivery: Delivery, state: JobState, result: RunResult):
     seconds,
     reports: dir,
     ...(rehearsal && { dryRun: true }),
-    ...(orphans && orphans.held_reason === undefined && { orphans: orphans.total }),
     ...(reason !== undefined && { reason }),
     ...(doubt !== undefined && { reason: doubt, doubtful: true }),
   });

@@ -30,8 +30,6 @@ export interface EndedRun {
   readonly run?: string;
   readonly company?: number;
   readonly counts?: Partial<OutcomeCounts>;
-  /** Of a reconciliation that could tell them: records of the service that the file does not hold. */
-  readonly orphans?: number;
   /** One sentence for people; needed where the status is braked, failed or refused. */
   readonly reason?: string;
   /** Folder of the reports, where they lie after the run was put away. */

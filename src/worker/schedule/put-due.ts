@@ -1,6 +1,5 @@
 import type { Queue } from 'bullmq';
 import { lastDue, type Schedule, type Slot, slotOf, slotText } from '../../runs/schedule/slots.js';
-import type { ScheduleEvent } from '../operations/notifier-port.js';
 import type { Store } from '../store/port.js';
 import { LATE_MS, slotJobId } from './job-id.js';
 import { type Memory, recall, remember } from './memory.js';
@@ -19,7 +18,8 @@ export interface PutDueOptions {
   /** The queue that carries runs. */
   readonly queue: Pick<Queue, 'add' | 'getJobState'>;
   readonly notice: (level: 'info' | 'warn', text: string) => void;
-  readonly notify?: (event: ScheduleEvent) => void;
+  /** Told of the job of a slot that is refused because the run before it has not ended. */
+  readonly refused?: (job: string) => void;
   /** Whether this process is still the one that decides. */
   readonly mayDecide: () => boolean;
 }
@@ -63,7 +63,7 @@ export async function putDue(job: ScheduledJob, now: number, options: PutDueOpti
       if (!options.mayDecide()) return;
       await remember(store, job.name, { ...before, key: due.key });
       notice('warn', overlapText(job, due, before.queued));
-      options.notify?.({ event: 'overlap', job: job.name, slot: due.key, dueAt: due.dueAt });
+      options.refused?.(job.name);
       return;
     }
   }

@@ -1,6 +1,5 @@
 import type { Queue, Worker } from 'bullmq';
 import { checkSchedule } from '../../runs/schedule/slots.js';
-import type { ScheduleEvent } from '../operations/notifier-port.js';
 import type { Lease, Store } from '../store/port.js';
 import { alignFires, fireOf, SCHEDULE_QUEUE } from './fires.js';
 import { putDue, type ScheduledJob } from './put-due.js';
@@ -20,8 +19,8 @@ export interface SchedulesOptions {
   /** The queue that carries runs. */
   readonly queue: Queue;
   readonly notice: (level: 'info' | 'warn', text: string) => void;
-  /** Told of a slot that is refused because the run before it has not ended. */
-  readonly notify?: (event: ScheduleEvent) => void;
+  /** Told of the job of a slot that is refused because the run before it has not ended. */
+  readonly refused?: (job: string) => void;
   /** How long after the death of the process that decides another one takes over. */
   readonly leaseMs: number;
   readonly clock?: ScheduleClock;
@@ -82,8 +81,8 @@ export function openSchedules(options: SchedulesOptions): Schedules {
 
   const settle = async (job: ScheduledJob): Promise<void> => {
     try {
-      const { notify, queue } = options;
-      await putDue(job, clock.now(), { store, queue, notice, mayDecide, ...(notify && { notify }) });
+      const { refused, queue } = options;
+      await putDue(job, clock.now(), { store, queue, notice, mayDecide, ...(refused && { refused }) });
       tell(job.name, undefined);
     } catch (error) {
       if (mayDecide()) tell(job.name, `The schedule of the job ${job.name} cannot be followed now: ${wordsOf(error)}.`);

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EndedRun } from '../../../src/worker/operations/ended.js';
-import type { Notification } from '../../../src/worker/operations/notification.js';
-import { type NotifierOptions, openNotifier } from '../../../src/worker/operations/notifier.js';
-import type { Notifier, NotifierState } from '../../../src/worker/operations/notifier-port.js';
+import {
+  type Notification,
+  type Notifier,
+  type NotifierOptions,
+  type NotifierState,
+  openNotifier,
+} from '../../../src/worker/operations/notifier.js';
 import { until } from '../../support/until.js';
 import { type Hook, openHook } from './hook.js';
 
@@ -39,7 +43,6 @@ function open(options: Partial<NotifierOptions>) {
   const notifier = openNotifier({
     state: memory(),
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
-    userAgent: 'rowferry/test',
     timing: TIMING,
     notified: (channel, ok) => sent.push(`${channel} ${ok}`),
     ...options,
@@ -125,7 +128,7 @@ describe('notifications', () => {
       failures: 3,
       text: 'assets works again, after it failed 3 times over 2 h 0 min. Run run-5. Reports: /data/runs/run-0',
     });
-    expect(headers[0]).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'rowferry/test' });
+    expect(headers[0]).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'rowferry' });
   });
 
   it('says nothing of dry runs and of jobs that came with their data', async () => {
@@ -165,31 +168,6 @@ describe('notifications', () => {
     notifier.ended({ ...RUN, status: 'succeeded', endedAt: START + MINUTE });
     await notifier.close();
     expect(bodies.map(({ event }) => event)).toEqual(['failing', 'recovered']);
-  });
-
-  it('tells of a slot once', async () => {
-    const { url, bodies } = await hook();
-    const state = memory();
-    for (let worker = 0; worker < 3; worker++) {
-      const { notifier } = open({ url, state, now: () => START + 5 * 60 * MINUTE });
-      notifier.schedule({ event: 'late', job: 'assets', slot: '2026-11-21T0200', dueAt: START, run: 'run-1' });
-      notifier.schedule({ event: 'overlap', job: 'assets', slot: '2026-11-21T0200', dueAt: START });
-      await notifier.close();
-    }
-    expect(bodies).toHaveLength(2);
-    expect(bodies[0]).toEqual({
-      id: expect.any(String),
-      event: 'late',
-      job: 'assets',
-      at: '2026-11-21T07:00:00.000Z',
-      text: 'assets: the run due 2026-11-21 02:00 UTC was begun 5 h 0 min late.',
-      run: 'run-1',
-      slot: '2026-11-21T0200',
-      due_at: '2026-11-21T02:00:00.000Z',
-    });
-    expect(bodies[1]?.text).toBe(
-      'assets: the run due 2026-11-21 02:00 UTC was left out, as the run before it had not ended.',
-    );
   });
 
   it('tells later what could not be told', async () => {
@@ -302,7 +280,7 @@ describe('notifications', () => {
   });
 
   it('has every field in the docs, and the reverse', async () => {
-    const source = await readFile('src/worker/operations/notification.ts', 'utf8');
+    const source = await readFile('src/worker/operations/notifier.ts', 'utf8');
     const body = /export interface Notification \{([^}]+)\}/.exec(source)?.[1] ?? '';
     const fields = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
     const docs = await readFile('docs/worker-operations.md', 'utf8');

@@ -1,5 +1,4 @@
 import type { Job, Queue, Worker } from 'bullmq';
-import type { ScheduleEvent } from '../../../src/worker/operations/notifier-port.js';
 import type { ScheduledJob } from '../../../src/worker/schedule/put-due.js';
 import { openSchedules, type ScheduleClock, type Schedules } from '../../../src/worker/schedule/scheduler.js';
 import type { Store } from '../../../src/worker/store/port.js';
@@ -47,25 +46,26 @@ export interface Desk {
   readonly store: Store;
   readonly queue: Queue;
   readonly notices: string[];
-  readonly events: ScheduleEvent[];
+  /** Jobs of slots that were refused. */
+  readonly refused: string[];
   jobs: ScheduledJob[];
   close(): Promise<void>;
 }
 
 export function desk(store: Store, jobs: ScheduledJob[], clock?: ScheduleClock, leaseMs = 15_000): Desk {
-  const [notices, events, queue]: [string[], ScheduleEvent[], Queue] = [[], [], store.queue('rowferry')];
+  const [notices, refused, queue]: [string[], string[], Queue] = [[], [], store.queue('rowferry')];
   const made: Desk = {
     store,
     queue,
     notices,
-    events,
+    refused,
     jobs,
     schedules: openSchedules({
       store,
       queue,
       jobs: () => Promise.resolve(made.jobs),
       notice: (level, text) => notices.push(`${level}: ${text}`),
-      notify: (event) => events.push(event),
+      refused: (name) => refused.push(name),
       leaseMs,
       ...(clock && { clock }),
     }),
