@@ -6,14 +6,8 @@ import { RunError } from '../model/error.js';
 import type { SourceMeta } from '../model/source.js';
 import { resourceSpec } from '../resources/registry.js';
 import { READ_ONLY, type ResourceName, WRITABLE } from '../resources/spec.js';
-import {
-  jobText,
-  type SuggestedColumn,
-  type SuggestedKey,
-  type Suggestion,
-  suggestJob,
-  tableText,
-} from '../suggest/index.js';
+import { jobText, tableText } from '../suggest/job-text.js';
+import { type SuggestedColumn, type Suggestion, suggestJob } from '../suggest/suggest.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { didYouMean } from './nearest.js';
 
@@ -63,8 +57,6 @@ export interface MapSummary {
   readonly key: {
     readonly field: string;
     readonly heading: string;
-    /** Further fields, where several are the key together. */
-    readonly also: SuggestedKey['also'];
     readonly blank: number;
     readonly repeats: number;
     readonly fits: boolean;
@@ -190,7 +182,6 @@ function summaryOf(
       ? {
           field: key.field,
           heading: key.heading,
-          also: key.also,
           blank: key.blank,
           repeats: key.repeats,
           fits: key.fits,

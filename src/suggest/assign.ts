@@ -1,17 +1,15 @@
 import { customFieldName } from '../model/job.js';
 import { foldText, isOwnHeading } from '../pipeline/headings.js';
+import { checkRecord } from '../resources/rules.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
-import type { Column, FileFacts, Fit } from './column.js';
-import { fitOf } from './fit.js';
+import { type Fit, fitOf } from './fit.js';
 import { type Candidate, candidates } from './heading.js';
-import { partnersOf } from './partners.js';
+import type { Column, FileProfile } from './profile.js';
 
 /** A guess at or above this is certain enough to need no second look. */
 export const HIGH = 0.88;
 /** A guess below this is never mapped. */
-export const LIKELY = 0.7;
-/** Values of fewer candidates than these are looked at. */
-const JUDGED = 4;
+const LIKELY = 0.7;
 
 /** A field for a column: what the heading says, lowered by what the values say. */
 export interface Guess extends Candidate {
@@ -26,8 +24,8 @@ export interface Assigned {
   readonly mapped: Guess | undefined;
   /** A custom field that the heading names in full, as an export writes it. */
   readonly custom: string | undefined;
-  /** The field this column means most, where another heading has it. */
-  readonly lostTo: { readonly field: string; readonly heading: string } | undefined;
+  /** The heading that has the field this column means most. */
+  readonly lostTo: string | undefined;
   /** A field without which the service refuses the best guess, and which no column gives. */
   readonly lacks: string | undefined;
   /** Why no job can name the column; '' where one can. */
@@ -35,7 +33,8 @@ export interface Assigned {
 }
 
 /** Gives every field to the column that means it best. Each field and each column is used once. */
-export function assign(spec: ResourceSpec, columns: readonly Column[], file: FileFacts): Assigned[] {
+export function assign(spec: ResourceSpec, file: FileProfile): Assigned[] {
+  const { columns } = file;
   const barred = barredHeadings(columns);
   const custom = customColumns(spec, columns, barred);
   const guesses = columns.map((column, at) =>
@@ -60,20 +59,26 @@ export function assign(spec: ResourceSpec, columns: readonly Column[], file: Fil
       guesses: guesses[at]!,
       mapped: mapped.get(at),
       custom: custom[at],
-      lostTo: by === undefined ? undefined : { field: best!.field.name, heading: columns[by]!.profile.heading },
+      lostTo: by === undefined ? undefined : columns[by]!.heading,
       barred: barred[at]!,
       lacks: alone.get(at),
     };
   });
 }
 
-/** Takes out what the service refuses without a partner that no column gives: field → that partner. */
+/**
+ * Takes out what the service refuses without a partner that no column gives (a contact's name and e-mail address, a
+ * subcategory's category): the position of the column → that partner.
+ */
 function dropLonely(spec: ResourceSpec, mapped: Map<number, Guess>): ReadonlyMap<number, string> {
   const given = new Set([...mapped.values()].map(({ field }) => field.name));
   const alone = new Map<number, string>();
   for (const [at, { field }] of mapped) {
-    const partner = partnersOf(spec, field.name).find((name) => !given.has(name));
-    if (partner !== undefined) alone.set(at, partner);
+    // Whether a partner is needed does not depend on the value: any text will do.
+    const lacking = checkRecord(spec, { [field.name]: 'x' }, 'create').find(
+      ({ code, field: partner }) => code === 'pair_incomplete' && partner !== undefined && !given.has(partner),
+    );
+    if (lacking) alone.set(at, lacking.field!);
   }
   for (const at of alone.keys()) mapped.delete(at);
   return alone;
@@ -84,30 +89,24 @@ function isMappable({ final, field }: Guess): boolean {
   return final >= (field.type.kind === 'reference' ? HIGH : LIKELY);
 }
 
-function guessesFor(spec: ResourceSpec, column: Column, file: FileFacts): Guess[] {
-  return candidates(spec, column.profile.heading)
-    .map((candidate, at): Guess => {
-      const fit = at < JUDGED || candidate.score >= LIKELY ? fitOf(column, candidate.field, file) : UNJUDGED;
+function guessesFor(spec: ResourceSpec, column: Column, file: FileProfile): Guess[] {
+  return candidates(spec, column.heading)
+    .map((candidate): Guess => {
+      const fit = fitOf(column, candidate.field, file);
       return { ...candidate, fit, final: candidate.score * fit.factor };
     })
     .sort((a, b) => b.final - a.final);
 }
 
-const UNJUDGED: Fit = { factor: 1, evidence: [], remarks: [] };
-
 function barredHeadings(columns: readonly Column[]): string[] {
   const seen = new Map<string, number>();
-  for (const { profile } of columns) {
-    const folded = foldText(profile.heading);
-    seen.set(folded, (seen.get(folded) ?? 0) + 1);
-  }
-  return columns.map(({ profile }) => {
-    const folded = foldText(profile.heading);
-    const times = seen.get(folded) ?? 0;
-    if (folded === '') return 'the column has no heading';
-    if (isOwnHeading(profile.heading)) return 'headings that begin with _ are never imported';
-    if (times > 1) return `${times} columns have this heading; rename them in the file to map one`;
-    return '';
+  const folded = columns.map(({ heading }) => foldText(heading));
+  for (const heading of folded) seen.set(heading, (seen.get(heading) ?? 0) + 1);
+  return folded.map((heading) => {
+    if (heading === '') return 'the column has no heading';
+    if (isOwnHeading(heading)) return 'headings that begin with _ are never imported';
+    const times = seen.get(heading)!;
+    return times > 1 ? `${times} columns have this heading; rename them in the file to map one` : '';
   });
 }
 
@@ -118,14 +117,14 @@ function customColumns(
   barred: readonly string[],
 ): (string | undefined)[] {
   let template: string | undefined;
-  return columns.map(({ profile }, at) => {
-    const name = barred[at] === '' ? customFieldName(profile.heading) : undefined;
+  return columns.map(({ heading }, at) => {
+    const name = barred[at] === '' ? customFieldName(heading) : undefined;
     const owner = name?.cuts[0]?.owner;
     if (!name || owner === undefined || (name.kind === 'form' && !spec.form)) return undefined;
     if (name.kind === 'template') {
       template ??= foldText(owner);
       if (template !== foldText(owner)) return undefined;
     }
-    return profile.heading.replace(/\s+/gu, ' ').trim();
+    return heading.replace(/\s+/gu, ' ').trim();
   });
 }

@@ -1,13 +1,11 @@
 import type { Cell } from '../model/row.js';
 import { compileDateFormat, type DateFormat } from '../pipeline/date-format.js';
-import { dateByItself, numericReadings } from '../pipeline/date-text.js';
+import { dateByItself, numericReadings, writingOf } from '../pipeline/date-text.js';
 import { isRefusal } from '../pipeline/refusal.js';
-import type { SampledColumn } from './shapes.js';
+import type { SampledCell } from './profile.js';
 
 /** What the values of a column say about how its dates are written. */
 export interface DateFinding {
-  /** Cells that are dates, read with what `formats` says, or in doubt where `open` is set. */
-  readonly fits: number;
   /** Formats to state; empty where every date can be read without. */
   readonly formats: readonly string[];
   /** Ways to read the column that a person must choose between. */
@@ -22,11 +20,6 @@ export interface DateFinding {
 export function isDate(cell: Cell): boolean {
   if (typeof cell === 'string') return (numericReadings(cell)?.length ?? 0) > 0 || !isRefusal(dateByItself(cell));
   return cell.t === 'd' || (cell.t === 'n' && /^\d{8}$/.test(cell.value) && !isRefusal(dateByItself(cell.value)));
-}
-
-interface Seen {
-  readonly text: string;
-  readonly row: number;
 }
 
 const TIMES = ['', ' H:mm:ss', ' H:mm', ' h:mm:ss a', ' h:mm a', "'T'HH:mm:ss"];
@@ -45,94 +38,76 @@ const PLAIN = ['yyyy-M-d', 'yyyy/M/d', 'yyyy.M.d', 'yyyyMMdd'];
 /** More formats than this in one column are no format. */
 const MOST = 5;
 
-export function surveyFormats(column: SampledColumn): DateFinding {
-  const dates = column.cells.filter(({ cell }) => isDate(cell));
-  const texts = dates.filter(({ cell }) => typeof cell === 'string');
-  const numeric = texts.flatMap(({ text, row }) => {
-    const formats = (numericReadings(text) ?? []).map(({ format }) => format);
-    return formats.length > 0 ? [{ text, row, formats }] : [];
-  });
-  const fits = dates.length;
-  if (numeric.length === 0) {
-    return { fits, formats: [], evidence: texts.length > 0 ? 'written so that they can be read in one way only' : '' };
-  }
+interface Numeric {
+  readonly text: string;
+  readonly row: number;
+  readonly formats: readonly string[];
+}
 
+export function surveyFormats(cells: readonly SampledCell[]): DateFinding {
+  const texts = cells.filter(({ cell }) => typeof cell === 'string' && isDate(cell));
   // Dates of one mark and one length of year belong together: `5/19/2006` says how `4/12/2012` is meant.
-  const groups = new Map<string, typeof numeric>();
-  for (const one of numeric) {
-    const key = one.text.replace(
-      /^(\d+)(\D)\d+\D(\d+).*$/su,
-      (_, _a, mark, year: string) => `${mark}${year.length > 2 ? 4 : 2}`,
-    );
-    const group = groups.get(key);
-    if (group) group.push(one);
-    else groups.set(key, [one]);
+  const groups = new Map<string, Numeric[]>();
+  for (const { text, row } of texts) {
+    const formats = (numericReadings(text) ?? []).map(({ format }) => format);
+    if (formats.length === 0) continue;
+    const writing = writingOf(formats[0]!);
+    const group = groups.get(writing);
+    if (group) group.push({ text, row, formats });
+    else groups.set(writing, [{ text, row, formats }]);
   }
+  if (groups.size === 0)
+    return { formats: [], evidence: texts.length > 0 ? 'written so that they can be read in one way only' : '' };
   const settled: string[] = [];
   const evidence: string[] = [];
   for (const group of groups.values()) {
     const verdict = settle(group);
-    if ('mixed' in verdict) return { fits, formats: [], evidence: '', mixed: verdict.mixed };
-    if ('open' in verdict) return { fits, formats: [], evidence: '', open: doubt(verdict.open, texts, group[0]!) };
+    if ('mixed' in verdict) return { formats: [], evidence: '', mixed: verdict.mixed };
+    if ('open' in verdict) {
+      const ways = verdict.open.map((format) => complete([format], texts) ?? [format]);
+      return { formats: [], evidence: '', open: { formats: ways, text: group[0]!.text, row: group[0]!.row } };
+    }
     settled.push(verdict.format);
     evidence.push(verdict.evidence);
   }
-  const stated = complete(settled, texts);
-  if (!stated)
-    return {
-      fits,
-      formats: [],
-      evidence: evidence.join('; '),
-      mixed: 'the dates are written in too many ways to state them all',
-    };
-  return { fits, formats: stated, evidence: evidence.join('; ') };
+  const formats = complete(settled, texts);
+  if (formats) return { formats, evidence: evidence.join('; ') };
+  const mixed = 'the dates are written in too many ways to state them all';
+  return { formats: [], evidence: evidence.join('; '), mixed };
 }
 
-type Numeric = Seen & { readonly formats: readonly string[] };
 type Verdict =
   | { readonly format: string; readonly evidence: string }
   | { readonly open: readonly string[] }
   | { readonly mixed: string };
 
-/** The one format that reads all of them, or why there is none. */
+/** The one format that reads all dates of a group, or why there is none. */
 function settle(group: readonly Numeric[]): Verdict {
-  const telling = new Map<string, { count: number; first: Numeric }>();
-  const reads = new Map<string, number>();
+  const telling = new Map<string, Numeric[]>();
   for (const one of group) {
-    for (const format of one.formats) reads.set(format, (reads.get(format) ?? 0) + 1);
+    const [format] = one.formats;
+    // Where day and month are the same number, either format fits.
     if (one.formats.length > 1 || /^(\d+)\D\1\D/.test(one.text)) continue;
-    const format = one.formats[0]!;
-    const known = telling.get(format);
-    if (known) known.count++;
-    else telling.set(format, { count: 1, first: one });
+    const known = telling.get(format!);
+    if (known) known.push(one);
+    else telling.set(format!, [one]);
   }
-  const [one, ...others] = [...telling].sort((a, b) => b[1].count - a[1].count);
-  if (others.length > 0) {
-    const both = [one!, others[0]!].map(
-      ([format, { count, first }]) => `${format} in ${count} (such as "${first.text}", row ${first.row})`,
-    );
-    return { mixed: `the dates contradict one another: ${both.join(', ')}` };
+  const [only, other] = [...telling].sort((a, b) => b[1].length - a[1].length);
+  if (!only) return { open: [...new Set(group.flatMap(({ formats }) => formats))].sort() };
+  const [format, dates] = only;
+  const such = ([{ text, row } = group[0]!]: readonly Numeric[]) => `"${text}" (row ${row})`;
+  if (!other) {
+    const evidence = `${dates.length} of ${group.length} dates, such as ${such(dates)}, can only be ${format}`;
+    return { format, evidence };
   }
-  if (!one) return { open: [...reads.keys()].sort() };
-  const [format, { count, first }] = one;
-  return {
-    format,
-    evidence: `${count} of ${group.length} dates, such as "${first.text}" (row ${first.row}), can only be ${format}`,
-  };
-}
-
-function doubt(formats: readonly string[], texts: readonly Seen[], first: Seen): NonNullable<DateFinding['open']> {
-  const ways = formats.flatMap((format) => {
-    const whole = complete([format], texts);
-    return whole ? [whole] : [];
-  });
-  return { formats: ways.length > 0 ? ways : formats.map((format) => [format]), text: first.text, row: first.row };
+  const both = [only, other].map(([format, dates]) => `${format} in ${dates.length}, such as ${such(dates)}`);
+  return { mixed: `the dates contradict one another: ${both.join('; ')}` };
 }
 
 /** The fewest formats that read every date of the column once `settled` are stated; undefined where that needs too many. */
-function complete(settled: readonly string[], texts: readonly Seen[]): string[] | undefined {
-  const chosen: DateFormat[] = [];
+function complete(settled: readonly string[], texts: readonly SampledCell[]): string[] | undefined {
   const offered = [...settled.flatMap(withTimes), ...COMMON];
+  const chosen: DateFormat[] = [];
   for (const { text } of texts) {
     if (chosen.some((format) => reads(format, text))) continue;
     const format = offered.find((one) => reads(one, text));
@@ -144,10 +119,7 @@ function complete(settled: readonly string[], texts: readonly Seen[]): string[] 
 }
 
 function withTimes(source: string): DateFormat[] {
-  return TIMES.flatMap((time) => {
-    const format = compileDateFormat(`${source}${time}`);
-    return typeof format === 'string' ? [] : [format];
-  });
+  return TIMES.map((time) => compileDateFormat(`${source}${time}`)).filter((format) => typeof format !== 'string');
 }
 
 const COMMON = [...PLAIN, ...SPOKEN].flatMap(withTimes);
@@ -158,7 +130,7 @@ function reads(format: DateFormat, text: string): boolean {
 }
 
 /** `dd/MM/yyyy` where every day and month that the format reads has two digits. */
-function strict({ source, parse }: DateFormat, texts: readonly Seen[]): string {
+function strict({ source, parse }: DateFormat, texts: readonly SampledCell[]): string {
   const two = source.replace(/(?<![a-zA-Z])d(?![a-zA-Z])/, 'dd').replace(/(?<![a-zA-Z])M(?![a-zA-Z])/, 'MM');
   const format = compileDateFormat(two);
   if (two === source || typeof format === 'string') return source;

@@ -1,32 +1,51 @@
 import { makeConverter } from '../pipeline/convert.js';
-import { surveyDecimals } from '../pipeline/decimal-sign.js';
+import { type DecimalSurvey, surveyDecimals } from '../pipeline/decimal-sign.js';
 import { foldText } from '../pipeline/headings.js';
+import { excerpt } from '../pipeline/nearest.js';
 import { isRefusal } from '../pipeline/refusal.js';
 import { findCountry, suggestCountry } from '../resources/countries.js';
+import { booleanValue, enumValue } from '../resources/enum-match.js';
 import type { FieldSpec } from '../resources/spec.js';
 import { checkValue } from '../resources/value-check.js';
-import { surveyChoices } from './choices.js';
-import { type Column, type FileFacts, type Fit, judged, number, tally } from './column.js';
-import { isDate, surveyFormats } from './dates.js';
-import { fitText } from './fit-text.js';
-import { wrongUnit } from './fit-unit.js';
-import { type SampledCell, shareOf } from './shapes.js';
+import { type DateFinding, isDate, surveyFormats } from './dates.js';
+import type { Column, FileProfile, SampledCell } from './profile.js';
+import { PERIODS, phrases, SCALES, VALUE_WORDS } from './vocabulary.js';
+import { wordsOf } from './words.js';
 
-/** How the values of a column go with a field that its heading may mean. */
-export function fitOf(column: Column, field: FieldSpec, file: FileFacts): Fit {
-  const { profile, sampled } = column;
-  if (profile.filled === 0) return { factor: 0.8, evidence: ['every cell is blank'], remarks: [] };
-  if (sampled.cells.length === 0) return { factor: 0.8, evidence: ['no value was looked at'], remarks: [] };
+/** How the values of a column go with a field that its heading may mean. Values lower a guess, they never raise one. */
+export interface Fit {
+  /** Multiplies what the heading says: 1 fits, below 0.7 the column is not mapped. */
+  readonly factor: number;
+  readonly evidence: readonly string[];
+  /** What a person should know although the column is mapped. */
+  readonly remarks: readonly string[];
+  /** Why the values forbid the field. */
+  readonly against?: string;
+  readonly dates?: DateFinding;
+  readonly choices?: ChoiceFinding;
+  readonly decimal?: DecimalSurvey;
+}
+
+/** What the texts of a column mean in a list of the service. */
+export interface ChoiceFinding {
+  /** Text → value, where it means one value for certain but in other words. */
+  readonly suggested: ReadonlyMap<string, string>;
+  readonly open: readonly string[];
+}
+
+export function fitOf(column: Column, field: FieldSpec, file: FileProfile): Fit {
+  if (column.filled === 0) return { factor: 0.8, evidence: ['every cell is blank'], remarks: [] };
+  if (column.cells.length === 0) return { factor: 0.8, evidence: ['no value was looked at'], remarks: [] };
   const unit = wrongUnit(column, field);
-  if (unit) return { factor: 0.5, evidence: [], remarks: [], against: unit };
+  if (unit) return against(unit);
   switch (field.type.kind) {
     case 'date':
-      return fitDates(column, file);
+      return fitDates(column);
     case 'enum':
     case 'boolean':
       return fitChoices(column, field);
     case 'reference':
-      return fitReference(column, field);
+      return fitReference(column, field.type.to);
     case 'decimal':
     case 'integer':
       return fitNumbers(column, field, file);
@@ -37,111 +56,236 @@ export function fitOf(column: Column, field: FieldSpec, file: FileFacts): Fit {
   }
 }
 
-function fitDates(column: Column, file: FileFacts): Fit {
-  const dates = surveyFormats(column.sampled);
-  const remarks = dates.mixed ? [`${dates.mixed}; cells with two readings will be refused`] : [];
-  const result = tally(column.sampled, ({ cell }) => isDate(cell));
-  return judged(column, result, file.whole ? 'are dates' : 'of the sample are dates', {
+const against = (why: string): Fit => ({ factor: 0.5, evidence: [], remarks: [], against: why });
+
+/** 1 where all fit; falls faster than the share, because a column of the right kind has few exceptions. */
+function factorOf(share: number): number {
+  if (share >= 0.98) return 1;
+  if (share >= 0.9) return 0.97;
+  return share >= 0.5 ? 0.85 : share > 0 ? 0.6 : 0.45;
+}
+
+function judged({ cells }: Column, test: (one: SampledCell) => boolean, what: string, more: Partial<Fit> = {}): Fit {
+  const misfits = cells.filter((one) => !test(one));
+  const fits = cells.length - misfits.length;
+  const [first] = misfits;
+  const said = `${number(fits)} of ${number(cells.length)} values ${what}`;
+  const example = first ? `"${excerpt(first.text)}" (row ${first.row})` : '';
+  const few = `${fits === 0 ? said.replace(/^0/, 'none') : `only ${said}`}, such as ${example}`;
+  return {
+    factor: factorOf(fits / cells.length),
+    remarks: [],
+    ...more,
+    evidence: [first ? `${said}, not ${example}` : said, ...(more.evidence ?? [])],
+    ...(fits / cells.length < 0.5 ? { against: few } : {}),
+  };
+}
+
+/** A heading whose unit is not the field's: such numbers would pass every check and be wrong. */
+function wrongUnit({ words, heading }: Column, field: FieldSpec): string | undefined {
+  if (field.name === 'notice_period') {
+    const period = [...words.words, ...words.aside].find((word) => PERIODS.includes(word));
+    return period && `the field is in days, and the heading says "${period}"`;
+  }
+  if (field.type.kind !== 'decimal') return undefined;
+  const scale = [...words.aside, ...words.words.filter((word) => word.length > 2)].find((word) =>
+    SCALES.includes(word),
+  );
+  if (scale === undefined && !/[k€$£]\s*000|\bin 000/i.test(heading)) return undefined;
+  return `the heading says that the amounts are in another unit ("${scale ?? '000'}")`;
+}
+
+function fitDates(column: Column): Fit {
+  const dates = surveyFormats(column.cells);
+  return judged(column, ({ cell }) => isDate(cell), 'are dates', {
     dates,
-    remarks,
+    remarks: dates.mixed ? [`${dates.mixed}; cells with two readings will be refused`] : [],
     evidence: dates.evidence === '' ? [] : [dates.evidence],
   });
 }
 
-function fitChoices(column: Column, field: FieldSpec): Fit {
-  const { choices } = column.profile;
-  const texts = choices
-    ? [...choices.keys()]
-    : [...new Set(column.sampled.cells.map(({ text }) => text))].slice(0, MOST_JUDGED);
-  const found = surveyChoices(field, texts);
-  const open = new Set(found.open.map(foldText));
-  const judgedTexts = new Set(texts);
-  const fits = ({ text }: SampledCell) => !open.has(foldText(text)) && (choices !== undefined || judgedTexts.has(text));
-  const what = field.type.kind === 'boolean' ? 'are yes or no' : `are in the list of ${field.name}`;
-  return judged(column, tally(column.sampled, fits), what, choices ? { choices: found } : {});
-}
-
-/** Different texts of a column that has too many to list. */
+/** Different texts that are judged of a column that has too many to list. */
 const MOST_JUDGED = 500;
 
-function fitNumbers(column: Column, field: FieldSpec, file: FileFacts): Fit {
-  const decimal = surveyDecimals([column.sampled], file.sample);
-  const convert = makeConverter(field, { decimal: decimal.rule, format: file.format });
-  const fits = tally(column.sampled, ({ cell }) => {
-    if (typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f')) return false;
-    const value = convert(cell);
-    return !isRefusal(value) && typeof value === 'object' && value !== null && 'named' in value
-      ? false
-      : !isRefusal(value) && checkValue(field, value as Parameters<typeof checkValue>[1]) === undefined;
-  });
-  const marks = new Set(column.sampled.cells.flatMap(({ text }) => markOf(text) ?? []));
-  const remarks =
-    marks.size > 1 ? [`the amounts carry different currencies: ${[...marks].slice(0, 5).join(', ')}`] : [];
-  return judged(column, fits, field.type.kind === 'integer' ? 'are whole numbers' : 'are amounts', {
-    decimal,
-    remarks,
-  });
+function fitChoices(column: Column, field: FieldSpec): Fit {
+  const texts = column.choices?.keys() ?? [...new Set(column.cells.map(({ text }) => text))].slice(0, MOST_JUDGED);
+  return fitList(
+    column,
+    texts,
+    (text) => choiceOf(field, text),
+    field.type.kind === 'boolean' ? 'are yes or no' : `are in the list of ${field.name}`,
+  );
 }
 
-/** The currency of an amount; error values such as `#REF!` and words are none. */
-function markOf(text: string): string | undefined {
-  return /^#|^\D*$/u.test(text) ? undefined : /\p{Sc}|\b[A-Z]{3}\b/u.exec(text)?.[0];
+/** `''` for a text that is read as it stands; the value that another word means for certain; undefined for none. */
+function choiceOf({ name, type }: FieldSpec, text: string): string | undefined {
+  if (type.kind === 'boolean') return booleanValue(text) === undefined ? undefined : '';
+  if (type.kind !== 'enum') return undefined;
+  if (enumValue(type, text) !== undefined) return '';
+  const said = wordsOf(text).words.join(' ');
+  const everyday = Object.hasOwn(VALUE_WORDS, name) ? Object.entries(VALUE_WORDS[name]!) : [];
+  return everyday.find(
+    ([value, words]) =>
+      type.values.includes(value) && phrases(words).some((word) => wordsOf(word).words.join(' ') === said),
+  )?.[0];
 }
 
 function fitCountries(column: Column): Fit {
-  const seen = new Map<string, boolean>();
-  const suggested = new Map<string, string>();
-  const open: string[] = [];
-  const result = tally(column.sampled, ({ text }) => {
-    const folded = foldText(text);
-    const before = seen.get(folded);
-    if (before !== undefined) return before;
+  const texts = column.choices?.keys() ?? new Set(column.cells.map(({ text }) => text));
+  const meaning = (text: string) => {
+    if (findCountry(text)) return '';
     // England is in the United Kingdom, and a misspelling that is near one name alone means that one.
-    const [only, ...others] = findCountry(text) === undefined ? suggestCountry(text) : [KNOWN];
-    const fits = only !== undefined && others.length === 0;
-    if (!fits) open.push(text);
-    else if (only !== KNOWN) suggested.set(text, only);
-    seen.set(folded, fits);
-    return fits;
-  });
-  const listed = column.profile.choices !== undefined && open.length + suggested.size > 0;
-  return judged(column, result, 'are countries', listed ? { choices: { known: [], suggested, open } } : {});
+    const [only, ...others] = suggestCountry(text);
+    return others.length === 0 ? only : undefined;
+  };
+  return fitList(column, texts, meaning, 'are countries');
 }
 
-/** Stands for a text that needs no translation. */
-const KNOWN = '';
+/** How many values have a meaning; which texts need a translation is said where the column has few different ones. */
+function fitList(
+  column: Column,
+  texts: Iterable<string>,
+  meaning: (text: string) => string | undefined,
+  what: string,
+): Fit {
+  const suggested = new Map<string, string>();
+  const open: string[] = [];
+  const understood = new Map<string, boolean>();
+  for (const text of texts) {
+    // A job translates a text whatever its case, and states it once.
+    const folded = foldText(text);
+    if (understood.has(folded)) continue;
+    const value = meaning(text);
+    understood.set(folded, value !== undefined);
+    if (value === undefined) open.push(text);
+    else if (value !== '') suggested.set(text, value);
+  }
+  const choices = column.choices && open.length + suggested.size > 0 ? { choices: { suggested, open } } : {};
+  return judged(column, ({ text }) => understood.get(foldText(text)) === true, what, choices);
+}
 
-function fitReference(column: Column, field: FieldSpec): Fit {
-  const type = field.type;
-  const to = type.kind === 'reference' ? type.to : '';
-  const digits = shareOf(column.sampled, ({ text }) => /^[1-9]\d{0,15}$/.test(text));
-  const distinct = column.profile.distinct;
+function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
+  const decimal = surveyDecimals([column], file.sample);
+  const convert = makeConverter(field, { decimal: decimal.rule, format: file.format });
+  const fits = ({ cell }: SampledCell) => {
+    if (isError(cell)) return false;
+    const value = convert(cell);
+    if (isRefusal(value) || (typeof value === 'object' && value !== null && 'named' in value)) return false;
+    return checkValue(field, value) === undefined;
+  };
+  const marks = [...new Set(column.cells.flatMap(({ text }) => currencyOf(text) ?? []))];
+  const remarks = marks.length > 1 ? [`the amounts carry different currencies: ${marks.slice(0, 5).join(', ')}`] : [];
+  const what = field.type.kind === 'integer' ? 'are whole numbers' : 'are amounts';
+  return judged(column, fits, what, { decimal, remarks });
+}
+
+const isError = (cell: SampledCell['cell']) => typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f');
+
+/** The currency of an amount; error values such as `#REF!` and words are none. */
+function currencyOf(text: string): string | undefined {
+  return /^#|^\D*$/u.test(text) ? undefined : /\p{Sc}|\b[A-Z]{3}\b/u.exec(text)?.[0];
+}
+
+function fitReference({ cells, distinct }: Column, to: string): Fit {
+  const ids = cells.filter(({ text }) => /^[1-9]\d{0,15}$/.test(text)).length;
   const names =
     distinct === undefined
       ? 'the values'
       : distinct === 1
         ? 'the one value'
         : `the ${number(distinct)} different values`;
-  const asked = `only the service can tell whether it knows ${names}`;
+  const remarks = [`only the service can tell whether it knows ${names}`];
   if (to === 'make' || to === 'hardware-model') {
-    return digits.share === 1
-      ? { factor: 0.97, evidence: ['the values are numbers, taken as ids of the service'], remarks: [asked] }
-      : {
-          factor: 0.5,
-          evidence: [],
-          remarks: [],
-          against: 'the field takes ids of the service, and the values are texts',
-        };
+    if (ids < cells.length) return against('the field takes ids of the service, and the values are texts');
+    return { factor: 0.97, evidence: ['the values are numbers, taken as ids of the service'], remarks };
   }
+  if (to === 'contract') return { factor: 1, evidence: [], remarks };
   // Digits are ids of the service. The file of another system has its own, which would be taken without a complaint.
-  if (to !== 'contract' && digits.share >= 0.5) {
-    const such = `${number(digits.count)} of ${number(column.sampled.cells.length)} values are numbers, which are taken as ids of the service`;
-    return { factor: 0.5, evidence: [], remarks: [], against: `${such}; map it only if they are` };
+  if (ids * 2 >= cells.length) {
+    const such = `${number(ids)} of ${number(cells.length)} values are numbers, which are taken as ids of the service`;
+    return against(`${such}; map it only if they are`);
   }
-  const remarks = [asked];
-  if (to !== 'contract' && digits.count > 0)
-    remarks.push(`${number(digits.count)} values are numbers, which are taken as ids`);
+  if (ids > 0) remarks.push(`${number(ids)} values are numbers, which are taken as ids`);
   if (to === 'customer' || to === 'business-unit')
     remarks.push(`the service has no list of ${to === 'customer' ? 'customers' : 'business units'}`);
   return { factor: 1, evidence: [], remarks };
+}
+
+/** A row whose text is too long is invalid; a job where so many are would be stopped by its brake. */
+const TOO_MANY_LONG = 0.2;
+
+const IDENTIFIERS = /^(?:number|(?:parent_)?serial_number|asset_tag|inventory_no|pseudo_number)$/;
+/** Fields that hold a name of something: numbers, dates and addresses of mails are none. */
+const NAMES =
+  /^(?:name|manufacturer|business_name|contact_person\.name|sales_manager_name|approver|signer|city|business_city|state_province)$/;
+
+const EMAIL = /^[^\s@<>(),;]+@[^\s@<>(),;.]+(?:\.[^\s@<>(),;.]+)+$/u;
+const WEB = /^(?:https?:\/\/|www\.)\S+$|^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,12}(?:\/\S*)?$/i;
+const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?$/;
+const PHONE = /^[+(\d][\d\s().\-/+]{5,24}(?:\s*(?:ext|x|ext\.|extn|durchwahl)\.?\s*\d{1,6})?$/i;
+
+/** Texts whose values have a form of their own. */
+const FORMS: readonly (readonly [RegExp, string, (text: string) => boolean])[] = [
+  [/(?:^|_)(?:phone|mobile|fax)$/, 'look like telephone numbers', (text) => PHONE.test(text) && !DATE.test(text)],
+  [/^website$/, 'look like web addresses', (text) => WEB.test(text)],
+  [/^mac_address$/, 'look like MAC addresses', (text) => /^(?:[0-9a-f]{2}[:.-]?){5}[0-9a-f]{2}$/i.test(text)],
+  [/zip/, 'look like postal codes', (text) => /^[\p{L}\p{N}\s.-]{2,12}$/u.test(text)],
+];
+
+const isName = (text: string) => /\p{L}/u.test(text) && !EMAIL.test(text) && !WEB.test(text) && !DATE.test(text);
+
+function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
+  const { cells } = column;
+  const { type, name } = field;
+  const valid = ({ text }: SampledCell) => checkValue(field, text) === undefined;
+  if (type.kind === 'email') return judged(column, (one) => valid(one) && EMAIL.test(one.text), 'are e-mail addresses');
+  if (type.kind === 'text' && type.exact !== undefined)
+    return judged(column, valid, `have the ${type.exact} characters of ${name}`);
+  if (IDENTIFIERS.test(name) && countsRows(cells))
+    return against('the values count the rows (1, 2, 3 …) and identify nothing');
+  const [, what, test] = FORMS.find(([fields]) => fields.test(name)) ?? [];
+  if (what !== undefined && test) return judged(column, (one) => valid(one) && test(one.text), what);
+  if (NAMES.test(name)) {
+    const named = judged(column, ({ text }) => isName(text), 'are names');
+    if (named.against !== undefined) return named;
+  }
+  const max = type.kind === 'text' ? type.max : undefined;
+  const long = max === undefined ? 0 : cells.filter(({ text }) => characters(text) > max).length;
+  const convert = makeConverter(field, { decimal: { sign: '.', why: '' }, format: file.format });
+  const lost = cells.filter(({ cell }) => isError(cell) || isRefusal(convert(cell)));
+  const evidence = [`${number(cells.length - long - lost.length)} of ${number(cells.length)} values fit`];
+  const remarks: string[] = [];
+  if (long > 0) {
+    const said = `${number(long)} of ${number(cells.length)} values are longer than the ${max} characters of ${name}`;
+    if (long / cells.length > TOO_MANY_LONG && field.required !== true) return against(said);
+    remarks.push(
+      `${said} (the longest has ${number(Math.max(...cells.map(({ text }) => characters(text))))}): those rows will be invalid`,
+    );
+  }
+  if (lost.length > 0) {
+    const such = `"${excerpt(lost[0]!.text)}" (row ${lost[0]!.row})`;
+    const others = lost.length === 1 ? such : `${such} and ${number(lost.length - 1)} more`;
+    remarks.push(`${others} cannot be read as text without loss; such rows will be invalid`);
+  }
+  return { factor: remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97, evidence, remarks };
+}
+
+/** Whole numbers that go up by the same step from 0 or 1 on: the numbers of the rows, not of the records. */
+function countsRows(cells: readonly SampledCell[]): boolean {
+  const [first = Number.NaN, second = Number.NaN, ...rest] = cells
+    .slice(0, 200)
+    .map(({ text }) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN));
+  const step = second - first;
+  return rest.length > 0 && first <= 1 && step > 0 && rest.every((value, at) => value === second + (at + 1) * step);
+}
+
+const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+
+export function number(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** `1 row`, `2 rows` */
+export function counted(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

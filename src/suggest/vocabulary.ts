@@ -2,8 +2,8 @@ import type { ResourceName } from '../resources/spec.js';
 
 /**
  * What people call the fields, beside their names, aliases and labels: English, then German, French and Spanish.
- * A phrase means the field for certain; `?` before it: likely, so it is mapped and marked; `??`: possible, so it is only
- * named in a comment. Phrases are separated by semicolons. A table of data, hence the length.
+ * A phrase means the field for certain; `?` before it: likely, so it is mapped and marked. Phrases are separated by
+ * semicolons. A table of data, hence the length.
  */
 export type Vocabulary = Readonly<Record<string, string>>;
 
@@ -17,19 +17,68 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 };
 
 /** Words that change nothing about what a column holds. */
-export const PLAIN_QUALIFIERS: readonly string[] = `
-  official primary main full legal current standard text field info detail data master default basic corporate
-  registered`
-  .trim()
-  .split(/\s+/);
+export const PLAIN_QUALIFIERS =
+  'official primary main full legal current standard text field info detail data master default basic corporate registered';
 
-/** Words that make it another thing of the same kind: an estimated end is not the end. */
-export const OTHER_QUALIFIERS: readonly string[] = `
-  estimated expected planned forecast proposed requested previous old former last next new alternative secondary
-  second other original initial internal external temporary projected target maximum minimum average total annual
-  yearly monthly raw provided offered geplant estime estimado prevu`
-  .trim()
-  .split(/\s+/);
+/** Abbreviations in headings, each with what it stands for. */
+export const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
+  phrases(`
+    acct account; addr address; adr address; amt amount; asst asset; bldg building; bldng building; cat category;
+    cntry country; co company; contr contract; cntr contract; ctry country; curr currency; cust customer; dept
+    department; descr description; desc description; dob birth date; dt date; eff effective; eol end life; eos end
+    support; exp expiry; expiration expiry; expires expiry; hw hardware; loc location; mail email; mfg manufacturer;
+    mfgr manufacturer; mfr manufacturer; manuf manufacturer; mob mobile; nbr number; no number; nr number; nro number;
+    num number; org organisation; organization organisation; pct percent; ph phone; qnty quantity; qty quantity; quant
+    quantity; ref reference; ser serial; sn serial number; str strasse; subcat subcategory; svc service; tel phone;
+    telefon phone; telefono phone; telephone phone; tlf phone; val value; vend vendor; warr warranty; wty warranty`).map(
+    (entry) => {
+      const [short, ...long] = entry.split(' ');
+      return [short!, long];
+    },
+  ),
+);
+
+/** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
+export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  status: {
+    active: 'live; current; valid; running; in effect; aktiv; laufend; actif; en vigueur; activo; vigente',
+    archived: 'archiviert; archive; archivado',
+    cancelled: 'storniert; annule; cancelado; anulado',
+    draft: 'entwurf; brouillon; borrador',
+    expired: 'lapsed; abgelaufen; expire; vencido; caducado',
+    suspended: 'on hold; ausgesetzt; suspendu; suspendido',
+    terminated: 'gekundigt; resilie; rescindido',
+  },
+  contract_type: {
+    buy_side: 'buying; purchasing; inbound; einkauf; einkaufsvertrag; achat; compra',
+    sell_side: 'selling; outbound; verkauf; verkaufsvertrag; vente; venta',
+  },
+  warranty_type: { none: 'without; keine; aucune; ninguna', oem: 'original manufacturer; hersteller' },
+  support_type: { none: 'without; keine; aucun; ninguno', oem: 'original manufacturer; hersteller' },
+  'expenditure_type.type': { capex: 'investition; investissement', opex: 'betrieb; exploitation' },
+  financing: { leased: 'leasing; gemietet', self_paid: 'cash; own fund; eigenmittel' },
+  'contact_person.type': {
+    sales: 'vertrieb',
+    billing: 'accounts; buchhaltung; invoices',
+    technical: 'it; technik; technique',
+  },
+};
+
+/** Units in a heading that make its amounts others than the field's, and that make its days other periods. */
+export const SCALES = phrases(`
+  thousand; 000; k; keur; kusd; tsd; million; mio; mn; m; bn; billion; tausend; millier; millione; millonar; mil; mile;
+  millone; percent`);
+export const PERIODS = phrases(
+  'month; week; year; monat; monate; woche; wochen; jahr; jahre; moi; semaine; mese; semana',
+);
+
+/** The phrases of an entry, one blank between their words. */
+export function phrases(entry: string): string[] {
+  return entry
+    .split(';')
+    .map((phrase) => phrase.replace(/\s+/g, ' ').trim())
+    .filter((phrase) => phrase !== '');
+}
 
 const LOCATION: Vocabulary = {
   city: `
@@ -37,7 +86,7 @@ const LOCATION: Vocabulary = {
     ?suburb; ?address city; ?post town`,
   country: `
     country name; country code; nation; land; landercode; lander; pays; pais; iso country; iso country code; country
-    iso; ?address country; ??country of origin; ??nationality`,
+    iso; ?address country`,
   state_province: `
     state or province; state; province; state province; state code; bundesland; provincia; etat; departement;
     prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?address state; ?estado provincia`,
@@ -46,83 +95,78 @@ const LOCATION: Vocabulary = {
 const ASSET: Vocabulary = {
   ...LOCATION,
   name: `
-    asset; item; item name; equipment; equipment name; device; device name; asset name; hostname; host name;
-    computer name; machine name; bezeichnung; gerat; geratename; anlagenbezeichnung; nom; designation; nombre;
-    nombre del activo; nombre del equipo; denominacion; libelle; ?product name; ?product; ?title; ?item description;
-    ?asset description; ?equipment description; ??description; ??model; ??label`,
+    asset; item; item name; equipment; equipment name; device; device name; asset name; hostname; host name; computer
+    name; machine name; bezeichnung; gerat; geratename; anlagenbezeichnung; nom; designation; nombre; nombre del
+    activo; nombre del equipo; denominacion; libelle; ?product name; ?product; ?title; ?item description; ?asset
+    description; ?equipment description`,
   manufacturer: `
-    manufacturer; maker; brand; manufacturer name; oem; hersteller; marke; fabricant; marque; fabricante; marca;
-    ?make; ??vendor`,
+    manufacturer; maker; brand; manufacturer name; oem; hersteller; marke; fabricant; marque; fabricante; marca; ?make`,
   serial_number: `
     serial; serial number; serial no; serial id; serialnumber; serial code; seriennummer; serien nr; fabriknummer;
-    numero de serie; no de serie; service tag; ?service tag number; ??imei; ??esn; ??chassis number; ??vin`,
+    numero de serie; no de serie; service tag; ?service tag number`,
   pseudo_number: 'pseudo number; pseudo serial number',
   asset_tag: `
     asset tag; tag number; tag; asset tag number; property tag; inventory tag; barcode; inventarnummer; inventar nr;
-    numero de inventario; numero d inventaire; etiquette; etiqueta; ?asset number; ?asset id; ?asset code;
-    ?equipment number; ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo; ??item
-    number; ??item id; ??item code; ??number; ??id; ??code; ??reference`,
+    numero de inventario; numero d inventaire; etiquette; etiqueta; ?asset number; ?asset id; ?asset code; ?equipment
+    number; ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo`,
   lifecycle_stage: `
     lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life;
     ?zustand; ?statut; ?estado; ?condition; ?disposition`,
   product_description: `
-    product description; ?model; ?model name; ?description; ?item description; ?asset description; ?product;
-    ?product name; ?modell; ?modele; ?modelo; ?beschreibung; ?descripcion; ?specification; ??type`,
+    product description; ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product
+    name; ?modell; ?modele; ?modelo; ?beschreibung; ?descripcion; ?specification`,
   asset_notes: `
     note; remark; comment; bemerkung; bemerkungen; kommentar; notiz; anmerkung; remarque; commentaire; nota;
-    comentario; observacion; observaciones; ?asset comment; ?description; ?beschreibung; ?descripcion; ??long
-    description; ??additional information`,
-  asset_hardware_model: 'hardware model id; asset hardware model; ??model; ??model id',
+    comentario; observacion; observaciones; ?asset comment; ?description; ?beschreibung; ?descripcion`,
+  asset_hardware_model: 'hardware model id; asset hardware model',
   manufacturer_part_number: `
     manufacturer part number; mpn; part number; manufacturer part no; teilenummer; numero de piece; numero de parte;
-    artikelnummer; ?part no; ?model number; ?sku; ?article number; ?product number; ?product code; ??nsn; ??national
-    stock number; ??stock number`,
+    artikelnummer; ?part no; ?model number; ?sku; ?article number; ?product number; ?product code`,
   parent_manufacturer_part_number: 'parent part number',
   parent_serial_number: 'parent serial; parent asset serial number; parent serial no',
   customer_part_number: 'customer part number; customer part no; customer item number; cpn',
-  business_entity_type: 'business entity; legal entity; ??entity; ??company code',
+  business_entity_type: 'business entity; legal entity',
   make: 'make id',
-  inventory_no: 'inventory number; inventory no; ??stock number; ??inventory id',
+  inventory_no: 'inventory number; inventory no',
   mac_address: 'mac; mac address; ethernet address; mac adresse; adresse mac; direccion mac',
-  asset_physical_location: 'physical location; ??location',
+  asset_physical_location: 'physical location',
   contract: `
     contract; contract number; contract no; agreement number; vertrag; vertragsnummer; contrat; numero de contrat;
     contrato; numero de contrato; ?contract reference; ?contract id; ?support contract; ?maintenance contract`,
   'category.name': `
     category; category name; asset category; asset class; kategorie; categorie; categoria; ?asset type; ?equipment
     type; ?device type; ?item type; ?asset group; ?class; ?equipment category; ?item category; ?product category;
-    ?gruppe; ?type; ??supply category name; ??group; ??family`,
+    ?gruppe; ?type`,
   'category.subcategory': `
     subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria; ?subclass; ?sub
-    type; ?subtype; ?sub class; ??category 2; ??supply class name`,
+    type; ?subtype; ?sub class`,
   asset_owner: `
     owner; asset owner; owner name; owner email; eigentumer; besitzer; proprietaire; propietario; responsible;
     responsible person; custodian; verantwortlicher; ?assigned to; ?assigned user; ?user; ?user name; ?employee;
-    ?benutzer; ?utilisateur; ?usuario; ?held by; ??contact; ??person`,
+    ?benutzer; ?utilisateur; ?usuario; ?held by`,
   business_unit: `
     business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division; ?abteilung;
-    ?departement; ?departamento; ??cost centre; ??cost center; ??organisation; ??unit`,
+    ?departement; ?departamento`,
   attached_supplier: `
     supplier; supplier name; vendor; vendor name; lieferant; fournisseur; proveedor; ?purchased from; ?reseller;
     ?seller; ?bought from; ?dealer`,
-  customer: 'customer; customer name; client; client name; kunde; kundenname; cliente; ??account',
-  usage_status: 'usage status; usage; use status; asset usage status; nutzungsstatus; ??status; ??environment',
+  customer: 'customer; customer name; client; client name; kunde; kundenname; cliente',
+  usage_status: 'usage status; usage; use status; asset usage status; nutzungsstatus',
   address: `
     address; street address; full address; site address; adresse; anschrift; direccion; domicilio; ?address line 1;
-    ?address 1; ??location`,
+    ?address 1`,
   zip_code: `
     zip; zip code; postal code; postcode; post code; plz; postleitzahl; code postal; codigo postal; cp; ?zip postal`,
   location_description: `
     location description; location note; ?location; ?site; ?site name; ?standort; ?emplacement; ?ubicacion; ?lieu;
-    ?lagerort; ??place`,
+    ?lagerort`,
   asset_location_address: 'asset location address; location address; installation address',
   bldg_name: 'building; building name; gebaude; batiment; edificio; ?building number',
   floor: 'floor; storey; level; floor number; etage; stockwerk; geschoss; piso; planta',
   unit: 'unit; unit number; suite; apartment',
-  room: `
-    room; room number; room name; office; raum; raumnummer; zimmer; salle; piece; sala; habitacion; ?lab; ?bureau`,
+  room: 'room; room number; room name; office; raum; raumnummer; zimmer; salle; piece; sala; habitacion; ?lab; ?bureau',
   street: 'street; street name; strasse; rue; calle; ?road',
-  area: 'area; zone; bereich; ??region; ??county',
+  area: 'area; zone; bereich',
   general_info_notes: 'general information; general note; general info',
   warranty_status: 'warranty status; in warranty; under warranty; ?warranty',
   warranty_type: `
@@ -130,13 +174,13 @@ const ASSET: Vocabulary = {
   warranty_provider: 'warranty provider; warranty vendor; warranty supplier; garantiegeber',
   end_of_life_date: `
     end of life; eol; eol date; end of life date; lebensende; fin de vie; ?retirement date; ?planned retirement;
-    ?disposal date; ??end date`,
+    ?disposal date`,
   warranty_start_date: `
     warranty start; warranty from; warranty begin; warranty start date; garantiebeginn; garantie von; debut de
     garantie; inicio de garantia; inicio garantia`,
   warranty_end_date: `
-    warranty end; warranty until; warranty expiry; warranty expiry date; warranty end date; warranty expiration
-    date; warranty through; garantieende; garantie bis; fin de garantie; fin garantia; fin de garantia; vencimiento
+    warranty end; warranty until; warranty expiry; warranty expiry date; warranty end date; warranty expiration date;
+    warranty through; garantieende; garantie bis; fin de garantie; fin garantia; fin de garantia; vencimiento
     garantia; ?warranty; ?garantie; ?garantia`,
   warranty_contact_phone: 'warranty phone; warranty contact; warranty contact phone; warranty hotline',
   warranty_contact_email: 'warranty email; warranty contact; warranty contact email',
@@ -156,16 +200,14 @@ const ASSET: Vocabulary = {
     original cost; purchase cost; purchase price; acquisition cost; acquisition value; acquisition price; purchase
     value; cost; unit cost; buy price; anschaffungskosten; anschaffungswert; kaufpreis; einkaufspreis; prix d achat;
     cout; cout d achat; precio de compra; costo; coste; coste de compra; costo de adquisicion; valor de adquisicion;
-    ?price; ?unit price; ?preis; ?prix; ?precio; ?original value; ??value; ??amount; ??total cost; ??book value`,
+    ?price; ?unit price; ?preis; ?prix; ?precio; ?original value`,
   service_start_date: `
     in service; in service date; service start; service date; commissioning date; put into service; inbetriebnahme;
-    date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install
-    date; ?installation date; ?go live date; ??purchase date; ??acquisition date; ??received date; ??ship date;
-    ??date; ??start date`,
+    date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date;
+    ?installation date; ?go live date`,
   depreciation_schedule: `
     depreciation schedule; depreciation; depreciation method; abschreibung; amortissement; depreciacion`,
-  estimated_salvage_value: `
-    salvage value; salvage; residual value; restwert; valeur residuelle; valor residual; ??scrap value`,
+  estimated_salvage_value: 'salvage value; salvage; residual value; restwert; valeur residuelle; valor residual',
   financial_notes: 'financial note; finance note; financial comment; cost note',
   'currency.value': 'currency; currency code; cost currency; wahrung; devise; moneda; divisa; monnaie',
   'currency.symbol': 'currency symbol; currency sign',
@@ -181,70 +223,63 @@ const ASSET: Vocabulary = {
 const CONTRACT: Vocabulary = {
   country: LOCATION['country']!,
   contract_type: `
-    contract type; agreement type; contract side; vertragsart; vertragstyp; type de contrat; tipo de contrato; buy
-    or sell; ?type; ?side`,
+    contract type; agreement type; contract side; vertragsart; vertragstyp; type de contrat; tipo de contrato; buy or
+    sell; ?type; ?side`,
   name: `
     contract; contract name; contract title; title; agreement; agreement name; agreement title; vertragsname;
     vertragsbezeichnung; bezeichnung; titel; intitule; nom du contrat; nom; objet; nombre; nombre del contrato;
-    titulo; subject; libelle; ?project name; ?project; ?project title; ?objeto; ??description; ??service; ??schedule`,
+    titulo; subject; libelle; ?project name; ?project; ?project title; ?objeto`,
   number: `
     number; contract number; contract no; contract id; contract code; agreement number; agreement no; agreement id;
-    vertragsnummer; vertrags nr; numero de contrat; numero de contrato; numero; contract reference; reference
-    number; award number; ?reference; ?unique id; ?po number; ?purchase order; ?purchase order number;
-    ?bestellnummer; ?procurement id; ?award id; ?referencia; ??id; ??code; ??identifier; ??project number; ??project
-    id`,
+    vertragsnummer; vertrags nr; numero de contrat; numero de contrato; numero; contract reference; reference number;
+    award number; ?reference; ?unique id; ?po number; ?purchase order; ?purchase order number; ?bestellnummer;
+    ?procurement id; ?award id; ?referencia`,
   parent_contract: `
     parent; parent no; parent number; parent contract; parent contract number; master agreement; master contract;
     framework; framework agreement; rahmenvertrag; contrat cadre; contrato marco`,
-  customer: `
-    customer; customer name; client; client name; buyer; kunde; kundenname; auftraggeber; cliente; ??account`,
+  customer: 'customer; customer name; client; client name; buyer; kunde; kundenname; auftraggeber; cliente',
   supplier: `
     supplier; supplier name; vendor; vendor name; contractor; contractor name; provider; lieferant; lieferantenname;
     auftragnehmer; fournisseur; nom du fournisseur; proveedor; nombre del proveedor; awarded supplier; ?awardee;
-    ?seller; ?counterparty; ?company; ?company name; ?recipient; ?prestataire; ?adjudicatario; ??organisation;
-    ??partner`,
+    ?seller; ?counterparty; ?company; ?company name; ?recipient; ?prestataire; ?adjudicatario`,
   status: `
-    status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active;
-    ??phase`,
+    status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active`,
   'category.name': `
-    category; category name; contract category; kategorie; categorie; categoria; ?commodity; ?spend category;
-    ?class; ?expense type; ??type of service; ??area`,
+    category; category name; contract category; kategorie; categorie; categoria; ?commodity; ?spend category; ?class;
+    ?expense type`,
   'category.subcategory': `
     subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria`,
   description: `
     description; contract description; long description; beschreibung; descripcion; scope; scope of work; ?summary;
-    ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description; ??note; ??comment; ??remark`,
+    ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description`,
   business_unit: `
     business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division; ?abteilung;
-    ?departement; ?departamento; ??cost centre; ??cost center; ??entity; ??organisation; ??agency`,
+    ?departement; ?departamento`,
   contract_start_date: `
     start; start date; contract start; contract start date; effective date; effective from; commencement date;
     commencement; begin date; valid from; term start; beginn; vertragsbeginn; startdatum; laufzeit von; gultig ab;
-    debut; date de debut; date debut; fecha de inicio; fecha inicio; inicio; ?from; ?period from; ?award date; ?von;
-    ??date; ??signed`,
+    debut; date de debut; date debut; fecha de inicio; fecha inicio; inicio; ?from; ?period from; ?award date; ?von`,
   contract_end_date: `
     end; end date; contract end; contract end date; expiry; expiry date; expiration date; contract expiry; contract
-    expiry date; termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis;
-    gultig bis; fin; date de fin; date fin; fecha de fin; fecha fin; vencimiento; fecha de vencimiento; ?to; ?until;
-    ?bis; ?period to; ?completion date; ?end of contract; ??renewal date; ??due date`,
+    expiry date; termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis; gultig
+    bis; fin; date de fin; date fin; fecha de fin; fecha fin; vencimiento; fecha de vencimiento; ?to; ?until; ?bis;
+    ?period to; ?completion date; ?end of contract`,
   notice_period: `
     notice; notice period; notice day; notice period day; termination notice; cancellation notice; kundigungsfrist;
     frist; preavis; preaviso; delai de preavis; plazo de preaviso`,
   service_start_date: `
     service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date`,
-  end_of_term_clause: `
-    end of term clause; renewal clause; renewal type; at end; renewal; auto renewal; ?auto renew`,
+  end_of_term_clause: 'end of term clause; renewal clause; renewal type; at end; renewal; auto renewal; ?auto renew',
   end_of_term_action: 'end of term action; renewal action; action at end',
   timeline_notes: 'timeline note; timeline; renewal note',
   total_contract_spend_value: `
     total; total contract spend; total value; contract value; total contract value; tcv; contract amount; contract
     total; total amount; total spend; total cost; total price; vertragswert; gesamtwert; auftragswert; gesamtbetrag;
     montant total; montant; valeur du contrat; valor total; importe total; importe; valor del contrato; monto total;
-    award value; award amount; ?value; ?amount; ?total budget; ?spend; ?wert; ?betrag; ?budget; ?price; ??annual
-    value; ??price offered`,
+    award value; award amount; ?value; ?amount; ?total budget; ?spend; ?wert; ?betrag; ?budget; ?price`,
   first_offer_value: 'first offer; first offer value; initial offer; original offer',
   cost_avoidance_value: 'cost avoidance; cost avoided; saving; einsparung; ?negotiated saving',
-  contract_risk_value: 'contract risk; risk value; ??risk',
+  contract_risk_value: 'contract risk; risk value',
   mrc: `
     mrc; monthly recurring cost; monthly recurring charge; monthly cost; monthly; monthly fee; monatlich; monatliche
     kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge`,
@@ -256,38 +291,35 @@ const CONTRACT: Vocabulary = {
   'expenditure_type.capex_actual': 'capex; capex actual; capital expenditure; capex amount',
   'expenditure_type.opex_actual': 'opex; opex actual; operating expenditure; opex amount',
   payment_terms: `
-    payment term; term of payment; payment condition; zahlungsbedingung; zahlungsbedingungen; zahlungsziel;
-    condition de paiement; conditions de paiement; condiciones de pago; condicion de pago; ?term; ?net term`,
+    payment term; term of payment; payment condition; zahlungsbedingung; zahlungsbedingungen; zahlungsziel; condition
+    de paiement; conditions de paiement; condiciones de pago; condicion de pago; ?term; ?net term`,
   financing: 'financing; financing type; finanzierung; financement; financiacion; ?funding',
   financial_notes: 'financial note; finance note; financial comment; cost note; payment note',
-  approver: 'approver; approved by; genehmigt von; approuve par; aprobado por; ??approval',
+  approver: 'approver; approved by; genehmigt von; approuve par; aprobado por',
   signer: `
     signer; signed by; signatory; unterzeichner; unterschrieben von; signataire; signe par; firmante; firmado por`,
   signed_date: `
-    signed date; date signed; signed on; signature date; signing date; unterschriftsdatum; date de signature; fecha
-    de firma; ?signed; ?execution date`,
+    signed date; date signed; signed on; signature date; signing date; unterschriftsdatum; date de signature; fecha de
+    firma; ?signed; ?execution date`,
 };
 
 const COUNTERPARTY: Vocabulary = {
   ...LOCATION,
   'category.name': `
     category; category name; kategorie; categorie; categoria; ?supplier category; ?vendor category; ?customer
-    category; ?classification; ?industry; ??sector; ??segment; ??group`,
+    category; ?classification; ?industry`,
   'contact_person.name': `
     contact; contact name; contact person; contact full name; primary contact; ansprechpartner; kontakt;
     kontaktperson; personne de contact; interlocuteur; persona de contacto; contacto; attention; ?representative;
-    ?account manager; ??manager; ??person`,
+    ?account manager`,
   'contact_person.email': `
-    contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse;
-    adresse email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info
-    email`,
-  'contact_person.type': `
-    contact type; contact role; role of contact; kontaktart; type de contact; tipo de contacto; ??role`,
+    contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse; adresse
+    email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info email`,
+  'contact_person.type': 'contact type; contact role; role of contact; kontaktart; type de contact; tipo de contacto',
   address_line_1: `
     address; address line; address line 1; address 1; street; street address; street 1; street name; postal address;
     mailing address; adresse; anschrift; strasse; adresszeile 1; strasse hausnummer; rue; adresse 1; direccion;
-    direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address; ??full address;
-    ??location`,
+    direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address`,
   address_line_2: `
     address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion 2;
     ?address suffix; ?suite`,
@@ -295,20 +327,19 @@ const COUNTERPARTY: Vocabulary = {
     zip; zip code; postal code; postcode; post code; zip postal code; plz; postleitzahl; code postal; codigo postal;
     cp; ?address postcode; ?address zip; ?address postal code`,
   phone: `
-    phone; phone number; office phone; business phone; work phone; rufnummer; phone nummer; numero de phone;
-    ?contact number; ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz;
-    ?landline`,
+    phone; phone number; office phone; business phone; work phone; rufnummer; phone nummer; numero de phone; ?contact
+    number; ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline`,
   mobile: `
     mobile; mobile number; mobile phone; cell; cell phone; cellular; handy; mobil; mobiltelefon; handynummer;
     mobilnummer; portable; movil; celular; phone movil; phone portable; ?contact mobile`,
   fax: 'fax; fax number; facsimile; telefax; faxnummer; telecopie',
   website: `
     website; web site; web; url; homepage; home page; web page; webpage; web address; internet; internetseite;
-    webseite; site web; site internet; sitio web; pagina web; ?domain; ??link`,
+    webseite; site web; site internet; sitio web; pagina web; ?domain`,
   general_description: `
     description; about; general description; profile; beschreibung; descripcion; company description; business
     description; ?note; ?remark; ?comment; ?bemerkung; ?commentaire; ?observacion; ?service; ?product; ?services
-    offered; ??activity`,
+    offered`,
   nda_signed: `
     nda; nda signed; nda in place; has nda; confidentiality agreement; non disclosure agreement;
     geheimhaltungsvereinbarung; accord de confidentialite`,
@@ -316,22 +347,22 @@ const COUNTERPARTY: Vocabulary = {
   msa_signed: 'msa; msa signed; msa in place; has msa; master service agreement; rahmenvertrag; contrat cadre',
   msa_signed_date: 'msa date; msa signed date; msa signed on; date of msa; ?msa; ?msa signed',
   supplementary_description: 'supplementary description; supplementary information',
-  additional_description: 'additional description; additional information; ??other information',
+  additional_description: 'additional description; additional information',
 };
 
 const COMPANY_NAMES = `
-  company; company name; organisation; organisation name; business name; legal name; trading name; firma;
-  firmenname; firmenbezeichnung; unternehmen; name 1; raison sociale; societe; entreprise; nom; nom de l
-  entreprise; razon social; empresa; nombre; nombre de la empresa; denominacion social; account name; ?trade name;
-  ?counterparty; ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory name; ?plant name; ??title; ??entity; ??partner;
-  ??contractor; ??department`;
+  company; company name; organisation; organisation name; business name; legal name; trading name; firma; firmenname;
+  firmenbezeichnung; unternehmen; name 1; raison sociale; societe; entreprise; nom; nom de l entreprise; razon social;
+  empresa; nombre; nombre de la empresa; denominacion social; account name; ?trade name; ?counterparty; ?partner name;
+  ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory name; ?plant name`;
 
 const SUPPLIER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
     supplier; supplier name; vendor; vendor name; name of supplier; lieferant; lieferantenname; fournisseur; nom du
     fournisseur; proveedor; nombre del proveedor; ?manufacturer; ?manufacturer name; ?contractor name; ?provider;
-    ?provider name; ?customer; ?customer name; ?client; ?client name; ?kunde; ?kundenname; ?nom du client; ?cliente; ${COMPANY_NAMES}`,
+    ?provider name; ?customer; ?customer name; ?client; ?client name; ?kunde; ?kundenname; ?nom du client; ?cliente;
+    ${COMPANY_NAMES}`,
   type: 'supplier type; vendor type; us or foreign; domestic or foreign; domestic foreign; ?type',
   business_name: `
     business legal name; doing business as; dba; trading as; ?business name; ?trade name; ?legal name; ?registered
@@ -348,8 +379,7 @@ const SUPPLIER: Vocabulary = {
   // Nine characters fit many a register: only a heading that says so makes an EIN of them.
   ein: `
     ein; ein number; fein; federal ein; employer identification number; employer id number; federal employer
-    identification number; us employer identification number; ??tax id; ??tax number; ??tin; ??federal tax id; ??tax
-    identification number`,
+    identification number; us employer identification number`,
   financial_description: 'financial description; financial note; financial information; ?finance note',
 };
 
@@ -357,8 +387,8 @@ const CUSTOMER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
     customer; customer name; client; client name; name of customer; buyer; kunde; kundenname; nom du client; nombre
-    del cliente; cliente; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; ?vendor; ?vendor
-    name; ?lieferant; ?lieferantenname; ?fournisseur; ?proveedor; ${COMPANY_NAMES}`,
+    del cliente; cliente; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; ?vendor; ?vendor name;
+    ?lieferant; ?lieferantenname; ?fournisseur; ?proveedor; ${COMPANY_NAMES}`,
 };
 
 export const VOCABULARY: Readonly<Record<ResourceName, Vocabulary>> = {

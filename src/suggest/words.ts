@@ -1,3 +1,5 @@
+import { ABBREVIATIONS } from './vocabulary.js';
+
 /**
  * Headings as words that can be compared: case, accents, camelCase, punctuation, plural and usual abbreviations do not
  * count. Both sides, the headings of a file and the vocabulary of the fields, go through the same steps.
@@ -28,70 +30,6 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/%/gu, ' percent '],
   [/&/gu, ' and '],
 ];
-
-const ABBREVIATIONS: Readonly<Record<string, string>> = {
-  acct: 'account',
-  addr: 'address',
-  adr: 'address',
-  amt: 'amount',
-  asst: 'asset',
-  bldg: 'building',
-  bldng: 'building',
-  cat: 'category',
-  cntry: 'country',
-  co: 'company',
-  contr: 'contract',
-  cntr: 'contract',
-  ctry: 'country',
-  curr: 'currency',
-  cust: 'customer',
-  dept: 'department',
-  descr: 'description',
-  desc: 'description',
-  dob: 'birth date',
-  dt: 'date',
-  eff: 'effective',
-  eol: 'end life',
-  eos: 'end support',
-  exp: 'expiry',
-  expiration: 'expiry',
-  expires: 'expiry',
-  hw: 'hardware',
-  loc: 'location',
-  mail: 'email',
-  mfg: 'manufacturer',
-  mfgr: 'manufacturer',
-  mfr: 'manufacturer',
-  manuf: 'manufacturer',
-  mob: 'mobile',
-  nbr: 'number',
-  no: 'number',
-  nr: 'number',
-  nro: 'number',
-  num: 'number',
-  org: 'organisation',
-  organization: 'organisation',
-  pct: 'percent',
-  ph: 'phone',
-  qnty: 'quantity',
-  qty: 'quantity',
-  quant: 'quantity',
-  ref: 'reference',
-  ser: 'serial',
-  sn: 'serial number',
-  str: 'strasse',
-  subcat: 'subcategory',
-  svc: 'service',
-  tel: 'phone',
-  telefon: 'phone',
-  telefono: 'phone',
-  telephone: 'phone',
-  tlf: 'phone',
-  val: 'value',
-  vend: 'vendor',
-  warr: 'warranty',
-  wty: 'warranty',
-};
 
 /** Articles and connectives of the languages of the vocabulary. */
 const FILLERS = new Set(
@@ -130,8 +68,7 @@ function pieces(text: string): string[] {
 }
 
 function expand(word: string): string[] {
-  const long = Object.hasOwn(ABBREVIATIONS, word) ? ABBREVIATIONS[word]! : word;
-  return long.split(' ').map(singular);
+  return (ABBREVIATIONS.get(word) ?? [word]).map(singular);
 }
 
 /** The plural is cut on both sides, so that it does not matter whether what is left is a word. */

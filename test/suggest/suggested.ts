@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ImportJob } from '../../src/model/job.js';
 import { checkJobText } from '../../src/runs/job-file.js';
 import { type MapResult, mapFile } from '../../src/runs/map-file.js';
-import type { SuggestedColumn } from '../../src/suggest/index.js';
+import type { SuggestedColumn } from '../../src/suggest/suggest.js';
 import { csv } from '../support/desk.js';
 
 /** What `map` makes of a table; the first row holds the headings. */
