@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../service/clock.js';
-import type { OnAway } from '../service/pace/outage.js';
+import type { OnAway } from '../service/pace/breaker.js';
 
 /** A long outage is spoken of this often. */
 const EVERY_MS = 60_000;

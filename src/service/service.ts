@@ -4,12 +4,13 @@ import type { ResourceName } from '../resources/spec.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
 import { stringifyBody } from './json.js';
 import { serialProbe } from './lists/serials.js';
-import { type OnAway, outageTeller } from './pace/outage.js';
+import { type OnAway, outageTeller } from './pace/breaker.js';
 import type { Json, Page, PageOptions, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
 import { readPage, readRecord, readWritten } from './transport/answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './transport/channel.js';
 import { shareHttp } from './transport/http.js';
-import { type Call, type Log, type Observe, openSender, type Settled } from './transport/send.js';
+import type { Log } from './transport/messages.js';
+import { type Call, type Observe, openSender, type Settled } from './transport/send.js';
 
 export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
   readonly company: number;

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
+import { type AwayNews, outageTeller } from '../../src/service/pace/breaker.js';
 import { openPacer } from '../../src/service/pace/gate.js';
-import { type AwayNews, outageTeller } from '../../src/service/pace/outage.js';
 import type { RequestCounts } from '../../src/service/port.js';
 import type { Exchange, Http, HttpRequest } from '../../src/service/transport/http.js';
 import { type Call, openSender, type Settled } from '../../src/service/transport/send.js';

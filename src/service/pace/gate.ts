@@ -4,9 +4,7 @@ import type { Clock } from '../clock.js';
 import { type Away, openBreaker } from './breaker.js';
 import { type Pass, waitingLines } from './lines.js';
 import { learnRate } from './rate.js';
-import { retryBudget } from './retries.js';
-import { openSharing, type Sharing } from './sharing.js';
-import { SLOW_INTERVAL_MS } from './slots.js';
+import { openSharing, type Sharing, SLOW_INTERVAL_MS } from './sharing.js';
 
 /** What an exchange says about the pace; `unsent`: there was none. */
 export type Load = 'fine' | 'throttled' | 'overloaded' | 'unclear' | 'unsent';
@@ -87,7 +85,6 @@ const DECREASE = 0.7;
 const SLACK_MS = 10;
 /** How late word of the others comes, about. */
 const TELLING_MS = 100;
-const LONGEST_DEAF_MS = 1_000;
 
 export function openPacer(options: PacerOptions): Pacer {
   const { clock, signal } = options;
@@ -257,12 +254,11 @@ export function openPacer(options: PacerOptions): Pacer {
     everOverloaded = true;
     decreasedAt = now;
     if (load === 'throttled') {
-      const before = rate.perSecond;
       rate.throttled(now, roundTrip, Math.max(0, heldUntil - now));
       nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
-      if (before !== Number.POSITIVE_INFINITY) sharing?.slower(Math.min(1, rate.perSecond / before));
+      sharing?.slower();
       // Until the others know, they send as before; what is met meanwhile says nothing of the new rate.
-      if (sharing) decreasedAt = Math.min(Math.max(sharing.grantedUntil, now + TELLING_MS), now + LONGEST_DEAF_MS);
+      if (sharing) decreasedAt = now + TELLING_MS;
     }
     limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);
   }
@@ -316,5 +312,39 @@ export function openPacer(options: PacerOptions): Pacer {
       sharing?.hold(heldUntil);
     },
     backoff: retries.backoff,
+  };
+}
+
+/** When a request goes out again: full jitter, and a budget that all requests share. */
+interface RetryBudget {
+  /** Every success pays for a part of a repetition. */
+  succeeded(): void;
+  /** Milliseconds to wait before the given repetition, from 1. */
+  backoff(repetition: number): number;
+}
+
+const BACKOFF_BASE_MS = 250;
+const BACKOFF_CAP_MS = 30_000;
+const RETRY_BUDGET = 10;
+const RETRIES_PER_SECOND = 5;
+const RETRIES_PER_SUCCESS = 0.2;
+
+/** `random`: 0 ≤ x < 1. */
+function retryBudget(clock: Clock, random: () => number): RetryBudget {
+  let budget = RETRY_BUDGET;
+  let refilledAt = clock.now();
+  return {
+    succeeded() {
+      budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
+    },
+    backoff(repetition) {
+      const now = clock.now();
+      budget = Math.min(RETRY_BUDGET, budget + ((now - refilledAt) / 1000) * RETRIES_PER_SECOND);
+      refilledAt = now;
+      budget--;
+      const forBudget = budget < 0 ? (-budget / RETRIES_PER_SECOND) * 1000 : 0;
+      const ceiling = Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** Math.min(20, repetition));
+      return Math.max(random() * ceiling, Math.min(forBudget, BACKOFF_CAP_MS));
+    },
   };
 }

@@ -1,6 +1,5 @@
 import type { PaceReport, PaceState, SharedPace } from '../../model/pace.js';
 import type { Clock } from '../clock.js';
-import { grantedSlots } from './slots.js';
 
 type Sums = Pick<PaceState, 'successes' | 'throttled' | 'overloaded'>;
 
@@ -43,10 +42,8 @@ export interface Sharing {
    * answer, the last known number of processes share the rate evenly.
    */
   takeSlot(now: number): number;
-  /** The common rate came down to this part of what it was: so much fewer of the slots granted already are used. */
-  slower(part: number): void;
-  /** The slots granted at the rates asked for so far end here. */
-  readonly grantedUntil: number;
+  /** The common rate came down: the slots that were granted at the rate before are given up. */
+  slower(): void;
   stop(): void;
 }
 
@@ -234,13 +231,81 @@ export function openSharing(options: SharingOptions): Sharing {
       if (reached && waited < IMPATIENT_MS) return IMPATIENT_MS - waited;
       return slots.takeAlone(now, options.intervalMs() * members);
     },
-    slower: slots.thin,
-    get grantedUntil() {
-      return slots.until(clock.now());
-    },
+    slower: slots.clear,
     stop() {
       stopped = true;
       cancelTimer?.();
+    },
+  };
+}
+
+/** Timers are coarse: a slot may be used so much too early. */
+const EARLY_MS = 5;
+/** Afterwards a slot has lapsed. A process that was busy otherwise makes up for this much. */
+const LATE_MS = 40;
+/** Where requests are far apart a service that counts strictly would refuse an early one, and one after a late one. */
+export const SLOW_INTERVAL_MS = 50;
+const SLOW_LATE_MS = 25;
+
+/** So many slots, from a moment on. */
+interface Grant {
+  at: number;
+  count: number;
+  readonly intervalMs: number;
+}
+
+/** Slots of the common rate: moments at which this process may send a request each. */
+function grantedSlots() {
+  let grants: Grant[] = [];
+  let aloneAt = Number.NEGATIVE_INFINITY;
+  /** What was sent alone stands for the slots up to here. */
+  let usedUntil = Number.NEGATIVE_INFINITY;
+
+  function drop(grant: Grant, slots: number): void {
+    grant.at += slots * grant.intervalMs;
+    grant.count -= slots;
+  }
+
+  return {
+    /** Slots that have not been used, those that lapsed since the last `take` among them. */
+    get size() {
+      return grants.reduce((sum, { count }) => sum + count, 0);
+    },
+    /** When the last slot is; `now` where there is none. */
+    until(now: number): number {
+      const last = grants.at(-1);
+      return last && last.count > 0 ? Math.max(now, last.at + (last.count - 1) * last.intervalMs) : now;
+    },
+    add(at: number, count: number, intervalMs: number): void {
+      grants.push({ at, count, intervalMs });
+    },
+    /** 0: there is a slot now, and it is used. Else milliseconds until the next; undefined where there is none. */
+    take(now: number): number | undefined {
+      for (let grant = grants[0]; grant; grant = grants[0]) {
+        const slow = grant.intervalMs > SLOW_INTERVAL_MS;
+        const oldest = Math.max(usedUntil, now - (slow ? SLOW_LATE_MS : LATE_MS));
+        drop(grant, Math.min(grant.count, Math.max(0, Math.ceil((oldest - grant.at) / grant.intervalMs))));
+        if (grant.count > 0) {
+          const early = grant.at - now;
+          if (early > (slow ? 0 : EARLY_MS)) return early;
+          drop(grant, 1);
+          aloneAt = Math.max(aloneAt, now);
+          return 0;
+        }
+        grants.shift();
+      }
+      return undefined;
+    },
+    clear(): void {
+      grants = [];
+    },
+    /** The same as `take` by this process's own reckoning, where the shared place cannot be asked. `intervalMs` is its own share. */
+    takeAlone(now: number, intervalMs: number): number {
+      const early = Math.max(aloneAt, usedUntil) - now;
+      if (early > 0) return early;
+      aloneAt = now + intervalMs;
+      usedUntil = aloneAt;
+      return 0;
     },
   };
 }

@@ -3,9 +3,8 @@ import { type Address, readPath } from '../address.js';
 import { type Clock, unlessStopped } from '../clock.js';
 import type { Lane, Pacer } from '../pace/gate.js';
 import type { Pass } from '../pace/lines.js';
-import { retryAfter } from '../pace/retries.js';
 import type { RequestCounts } from '../port.js';
-import { outage, overload } from './classify.js';
+import { outage, overload, retryAfter } from './classify.js';
 import type { Exchange, Http, HttpRequest } from './http.js';
 import type { Token, TokenKeeper } from './token.js';
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import { parseJson } from '../json.js';
 import type { Exchange } from './http.js';
 
@@ -77,6 +78,27 @@ export function outage(exchange: Exchange): string | undefined {
   // Not implemented, or another version of HTTP: that is an answer.
   if (status < 500 || status === 501 || status === 505) return undefined;
   return `the service answered with status ${status}`;
+}
+
+const SHORTEST_HOLD_MS = 1_000;
+const LONGEST_HOLD_MS = 15 * 60_000;
+
+/**
+ * `Retry-After` in milliseconds, in seconds or as an HTTP date, clamped to 1 s – 15 min; undefined where there is none or
+ * it cannot be read. A date is measured against the service's own `Date` where it sent one.
+ */
+export function retryAfter(value: string | undefined, date: string | undefined, clock: Clock): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  let ms: number;
+  if (/^[+-]?\d+(\.\d+)?$/.test(text)) ms = Number(text) * 1000;
+  else {
+    const then = Date.parse(text);
+    if (Number.isNaN(then)) return undefined;
+    const serviceNow = date === undefined ? Number.NaN : Date.parse(date);
+    ms = then - (Number.isNaN(serviceNow) ? clock.wall() : serviceNow);
+  }
+  return Math.min(LONGEST_HOLD_MS, Math.max(SHORTEST_HOLD_MS, ms));
 }
 
 type Answer = Exchange & { kind: 'answer' };

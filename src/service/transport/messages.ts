@@ -2,6 +2,8 @@ import { secretForms } from '../../model/secret-forms.js';
 import { parseJson } from '../json.js';
 import type { ServiceMessage } from '../port.js';
 
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;
+
 /**
  * The service's own words about a refusal. The format of errors is not documented (interface, section 7): understood are
  * `{field: [texts]}`, `{detail}`, `{message}`, `{error}`, `{errors: […]}`, `{errors: {…}}`, lists of `{field, message}`,

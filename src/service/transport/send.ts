@@ -4,12 +4,10 @@ import type { ServiceMessage, UpdateOptions, Withheld } from '../port.js';
 import { type AttemptParts, openAttempts } from './attempt.js';
 import { classify, type Verdict } from './classify.js';
 import type { Exchange } from './http.js';
-import { messageLine, readMessages, scrub } from './messages.js';
+import { type Log, messageLine, readMessages, scrub } from './messages.js';
 import type { TokenKeeper } from './token.js';
 
 export type { Observe } from './attempt.js';
-
-export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;
 
 export interface Call extends UpdateOptions {
   readonly kind: 'read' | 'write';
