@@ -1,7 +1,7 @@
 import type { Summary } from '../report/summary.js';
 import type { Clock } from '../service/clock.js';
 import type { RequestCounts } from '../service/port.js';
-import type { Observe } from '../service/transport/attempt.js';
+import type { Observe } from '../service/transport/send.js';
 import { type Effort, estimateOf, type PlannedWrites } from './estimate.js';
 import type { Progress } from './progress.js';
 import { requestPace } from './request-pace.js';

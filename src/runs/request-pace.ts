@@ -1,5 +1,5 @@
 import type { Clock } from '../service/clock.js';
-import type { Observe } from '../service/transport/attempt.js';
+import type { Observe } from '../service/transport/send.js';
 
 /** How fast the service has answered a run so far. */
 export interface RequestPace {

@@ -159,7 +159,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'Retry-After ignored',
     scenario: 'throttled',
     why: 'The service asked for a pause.',
-    patches: [{ file: 'service/transport/attempt.js', find: 'pacer.hold(heldMs);', replace: ';' }],
+    patches: [{ file: 'service/transport/send.js', find: 'pacer.hold(heldMs);', replace: ';' }],
   },
   {
     name: 'overtaken update sent again',

@@ -1,10 +1,10 @@
+// Above 300 lines: one request from the hand-over to its end, with all that can come of it.
 import { isUtf8 } from 'node:buffer';
-import type { Client, Dispatcher } from 'undici';
+import { createRequire } from 'node:module';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import { reachedSoon } from '../../trace/milestones.js';
 import { type Clock, systemClock } from '../clock.js';
-import { type Connections, openConnections } from './connections.js';
-import { decode } from './content-encoding.js';
-import { openDeadlines, type Timed } from './deadlines.js';
 
 /** One request to the configured origin. `headers` is flat: name, value, name, value. */
 export interface HttpRequest {
@@ -31,6 +31,7 @@ export type Exchange =
       readonly date?: string | undefined;
       /** Decoded, and UTF-8. */
       readonly bytes: Buffer;
+      /** The same; made when it is first asked for: what is known by its bytes is never read. */
       readonly text: string;
     }
   | {
@@ -65,126 +66,125 @@ export interface Http {
  */
 export function openHttp(options: HttpOptions): Http {
   const clock = options.clock ?? systemClock;
-  let closed = false;
-  /**
-   * Requests in flight, each at its `place`. No Set: it leaves a table behind whenever it has been filled, and one that has
-   * grown old keeps all that it held from a quick collection.
-   */
-  const live: Underway[] = [];
-  let onIdle: (() => void)[] = [];
   const connections = openConnections(options.origin, options.connections, options.connectMs);
+  const live: Underway[] = [];
+  let closed = false;
 
-  const deadlines = openDeadlines(live, clock);
-
-  function ended(one: Underway): void {
-    const last = live.pop();
-    if (last && last !== one) {
-      live[one.place] = last;
-      last.place = one.place;
-    }
-    if (live.length > 0) return;
-    deadlines.rest();
-    for (const idle of onIdle) idle();
-    onIdle = [];
-  }
-
-  function exchange(request: HttpRequest): Promise<Exchange> {
-    if (closed) return Promise.reject(new Error('the connection to the service is closed'));
-    return new Promise((resolve) => {
-      const one = new Underway(request, options, clock, connections, (result) => {
-        ended(one);
-        resolve(result);
-      });
-      one.place = live.push(one) - 1;
-      deadlines.watch(one.deadline);
+  return {
+    exchange(request) {
+      if (closed) return Promise.reject(new Error('the connection to the service is closed'));
+      const one = new Underway(request, options, clock, connections);
+      live.push(one);
+      void one.ended.then(() => live.splice(live.indexOf(one), 1));
       connections.take((connection) => one.go(connection));
-    });
-  }
-
-  async function close(withinMs?: number): Promise<void> {
-    closed = true;
-    if (live.length > 0) {
-      const idle = new Promise<void>((resolve) => {
-        onIdle.push(resolve);
-      });
+      return one.ended;
+    },
+    async close(withinMs) {
+      closed = true;
       const cutAll = (): void => {
-        for (const one of [...live]) one.cut();
+        for (const one of live) one.cut();
       };
-      const cancel = withinMs === undefined ? undefined : clock.after(withinMs, cutAll);
-      await idle;
+      const cancel = withinMs === undefined || live.length === 0 ? undefined : clock.after(withinMs, cutAll);
+      await Promise.all(live.map(({ ended }) => ended));
       cancel?.();
-    }
-    // Every exchange has ended; what is left are idle connections and such that were never finished.
-    await connections.destroy();
+      // Every exchange has ended; what is left are idle connections and such that were never finished.
+      await connections.destroy();
+    },
+  };
+}
+
+/** One user's share of a connection: after its `close`, which waits for its own requests alone, it sends nothing more. */
+export function shareHttp(http: Http): Http {
+  const live = new Set<Promise<Exchange>>();
+  let closed = false;
+  return {
+    exchange(request) {
+      if (closed) return Promise.reject(new Error('the connection to the service is closed'));
+      const exchange = http.exchange(request);
+      const done = (): boolean => live.delete(exchange);
+      live.add(exchange);
+      exchange.then(done, done);
+      return exchange;
+    },
+    async close() {
+      closed = true;
+      await Promise.allSettled(live);
+    },
+  };
+}
+
+type Connections = ReturnType<typeof openConnections>;
+
+/**
+ * Kept-alive connections to one origin, each for one request at a time: at most so many clients of undici. Its own `Pool`
+ * looks through all of them for every request; and undici's front door, behind which fetch, WebSocket and caches stand, takes
+ * longer to load than all of the code here. The inner paths are why package.json names one version of it.
+ */
+function openConnections(origin: string, most: number, connectMs: number) {
+  const require = createRequire(import.meta.url);
+  const UndiciClient = require('undici/lib/dispatcher/client.js') as typeof Client;
+  const makeConnector = require('undici/lib/core/connect.js') as typeof buildConnector;
+  // One for all, so that they share their TLS sessions.
+  const connect = makeConnector({ timeout: connectMs });
+  const all: Client[] = [];
+  const free: Client[] = [];
+  const waiting: ((connection: Client) => void)[] = [];
+
+  function another(): Client {
+    // The deadline of a request covers all of it; a slow drip would never trip timers that restart with each byte.
+    const client = new UndiciClient(origin, { connect, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+    all.push(client);
+    return client;
   }
 
-  return { exchange, close };
+  return {
+    /** Calls back with a connection that nobody else uses: at once where one is free or may be made. */
+    take(use: (connection: Client) => void): void {
+      const connection = free.pop() ?? (all.length < most ? another() : undefined);
+      if (connection) use(connection);
+      else waiting.push(use);
+    },
+    giveBack(connection: Client): void {
+      const next = waiting.shift();
+      if (next) next(connection);
+      else free.push(connection);
+    },
+    /** Cuts off what is in flight. */
+    async destroy(): Promise<void> {
+      await Promise.all(all.map((client) => client.destroy()));
+    },
+  };
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 type Controller = Dispatcher.DispatchController;
-
-/** A complete answer. Its text is made when it is first asked for: what is known by its bytes is never read. */
-class Answer {
-  readonly kind = 'answer';
-  private read: string | undefined;
-
-  constructor(
-    readonly status: number,
-    private readonly headers: Headers,
-    readonly bytes: Buffer,
-  ) {}
-
-  get text(): string {
-    this.read ??= this.bytes.toString('utf8');
-    return this.read;
-  }
-
-  get contentType(): string {
-    return (this.header('content-type') ?? '').toLowerCase();
-  }
-
-  get retryAfter(): string | undefined {
-    return this.header('retry-after');
-  }
-
-  get location(): string | undefined {
-    return this.header('location');
-  }
-
-  get date(): string | undefined {
-    return this.header('date');
-  }
-
-  private header(name: string): string | undefined {
-    const value = this.headers[name];
-    return value === undefined ? undefined : String(value);
-  }
-}
+type Fault = Exchange & { kind: 'fault' };
 
 /** One request from the hand-over to its end, as the one object that undici calls. Ends once. */
-class Underway implements Dispatcher.DispatchHandler, Timed {
-  /** Among the requests in flight. */
-  place = 0;
+class Underway implements Dispatcher.DispatchHandler {
+  readonly ended: Promise<Exchange>;
+  private end: (result: Exchange) => void = () => undefined;
+  private settled = false;
   private connection: Client | undefined;
   private controller: Controller | undefined;
-  private settled = false;
   private status = 0;
   private headers: Headers = {};
   private readonly chunks: Buffer[] = [];
   private size = 0;
-  private readonly allowedMs: number;
-  readonly deadline: number;
+  private readonly cancelDeadline: () => void;
 
   constructor(
     private readonly request: HttpRequest,
     private readonly options: HttpOptions,
     clock: Clock,
     private readonly connections: Pick<Connections, 'giveBack'>,
-    private readonly done: (result: Exchange) => void,
   ) {
-    this.allowedMs = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
-    this.deadline = clock.now() + this.allowedMs;
+    this.ended = new Promise((resolve) => {
+      this.end = resolve;
+    });
+    const ms = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
+    const late = (): void => this.fail('timeout', `no complete answer within ${ms / 1000} s`);
+    this.cancelDeadline = clock.after(ms, late);
   }
 
   go(connection: Client): void {
@@ -193,11 +193,6 @@ class Underway implements Dispatcher.DispatchHandler, Timed {
     connection.dispatch({ method, path, headers: headers as string[], body: body ?? null }, this);
   }
 
-  late(): void {
-    this.fail('timeout', `no complete answer within ${this.allowedMs / 1000} s`);
-  }
-
-  /** Ends it now. */
   cut(): void {
     this.fail('cut', 'given up, as the connection had to be closed');
   }
@@ -228,19 +223,14 @@ class Underway implements Dispatcher.DispatchHandler, Timed {
 
   onResponseEnd(): void {
     this.leave();
-    const { chunks, status, headers } = this;
+    const { chunks, status } = this;
     const received = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    const decoded = decode(String(headers['content-encoding'] ?? ''), received, this.options.maxAnswerBytes);
-    if (decoded.kind === 'too_large') {
-      this.tooLarge();
-    } else if (decoded.kind === 'unreadable') {
-      const coding = decoded.coding.slice(0, 40);
-      this.fail('not_text', `the answer (status ${status}) is encoded as "${coding}" and cannot be read`);
-    } else if (!isUtf8(decoded.bytes)) {
-      this.fail('not_text', `the answer (status ${status}) is not UTF-8 text`);
-    } else {
-      this.settle(new Answer(status, headers, decoded.bytes));
-    }
+    const bytes = decode(String(this.headers['content-encoding'] ?? ''), received, this.options.maxAnswerBytes);
+    if (bytes === 'too_large') this.tooLarge();
+    else if (typeof bytes === 'string') {
+      this.fail('not_text', `the answer (status ${status}) is encoded as "${bytes.slice(0, 40)}" and cannot be read`);
+    } else if (!isUtf8(bytes)) this.fail('not_text', `the answer (status ${status}) is not UTF-8 text`);
+    else this.settle(answerOf(status, this.headers, bytes));
   }
 
   onResponseError(_controller: Controller, error: Error): void {
@@ -259,7 +249,7 @@ class Underway implements Dispatcher.DispatchHandler, Timed {
     this.fail('too_large', `the answer (status ${this.status}) is larger than the limit of ${limit}`);
   }
 
-  private fail(cause: (Exchange & { kind: 'fault' })['cause'], reason: string): void {
+  private fail(cause: Fault['cause'], reason: string): void {
     const { status, controller } = this;
     this.settle({ kind: 'fault', sent: controller !== undefined, cause, reason, ...(status ? { status } : {}) });
     controller?.abort(new Error(reason));
@@ -268,34 +258,62 @@ class Underway implements Dispatcher.DispatchHandler, Timed {
   private settle(result: Exchange): void {
     if (this.settled) return;
     this.settled = true;
-    this.done(result);
+    this.cancelDeadline();
+    this.end(result);
   }
 }
 
-/** One user's share of a connection: after its `close`, which waits for its own requests alone, it sends nothing more. */
-export function shareHttp(http: Http): Http {
-  let closed = false;
-  let live = 0;
-  let onIdle: (() => void)[] = [];
-  const done = (): void => {
-    live--;
-    if (live > 0) return;
-    for (const idle of onIdle) idle();
-    onIdle = [];
-  };
+function answerOf(status: number, headers: Headers, bytes: Buffer): Exchange {
+  let text: string | undefined;
+  const header = (name: string): string | undefined => headers[name]?.toString();
   return {
-    exchange(request) {
-      if (closed) return Promise.reject(new Error('the connection to the service is closed'));
-      const exchange = http.exchange(request);
-      live++;
-      exchange.then(done, done);
-      return exchange;
-    },
-    async close() {
-      closed = true;
-      if (live > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
+    kind: 'answer',
+    status,
+    contentType: (header('content-type') ?? '').toLowerCase(),
+    retryAfter: header('retry-after'),
+    location: header('location'),
+    date: header('date'),
+    bytes,
+    get text() {
+      text ??= bytes.toString('utf8');
+      return text;
     },
   };
+}
+
+type Inflate = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+
+const CODINGS: Readonly<Record<string, Inflate>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  br: brotliDecompressSync,
+  // With the zlib header, as the standard has it, or without, as some send it.
+  deflate: (bytes, options) => ((bytes[0] ?? 0) % 16 === 8 ? inflateSync : inflateRawSync)(bytes, options),
+};
+
+/**
+ * Undoes the `Content-Encoding` of an answer. Requests ask for none; a gateway may compress all the same. Never makes more
+ * than `maxBytes`: 10 MB of gzip can hold 10 GB. Else the coding that is not what it says it is, or was never asked for.
+ */
+function decode(encoding: string, bytes: Buffer, maxBytes: number): Buffer | string {
+  const codings = encoding
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  let out = bytes;
+  // The last one was put on last.
+  for (const coding of codings.reverse()) {
+    // An empty answer (204, or a write without a body) holds nothing to undo.
+    if (out.length === 0) break;
+    try {
+      out = (CODINGS[coding] as Inflate)(out, { maxOutputLength: maxBytes });
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      return code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : coding;
+    }
+  }
+  return out;
 }
 
 const WORDS: Readonly<Record<string, string>> = {

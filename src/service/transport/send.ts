@@ -1,13 +1,15 @@
+// Above 400 lines: from a call to what it came to; nothing of it is of use without the rest.
 import { RunError } from '../../model/error.js';
-import { wait } from '../clock.js';
-import type { ServiceMessage, UpdateOptions, Withheld } from '../port.js';
-import { type AttemptParts, openAttempts } from './attempt.js';
-import { classify, type Verdict } from './classify.js';
-import type { Exchange } from './http.js';
+import { reached } from '../../trace/milestones.js';
+import { type Address, readPath } from '../address.js';
+import { type Clock, unlessStopped, wait } from '../clock.js';
+import type { Lane, Pacer } from '../pace/gate.js';
+import type { Pass } from '../pace/lines.js';
+import type { RequestCounts, ServiceMessage, UpdateOptions, WriteAnswer } from '../port.js';
+import { classify, outage, overload, retryAfter, type Verdict } from './classify.js';
+import type { Exchange, Http } from './http.js';
 import { type Log, messageLine, readMessages, scrub } from './messages.js';
-import type { TokenKeeper } from './token.js';
-
-export type { Observe } from './attempt.js';
+import type { Token, TokenKeeper } from './token.js';
 
 export interface Call extends UpdateOptions {
   readonly kind: 'read' | 'write';
@@ -27,20 +29,37 @@ export interface Call extends UpdateOptions {
 export type Settled =
   | { readonly kind: 'ok'; readonly value: unknown }
   | { readonly kind: 'missing'; readonly words: string }
-  | { readonly kind: 'refused'; readonly status: number; readonly messages: readonly ServiceMessage[] }
-  | { readonly kind: 'unsent'; readonly reason: string; readonly withheld?: Withheld }
-  | { readonly kind: 'open'; readonly answered: boolean; readonly pending?: boolean; readonly reason: string };
+  | Exclude<WriteAnswer, { kind: 'done' }>;
 
 export interface Sender {
   send(call: Call): Promise<Settled>;
 }
 
-export interface SenderParts extends AttemptParts {
+/** One exchange with the service: what was asked, the status of its answer (undefined for none), and how long it took. */
+export type Observe = (event: {
+  readonly kind: 'read' | 'write';
+  readonly status: number | undefined;
+  readonly ms: number;
+  readonly repetition: boolean;
+}) => void;
+
+export interface SenderParts {
+  readonly http: Http;
+  readonly address: Address;
+  readonly tokens: TokenKeeper;
+  readonly pacer: Pacer;
+  /** This run's way through the gate. */
+  readonly lane: Lane;
+  readonly clock: Clock;
+  readonly counts: RequestCounts;
+  readonly userAgent: string;
   /** How long a service that is down, or throttles, is waited for: from a request's first such answer. */
   readonly patienceMs: number;
   readonly log: Log;
+  readonly observe?: Observe;
   /** Whether this process may write at this very moment; asked directly before each try of a writing request. */
   readonly mayWrite?: () => boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** What was done about a refused token, and what a person can do. */
@@ -60,29 +79,45 @@ const TOKEN_REFUSED: Readonly<Record<TokenKeeper['kind'], { again: string; advic
 const MAX_GARBLED = 6;
 /** A pause the service asks for is kept also by reads that are optional, but not for ever. */
 const MAX_THROTTLED = 6;
+/** While the service is away this small read asks whether it is back, in the place of what must not go itself. */
+const PROBE: Call = { kind: 'read', method: 'GET', path: `${readPath('company')}?page=1`, company: 0 };
+/** Short, as nothing but the answer itself is of interest. */
+const PROBE_TIMEOUT_MS = 10_000;
+
+type Tried =
+  | {
+      readonly kind: 'tried';
+      readonly exchange: Exchange;
+      readonly sentAt: number;
+      /** Milliseconds of a pause the service named, which the gate keeps. */
+      readonly heldMs: number | undefined;
+    }
+  | { readonly kind: 'stopped' }
+  | Settled;
 
 /**
  * Sends one request until it has come to something.
  *
- *   withheld? unsent → one try (`attempt.ts`) → classify →
- *     ok, missing, refused, open: settled · refresh: once more with a new token (which `attempt.ts` asked for), a second 401 stops the run
+ *   withheld? unsent → pass the gate → wait for the token → withheld? → exchange → tell the pace → classify →
+ *     ok, missing, refused, open: settled · refresh: once more with a new token, a second 401 stops the run
  *     again: back off (or wait out Retry-After) and repeat, until patience is over:
  *       then a write is `unsent`, a read stops the run · stop: RunError
  *     an optional read is `refused` instead, after its few tries · away for longer than the patience: as if it was over
  *
  * Repetition is decided by the verdict alone: a write gets `again` only where the service cannot have executed it.
+ * While the service is away the gate lets one probe through at a time. A read goes itself. A write must not, as its failure
+ * would leave its effect open, nor a read that is optional: a small read goes in its place, and they wait on.
+ *
  * Throws RunError('failed'): unreachable for too long (reads), token refused, access denied, redirect, answer too large.
  */
 export function openSender(parts: SenderParts): Sender {
-  const { address, tokens, pacer, clock, log } = parts;
-  const attempts = openAttempts(parts);
+  const { http, address, tokens, pacer, lane, clock, counts, log, signal } = parts;
+  const fixed = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', parts.userAgent];
+  let prepared: { token: Token; bare: readonly string[]; withBody: readonly string[] } | undefined;
 
   async function send(call: Call): Promise<Settled> {
-    const { kind, method, body, optional, ahead = false } = call;
+    const { optional } = call;
     const path = `${address.root}${call.path}`;
-    const timeoutMs = optional?.timeoutMs;
-    const request = { kind, method, path, body, timeoutMs, ahead, optional: optional !== undefined };
-    const keepBack = () => withheld(call);
     let firstTrouble: number | undefined;
     let refusals = 0;
     let garbled = 0;
@@ -92,14 +127,16 @@ export function openSender(parts: SenderParts): Sender {
       // What may not go is not to wait first.
       const early = withheld(call);
       if (early) return early;
-      const tried = await attempts.once(request, attempt > 0, keepBack);
-      if (tried.kind === 'stopped') return stopped(call);
-      if (tried.kind === 'withheld') return tried.withheld;
-      if (tried.kind === 'away') {
-        if (optional)
-          return doneWithout(call, path, { kind: 'fault', sent: false, cause: 'connect', reason: tried.reason });
-        return givenUp(call, path, tried.reason, tried.ms);
+      const pass = await enter(call, attempt > 0);
+      if (pass === false) return stopped(call);
+      if (pass === 'away') {
+        const { reason = 'no answer', since = clock.now() } = pacer.away ?? {};
+        if (optional) return doneWithout(call, path, { kind: 'fault', sent: false, cause: 'connect', reason });
+        return givenUp(call, path, reason, clock.now() - since);
       }
+      const tried = await once(call, attempt > 0, pass === 'probe', optional?.timeoutMs);
+      if (tried.kind === 'stopped') return stopped(call);
+      if (tried.kind !== 'tried') return tried;
       const { exchange, sentAt, heldMs } = tried;
       const verdict = judge(call, exchange);
 
@@ -114,7 +151,7 @@ export function openSender(parts: SenderParts): Sender {
           log('warn', 'service.open', { method: call.method, path, reason: clean(verdict.reason) });
           return { ...verdict, reason: clean(verdict.reason) };
         case 'stop':
-          if (call.optional) return doneWithout(call, path, exchange);
+          if (optional) return doneWithout(call, path, exchange);
           throw stopError(call, path, verdict.why, exchange);
         case 'refresh':
           refusals++;
@@ -125,13 +162,11 @@ export function openSender(parts: SenderParts): Sender {
           refusals = 0;
           const now = clock.now();
           firstTrouble ??= sentAt;
-          const worn =
-            verdict.why === 'throttled' ? ++throttled >= MAX_THROTTLED : ++failed >= (call.optional?.tries ?? 0);
-          if (call.optional && (worn || now - firstTrouble >= parts.patienceMs)) {
-            return doneWithout(call, path, exchange);
-          }
+          const worn = verdict.why === 'throttled' ? ++throttled >= MAX_THROTTLED : ++failed >= (optional?.tries ?? 0);
+          const patienceOver = now - firstTrouble >= parts.patienceMs;
+          if (optional && (worn || patienceOver)) return doneWithout(call, path, exchange);
           if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, path, verdict.reason);
-          if (now - firstTrouble >= parts.patienceMs) return givenUp(call, path, verdict.reason, now - firstTrouble);
+          if (patienceOver) return givenUp(call, path, verdict.reason, now - firstTrouble);
           const untilOver = firstTrouble + parts.patienceMs - now;
           const delay = heldMs ?? Math.min(pacer.backoff(attempt + 1), untilOver);
           log('warn', 'service.retry', {
@@ -142,10 +177,85 @@ export function openSender(parts: SenderParts): Sender {
             wait_ms: Math.round(delay),
           });
           // A stated pause is kept by the gate, for everybody.
-          if (heldMs === undefined && !(await wait(clock, delay, parts.signal))) return stopped(call);
+          if (heldMs === undefined && !(await wait(clock, delay, signal))) return stopped(call);
         }
       }
     }
+  }
+
+  async function enter(call: Call, repetition: boolean): Promise<Pass> {
+    let pass: Pass = await lane.enter(repetition || call.ahead === true);
+    while (pass === 'probe' && (call.kind === 'write' || call.optional)) {
+      await once(PROBE, true, true, PROBE_TIMEOUT_MS);
+      pass = await lane.enter(true);
+    }
+    return pass;
+  }
+
+  /** Beyond the gate. Throws RunError where no token can be had. */
+  async function once(call: Call, repetition: boolean, probe: boolean, timeoutMs: number | undefined): Promise<Tried> {
+    const { kind, method, body } = call;
+    const enteredAt = clock.now();
+    let out = false;
+    try {
+      const current = tokens.current();
+      // It is fetched for everybody; a run that is stopped does not wait for it.
+      const token = current instanceof Promise ? await unlessStopped(current, signal) : current;
+      if (token === undefined || signal?.aborted) return { kind: 'stopped' };
+      // The process may have been paused, or the gate held, for longer than what was true before is true.
+      const late = withheld(call);
+      if (late) return late;
+      count(kind, repetition, 1);
+      const sentAt = clock.now();
+      if (kind === 'write') reached('before-send');
+      const exchange = await http.exchange({
+        method,
+        path: `${address.root}${call.path}`,
+        headers: headersWith(token, body !== undefined),
+        body,
+        timeoutMs,
+        mayStart: () => withheld(call) === undefined,
+      });
+      // The connection may have taken long to be made.
+      const atTheDoor = exchange.kind === 'fault' && !exchange.sent ? withheld(call) : undefined;
+      if (atTheDoor) {
+        count(kind, repetition, -1);
+        return atTheDoor;
+      }
+      out = true;
+      if (kind === 'write') reached('answer-read');
+      // Before anybody else is let in: the next one is not to go out with this token.
+      if (exchange.status === 401) tokens.refused(token);
+      const heldMs = pauseOf(exchange, call);
+      if (heldMs !== undefined) pacer.hold(heldMs);
+      pacer.leave(overload(exchange), sentAt, { probe, aside: call.optional !== undefined, outage: outage(exchange) });
+      parts.observe?.({ kind, status: exchange.status, ms: clock.now() - sentAt, repetition });
+      return { kind: 'tried', exchange, sentAt, heldMs };
+    } finally {
+      if (!out) pacer.leave('unsent', enteredAt, { probe });
+    }
+  }
+
+  function count(kind: Call['kind'], repetition: boolean, by: 1 | -1): void {
+    counts.total += by;
+    counts[kind === 'read' ? 'reads' : 'writes'] += by;
+    if (repetition) counts.retries += by;
+  }
+
+  /** The same two lists for all requests that go out with a token. */
+  function headersWith(token: Token, hasBody: boolean): readonly string[] {
+    if (token !== prepared?.token) {
+      const bare = [...fixed, 'authorization', token.header];
+      prepared = { token, bare, withBody: [...bare, 'content-type', 'application/json'] };
+    }
+    return hasBody ? prepared.withBody : prepared.bare;
+  }
+
+  function pauseOf(exchange: Exchange, { optional }: Call): number | undefined {
+    if (exchange.kind === 'fault') return undefined;
+    // A service that is down only for an optional read must not make the others wait.
+    if (exchange.status !== 429 && (exchange.status !== 503 || optional)) return undefined;
+    return retryAfter(exchange.retryAfter, exchange.date, clock);
   }
 
   function judge(call: Call, exchange: Exchange): Verdict {
