@@ -70,8 +70,12 @@ export interface SheetRow {
   readonly line?: string;
 }
 
-/** As reports word it: the row looks like …. */
-export type NoRecord = 'a total' | 'a note' | 'the heading again';
+export interface NoRecord {
+  /** As reports word it: the row looks like …. */
+  readonly like: 'a total' | 'a note' | 'the heading again';
+  /** It may be a record all the same: it is one where it holds what the job needs of a record. */
+  readonly doubtful: boolean;
+}
 
 /** A fault a reader finds in a row, before any column has a meaning. */
 export interface RowFault {

@@ -106,18 +106,23 @@ export function compileMapping(input: MappingInput): Mapping {
       if (code === 'control_character' && severity === 'warning' && column !== undefined)
         misread.set(column, (misread.get(column) ?? 0) + 1);
     }
-    if (row.noRecord && !isRecord(row, issues)) return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
+    if (row.noRecord && !isRecord(row.cells, row.noRecord, issues))
+      return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
     const set = setOf(values) as Record<string, StagedValue>;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
     return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
   }
 
-  /** Whether a row that looks like none is a record: it converts, and what identifies or completes it stands beside its label. */
-  function isRecord({ cells, noRecord }: SheetRow, issues: readonly Issue[]): boolean {
-    const label = cells.findIndex((cell) => !isBlank(cell));
+  /**
+   * Whether a row that looks like none is a record. In doubt it is, where what identifies or completes it is filled;
+   * otherwise that has to stand beside its label and to convert.
+   */
+  function isRecord(cells: readonly Cell[], { like, doubtful }: NoRecord, issues: readonly Issue[]): boolean {
+    if (like === 'the heading again') return false;
+    const label = doubtful ? -1 : cells.findIndex((cell) => !isBlank(cell));
     const needed = columns.filter((column) => column.required || keyColumns.includes(column));
     const filled = needed.every(({ index }) => index !== label && !isBlank(cells[index]));
-    return noRecord !== 'the heading again' && needed.length > 0 && filled && issues.length === 0;
+    return filled && (doubtful || (needed.length > 0 && issues.length === 0));
   }
 
   return {
@@ -254,12 +259,12 @@ function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issu
       );
 }
 
-function notARecord(looksLike: NoRecord, { cells }: SheetRow): Issue {
+function notARecord({ like }: NoRecord, { cells }: SheetRow): Issue {
   const text = cells
     .map(shownText)
     .filter((one) => one.trim() !== '')
     .join(' | ');
-  const message = `The row looks like ${looksLike} ("${excerpt(text)}") and was skipped. If it is a record, state \`source: { footer: keep }\` in the job.`;
+  const message = `The row looks like ${like} ("${excerpt(text)}") and was skipped. If it is a record, state \`source: { footer: keep }\` in the job.`;
   return warning('not_a_record', message);
 }
 

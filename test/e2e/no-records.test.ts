@@ -84,6 +84,27 @@ describe('totals and notes below a table (101)', () => {
     expect(byName.summary.rows).toMatchObject({ unchanged: 10, skipped: 1 });
   });
 
+  it.each([
+    ['a note beside a number', ['Source: x', '', '', '4.00']],
+    ['a count alone', ['3 records', '', '', '']],
+    ['a total that is no sum', ['Total', '', '', '4711.00']],
+  ])('in doubt a last row is a record: %s', async (_, last) => {
+    const file = await desk.file('a.csv', csv([HEADINGS, ...records(10), last]));
+    const byName = await desk.import(file, { ...JOB, match: { key: 'name' } });
+    expect(byName.summary.rows).toMatchObject({ total: 11, created: 11, skipped: 0 });
+    expect(desk.sandbox.records('asset').map(({ name }) => name)).toContain(last[0]);
+    // Without the key it can be none: only what cannot be a note either is for a person.
+    const bySerial = await desk.import(file, JOB, { dryRun: true });
+    const isNote = last[0] !== 'Source: x';
+    expect(bySerial.summary.rows).toMatchObject({ skipped: isNote ? 1 : 0, invalid: isNote ? 0 : 1 });
+  });
+
+  it('a note below a blank row is none, whatever the key is', async () => {
+    const file = await desk.file('a.csv', csv([HEADINGS, ...records(10), ['', '', '', ''], ['3 records', '', '', '']]));
+    const byName = await desk.import(file, { ...JOB, match: { key: 'name' } });
+    expect(byName.summary.rows).toMatchObject({ total: 11, created: 10, skipped: 1 });
+  });
+
   it('a run that was interrupted goes on with the same rows, and its totals add up', async () => {
     const controller = new AbortController();
     const file = await desk.file('a.csv', csv(TABLE));
