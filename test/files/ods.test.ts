@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { odsCell } from '../../src/files/ods/cell.js';
 import { openSource } from '../../src/files/open.js';
-import type { Cell } from '../../src/model/row.js';
+import { type Cell, shownText } from '../../src/model/row.js';
 import { read, refusal, scratch } from './fixtures.js';
 import { cellXml, flatOf, type OdsSpec, odsOf, rowXml, sheetXml, textCell, textSheet, typed } from './ods-fixtures.js';
 
@@ -99,6 +99,16 @@ describe('values', () => {
       { t: 'n', value: '0.125', shown: '12.50%', format: '0%' },
       { t: 'n', value: '-1200.5', shown: '-$1,200.50' },
     ]);
+  });
+
+  test('a zero that shows nothing is a blank cell, as a person sees it', async () => {
+    const cells = await cellsOf(
+      '<table:table-cell office:value-type="currency" office:value="0"><text:p/></table:table-cell>' +
+        typed('float', '0', '0') +
+        typed('percentage', '0', '0%'),
+    );
+    expect(cells.map(shownText)).toEqual(['', '0', '0%', '']);
+    expect(cells[0]).toBe('');
   });
 
   test('dates are calendar dates whatever the null date says; times are parts of a day (68)', async () => {

@@ -87,6 +87,16 @@ describe('shared and inline strings', () => {
 });
 
 describe('numbers', () => {
+  test.each(['0;-0;;@', '#,###', ';;;', '0;-0;" "'])(
+    'a zero that %j hides is a blank cell, as a person sees it',
+    async (format) => {
+      const spec = { formats: [format] };
+      expect(await firstCell('<c s="1"><v>0</v></c><c><v>1</v></c>', spec)).toBe('');
+      expect(await firstCell('<c s="1"><f>Z9</f><v>0.0</v></c><c><v>1</v></c>', spec)).toBe('');
+      expect(await firstCell('<c s="1"><v>12</v></c>', spec)).toMatchObject({ t: 'n', value: '12' });
+    },
+  );
+
   test.each([
     ['<c><v>5</v></c>', '5'],
     ['<c t="n"><v>5</v></c>', '5'],

@@ -85,7 +85,13 @@ function formatted(raw: string, code: string, { format }: CellFormat, date1904: 
   const shown = format.show(value, date1904);
   const date = format.kind === 'date' ? dateOfSerial(Number(raw), date1904) : undefined;
   // A number that is no day of the calendar stays a number; the field it goes to says what is wrong with it.
-  return date ? { t: 'd', value: isoText(date), shown, format: code } : { t: 'n', value, shown, format: code };
+  return date ? { t: 'd', value: isoText(date), shown, format: code } : numberCell(value, shown, code);
+}
+
+/** A zero that its format hides (`0;-0;;@`, `#,###`) is what whoever looks at the sheet takes it for: a blank cell. */
+export function numberCell(value: string, shown: string, format: string | undefined): Cell {
+  if (value === '0' && shown === '') return '';
+  return format === undefined ? { t: 'n', value, shown } : { t: 'n', value, shown, format };
 }
 
 /** A cell of type `d`: ISO 8601 text, with or without a time; other text is undefined. */

@@ -1,5 +1,5 @@
 import type { Cell } from '../../model/row.js';
-import { numberText } from '../number/cell-value.js';
+import { numberCell, numberText } from '../number/cell-value.js';
 import { numberFormat } from '../number/number-format.js';
 import { dateOfSerial, isoText, serialOfIso } from '../number/serial-date.js';
 import type { CellFormat } from '../xlsx/workbook.js';
@@ -37,7 +37,7 @@ export function odsCell(cell: OdsCell, format: CellFormat | undefined): Cell {
     case 'float':
     case 'currency':
     case 'percentage':
-      return numberCell(cell, type === 'percentage' ? (format ?? PERCENT) : format) ?? unreadable(cell.value, text);
+      return storedNumber(cell, type === 'percentage' ? (format ?? PERCENT) : format) ?? unreadable(cell.value, text);
     case 'date':
       return dateCell(cell.dateValue, cell.text, format) ?? unreadable(cell.dateValue, text);
     case 'time':
@@ -67,14 +67,14 @@ function booleanCell(raw: string | undefined): Cell | undefined {
   return value === 'true' || value === 'false' ? { t: 'b', value: value === 'true' } : undefined;
 }
 
-function numberCell({ value: raw, type, text, formula }: OdsCell, format: CellFormat | undefined): Cell | undefined {
+function storedNumber({ value: raw, type, text, formula }: OdsCell, format: CellFormat | undefined): Cell | undefined {
   const value = raw === undefined ? undefined : numberText(raw.trim());
   if (value === undefined) return undefined;
   if (!format?.code && type === 'float') {
     return (formula !== undefined && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
   }
   const shown = text ?? format?.format.show(value, false) ?? value;
-  return format?.code ? { t: 'n', value, shown, format: format.code } : { t: 'n', value, shown };
+  return numberCell(value, shown, format?.code);
 }
 
 /**

@@ -42,7 +42,8 @@ export function markNoRecords(source: OpenSource, footer: SourceOptions['footer'
     let above: Above | undefined;
     let last: SheetRow[] = [];
     for await (const batch of source.rows()) {
-      const known = (above ??= new Above(batch.map(cellsOf)));
+      const known = above ?? new Above(batch.map(cellsOf));
+      above = known;
       const all = [...last, ...batch.map((row) => withMark(row, known.markOf(cellsOf(row), texts)))];
       last = all.splice(-LONGEST);
       if (all.length > 0) yield all;
