@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { RunError } from '../../src/model/error.js';
 import { type MirrorOptions, openMirror } from '../../src/service/lists/mirror.js';
-import type { Mirror, MirrorRecord } from '../../src/service/lists/mirror-port.js';
-import type { Json, Page, Readable, Service } from '../../src/service/port.js';
+import type { Json, Mirror, MirrorRecord, Page, Readable, Service } from '../../src/service/port.js';
 import { type AssetList, type AssetListOptions, assetList } from './mirror-fake.js';
 import { random } from './whole-list-fake.js';
 
@@ -63,7 +62,7 @@ describe('what is read', () => {
       how: 'full',
       certified: true,
       described: 'read the whole list, 1,000 records on 40 pages',
-      requests: 42,
+      requests: 43,
     });
     expect(await night(list)).toEqual({
       how: 'delta',

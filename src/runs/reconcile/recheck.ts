@@ -1,7 +1,6 @@
 import { keyText } from '../../pipeline/key.js';
 import { keepRecord, lookAgain, recordKey } from '../../pipeline/match.js';
-import type { Mirror } from '../../service/lists/mirror-port.js';
-import type { Json, Snapshot } from '../../service/port.js';
+import type { Json, Mirror, Snapshot } from '../../service/port.js';
 import type { Matched } from '../match-rows.js';
 import type { Planned } from '../planned.js';
 import type { Compared } from './compare-records.js';

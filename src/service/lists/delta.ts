@@ -1,12 +1,12 @@
 import type { Json, Page } from '../port.js';
 import { idOf } from '../transport/answer.js';
 import { formOf, type Held } from './held.js';
-import { idSet } from './id-set.js';
-import { type Moment, type MomentForm, readMoment } from './moment.js';
+import { type IdSet, idSet } from './id-set.js';
+import { type Moment, readMoment } from './moment.js';
 
 /** What makes a delta reading certain. Tests take one away and see that it is missed. */
 export interface Rules {
-  /** Reads on until everything left is older than the watermark. */
+  /** Reads on until everything left is older than what stood first before. */
   readonly watermark: boolean;
   /** Believes nothing where the service counts other records than are held. */
   readonly counts: boolean;
@@ -16,85 +16,115 @@ export interface Rules {
 
 export const RULES: Rules = { watermark: true, counts: true, secondLook: true };
 
+/** What stood first in the order `-modified_date` when a reading began: everything written since stands above it. */
+export interface Mark {
+  /** The latest modification date; undefined where records do not show theirs, as the interface has assets (section 2.5). */
+  readonly watermark: Moment | undefined;
+  /** Ids of page 1. */
+  readonly front: readonly number[];
+}
+
 export interface DeltaOptions {
   readonly read: (page: number) => Promise<Page>;
   readonly held: Held;
-  /** The latest modification date that the service showed before what is held was read. */
-  readonly watermark: Moment;
-  /** Goes on into the time before the watermark, for what was committed late: see `LOOK_BACK`. */
+  /** As it was before what is held was read. */
+  readonly mark: Mark;
+  /** Goes on into the time before the watermark, for what was committed late: see `LOOK_BACK_MICROS`. */
   readonly lookBack: boolean;
   readonly now: () => number;
   readonly rules: Rules;
 }
 
+type Doubt = { readonly kind: 'doubt'; readonly why: string };
+
 export type Delta =
   | {
       readonly kind: 'read';
-      /** The latest modification date when the reading began. */
-      readonly watermark: Moment;
+      /** As it was when the reading began. */
+      readonly mark: Mark;
       readonly pages: number;
       /** Ids of the records that are new or read otherwise than before, ascending. */
       readonly changed: readonly number[];
       readonly shown: { has(id: number): boolean };
     }
-  | { readonly kind: 'doubt'; readonly why: string };
+  | Doubt;
 
 /** Looks at the front of the list; one that still finds something new then changes faster than it can be read. */
-export const MOST_ROUNDS = 5;
+const MOST_ROUNDS = 5;
+/** By order alone: pages in a row on which every record is as held. One may be records that were saved without a change. */
+const CLEAN_PAGES = 2;
 /**
  * A date is given before its record can be seen, by clocks that differ: what is a little older than the watermark may be new,
  * too. It is read where it costs few pages; only older than the watermark is what can be relied on.
  */
 const LOOK_BACK_MICROS = 5 * 60_000_000;
-/** One page of so many of the list may be read for that. */
-const LOOK_BACK_SHARE = 400;
+/** One page of so many of the list may be read for that; and so is looked at by the spot check. */
+const SHARE = 400;
 /** Times without a zone are repeated when the clock is put back. */
 const CLOCK_PUT_BACK_MICROS = 3600_000_000;
+/** Moves the spot checks from reading to reading, so that over time they are spread over the whole list. */
+const GOLDEN = 0.618033988749895;
+
+const TOO_MUCH = 'too many records were modified since the last reading';
 
 /**
  * Brings what is held up to the service's state, by its pages in the order `-modified_date`:
  *
- *   walk from page 1 to a page on which every record is as held and the last is older than the watermark
- *     → it was page 1 alone: one answer, one moment, done
- *     → more pages: what moved meanwhile from pages unread to pages read was missed
- *       → walk again with the date that stood first when this walk began, until a walk finds nothing new
+ *   walk from page 1 down to what is as held and older than the mark
+ *     dates shown: a page on which every record is as held, and the last is older than the watermark
+ *     order alone: a record of the front of before is as held, and so are two pages in a row
+ *   → it was page 1 alone: one answer, one moment, done
+ *   → more pages: what moved meanwhile from pages unread to pages read was missed
+ *     dates shown: walk again down to what stood first when this walk began, until a walk finds nothing new
+ *     order alone: page 1 again; as it was when the walk began? done : walk again
  *
  * It rests on one promise of the service: what is written gets a modification date that is not before any date shown until
- * then. Everything else that does not fit is a doubt, and the whole list has to be read: counts other than of what is held,
- * dates that are missing, of another form, not descending, or later on records that were not shown; pages that repeat each
- * other; more pages than half the list. Interface, sections 4.4 and 8.
+ * then, or, where no dates are shown, comes before all that was not written since. (Where dates that are not shown are as
+ * coarse as a day that does not hold; what is then missed is as old as the last full reading.) Everything else that does not
+ * fit is a doubt, and the whole list has to be read: counts other than of what is held, dates that are missing, of another
+ * form, not descending, or later on records that were not shown; pages that repeat each other; more pages than half the list.
+ * Interface, sections 4.4 and 8.
  */
 export async function readDelta(options: DeltaOptions): Promise<Delta> {
-  const { held, rules } = options;
-  const shown = idSet();
-  const changed = new Set<number>();
-  let { watermark } = options;
-  let first: Moment | undefined;
+  const { held, read, rules } = options;
+  const found: Found = { shown: idSet(), changed: new Set() };
+  let { mark } = options;
+  let first: Mark | undefined;
   let bottom = Number.POSITIVE_INFINITY;
   let pages = 0;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const walk = await walkDown(options, watermark, { shown, changed }, round === 1 && options.lookBack);
+    const walk = await walkDown(options, mark, found, round === 1 && options.lookBack);
     if (walk.kind === 'doubt') return walk;
     pages += walk.pages;
     first ??= walk.top;
     if (walk.kind === 'moved') continue;
     bottom = Math.min(bottom, walk.bottom);
-    watermark = walk.top;
-    const atRest = walk.pages === 1 || (round > 1 && walk.fresh === 0);
-    if (!atRest && rules.secondLook) continue;
+    mark = walk.top;
+    if (walk.pages > 1 && rules.secondLook) {
+      if (mark.watermark) {
+        if (round === 1 || walk.fresh > 0) continue;
+      } else {
+        pages++;
+        if (!isAsBefore(await read(1), walk, held)) continue;
+      }
+    }
     if (rules.counts && walk.count !== held.size) return doubt(countsDiffer(walk.count, held.size));
-    if (held.laterThan(bottom, shown)) return doubt('the service does not show the last modified records first');
-    return { kind: 'read', watermark: first, pages, changed: [...changed].sort((a, b) => a - b), shown };
+    if (mark.watermark && held.laterThan(bottom, found.shown)) {
+      return doubt('the service does not show the last modified records first');
+    }
+    const changed = [...found.changed].sort((a, b) => a - b);
+    return { kind: 'read', mark: first, pages, changed, shown: found.shown };
   }
   return doubt('the list changes faster than it can be read');
 }
 
 interface Walked {
+  /** `moved`: the count changed under the walk. */
   readonly kind: 'ended' | 'moved';
   readonly pages: number;
   readonly count: number;
-  /** The first date of page 1. */
-  readonly top: Moment;
+  /** Page 1. */
+  readonly top: Mark;
   /** The last date of the last page, in microseconds. */
   readonly bottom: number;
   /** Times that a record was new or read otherwise than before. */
@@ -102,29 +132,44 @@ interface Walked {
 }
 
 interface Found {
-  readonly shown: { add(id: number): boolean };
+  readonly shown: IdSet;
   readonly changed: Set<number>;
 }
 
-type Doubt = { readonly kind: 'doubt'; readonly why: string };
-export const doubt = (why: string): Doubt => ({ kind: 'doubt', why });
-export const countsDiffer = (count: number, known: number): string =>
+const doubt = (why: string): Doubt => ({ kind: 'doubt', why });
+const countsDiffer = (count: number, known: number): string =>
   `the service counts ${count} records, where ${known} are known`;
 
 async function walkDown(
   { read, held, now, rules }: DeltaOptions,
-  watermark: Moment,
+  { watermark, front }: Mark,
   found: Found,
   lookBack: boolean,
 ): Promise<Walked | Doubt> {
-  const floor = watermark.micros - (watermark.form === 'local' ? CLOCK_PUT_BACK_MICROS : 0);
+  const floor = watermark ? watermark.micros - (watermark.form === 'local' ? CLOCK_PUT_BACK_MICROS : 0) : Number.NaN;
   const walked = idSet();
-  let limits = { pages: 1, lookBack: 0 };
+  /** Of an old front that was written anew as a whole, no record can show where the old part begins. */
+  const frontBefore = new Set(front);
+  let anchored = false;
+  let cleanPages = 0;
+  let most = 1;
+  let lookBackPages = 0;
   let count = 0;
-  let top: Moment | undefined;
+  let top: Mark = { watermark: undefined, front: [] };
   let bottom = Number.POSITIVE_INFINITY;
   let fresh = 0;
-  for (let number = 1; number <= limits.pages; number++) {
+
+  /** Whether all that follows this page is as it is held. */
+  const isReached = (asHeld: boolean): boolean => {
+    if (!watermark) {
+      const reached = anchored || frontBefore.size === 0 || !rules.watermark;
+      return reached && cleanPages >= (rules.watermark ? CLEAN_PAGES : 1);
+    }
+    if (!asHeld || (rules.watermark && bottom >= floor)) return false;
+    return lookBackPages-- <= 0 || bottom < floor - LOOK_BACK_MICROS;
+  };
+
+  for (let number = 1; number <= most; number++) {
     const { results, ...page } = await read(number);
     const readAt = now();
     if (number === 1) {
@@ -132,50 +177,58 @@ async function walkDown(
       if (rules.counts && count < held.size) return doubt(countsDiffer(count, held.size));
       const wrong = frontIsWrong(results, count, held);
       if (wrong !== undefined) return doubt(wrong);
-      limits = limitsOf(count, results.length, lookBack);
-      if (rules.watermark && held.since(floor) > limits.pages * results.length) return doubt(TOO_MUCH);
-    } else if (rules.counts && page.count !== count && top) {
-      return { kind: 'moved', pages: number, count, top, bottom, fresh };
-    }
+      const pages = Math.ceil(count / results.length);
+      most = Math.max(1, Math.floor(pages / 2));
+      if (lookBack) lookBackPages = Math.ceil(pages / SHARE);
+      if (watermark && rules.watermark && held.since(floor) > most * results.length) return doubt(TOO_MUCH);
+      const latest = readMoment(results[0]?.['modified_date']);
+      top = { watermark: watermark && latest, front: results.map((record) => idOf(record) ?? 0) };
+    } else if (rules.counts && page.count !== count) return { kind: 'moved', pages: number, count, top, bottom, fresh };
     let asHeld = true;
     let news = 0;
     let lowest = bottom;
     for (const record of results) {
       const id = idOf(record);
       if (id === undefined) return doubt('a record has no id');
-      const moment = readMoment(record['modified_date']);
-      if (moment?.form !== watermark.form) return doubt(undated(record));
+      const micros = watermark ? datedAs(record, watermark) : Number.NaN;
+      if (watermark && Number.isNaN(micros)) return doubt(undated(record));
       if (walked.add(id)) {
         news++;
         // A record that another one pushed down comes again, and is no break of the order.
-        if (moment.micros > lowest) return doubt('modification dates do not descend');
+        if (micros > lowest) return doubt('modification dates do not descend');
       }
-      top ??= moment;
-      lowest = Math.min(lowest, moment.micros);
+      if (watermark) lowest = Math.min(lowest, micros);
       found.shown.add(id);
       const form = formOf(record);
-      if (held.look(id)?.hash === form.hash) continue;
+      const inFront = frontBefore.delete(id);
+      if (held.look(id)?.hash === form.hash) {
+        anchored ||= inFront;
+        continue;
+      }
       asHeld = false;
       fresh++;
       found.changed.add(id);
-      held.put(id, form, readAt, moment.micros);
+      held.put(id, form, readAt, micros);
     }
     await held.drained();
-    if (!top || news === 0) return doubt(`page ${number} shows nothing that was not shown before`);
+    if (news === 0) return doubt(`page ${number} shows nothing that was not shown before`);
     bottom = lowest;
+    cleanPages = asHeld ? cleanPages + 1 : 0;
     const ended = { kind: 'ended', pages: number, count, top, bottom, fresh } as const;
     if (number === 1 && results.length >= count) return { ...ended, bottom: Number.POSITIVE_INFINITY };
-    if (!asHeld || (rules.watermark && bottom >= floor)) continue;
-    if (limits.lookBack-- <= 0 || bottom < floor - LOOK_BACK_MICROS) return ended;
+    if (isReached(asHeld)) return ended;
   }
   return doubt(TOO_MUCH);
 }
 
-export const TOO_MUCH = 'too many records were modified since the last reading';
+function isAsBefore({ count, results }: Page, { top, ...walk }: Walked, held: Held): boolean {
+  if (count !== walk.count || results.length !== top.front.length) return false;
+  return results.every((record, at) => idOf(record) === top.front[at] && isHeld(record, held));
+}
 
-function limitsOf(count: number, pageSize: number, lookBack: boolean): { pages: number; lookBack: number } {
-  const pages = Math.ceil(count / Math.max(pageSize, 1));
-  return { pages: Math.max(1, Math.floor(pages / 2)), lookBack: lookBack ? Math.ceil(pages / LOOK_BACK_SHARE) : 0 };
+function isHeld(record: Json, held: Held): boolean {
+  const id = idOf(record);
+  return id !== undefined && held.look(id)?.hash === formOf(record).hash;
 }
 
 /** A service that does not look at `ordering` shows the lowest ids first. */
@@ -206,8 +259,34 @@ export function watermarkOf({ results }: Page): Moment | undefined {
   return first;
 }
 
-/** Whether the record's modification date has this form; its date in microseconds, NaN where not. */
-export function datedAs(record: Json, form: MomentForm | undefined): number {
+/** The record's modification date in microseconds; NaN where it is of another form than this one. */
+export function datedAs(record: Json, like: Moment | undefined): number {
   const moment = readMoment(record['modified_date']);
-  return moment && moment.form === form ? moment.micros : Number.NaN;
+  return moment && moment.form === like?.form ? moment.micros : Number.NaN;
+}
+
+/**
+ * Where the order is all there is: looks at a few pages of the list in its own order, other ones at every reading (`turn`). Do
+ * they hold just the records that are held there? A service that writes records without moving them to the front is found out
+ * so, sooner or later. Returns what does not fit, in words.
+ */
+export async function spotCheck(
+  read: (page: number) => Promise<Page>,
+  held: Held,
+  pageSize: number,
+  turn: number,
+): Promise<string | undefined> {
+  const pages = Math.ceil(held.size / pageSize);
+  const looks = Math.ceil(pages / SHARE);
+  for (let look = 0; look < looks; look++) {
+    const number = 1 + Math.floor(((look + ((turn * GOLDEN) % 1)) * pages) / looks);
+    const { count, results } = await read(number);
+    if (count !== held.size) return countsDiffer(count, held.size);
+    const expected = held.slice((number - 1) * pageSize, number * pageSize);
+    const fits =
+      results.length === expected.length &&
+      results.every((record, at) => idOf(record) === expected[at] && isHeld(record, held));
+    if (!fits) return `page ${number} of the list does not hold what is known of it`;
+  }
+  return undefined;
 }

@@ -1,6 +1,5 @@
 import { parseJson, stringifyBody } from '../json.js';
-import type { Json } from '../port.js';
-import type { MirrorRecord } from './mirror-port.js';
+import type { Json, MirrorRecord } from '../port.js';
 import { createSegments, damaged, openSegments, type Segment, type Segments } from './segments.js';
 import { createSlots } from './slots.js';
 import { textHash } from './text-hash.js';

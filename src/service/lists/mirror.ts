@@ -1,13 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import type { Page, Readable, Service } from '../port.js';
-import { RULES, type Rules } from './delta.js';
-import { LAST_MODIFIED } from './full.js';
+import type { Mirror, Page, Readable, Service } from '../port.js';
+import { RULES, type Rules, readDelta } from './delta.js';
 import { createHeld, formOf, openHeld } from './held.js';
-import type { Mirror } from './mirror-port.js';
-import type { MirrorOptions } from './options.js';
-import { changesOf, newName, type Opened, type Reading, readAnew, type Setting, SMALL } from './reading.js';
-import { loadState, type MirrorState, prepareFolder, saveState } from './state.js';
-import { forgetWritten, loadWritten, noteWritten } from './written.js';
+import {
+  LAST_MODIFIED,
+  type MirrorOptions,
+  newName,
+  type Opened,
+  type Reading,
+  readAnew,
+  type Setting,
+  SMALL,
+} from './mirror-reading.js';
+import {
+  forgetWritten,
+  loadState,
+  loadWritten,
+  type MirrorState,
+  noteWritten,
+  prepareFolder,
+  saveState,
+} from './mirror-state.js';
 
 export type { MirrorOptions };
 
@@ -25,7 +38,7 @@ const OLDEST_FULL_MS = 14 * 24 * 3600_000;
  * from the date) is as old as the last full reading: at most `fullEvery` readings or 14 days. A service that was seen to
  * write one of this program's own changes without a new date is always read whole.
  *
- * A quiet list of n pages takes n + 2 requests; a delta reading one for each 25 records that were written since, and one to
+ * A quiet list of n pages takes n + 2 requests, one more for assets; a delta reading one for each 25 records that were written since, and one to
  * three more (twice that where dates are as coarse as a day), and ten for each 100,000 records where much was modified
  * shortly before the last reading. Memory: 43 to 57 bytes a record, twice that where a delta reading was given up.
  * One process at a time may use a folder. Throws what `Service.page` throws, and a `RunError` where the disk cannot be
@@ -51,8 +64,8 @@ export async function openMirror(
       fullAt: reading.fullAt,
       deltas: reading.deltas,
       size: reading.held.size,
-      watermark: reading.watermark ?? null,
-      front: reading.front ? [...reading.front] : null,
+      watermark: reading.mark?.watermark ?? null,
+      front: reading.mark ? [...reading.mark.front] : null,
       unmoved: reading.unmoved,
       segments: await reading.held.seal(),
     };
@@ -73,7 +86,8 @@ async function openKept(kept: MirrorState, resource: Readable, options: MirrorOp
   if (!front) return 'its records do not show when they were modified, nor does their order';
   const held = await openHeld(options.dir, newName, kept.segments, kept.size);
   if (!held) return 'what was kept of the last reading is damaged';
-  return { held, watermark: watermark ?? undefined, front, written: await loadWritten(options.dir, kept.reading) };
+  const mark = { watermark: watermark ?? undefined, front };
+  return { held, mark, written: await loadWritten(options.dir, kept.reading) };
 }
 
 function mirrorOf(
@@ -84,27 +98,26 @@ function mirrorOf(
   const { options, rules, now, kept, certified } = parts;
   let { held } = parts;
   /** Undefined once what has changed cannot be told. */
-  let since =
-    certified && !parts.unmoved && parts.front ? { watermark: parts.watermark, front: parts.front } : undefined;
+  let mark = certified && !parts.unmoved ? parts.mark : undefined;
   let state = kept;
   let changed = false;
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
 
   async function recheck() {
-    if (!since) return undefined;
+    if (!mark) return undefined;
     const read = async (number: number): Promise<Page> => {
       const page = await service.page(resource, number, LAST_MODIFIED);
       options.onRecords?.(page.results);
       return page;
     };
-    const delta = await changesOf({ read, held, ...since, lookBack: false, now, rules });
+    const delta = await readDelta({ read, held, mark, lookBack: false, now, rules });
     if (delta.kind === 'doubt') {
-      since = undefined;
+      mark = undefined;
       return undefined;
     }
-    const certain = since.watermark !== undefined;
-    since = delta.front && { watermark: delta.watermark, front: delta.front };
+    const certain = mark.watermark !== undefined;
+    mark = delta.mark;
     changed ||= delta.changed.length > 0;
     return { records: await held.read(delta.changed), certain };
   }
@@ -125,7 +138,7 @@ function mirrorOf(
 
   async function keep(): Promise<void> {
     // What a recheck in doubt has read is newer, too, but belongs to no certain state of the list.
-    const extended = changed && since !== undefined;
+    const extended = changed && mark !== undefined;
     if (!certified || !state || (!extended && (changed || !held.stale))) return;
     if (held.stale) await compact();
     const segments = await held.seal();

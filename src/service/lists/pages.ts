@@ -3,6 +3,9 @@ import type { Json, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
 import { type IdSet, idSet } from './id-set.js';
 
+/** Answers to a page that say nothing about it: they are about the token, the pace, or may pass. */
+export const NOT_ABOUT_THE_PAGE: readonly number[] = [401, 403, 407, 408, 425, 429];
+
 /** Records of one page that this walk has not shown before, with the page's number and the count it stated. */
 export interface WalkedPage {
   readonly records: readonly Json[];

@@ -2,6 +2,7 @@ import { RunError } from '../../model/error.js';
 import { stringifyBody } from '../json.js';
 import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
 import { openPageLog, type PageLog } from './page-log.js';
+import { NOT_ABOUT_THE_PAGE } from './pages.js';
 import { type PassesResult, type ReadPage, type Rules, readPasses } from './passes.js';
 import { createSlots, type Slots } from './slots.js';
 import { backward, forward } from './walk.js';
@@ -130,9 +131,6 @@ export async function readWholeList(
     throw error;
   }
 }
-
-/** Answers to a page that say nothing about it: they are about the token, the pace, or may pass. */
-const NOT_ABOUT_THE_PAGE: readonly number[] = [401, 403, 407, 408, 425, 429];
 
 /**
  * One page. The list may have become shorter meanwhile, and how a service answers a page past its end is not documented
