@@ -1,7 +1,18 @@
 import type { ExportableName } from '../model/resource-names.js';
-import type { TableColumn } from '../model/table.js';
-import type { ReadRecord } from '../resources/read.js';
-import type { CustomTemplate, FieldType, Lexicon } from '../resources/spec.js';
+import type { TableColumn, TableKind } from '../model/table.js';
+import { foldText } from '../pipeline/headings.js';
+import { MONEY_MAX } from '../resources/define.js';
+import { type ReadRecord, readRecord } from '../resources/read.js';
+import { recordId } from '../resources/read-value.js';
+import { resourceSpec } from '../resources/registry.js';
+import {
+  type CustomTemplate,
+  type FieldSpec,
+  type FieldType,
+  type Lexicon,
+  type ResourceName,
+  WRITABLE,
+} from '../resources/spec.js';
 import type { Json } from '../service/port.js';
 
 /** Every resource that can be exported. */
@@ -45,4 +56,72 @@ export interface ExportContext {
   readonly lexicon: Lexicon;
   readonly templates: readonly CustomTemplate[];
   readonly forms: readonly CustomTemplate[];
+}
+
+export function isWritable(resource: Exportable): resource is ResourceName {
+  return (WRITABLE as readonly string[]).includes(resource);
+}
+
+/**
+ * A record as the service sent it, read where its resource has a canonical form. One without a usable id is no record that
+ * could be changed: it is shown as it came.
+ */
+export function exportRecord(
+  resource: Exportable,
+  json: Json,
+  { lexicon }: Pick<ExportContext, 'lexicon'>,
+): ExportRecord {
+  if (!isWritable(resource) || recordId(json['id']) === undefined) return { json };
+  let read: ReadRecord | undefined;
+  return {
+    json,
+    asSent: true,
+    get read() {
+      read ??= readRecord(resourceSpec(resource), json, lexicon);
+      return read;
+    },
+  };
+}
+
+/** Where reads show a field, the first place first. */
+export function readPaths(field: FieldSpec): readonly string[] {
+  return [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])];
+}
+
+/** How a field's values stand in a table; amounts are the decimals that the interface bounds as money (section 2.1). */
+export function tableKind(type: FieldType): TableKind {
+  switch (type.kind) {
+    case 'integer':
+    case 'date':
+    case 'boolean':
+      return type.kind;
+    case 'decimal':
+      return type.max === MONEY_MAX ? 'money' : 'decimal';
+    default:
+      return 'text';
+  }
+}
+
+/** A column that has no heading yet: it gets the first of these that is free. */
+export type Unheaded = Omit<ExportColumn, 'heading'> & { readonly headings: readonly [string, ...string[]] };
+
+/** Gives columns their headings: unique without regard to case, blanks and Unicode form, as imports compare them. */
+export interface Headings {
+  give(column: Unheaded): ExportColumn;
+}
+
+/** `columns`: those that have their headings already. */
+export function headingsOf(columns: readonly ExportColumn[]): Headings {
+  const taken = new Set(columns.map(({ heading }) => foldText(heading)));
+  return {
+    give({ headings, ...column }) {
+      // A blank heading is no heading.
+      const named = headings.filter((heading) => foldText(heading) !== '');
+      const last = named.at(-1) ?? 'unnamed';
+      let heading = named.find((one) => !taken.has(foldText(one))) ?? last;
+      for (let number = 2; taken.has(foldText(heading)); number++) heading = `${last} (${number})`;
+      taken.add(foldText(heading));
+      return { ...column, heading };
+    },
+  };
 }

@@ -1,13 +1,23 @@
-import { readOnlySpec, resourceSpec } from '../resources/registry.js';
-import type { Exportable, ExportColumn, ExportContext } from './column.js';
+import type { TableKind } from '../model/table.js';
+import { isEmpty, isRef, type Value } from '../model/value.js';
+import { readDate } from '../resources/calendar.js';
+import { countryByCode } from '../resources/countries.js';
+import { ruleText, typeName } from '../resources/describe.js';
+import { stepsOf, valueAt, valueAtSteps } from '../resources/path.js';
+import { type ReadOnlyField, type ReadOnlySpec, readOnlySpec, resourceSpec } from '../resources/registry.js';
+import type { FieldSpec, FieldType, Lexicon, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import {
+  type Exportable,
+  type ExportColumn,
+  type ExportContext,
+  type ExportRecord,
+  headingsOf,
+  isWritable,
+  readPaths,
+  tableKind,
+} from './column.js';
 import { customColumns } from './custom-columns.js';
-import { headingsOf } from './headings.js';
-import { ownColumns } from './own-columns.js';
-import { rawText } from './raw-text.js';
-import { readOnlyColumns } from './read-only-columns.js';
-import { isWritable } from './record.js';
-
-export type { Exportable, ExportColumn, ExportContext, ExportRecord } from './column.js';
+import { isMembers, isNothing, listText, rawText, valueCell } from './raw-text.js';
 
 /** How a customer came to be known: customers cannot be listed (interface, section 4.1). */
 export const KNOWN_FROM = '_known_from';
@@ -33,4 +43,239 @@ export function exportColumns(resource: Exportable, context: ExportContext): rea
     headings.give({ ...column, headings: [heading] }),
   );
   return [...own, ...custom, ...(resource === 'customer' ? [knownFrom] : [])];
+}
+
+/**
+ * Fields that reads show twice, the second time as a word: the word has a column of its own, as the interface lists it
+ * (section 2.5).
+ */
+const SHOWN_AGAIN: Partial<Record<ResourceName, readonly string[]>> = { asset: ['asset_usage_status'] };
+
+/** References that reads show as a name alone (interface, section 2.5). */
+const NAME_ALONE: readonly ReferenceTarget[] = ['hardware-model'];
+
+/** The columns of a resource's own fields, in the order of its description. Headings are paths of the read form. */
+function ownColumns(spec: ResourceSpec): readonly ExportColumn[] {
+  const again = (SHOWN_AGAIN[spec.name] ?? []).map((path) => plainColumn(path, { kind: 'text' }, [path]));
+  return [...spec.fields.flatMap(columnsOf), ...again];
+}
+
+function columnsOf(field: FieldSpec): readonly ExportColumn[] {
+  const paths = readPaths(field);
+  const [path] = paths;
+  if (path === undefined) return [];
+  if (field.type.kind !== 'reference') return [ownColumn(field, path, paths)];
+  if (NAME_ALONE.includes(field.type.to)) return [nameColumn(field, path, paths)];
+  return referenceColumns(field, field.type.to, path, paths);
+}
+
+function ownColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
+  const { name, type } = field;
+  const isCountry = type.kind === 'country';
+  const first = valueFinder(paths);
+  const saysItself = selfEvident(type);
+  return {
+    ...plainColumn(path, type, paths),
+    ...about(field),
+    text(record) {
+      if (record.asSent) {
+        const raw = first(record.json);
+        if (raw === undefined) return '';
+        if (saysItself(raw)) return rawText(raw);
+      }
+      const value = record.read?.fields[name];
+      if (isEmpty(value)) return rawText(first(record.json));
+      return isCountry ? countryText(first(record.json), value!) : valueCell(value!);
+    },
+  };
+}
+
+/** What is both its own canonical value and its own text: of most cells it need not be found out what they mean. */
+function selfEvident(type: FieldType): (raw: unknown) => boolean {
+  switch (type.kind) {
+    case 'text':
+    case 'email':
+      return (raw) => typeof raw === 'string' || typeof raw === 'number';
+    case 'integer':
+    case 'decimal':
+      return (raw) => typeof raw === 'number';
+    case 'boolean':
+      return (raw) => typeof raw === 'boolean';
+    case 'enum':
+      return (raw) => typeof raw === 'string' && type.values.includes(raw);
+    case 'date':
+      return (raw) => typeof raw === 'string' && ISO_DATE.test(raw);
+    default:
+      return () => false;
+  }
+}
+
+/** One that is no date of the calendar is shown as it came, too. */
+const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
+
+/** A column without a canonical value. */
+function plainColumn(path: string, type: FieldType, paths: readonly string[]): ExportColumn {
+  const first = valueFinder(paths);
+  return {
+    heading: path,
+    kind: path === 'id' ? 'id' : tableKind(type),
+    type,
+    source: { kind: 'path', path },
+    text: ({ json }) => rawText(first(json)),
+  };
+}
+
+function about(field: FieldSpec): Pick<ExportColumn, 'field' | 'choices' | 'note'> {
+  const { type } = field;
+  const rule = type.kind === 'enum' ? '' : ruleText(field);
+  const note = [`${field.label}: ${typeName(type)}${rule && rule !== typeName(type) ? `, ${rule}` : ''}.`, field.note];
+  return {
+    ...(isImportable(field) ? { field: field.name } : {}),
+    ...(type.kind === 'enum' ? { choices: choicesOf(type) } : {}),
+    note: note.filter((part) => part !== undefined).join(' '),
+  };
+}
+
+/** The id is importable, too: as the match key. */
+function isImportable(field: FieldSpec): boolean {
+  return field.name === 'id' || (!field.derived && (field.create !== undefined || field.update !== undefined));
+}
+
+/** What an import can write and what reads may show. */
+function choicesOf(type: Extract<FieldType, { kind: 'enum' }>): readonly string[] {
+  return [...new Set([...type.values, ...(type.update ?? []), ...(type.read ?? [])])];
+}
+
+/** `<path>.id` and `<path>.name`, of contracts `<path>.number`. Reads may show a reference in either form: section 2.1. */
+function referenceColumns(
+  field: FieldSpec,
+  to: ReferenceTarget,
+  path: string,
+  paths: readonly string[],
+): readonly ExportColumn[] {
+  const title = to === 'contract' ? 'number' : 'name';
+  const first = valueFinder(paths);
+  return [
+    {
+      heading: `${path}.id`,
+      kind: 'id',
+      source: { kind: 'path', path: `${path}.id` },
+      note: `${field.label}: id in the service. For information.`,
+      text(record) {
+        const raw = first(record.json);
+        if (raw === undefined && record.asSent) return '';
+        const id = isMembers(raw) ? raw['id'] : typeof raw === 'string' ? undefined : raw;
+        return rawText(id) || refPart(record.read?.fields[field.name], ({ id }) => String(id));
+      },
+    },
+    {
+      heading: `${path}.${title}`,
+      kind: 'text',
+      type: field.type,
+      source: { kind: 'path', path: `${path}.${title}` },
+      ...about(field),
+      text(record) {
+        const raw = first(record.json);
+        if (raw === undefined && record.asSent) return '';
+        if (typeof raw === 'string' || Array.isArray(raw)) return rawText(raw);
+        const own = isMembers(raw) ? rawText(raw[title]) : '';
+        // A contract without a number is not known by its name.
+        if (own || (isMembers(raw) && title === 'number')) return own;
+        return refPart(record.read?.fields[field.name], ({ name }) => name ?? '');
+      },
+    },
+  ];
+}
+
+function nameColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
+  const first = valueFinder(paths);
+  return {
+    ...plainColumn(path, field.type, paths),
+    ...about(field),
+    text(record) {
+      const raw = first(record.json);
+      if (!isNothing(raw) && !isMembers(raw)) return rawText(raw);
+      if (raw === undefined && record.asSent) return '';
+      return refPart(record.read?.fields[field.name], ({ id, name }) => name ?? String(id)) || rawText(raw);
+    },
+  };
+}
+
+function refPart(
+  value: Value | undefined,
+  part: (ref: { readonly id: number; readonly name?: string }) => string,
+): string {
+  return isRef(value) ? part(value) : '';
+}
+
+/** As the service spells it; by the name of the standard where the service did not send it. */
+function countryText(raw: unknown, value: Value): string {
+  if (typeof raw === 'string' || typeof raw === 'number') return rawText(raw);
+  if (!isRef(value)) return valueCell(value);
+  return value.name ?? countryByCode(value.id)?.name ?? String(value.id);
+}
+
+type Finder = (json: ExportRecord['json']) => unknown;
+
+/** What stands first at these paths, which are of the descriptions. */
+function valueFinder(paths: readonly string[]): Finder {
+  const places = paths.map(stepsOf);
+  return (json) => {
+    for (const steps of places) {
+      const raw = valueAtSteps(json, steps);
+      if (!isNothing(raw)) return raw;
+    }
+    return undefined;
+  };
+}
+
+/** Whole numbers that name something. */
+const IDS = ['company_id', 'public_license_id', 'issuer'];
+
+/** A time of day: what is more than a date stays as it is. */
+const TIME = /\d:\d/;
+
+/**
+ * The columns of a resource that can only be read, as the service shows it: interface, sections 2.6 and 2.7. Objects with
+ * keys of their own have no columns before the records are seen.
+ */
+function readOnlyColumns(spec: ReadOnlySpec, lexicon: Lexicon): readonly ExportColumn[] {
+  return spec.fields.flatMap((field) => {
+    if (field.kind === 'object') return [];
+    const { name } = field;
+    const show = shower(field, lexicon);
+    return [
+      {
+        heading: name,
+        kind: readOnlyKind(field, spec),
+        source: { kind: 'path' as const, path: name },
+        ...(field.values && !field.open ? { choices: field.values } : {}),
+        text: ({ json }) => show(valueAt(json, name)),
+      },
+    ];
+  });
+}
+
+function readOnlyKind({ name, kind }: ReadOnlyField, spec: ReadOnlySpec): TableKind {
+  switch (kind) {
+    case 'integer':
+      return name === spec.idField || IDS.includes(name) ? 'id' : 'integer';
+    case 'boolean':
+      return 'boolean';
+    case 'date text':
+      return 'date';
+    case 'objects':
+      return 'json';
+    default:
+      return 'text';
+  }
+}
+
+function shower({ kind }: ReadOnlyField, lexicon: Lexicon): (raw: unknown) => string {
+  if (kind === 'texts' || kind === 'integers') return (raw) => (Array.isArray(raw) ? listText(raw) : rawText(raw));
+  if (kind !== 'date text') return rawText;
+  return (raw) => {
+    const text = rawText(raw);
+    return typeof raw !== 'string' || TIME.test(raw) ? text : (readDate(raw, lexicon.dateOrder) ?? text);
+  };
 }

@@ -1,10 +1,19 @@
 import { Document, isMap, isScalar, isSeq, Pair, Scalar } from 'yaml';
 import { RunError } from '../model/error.js';
+import { type ImportJob, importJob } from '../model/job.js';
+import { isEmpty, isRef } from '../model/value.js';
+import { decodeFields } from '../pipeline/codec.js';
 import type { Catalogue } from '../pipeline/custom-names.js';
-import { isOwnHeading } from '../pipeline/headings.js';
-import type { ResourceName } from '../resources/spec.js';
-import { type Importable, importField, isId } from './editable-field.js';
-
+import { foldText, isOwnHeading } from '../pipeline/headings.js';
+import { isNarrowEnum } from '../pipeline/merge.js';
+import { findTarget } from '../pipeline/targets.js';
+import { parseCustomName } from '../resources/custom.js';
+import type { ReadRecord } from '../resources/read.js';
+import { findField, resourceSpec } from '../resources/registry.js';
+import type { FieldSpec, ResourceName, ResourceSpec } from '../resources/spec.js';
+import type { Json } from '../service/port.js';
+import type { ColumnSource, ExportColumn, ExportRecord } from './column.js';
+import type { ReferenceTexts } from './reference-text.js';
 /** What an editable file needs to know of its job. */
 export interface EditableOptions {
   readonly company: number;
@@ -132,4 +141,133 @@ function comment(text: string): string {
 
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
+}
+
+/**
+ * The columns of a file that is made to be imported again. What cannot be imported is marked read-only, and its note says
+ * why; cells of the others say what the import reads back: references are names only where a name finds the record, and what
+ * could not be read stands in the service's own words, which an import takes for no change (pipeline/repeats.ts).
+ */
+export function editableColumns(
+  resource: ResourceName,
+  columns: readonly ExportColumn[],
+  catalogue: Catalogue,
+  references: ReferenceTexts,
+): readonly ExportColumn[] {
+  return columns.map((column) => {
+    if (isId(column))
+      return { ...column, readOnly: true, note: 'Says which record the row changes. Leave it as it is.' };
+    const found = importField(resource, column, columns, catalogue);
+    if ('field' in found && !isOwnHeading(column.heading))
+      return { ...column, text: editableText(resource, column, references) };
+    const why = 'why' in found ? found.why : 'for information';
+    return { ...column, readOnly: true, note: [column.note, `Not imported: ${why}.`].filter(Boolean).join(' ') };
+  });
+}
+
+/** The cell of a column that can be imported. */
+function editableText(
+  resource: ResourceName,
+  column: ExportColumn,
+  references: ReferenceTexts,
+): (record: ExportRecord) => string {
+  const own = findField(resourceSpec(resource), column.field ?? '');
+  const name = own?.name ?? (column.source.kind === 'custom' ? column.source.name : column.field);
+  return (record) => {
+    const { read } = record;
+    const lost = read?.losses.find((loss) => loss.field === name);
+    if (lost) return lost.text;
+    const value = own && read?.fields[own.name];
+    if (own?.type.kind !== 'reference' || !isRef(value)) return column.text(record);
+    const subcategory = read?.fields['category.subcategory'];
+    return references.text(own.type.to, value, typeof subcategory === 'string' ? subcategory : undefined);
+  };
+}
+
+/** A column of an export, as far as its import is concerned. */
+export interface Importable {
+  readonly heading: string;
+  /** The field of a job file that the column shows; absent: for information. */
+  readonly field?: string;
+  readonly source?: ColumnSource;
+}
+
+/** The field as a job file writes it, or why the column cannot be imported. */
+export type ImportField = { readonly field: string } | { readonly why: string };
+
+/**
+ * What an import of the changed file does with a column. The code that reads job files decides.
+ */
+export function importField(
+  resource: ResourceName,
+  column: Importable,
+  all: readonly Importable[],
+  catalogue: Catalogue,
+): ImportField {
+  const spec = resourceSpec(resource);
+  const own = findField(spec, column.field ?? column.heading);
+  if (own && (column.field !== undefined || own.name === column.heading)) {
+    const why = whyNot(own);
+    if (why !== undefined) return { why };
+  }
+  const { field } = column;
+  if (field === undefined)
+    return { why: idle(column, spec, catalogue) ?? `for information${instead(column, spec, all)}` };
+  const found = findTarget(field, jobOf(spec), spec, catalogue);
+  if ('problem' in found) return { why: found.problem };
+  return found.spec.update === undefined ? { why: ON_CREATE } : { field };
+}
+
+/** The column that says which record a row is. */
+export function isId({ heading }: Importable): boolean {
+  return foldText(heading) === 'id';
+}
+
+/** As far as it decides which fields can be named. */
+function jobOf({ name }: ResourceSpec): ImportJob {
+  return importJob.parse({ kind: 'import', resource: name, match: { key: 'id' }, columns: { id: 'id' } });
+}
+
+const ON_CREATE = 'can be set when a record is created only';
+
+function whyNot({ derived, create, update, read, readElse }: FieldSpec): string | undefined {
+  if (derived) return 'the service works it out itself';
+  if (create === undefined && update === undefined) return 'the service only shows it';
+  if (update === undefined) return ON_CREATE;
+  return read === undefined && readElse === undefined
+    ? 'the service never shows it: a blank cell would say nothing'
+    : undefined;
+}
+
+/** Why a custom field cannot be named in a job, e.g. because it is inactive. */
+function idle({ source }: Importable, spec: ResourceSpec, catalogue: Catalogue): string | undefined {
+  // What stands beside the fields has a name that no field can have.
+  if (source?.kind !== 'custom' || /\p{Cc}/u.test(source.name) || !parseCustomName(source.name)) return undefined;
+  const found = findTarget(source.name, jobOf(spec), spec, catalogue);
+  return 'problem' in found ? found.problem : undefined;
+}
+
+/** Where a column shows part of a reference, or the same field in another form, and a second column can be changed. */
+function instead({ heading }: Importable, spec: ResourceSpec, all: readonly Importable[]): string {
+  const [root = '', part] = heading.split('.');
+  const name = findField(spec, part === undefined ? heading : `${root}.name`)?.name ?? findField(spec, root)?.name;
+  const other = name === undefined ? undefined : all.find((one) => one.field === name && one.heading !== heading);
+  return other ? `; change ${other.heading} instead` : '';
+}
+
+/**
+ * A record with what our last write left where reads show `none` or nothing because they know fewer values (interface,
+ * section 2.5, warranty_type): an editable file that said `none` there would take the value away. `written`: the home's
+ * memory of the record (`KnownIds.lastWritten`).
+ */
+export function withMemory(resource: ResourceName, read: ReadRecord, written: Json | undefined): ReadRecord {
+  if (!written) return read;
+  const ours = decodeFields(written);
+  const better = resourceSpec(resource).fields.filter((field) => {
+    const shown = read.fields[field.name];
+    return isNarrowEnum(field) && !isEmpty(ours[field.name]) && (isEmpty(shown) || shown === 'none');
+  });
+  if (better.length === 0) return read;
+  const remembered = Object.fromEntries(better.map(({ name }) => [name, ours[name] ?? null]));
+  return { ...read, fields: { ...read.fields, ...remembered } };
 }

@@ -1,31 +1,44 @@
+import { Decimal } from '../model/decimal.js';
 import { normaliseName } from '../model/value.js';
 import { didYouMean, excerpt } from '../pipeline/nearest.js';
-import { readOnlySpec } from '../resources/registry.js';
-import { refused } from './choose.js';
-import type { ExportRecord } from './column.js';
-import type { Condition, Problem, Query } from './condition.js';
-import { conditionOn } from './filter-condition.js';
-import { type Asked, isFormParameter, takeFormParameters } from './filter-form.js';
-import { columnOf, type Naming } from './names.js';
-import { isWritable } from './record.js';
+import { readDate } from '../resources/calendar.js';
+import { findCountry } from '../resources/countries.js';
+import { parseCustomName } from '../resources/custom.js';
+import { booleanValue, enumValue } from '../resources/enum-match.js';
+import { valueAt } from '../resources/path.js';
+import { readAmount } from '../resources/read-amount.js';
+import { readOnlySpec, resourceSpec } from '../resources/registry.js';
+import type { FieldType, Lexicon, ReferenceTarget } from '../resources/spec.js';
+import type { Json } from '../service/port.js';
+import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
+import { type CustomCell, customReader, MORE_ROWS } from './custom-columns.js';
+import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
+import { isMembers, isNothing, rawText } from './raw-text.js';
+
+/** One condition of a filter, or of the scope of a reconciliation. */
+export interface Condition {
+  /** `manufacturer = Dell or HP`. */
+  readonly described: string;
+  keeps(record: ExportRecord): boolean;
+  /** Member of the read form that it looks at. */
+  readonly member: string;
+  /** Only records with these ids can fit. */
+  readonly ids?: readonly number[];
+}
+
+/** A condition that cannot be made, in a sentence. */
+export interface Problem {
+  readonly problem: string;
+}
 
 /** `--filter k=v …`: a record must fit all of them. */
 export interface ExportFilter {
-  /**
-   * To be sent with the list, so that it is shorter. Only what `proveFilter` has let through may be sent: a service that
-   * understands a filter otherwise may leave records out.
-   */
-  readonly query: Query;
-  /** Whether ids ascend in the answers to the query. */
-  readonly ordered: boolean;
-  /** The whole condition, checked here whatever the service left out. Texts compare as keys do, the rest by value. */
+  /** `req`: the service shows only a part of each record, so that no file can be imported again. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Texts compare as keys do, the rest by value. */
   keeps(record: ExportRecord): boolean;
-  /** One sentence for each condition, with who checks it. */
+  /** One sentence for each condition. */
   readonly described: readonly string[];
-  /** What people should know before they rely on the result; sentences. */
-  readonly remarks: readonly string[];
-  /** The service leaves fields out of the records (`req`): no file to be imported again. */
-  readonly partialRecords: boolean;
   readonly conditions: readonly Condition[];
   /** Only records with these ids can fit: they can be read one by one. Absent where the interface reads no single record. */
   readonly ids?: readonly number[];
@@ -37,20 +50,17 @@ const NO_FILTERS: Readonly<Record<string, string>> = {
   ordering: 'is no filter; use --order',
   company: 'is no filter: an export is of one company; use --company',
 };
-
-/** In words why the key is no filter. A resource may have a column of the same name. */
-function noFilter(key: string, naming: Naming): string | undefined {
-  const no = Object.hasOwn(NO_FILTERS, key.toLowerCase()) ? NO_FILTERS[key.toLowerCase()] : undefined;
-  return columnOf(key, naming) ? undefined : no;
-}
-
 const VIEWS = ['warranty', 'support'];
+const FORM_PARAMETERS = ['custom_form_id', 'custom_form_name', 'custom_form_value'];
+
+/** What was asked for, by key in lower case. */
+type Asked = Map<string, { readonly key: string; readonly values: readonly string[] }>;
 
 /**
  * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
  * `template.Finance.Cost Centre=4711`), columns of custom forms (`form.Data centre.Rack=A1`: in any row), and the service's
- * own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values,
- * and is then checked here alone, as the service takes one value at a time: so the same filter twice reads the whole list.
+ * own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values.
+ * All is compared here: how the service compares is not documented, and what its filters leave out nothing would tell.
  * Throws a RunError that lists every fault.
  */
 export function exportFilter(filters: readonly string[], naming: Naming): ExportFilter {
@@ -65,54 +75,38 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
     }
   }
   const view = naming.resource === 'asset' ? takeView(asked, problems) : {};
+  if (naming.resource === 'asset') takeFormParameters(asked, problems);
   const conditions: Condition[] = [];
-  const add = (condition: Condition | Problem | undefined): void => {
-    if (condition && 'problem' in condition) problems.push(condition.problem);
-    else if (condition) conditions.push(condition);
-  };
-  if (naming.resource === 'asset') add(takeFormParameters(asked, naming));
   for (const { key, values } of asked.values()) {
-    const no = noFilter(key, naming);
-    add(no === undefined ? conditionOn(key, values, naming) : { problem: `"${key}" ${no}.` });
+    const condition = conditionOn(key, values, naming);
+    if ('problem' in condition) problems.push(condition.problem);
+    else conditions.push(condition);
   }
   if (problems.length > 0) throw refused('--filter cannot be used.', problems);
-  return filterOf(onceAsked(conditions), view, naming);
-}
-
-/** The filter that sends what its conditions ask the service for. */
-export function filterOf(conditions: readonly Condition[], view: Query, naming: Naming): ExportFilter {
   const single = isWritable(naming.resource)
     ? naming.resource !== 'customer'
     : readOnlySpec(naming.resource).itemPath !== undefined;
   const ids = single ? conditions.find((condition) => condition.ids)?.ids : undefined;
   return {
-    query: Object.assign({}, view, ...conditions.map(({ ask }) => ask?.query)) as Query,
-    ordered: true,
+    query: view,
     keeps: (record) => conditions.every((condition) => condition.keeps(record)),
     described: [
       ...Object.entries(view).map(([name, value]) => `${name} = ${value} (the service shows only these details)`),
-      ...conditions.map((condition) => `${condition.described} (${whoChecks(condition)})`),
+      ...conditions.map(({ described }) => described),
     ],
-    remarks: conditions.filter(({ ask, ids }) => ask && !ids).map(mayMiss),
-    partialRecords: 'req' in view,
     conditions,
     ...(ids ? { ids } : {}),
   };
 }
 
-/** What no trial can establish of a service's own comparison: how it takes texts that it was not asked for. */
-const LOOSE = 'records whose stored text differs only in blanks or Unicode form';
-
-function mayMiss({ described, unseen }: Condition): string {
-  const way = unseen ? '' : ' To read the whole list and compare here, give the same filter twice.';
-  return `${described}: found by the filter of the service, so ${LOOSE} may be missing.${way}`;
-}
-
-function whoChecks({ ask, unasked, unseen, ids }: Condition): string {
-  if (ids) return 'each asked for by its id';
-  if (ask)
-    return `asked of the service${unseen ? '; the records do not show it' : ', and checked here'}; ${LOOSE} may be missing`;
-  return `checked here: ${unasked === undefined ? 'the service has no filter for it' : `the filter of the service ${unasked}`}`;
+/** `records`: page 1 of the answer to the filter's query. Throws a RunError where none of them shows what is asked for. */
+export function checkShown({ query, conditions }: ExportFilter, records: readonly Json[]): void {
+  const hidden = conditions.filter(({ member }) => !records.some((record) => Object.hasOwn(record, member)));
+  if (hidden.length === 0 || records.length === 0) return;
+  const problems = hidden.map(
+    ({ described }) => `With req = ${query['req']} the service does not show what "${described}" asks for.`,
+  );
+  throw refused('--filter cannot be used.', problems);
 }
 
 /** Names may hold `=`: the first cut whose left side names something, else the first. */
@@ -121,18 +115,14 @@ function split(filter: string, naming: Naming): { readonly key: string; readonly
     key: filter.slice(0, index).trim(),
     value: filter.slice(index + 1),
   }));
-  const named = cuts.find(({ key }) => isName(key, naming)) ?? cuts[0];
+  const isName = (key: string) =>
+    ['req', ...FORM_PARAMETERS, ...Object.keys(NO_FILTERS)].includes(key.toLowerCase()) ||
+    !('problem' in conditionOn(key, [''], naming));
+  const named = cuts.find(({ key }) => isName(key)) ?? cuts[0];
   return named && named.key !== '' ? named : undefined;
 }
 
-function isName(key: string, naming: Naming): boolean {
-  if (noFilter(key, naming) !== undefined) return true;
-  if (naming.resource === 'asset' && (key.toLowerCase() === 'req' || isFormParameter(key))) return true;
-  const condition = conditionOn(key, [''], naming);
-  return !('problem' in condition);
-}
-
-function takeView(asked: Asked, problems: string[]): Query {
+function takeView(asked: Asked, problems: string[]): Readonly<Record<string, string>> {
   const values = asked.get('req')?.values;
   asked.delete('req');
   if (!values) return {};
@@ -143,16 +133,215 @@ function takeView(asked: Asked, problems: string[]): Query {
   return {};
 }
 
-/** A query has room for one value of each parameter; further conditions on it are checked here. */
-function onceAsked(conditions: readonly Condition[]): readonly Condition[] {
-  const taken = new Set<string>();
-  return conditions.map((condition) => {
-    const names = Object.keys(condition.ask?.query ?? {});
-    if (!names.some((name) => taken.has(name))) {
-      for (const name of names) taken.add(name);
-      return condition;
+/** The service's own parameters for a column of a custom form, which mean something only together. */
+function takeFormParameters(asked: Asked, problems: string[]): void {
+  const given = FORM_PARAMETERS.map((name) => [...new Set(asked.get(name)?.values)]);
+  for (const name of FORM_PARAMETERS) asked.delete(name);
+  if (given.every((values) => values.length === 0)) return;
+  const [id, column, value] = given.flat();
+  if (given.some((values) => values.length !== 1)) problems.push(`Give each of ${FORM_PARAMETERS.join(', ')}, once.`);
+  else asked.set(`form ${id}`, { key: `form.${id!.trim()}.${column!.trim()}`, values: [value!] });
+}
+
+/** The condition of one key and its values: any of them. */
+export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
+  const no = columnOf(key, naming) ? undefined : NO_FILTERS[key.toLowerCase()];
+  if (no !== undefined) return { problem: `"${key}" ${no}.` };
+  const { columns, whole } = columnsFor(key, naming);
+  if (columns.length === 0) return { problem: unknownFilter(key, naming) };
+  const tests: Test[] = [];
+  const faults: string[] = [];
+  for (const text of values.filter((value) => !isBlank(value))) {
+    const read = columns.map((column) => ({
+      column,
+      value: wantedValue(text, column, naming.lexicon, isOpen(column, naming)),
+    }));
+    const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
+    if (fitting.length === 0) faults.push(`"${key}": "${excerpt(text)}" ${read[0]?.value}.`);
+    tests.push(...fitting);
+  }
+  if (faults.length > 0) return { problem: faults.join(' ') };
+  const orBlank = values.some(isBlank);
+  const [first] = columns;
+  const ids = first!.field === 'id' && !orBlank ? tests.map(({ value }) => Number(value.text)) : [];
+  const textsOf = textReader(naming);
+  const byColumn = new Map<ExportColumn, Wanted[]>();
+  for (const { column, value } of tests) byColumn.set(column, [...(byColumn.get(column) ?? []), value]);
+  return {
+    described: describe(key, values),
+    member: memberOf(first!, naming),
+    keeps(record) {
+      for (const [column, wanted] of byColumn) {
+        const texts = textsOf(column, record);
+        if (wanted.some((value) => texts.some((text) => value.is(text)))) return true;
+      }
+      return orBlank && whole.every((column) => textsOf(column, record).every(isBlank));
+    },
+    ...(ids.length > 0 && ids.every((id) => Number.isSafeInteger(id) && id > 0)
+      ? { ids: [...new Set(ids)].sort((a, b) => a - b) }
+      : {}),
+  };
+}
+
+/** A column and what it is compared with. */
+interface Test {
+  readonly column: ExportColumn;
+  readonly value: Wanted;
+}
+
+const isBlank = (text: string): boolean => text.trim() === '';
+
+/** A condition in words. */
+export function describe(key: string, values: readonly string[]): string {
+  const texts = [...new Set(values)].map((value) => (isBlank(value) ? 'blank' : excerpt(value)));
+  return texts.length === 1 && texts[0] === 'blank' ? `${key} is blank` : `${key} = ${texts.join(' or ')}`;
+}
+
+/** Which column, or which parts of a reference, a key means; `whole`: what is blank together. */
+function columnsFor(
+  key: string,
+  naming: Naming,
+): { readonly columns: readonly ExportColumn[]; readonly whole: readonly ExportColumn[] } {
+  const parameter = parametersOf(naming).get(key.trim().toLowerCase());
+  const own = columnOf(parameter ?? key, naming) ?? columnOf(key, naming);
+  const named = own ? undefined : fieldNamed(key, naming);
+  if (named) {
+    const { type } = named.field;
+    const columns = type.kind === 'reference' ? referenceParts(named.columns, type.to) : named.columns;
+    return { columns, whole: named.columns };
+  }
+  const found = own ?? partNamed(key, naming);
+  return { columns: found ? [found] : [], whole: found ? [found] : [] };
+}
+
+/**
+ * A reference is meant by its id, its name, and where it has one its e-mail address; a contract by its number alone, because
+ * digits are a number.
+ */
+function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): readonly ExportColumn[] {
+  const parts = to === 'contract' ? ['number'] : ['id', 'email', 'name'];
+  const found = parts.flatMap((part) => columns.filter(({ heading }) => heading.endsWith(`.${part}`)));
+  return found.length > 0 ? found : columns;
+}
+
+/** The service's own parameter names, and the fields they filter by: interface, sections 4.1 and 4.4. */
+function parametersOf({ resource }: Pick<Naming, 'resource'>): ReadonlyMap<string, string> {
+  const { filters } = isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource);
+  return new Map(Object.entries(filters).map(([field, parameter]) => [parameter, field]));
+}
+
+function unknownFilter(key: string, naming: Naming): string {
+  const near = didYouMean(key, parametersOf(naming).keys());
+  const unknown = unknownName(key, naming);
+  return unknown.includes('Did you mean') ? unknown : `${unknown}${near}`;
+}
+
+function memberOf({ source }: ExportColumn, { resource }: Naming): string {
+  if (source.kind === 'path') return source.path.split('.')[0] ?? '';
+  if (source.kind === 'extra') return source.keys[0] ?? '';
+  const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
+  return (source.name.startsWith('form.') ? spec?.form?.read : spec?.template.read) ?? '';
+}
+
+/** Whether the column holds choices, and the interface does not list them all. */
+function isOpen({ source }: ExportColumn, { resource }: Naming): boolean {
+  if (source.kind !== 'path' || isWritable(resource)) return false;
+  return readOnlySpec(resource).fields.some(({ name, open }) => name === source.path && open === true);
+}
+
+/** The texts of a record in a column: its cell, the items of a list, and of a form's first row those of all its rows. */
+function textReader({ resource, lexicon }: Naming): (column: ExportColumn, record: ExportRecord) => readonly string[] {
+  const cells = isWritable(resource) ? customReader(resourceSpec(resource), lexicon) : undefined;
+  return (column, record) => {
+    const { source } = column;
+    const custom = source.kind === 'custom' ? parseCustomName(source.name) : undefined;
+    if (cells && custom?.kind === 'form' && custom.occurrence === 1)
+      return formTexts(cells(record).values(), custom.form, custom.column);
+    const list = source.kind === 'path' ? valueAt(record.json, source.path) : undefined;
+    const items = Array.isArray(list) ? list.filter((item) => !isMembers(item) && !Array.isArray(item)) : [];
+    return [column.text(record), ...items.map(rawText)];
+  };
+}
+
+function formTexts(cells: Iterable<CustomCell>, form: number, column: string): readonly string[] {
+  const found: string[] = [];
+  for (const { place, text, raw } of cells) {
+    if (place.kind !== 'form' || place.owner !== form) continue;
+    if (!place.member && place.key === column) found.push(text);
+    if (!place.member || place.key !== MORE_ROWS || !Array.isArray(raw)) continue;
+    for (const row of raw) {
+      const data = isMembers(row) ? row['custom_form_data'] : undefined;
+      const value = isMembers(data) && Object.hasOwn(data, column) ? data[column] : undefined;
+      if (!isNothing(value)) found.push(rawText(value));
     }
-    const { ask: _, ...rest } = condition;
-    return { ...rest, unasked: 'takes one value at a time' };
-  });
+  }
+  return found;
+}
+
+/** A value that a filter asks for, as cells are compared with it. */
+interface Wanted {
+  /** In canonical form. */
+  readonly text: string;
+  /** Whether a cell means the same. */
+  is(cell: string): boolean;
+}
+
+/**
+ * How a filter compares a column: by value in the column's type, text as names are compared (NFKC, trimmed, blanks folded;
+ * case counts, but not in a column of choices, also where not all of them are known: `open`). A string says why the text is
+ * no value of the column.
+ */
+function wantedValue(
+  text: string,
+  { type, choices, kind }: ExportColumn,
+  lexicon: Lexicon,
+  open: boolean,
+): Wanted | string {
+  const wanted = normaliseName(text);
+  if (type?.kind === 'enum') return wantedChoice(wanted, type);
+  if (type === undefined && kind === 'text' && choices) return wantedChoice(wanted, { kind: 'enum', values: choices });
+  if (type?.kind === 'country') return wantedCountry(wanted, lexicon);
+  if (open) return { text: wanted, is: (cell) => normaliseName(cell).toLowerCase() === wanted.toLowerCase() };
+  switch (kind) {
+    case 'id':
+    case 'integer':
+    case 'decimal':
+    case 'money':
+      return wantedNumber(wanted, kind === 'id' || kind === 'integer');
+    case 'date': {
+      // Reads may show more than the day, as text.
+      const date = readDate(wanted);
+      return date === undefined ? 'must be a date in the form yyyy-MM-dd' : sameText(date);
+    }
+    case 'boolean': {
+      const flag = booleanValue(wanted);
+      return flag === undefined ? 'must be yes or no' : sameText(String(flag));
+    }
+    default:
+      return sameText(wanted);
+  }
+}
+
+function sameText(wanted: string): Wanted {
+  return { text: wanted, is: (cell) => cell === wanted || normaliseName(cell) === wanted };
+}
+
+function wantedChoice(wanted: string, type: Extract<FieldType, { kind: 'enum' }>): Wanted | string {
+  const value = enumValue(type, wanted);
+  if (value === undefined) return `must be one of ${[...new Set([...type.values, ...(type.read ?? [])])].join(', ')}`;
+  return { text: value, is: (cell) => cell === value || (cell !== '' && enumValue(type, cell) === value) };
+}
+
+/** Also a spelling that is no country's counts, as the service may have its own. */
+function wantedCountry(wanted: string, lexicon: Lexicon): Wanted {
+  const codeOf = (text: string): number | undefined => lexicon.countryCode(text) ?? findCountry(text)?.id;
+  const code = codeOf(wanted);
+  const is = (cell: string) => normaliseName(cell) === wanted || (code !== undefined && codeOf(cell) === code);
+  return { text: wanted, is };
+}
+
+function wantedNumber(wanted: string, whole: boolean): Wanted | string {
+  const value = readAmount(wanted, '.');
+  if (!value || (whole && value.scale > 0)) return `must be a ${whole ? 'whole number' : 'number such as 1200.50'}`;
+  return { text: value.text, is: (cell) => cell === value.text || Decimal.parse(cell)?.equals(value) === true };
 }

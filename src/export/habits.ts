@@ -3,8 +3,7 @@ import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import type { DateOrder, Lexicon } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
-import type { Exportable } from './column.js';
-import { isWritable } from './record.js';
+import { type Exportable, isWritable } from './column.js';
 
 /** Sees every record once, before the first is read: how the service shows dates and amounts is told by all together. */
 export interface RecordHabits {

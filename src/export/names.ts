@@ -1,24 +1,16 @@
+import { RunError } from '../model/error.js';
 import { customFieldName } from '../model/job.js';
 import { findCustom } from '../pipeline/custom-names.js';
 import { foldText } from '../pipeline/headings.js';
 import { didYouMean } from '../pipeline/nearest.js';
-import { findField, readOnlySpec, resourceSpec } from '../resources/registry.js';
+import { findField, resourceSpec } from '../resources/registry.js';
 import type { FieldSpec } from '../resources/spec.js';
-import type { Exportable, ExportColumn, ExportContext } from './column.js';
-import { customReader } from './custom-cells.js';
-import { readPaths, tableKind } from './own-columns.js';
-import { isMembers, isNothing, rawText } from './raw-text.js';
-import { isWritable } from './record.js';
+import { type Exportable, type ExportColumn, type ExportContext, isWritable, readPaths } from './column.js';
 
 /** What names in `--columns`, `--filter` and `--order` can mean. */
 export interface Naming extends ExportContext {
   readonly resource: Exportable;
   readonly columns: readonly ExportColumn[];
-  /**
-   * Filters and orders may name members that nobody described. The caller then holds the names against the records, once all
-   * were seen: `checkUnlisted`.
-   */
-  readonly unlisted?: true;
 }
 
 /** The column with this heading, or of the field of a job file that is named so canonically. */
@@ -32,7 +24,7 @@ export function columnOf(name: string, { columns }: Pick<Naming, 'columns'>): Ex
 }
 
 /** The columns whose headings begin with the name and a dot. */
-export function columnsBelow(name: string, { columns }: Pick<Naming, 'columns'>): readonly ExportColumn[] {
+function columnsBelow(name: string, { columns }: Pick<Naming, 'columns'>): readonly ExportColumn[] {
   const begin = `${foldText(name)}.`;
   return begin === '.' ? [] : columns.filter(({ heading }) => foldText(heading).startsWith(begin));
 }
@@ -50,84 +42,55 @@ export function fieldNamed(
   return { field, columns: own.length > 0 ? own : columnsBelow(path, { columns }) };
 }
 
-/** `supplier.name`, where `supplier` is another word for `attached_supplier`. */
+/**
+ * The one column of a name that is no heading and no field: `supplier.name`, where `supplier` is another word for
+ * `attached_supplier`, or a custom field by its names or ids.
+ */
 export function partNamed(name: string, naming: Naming): ExportColumn | undefined {
   const dot = name.lastIndexOf('.');
   const owner = dot < 0 ? undefined : fieldNamed(name.slice(0, dot), naming);
   const [path] = owner ? readPaths(owner.field) : [];
-  return path === undefined ? undefined : columnOf(`${path}${name.slice(dot)}`, naming);
+  const custom = customNamed(name, naming);
+  const part = path === undefined ? undefined : columnOf(`${path}${name.slice(dot)}`, naming);
+  return part ?? (custom && 'name' in custom ? columnOf(custom.name, naming) : undefined);
 }
 
 /** A custom field as a job file names it: canonical, or in words why there is none. Undefined: the name is not that of one. */
 export function customNamed(
   name: string,
   { resource, templates, forms }: Naming,
-): { readonly name: string; readonly spec: FieldSpec } | { readonly problem: string } | undefined {
+): { readonly name: string } | { readonly problem: string } | undefined {
   const custom = customFieldName(name);
   if (!custom || !isWritable(resource)) return undefined;
   const found = findCustom(custom, resourceSpec(resource), { templates, forms });
-  return 'problem' in found ? found : { name: found.spec.name, spec: found.spec };
+  return 'problem' in found ? found : { name: found.spec.name };
 }
-
-/** Members that reads may show although the interface does not list them for the record. */
-export const UNLISTED = ['company', 'created_date', 'modified_date'];
 
 /**
- * A column that only the records can tell of: a further row of a form, a part of an object with keys of its own, the dates
- * of a record. Undefined where there can be none of this name.
+ * `--columns`: the columns in the order they are named. A name is a heading; or what headings begin with
+ * (`category`, `template.Finance`, `template`), which means all of these; or a field as job files name it. A column that is
+ * named twice is there once. Throws a RunError that lists every name nothing has.
  */
-export function laterColumn(name: string, naming: Naming): ExportColumn | undefined {
-  const custom = customNamed(name, naming);
-  if (custom) return 'problem' in custom ? undefined : rowColumn(name, custom, naming);
-  const [head = ''] = name.split('.');
-  return freeMembers(naming.resource).some((one) => foldText(one) === foldText(head)) ? memberColumn(name) : undefined;
-}
-
-/** The member with this dotted name, wherever it stands in the record. */
-export function memberColumn(name: string): ExportColumn {
-  const wanted = foldText(name);
-  return {
-    heading: name.trim(),
-    kind: 'text',
-    source: { kind: 'extra', keys: [name.trim()] },
-    text: ({ json }) => rawText(memberAt(json, '', wanted)),
-  };
-}
-
-function freeMembers(resource: Exportable): readonly string[] {
-  if (isWritable(resource)) return UNLISTED;
-  return readOnlySpec(resource)
-    .fields.filter(({ kind }) => kind === 'object')
-    .map((field) => field.name);
-}
-
-function rowColumn(
-  heading: string,
-  { name, spec: field }: { readonly name: string; readonly spec: FieldSpec },
-  { resource, lexicon }: Naming,
-): ExportColumn | undefined {
-  if (!isWritable(resource)) return undefined;
-  const cells = customReader(resourceSpec(resource), lexicon);
-  return {
-    heading: heading.trim(),
-    kind: tableKind(field.type),
-    type: field.type,
-    source: { kind: 'custom', name },
-    text: (record) => cells(record).get(name)?.text ?? '',
-  };
-}
-
-/** Keys may hold dots: every way to cut the name is tried. */
-function memberAt(json: Readonly<Record<string, unknown>>, before: string, wanted: string): unknown {
-  for (const [key, value] of Object.entries(json)) {
-    if (isNothing(value)) continue;
-    const name = before === '' ? key : `${before}.${key}`;
-    if (foldText(name) === wanted) return value;
-    const inner =
-      isMembers(value) && wanted.startsWith(`${foldText(name)}.`) ? memberAt(value, name, wanted) : undefined;
-    if (inner !== undefined) return inner;
+export function chooseColumns(wanted: readonly string[], naming: Naming): readonly ExportColumn[] {
+  const problems: string[] = wanted.length === 0 ? ['No column is named.'] : [];
+  const chosen = new Set<ExportColumn>();
+  for (const name of wanted) {
+    const found = columnsNamed(name, naming);
+    for (const column of found) chosen.add(column);
+    if (found.length === 0) problems.push(unknownName(name, naming));
   }
-  return undefined;
+  if (problems.length > 0) throw refused('The columns cannot be chosen so.', problems);
+  return [...chosen];
+}
+
+/** In the order of the headings; empty where the name means none. */
+function columnsNamed(name: string, naming: Naming): readonly ExportColumn[] {
+  const own = columnOf(name, naming);
+  if (own) return [own];
+  const below = columnsBelow(name, naming);
+  if (below.length > 0) return below;
+  const part = partNamed(name, naming);
+  return fieldNamed(name, naming)?.columns ?? (part ? [part] : []);
 }
 
 /** What to say about a name that nothing has. */
@@ -141,4 +104,10 @@ export function unknownName(name: string, naming: Naming): string {
   const near = didYouMean(name, names);
   const hint = near || ` There are: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' and others' : ''}.`;
   return `${resource} records show no "${name}".${hint}`;
+}
+
+/** One fault in a sentence, several as a list. */
+export function refused(what: string, problems: readonly string[]): RunError {
+  const [only] = problems;
+  return problems.length === 1 ? new RunError('usage', `${what} ${only}`) : new RunError('usage', what, problems);
 }

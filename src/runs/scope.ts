@@ -1,10 +1,7 @@
+import { exportRecord, readPaths } from '../export/column.js';
 import { exportColumns } from '../export/columns.js';
-import { type Condition, describe, type Problem } from '../export/condition.js';
-import { conditionOn } from '../export/filter-condition.js';
-import { isFormParameter } from '../export/filter-form.js';
+import { type Condition, conditionOn, describe, type Problem } from '../export/filter.js';
 import { columnOf, fieldNamed, type Naming } from '../export/names.js';
-import { readPaths } from '../export/own-columns.js';
-import { exportRecord } from '../export/record.js';
 import { RunError } from '../model/error.js';
 import { customFieldName, type ReconcileJob } from '../model/job.js';
 import { foldText } from '../pipeline/headings.js';
@@ -83,10 +80,13 @@ const NO_FIELDS: ReadonlyMap<string, string> = new Map([
   ['page', 'all pages are read'],
   ['ordering', 'all records are read'],
   ['req', 'records are read whole'],
+  ...['custom_form_id', 'custom_form_name', 'custom_form_value'].map(
+    (name) => [name, 'write form.<form>.<column>'] as const,
+  ),
 ]);
 
 function conditionOf(name: string, values: readonly string[], naming: Naming): Condition | Problem {
-  const instead = NO_FIELDS.get(foldText(name)) ?? (isFormParameter(name) ? 'write form.<form>.<column>' : undefined);
+  const instead = NO_FIELDS.get(foldText(name));
   if (instead !== undefined) return { problem: `"${name}" is no field of a record: ${instead}.` };
   const condition = conditionOn(name, values, naming);
   const ids = 'problem' in condition ? undefined : idsMeant(name, values, naming);

@@ -1,9 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ExportColumn, exportColumns } from '../../src/export/columns.js';
-import { editableJob } from '../../src/export/editable.js';
-import { withMemory } from '../../src/export/editable-memory.js';
-import { editableColumns } from '../../src/export/editable-text.js';
+import type { ExportColumn } from '../../src/export/column.js';
+import { exportColumns } from '../../src/export/columns.js';
+import { editableColumns, editableJob, withMemory } from '../../src/export/editable.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
 import { loadReferenceTexts, ReferenceCollector } from '../../src/export/reference-text.js';
 import { writeTable } from '../../src/files/table-write.js';

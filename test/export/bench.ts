@@ -1,10 +1,10 @@
 import { afterEach } from 'vitest';
 import type { Exportable, ExportColumn, ExportContext, ExportRecord } from '../../src/export/column.js';
+import { exportRecord } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
 import { recordHabits } from '../../src/export/habits.js';
 import type { Naming } from '../../src/export/names.js';
-import { exportRecord } from '../../src/export/record.js';
 import { findCountry } from '../../src/resources/countries.js';
 import { parseForm, parseTemplate } from '../../src/resources/custom.js';
 import type { CustomTemplate, DateOrder, DecimalSign, Lexicon } from '../../src/resources/spec.js';

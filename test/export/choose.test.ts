@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkColumns, checkUnlisted, chooseColumns } from '../../src/export/choose.js';
 import { describeHabits, recordHabits } from '../../src/export/habits.js';
+import { chooseColumns } from '../../src/export/names.js';
 import { RunError } from '../../src/model/error.js';
 import { openBench, sheetOf } from './bench.js';
 
@@ -27,7 +27,7 @@ test('columns by heading, by what headings begin with, by field and alias, in th
   ]);
 });
 
-test('every name that nothing has is listed; before the records are read those that may come pass', async () => {
+test('every name that nothing has is listed', async () => {
   const naming = await (await openBench()).naming('asset');
   const faults = (work: () => unknown): readonly string[] => {
     try {
@@ -44,31 +44,6 @@ test('every name that nothing has is listed; before the records are read those t
   expect(found[2]).toContain('Did you mean "Budget"');
   expect(found[3]).toContain('never shows it');
   expect(faults(() => chooseColumns([], naming))).toEqual(['The columns cannot be chosen so. No column is named.']);
-  const later = ['form.Data centre#2.Rack', 'created_date', 'id'];
-  expect(faults(() => checkColumns(later, naming))).toEqual([]);
-  expect(faults(() => checkColumns([...later, 'serial_numbr'], naming))).toHaveLength(1);
-  expect(faults(() => chooseColumns(later, naming))).toHaveLength(3);
-  const unlisted = ['location.floor', 'hostname', 'attached_supplier.rating'];
-  expect(faults(() => checkColumns(unlisted, naming))).toEqual([]);
-  expect(faults(() => chooseColumns(unlisted, naming))).toHaveLength(4);
-  for (const near of [
-    'asset_ownr',
-    'suplier.name',
-    'attached_supplier.nam',
-    'warranty',
-    'template.No.Field',
-    'a b=c',
-  ]) {
-    expect(
-      faults(() => checkColumns([near], naming)),
-      near,
-    ).toHaveLength(1);
-  }
-  const asked = [{ unlisted: 'location.floor' }, {}, { unlisted: 'hostname' }];
-  expect(faults(() => checkUnlisted(asked, naming))).toHaveLength(3);
-  const extra = { ...naming.columns[0]!, heading: 'hostname' };
-  const all = { ...naming, columns: [...naming.columns, extra] };
-  expect(faults(() => checkUnlisted(asked, all))).toEqual([expect.stringContaining('"location.floor"')]);
 });
 
 test.each(['d/m', 'long', 'datetime', 'iso'] as const)('dates that the service shows as %s', async (dates) => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Exportable } from '../../src/export/column.js';
+import { exportRecord } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
-import { exportRecord } from '../../src/export/record.js';
 import { Decimal } from '../../src/model/decimal.js';
 import { foldText } from '../../src/pipeline/headings.js';
 import { putAt } from '../../src/resources/path.js';

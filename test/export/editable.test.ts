@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { exportColumns } from '../../src/export/columns.js';
-import { EDITABLE_MARK, editableJob, importedFields } from '../../src/export/editable.js';
-import type { Importable } from '../../src/export/editable-field.js';
-import { editableColumns } from '../../src/export/editable-text.js';
+import type { Importable } from '../../src/export/editable.js';
+import { EDITABLE_MARK, editableColumns, editableJob, importedFields } from '../../src/export/editable.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { type CustomTemplate, type ResourceName, WRITABLE } from '../../src/resources/spec.js';
 import { checkJobText } from '../../src/runs/job-file.js';

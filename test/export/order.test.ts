@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Exportable } from '../../src/export/column.js';
+import { exportRecord } from '../../src/export/column.js';
 import { exportOrder } from '../../src/export/order.js';
-import { exportRecord } from '../../src/export/record.js';
 import { sortKeys } from '../../src/export/sort-keys.js';
 import type { TableKind } from '../../src/model/table.js';
 import { valueAt } from '../../src/resources/path.js';
@@ -93,7 +93,7 @@ const rackOf = (one: Record<string, unknown>) => {
   return String(valueAt(row, 'custom_form_data.Rack') ?? '');
 };
 
-test('any column or field; a reference by its name; further rows of forms', async () => {
+test('any column or field; a reference by its name', async () => {
   const bench = await openBench();
   const assets = bench.sandbox.records('asset', 1);
   const by = (path: string, keyOf: (value: unknown) => string | number = String) =>
@@ -109,51 +109,18 @@ test('any column or field; a reference by its name; further rows of forms', asyn
   expect(await ordered(bench, 'asset', '-asset_id')).toEqual(assets.map(({ id }) => id).reverse());
   const racked = assets.filter((one) => rackOf(one) !== '').sort((a, b) => (rackOf(a) < rackOf(b) ? -1 : 1));
   expect((await ordered(bench, 'asset', 'form.Data centre.Rack'))[0]).toBe(racked[0]!['id']);
-  expect(await ordered(bench, 'asset', 'form.Data centre#2.Rack')).toEqual(assets.map(({ id }) => id));
-  expect((await ordered(bench, 'license', 'template.Entitlement.Metric')).slice(0, 3)).toEqual([1, 9, 17]);
 });
 
 test('what records do not show is ordered by the service; unknown names are refused', async () => {
   const bench = await openBench();
   const asset = await bench.naming('asset');
-  expect(exportOrder(undefined, asset)).toEqual({ query: {}, serviceOrder: false, described: 'id' });
+  expect(exportOrder(undefined, asset)).toEqual({ query: {}, described: 'id' });
   expect(exportOrder('-modified_date', asset)).toMatchObject({
     query: { ordering: '-modified_date' },
-    serviceOrder: true,
   });
-  expect(exportOrder('created_date', asset)).toMatchObject({ query: { ordering: 'created_date' }, serviceOrder: true });
-  const contract = exportOrder('modified_date', await bench.naming('contract'));
-  expect(contract).toMatchObject({ query: {}, serviceOrder: false });
+  expect(exportOrder('created_date', asset)).toMatchObject({ query: { ordering: 'created_date' } });
+  expect(exportOrder('modified_date', await bench.naming('contract'))).toMatchObject({ query: {} });
   expect(() => exportOrder('serial_numbr', asset)).toThrow(/Did you mean "serial_number"/);
   expect(() => exportOrder('modifed_date', asset)).toThrow(/modified_date/);
   expect(() => exportOrder('-', asset)).toThrow(/--order/);
-});
-
-test.each<[string, readonly (string | undefined)[], readonly number[]]>([
-  ['created_date', ['2024-03-01T10:00:00Z', '2023-01-01', '2024-03-01T09:59:00Z'], [2, 3, 1]],
-  ['-created_date', ['2024-03-01', undefined, '2024-04-01'], [3, 1, 2]],
-  ['created_date', ['25/03/2024 9:05', '13/01/2024', '25/03/2024 10:00'], [2, 1, 3]],
-  // Not shown: the order of the list is all there is.
-  ['-modified_date', [undefined, undefined, undefined], [1, 2, 3]],
-])('%s of records that show %j, whatever the service orders', async (order, dates, expected) => {
-  const keys = exportOrder(order, await (await openBench()).naming('asset')).collect!();
-  for (const [at, date] of dates.entries()) {
-    keys.see({ json: { id: at + 1, ...(date === undefined ? {} : { [order.replace('-', '')]: date }) } });
-  }
-  expect([...keys.ids()]).toEqual(expected);
-});
-
-test('members that nobody described', async () => {
-  const naming = { ...(await (await openBench()).naming('asset')), unlisted: true as const };
-  const order = exportOrder('-location.floor', naming);
-  expect(order.unlisted).toBe('location.floor');
-  const keys = order.collect!();
-  for (const [id, floor] of [
-    [1, 'a'],
-    [2, 'c'],
-    [3, 'b'],
-  ])
-    keys.see({ json: { id, location: { floor } } });
-  expect([...keys.ids()]).toEqual([2, 3, 1]);
-  expect(() => exportOrder('serial_numbr', naming)).toThrow(/serial_number/);
 });

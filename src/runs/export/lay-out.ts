@@ -1,10 +1,9 @@
 import { basename } from 'node:path';
-import { checkUnlisted, chooseColumns } from '../../export/choose.js';
-import type { ExportColumn, ExportRecord } from '../../export/columns.js';
-import { editableJob, importedFields } from '../../export/editable.js';
-import { editableColumns } from '../../export/editable-text.js';
+import type { ExportColumn, ExportRecord } from '../../export/column.js';
+import { isWritable } from '../../export/column.js';
+import { editableColumns, editableJob, importedFields } from '../../export/editable.js';
 import { describeHabits } from '../../export/habits.js';
-import { isWritable } from '../../export/record.js';
+import { chooseColumns } from '../../export/names.js';
 import { loadReferenceTexts, type ReferenceNames, type ReferenceTexts } from '../../export/reference-text.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
@@ -45,7 +44,6 @@ export async function layOut(
 
   const all = [...plan.naming.columns, ...plan.extras.columns()];
   const columns = wanted ? withId(chooseColumns(wanted, { ...plan.naming, columns: all }), all, editable) : all;
-  checkUnlisted([...plan.filter.conditions, plan.order], { ...plan.naming, columns: all });
   const selection = await selectRecords(run, connection, plan, list);
   const about = aboutFile(run, connection, plan, list, selection.rows);
   if (editable && isWritable(resource)) return editableLayout(run, connection, resource, columns, selection, about);

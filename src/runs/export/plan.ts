@@ -1,12 +1,10 @@
-import { checkColumns, checkUnlisted, chooseColumns, columnsNamed } from '../../export/choose.js';
+import { type ExportColumn, isWritable } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { type ExtraColumns, extraColumns } from '../../export/extra-columns.js';
-import { type ExportFilter, exportFilter } from '../../export/filter.js';
+import { checkShown, type ExportFilter, exportFilter } from '../../export/filter.js';
 import { type RecordHabits, recordHabits } from '../../export/habits.js';
-import type { Naming } from '../../export/names.js';
+import { chooseColumns, type Naming } from '../../export/names.js';
 import { type ExportOrder, exportOrder } from '../../export/order.js';
-import { proveFilter } from '../../export/prove-filter.js';
-import { exportRecord, isWritable } from '../../export/record.js';
 import { RunError } from '../../model/error.js';
 import type { ReadConnection } from './connect.js';
 import type { ExportRun } from './run.js';
@@ -34,49 +32,41 @@ export async function planExport(run: ExportRun, { lexicon, service, readAll }: 
   }
   const { templates, forms } = lexicon;
   const context = { lexicon, templates, forms };
-  const naming: Naming = { ...context, resource, columns: exportColumns(resource, context), unlisted: true };
-  if (wanted) checkColumns(wanted, naming);
-  const asked = exportFilter(run.request.filter, naming);
-  const order = exportOrder(run.request.order, naming);
-  const extras = extraColumns(resource, naming.columns, context);
-  const guesses = [...asked.conditions, order];
-  if (resource !== 'customer' && (guesses.some(({ unlisted }) => unlisted) || (wanted && isGuess(wanted, naming)))) {
+  const known = exportColumns(resource, context);
+  const extras = extraColumns(resource, known, context);
+  const named = (columns: readonly ExportColumn[]) => {
+    const naming: Naming = { ...context, resource, columns };
+    if (wanted) chooseColumns(wanted, naming);
+    return { filter: exportFilter(run.request.filter, naming), order: exportOrder(run.request.order, naming) };
+  };
+  let asked: ReturnType<typeof named>;
+  try {
+    asked = named(known);
+  } catch (error) {
+    if (resource === 'customer') throw error;
     // What nobody described must stand in some record of page 1: a slip is not to cost the reading of the whole list.
     for (const record of (await readAll.first(resource)).results) extras.see(record);
-    const columns = [...naming.columns, ...extras.columns()];
-    checkUnlisted(guesses, { ...naming, columns });
-    if (wanted) chooseColumns(wanted, { ...naming, columns });
+    asked = named([...known, ...extras.columns()]);
   }
-  if (editable && asked.partialRecords) {
+  const { filter, order } = asked;
+  const view = filter.query['req'];
+  if (view !== undefined && editable) {
     throw new RunError(
       'usage',
       '--editable needs whole records, and `req` shows a part of each. Leave one of the two out.',
     );
   }
-  const filter =
-    resource === 'customer' || !asked.conditions.some(({ ask }) => ask)
-      ? asked
-      : await proveFilter(asked, {
-          service,
-          first: await readAll.first(resource),
-          toRecord: (json) => exportRecord(resource, json, context),
-          naming: { ...naming, resource },
-        });
-  for (const remark of filter.remarks) run.warn(remark);
+  if (view !== undefined && resource !== 'customer' && filter.conditions.length > 0)
+    checkShown(filter, (await service.page(resource, 1, filter.query)).results);
   return {
-    naming,
+    naming: { ...context, resource, columns: known },
     filter,
     order,
     query: { ...filter.query, ...order.query },
-    ordered: !order.serviceOrder,
+    ordered: Object.keys(order.query).length === 0,
     extras,
     habits: recordHabits(resource),
   };
-}
-
-/** Whether a column is named that only records can tell of. */
-function isGuess(wanted: readonly string[], naming: Naming): boolean {
-  return wanted.some((name) => columnsNamed(name, naming).length === 0);
 }
 
 /** The names of custom fields are a convenience: values are shown without them, too. */

@@ -1,6 +1,5 @@
-import type { ExportRecord } from '../../export/columns.js';
-import { withMemory } from '../../export/editable-memory.js';
-import { exportRecord, isWritable } from '../../export/record.js';
+import { type ExportRecord, exportRecord, isWritable } from '../../export/column.js';
+import { withMemory } from '../../export/editable.js';
 import { ReferenceCollector, type ReferenceNames } from '../../export/reference-text.js';
 import { resourceSpec } from '../../resources/registry.js';
 import type { Json } from '../../service/port.js';

@@ -1,11 +1,11 @@
-import { checkColumns } from '../../export/choose.js';
+import { isWritable } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { exportFilter } from '../../export/filter.js';
-import type { Naming } from '../../export/names.js';
+import { chooseColumns, columnOf, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
-import { isWritable } from '../../export/record.js';
 import { withArticle } from '../../model/article.js';
 import { RunError } from '../../model/error.js';
+import { didYouMean } from '../../pipeline/nearest.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { FieldSpec, ReadOnlyName, ResourceName } from '../../resources/spec.js';
 import type { Report } from './names.js';
@@ -42,12 +42,20 @@ export function exportNames(resource: ResourceName | ReadOnlyName, report: Repor
       report(path, `\`${text}\`: ${withArticle(resource)} has no custom forms`, { part });
     return true;
   };
+  /** Whether only the records can tell: they may show what the interface does not list. */
+  const mayBeUnlisted = (text: string): boolean =>
+    columnOf(text, naming) === undefined &&
+    didYouMean(
+      text,
+      naming.columns.map(({ heading }) => heading),
+    ) === '';
   return {
     column(text, path) {
-      if (!isCustom(text, path, 'value')) tried(() => checkColumns([text], naming), path, 'value', report);
+      if (!isCustom(text, path, 'value') && !mayBeUnlisted(text))
+        tried(() => chooseColumns([text], naming), path, 'value', report);
     },
     filter(name, values, path) {
-      if (isCustom(name, path, 'key')) return undefined;
+      if (isCustom(name, path, 'key') || (!spec && mayBeUnlisted(name))) return undefined;
       // A view has no blank value.
       const probe =
         (resource === 'asset' && name.toLowerCase() === 'req') ||
@@ -59,7 +67,8 @@ export function exportNames(resource: ResourceName | ReadOnlyName, report: Repor
       return spec && findField(spec, name);
     },
     order(text, path) {
-      if (!isCustom(text, path, 'value')) tried(() => exportOrder(text, naming), path, 'value', report);
+      if (!isCustom(text, path, 'value') && (spec || !mayBeUnlisted(text.replace(/^-/, ''))))
+        tried(() => exportOrder(text, naming), path, 'value', report);
     },
   };
 }
