@@ -6,21 +6,19 @@ import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
 import { loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
 import type { Settings } from '../runs/settings.js';
+import type { RunsApi } from '../worker/api/runs.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
 import { DATA_LIMITS, type JobKind } from '../worker/jobs/data.js';
-import { homeId } from '../worker/jobs/home-id.js';
 import { fileBelowRoots, OutsideRoots } from '../worker/jobs/roots.js';
 import { uploadsDir } from '../worker/jobs/rows-file.js';
 import { targetBelowRoots, targetFolders } from '../worker/jobs/target.js';
-import { readElsewhere, toldRoots } from '../worker/jobs/told-roots.js';
-import type { Store } from '../worker/store/port.js';
 import { inputFile } from './input-file.js';
 import type { Io } from './io.js';
 
 /** A job that is fit for the queue; nothing is copied yet. */
 export interface PreparedJob {
   /** Copies the file into the data folder, if workers may not read it where it lies, and returns the data of the job. */
-  place(store: Pick<Store, 'read' | 'leased'>): Promise<Readonly<Record<string, unknown>>>;
+  place(runs: Pick<RunsApi, 'roots' | 'readElsewhere'>): Promise<Readonly<Record<string, unknown>>>;
   /** Removes the copy again. */
   takeBack(): Promise<void>;
 }
@@ -48,8 +46,8 @@ export async function prepareRows(
   const { worker, home } = settings;
   let copy: string | undefined;
   return {
-    async place(store) {
-      const roots = (await toldRoots(store, await homeId(home))) ?? worker.roots;
+    async place(runs) {
+      const roots = (await runs.roots()) ?? worker.roots;
       const below = await fileBelowRoots(from, { roots, inbox: worker.inbox }).catch((error: unknown) => {
         if (error instanceof RunError) return undefined;
         throw error;
@@ -88,13 +86,12 @@ export async function prepareExport(
   };
   refuseFaults('export', data);
   return {
-    async place(store) {
+    async place(runs) {
       if (file === undefined) return data;
-      const id = await homeId(settings.home);
-      const roots = (await toldRoots(store, id)) ?? settings.worker.roots;
+      const roots = (await runs.roots()) ?? settings.worker.roots;
       await targetBelowRoots(file, targetFolders(settings, roots)).catch(async (error: unknown) => {
         // Workers with another data folder may have other folders; they see for themselves.
-        if (!(error instanceof OutsideRoots && (await readElsewhere(store, id, file)))) throw error;
+        if (!(error instanceof OutsideRoots && (await runs.readElsewhere(file)))) throw error;
       });
       return data;
     },

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Job, Queue } from 'bullmq';
 import { EXIT, RunError } from '../model/error.js';
 import type { RunResult } from '../runs/import.js';
 import { isRunId, readRun } from '../runs/list.js';
 import type { Summary } from '../runs/present.js';
 import type { Progress, RunListener } from '../runs/progress.js';
-import type { JobState } from '../worker/jobs/state.js';
+import type { RunsApi, RunView } from '../worker/api/runs.js';
 
 /** How often the job is looked at, in milliseconds. */
 const LOOK_EVERY = 200;
@@ -27,7 +26,7 @@ const AWAY = 'The queue does not answer; still waiting. The job is not lost.';
  * @throws RunError with the reason of a job that failed: `usage` where its data, job or file were refused.
  */
 export async function waitForJob(
-  queue: Pick<Queue, 'getJob' | 'getJobState'>,
+  runs: Pick<RunsApi, 'look'>,
   id: string,
   options: { readonly listener: RunListener; readonly home: string; readonly signal: AbortSignal },
 ): Promise<RunResult | undefined> {
@@ -36,15 +35,15 @@ export async function waitForJob(
   let idle = 0;
   while (!signal.aborted) {
     try {
-      // The state first: what is read after it belongs to it, or to a later one.
-      const state = await queue.getJobState(id);
-      const job: Job | undefined = await queue.getJob(id);
+      const run = await runs.look(id);
       away = false;
-      if (!job) throw new RunError('failed', `The job ${id} was removed from the queue before it ended.`);
-      if (state === 'completed') return await resultOf(job, home);
-      if (state === 'failed') throw failureOf(job);
-      if (tellProgress(job.progress, listener)) idle = 0;
-      else if (++idle === SAY_AFTER) listener.notice({ level: 'info', text: WAITS[state] ?? `The job is ${state}.` });
+      if (!run) throw new RunError('failed', `The job ${id} was removed from the queue before it ended.`);
+      if (run.summary) return await resultOf(run.summary, run, home);
+      if (run.failed !== undefined) throw failureOf(run.failed, run);
+      if (tellProgress(run, listener)) idle = 0;
+      else if (++idle === SAY_AFTER) {
+        listener.notice({ level: 'info', text: WAITS[run.state] ?? `The job is ${run.state}.` });
+      }
     } catch (error) {
       if (error instanceof RunError) throw error;
       if (!away) listener.notice({ level: 'warn', text: AWAY });
@@ -55,11 +54,9 @@ export async function waitForJob(
   return undefined;
 }
 
-async function resultOf(job: Job, home: string): Promise<RunResult> {
-  const summary = job.returnvalue as Summary;
+async function resultOf(summary: Summary, { progress: { host } }: RunView, home: string): Promise<RunResult> {
   // Whoever writes on the queue writes this, too.
   const here = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
-  const { host } = stateIn(job.progress);
   // The run may have been on another machine; a folder there is told as such.
   const reportDir =
     here && here.rows !== undefined ? here.reportDir : `data folder of ${host ?? 'the worker'}, runs/${summary.run}`;
@@ -74,20 +71,16 @@ const EXITS: Readonly<Record<Summary['status'], number>> = {
   interrupted: EXIT.failed,
 };
 
-function failureOf(job: Job): RunError {
-  const [message = 'The job failed.', ...details] = (job.failedReason || 'The job failed.').split('\n');
-  return new RunError(stateIn(job.progress).failure ?? 'failed', message, details);
+function failureOf(failed: string, { progress }: RunView): RunError {
+  const [message = failed, ...details] = failed.split('\n');
+  return new RunError(progress.failure ?? 'failed', message, details);
 }
 
 /** False where no run is at work. */
-function tellProgress(found: unknown, listener: RunListener): boolean {
-  const { run, phase, done, total, outcomes } = stateIn(found);
+function tellProgress({ progress: found }: RunView, listener: RunListener): boolean {
+  const { run, phase, done, total, outcomes } = found;
   if (run === undefined || phase === undefined || phase === 'waiting' || phase === 'done' || !outcomes) return false;
   const progress: Progress = { run, phase, done: done ?? 0, outcomes, ...(typeof total === 'number' && { total }) };
   listener.progress(progress);
   return true;
-}
-
-function stateIn(progress: unknown): Partial<JobState> {
-  return typeof progress === 'object' && progress !== null ? (progress as Partial<JobState>) : {};
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../runs/settings.js';
+import { askOwner } from './api/client.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import { openStore } from './store/open.js';
 
@@ -7,12 +8,12 @@ const PATIENCE_MS = 3_000;
 
 /**
  * Reaches the queue, as a worker would, and counts who works on it. Throws a `RunError` that says what is wrong. Undefined
- * for the embedded queue, which is not opened for a look.
+ * for an embedded queue that no worker has open: it is not opened for a look.
  */
 export async function lookAtQueue(
   settings: Settings,
 ): Promise<{ readonly address: string; readonly workers: number } | undefined> {
-  if (settings.queueUrl === undefined) return undefined;
+  if (settings.queueUrl === undefined) return askOwner(settings.home);
   const store = await openStore({
     url: settings.queueUrl,
     home: settings.home,

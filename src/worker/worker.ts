@@ -7,6 +7,8 @@ import { HOME, makeFolder } from '../runs/layout.js';
 import { runChannel } from '../runs/run-channel.js';
 import { requireService, type Settings } from '../runs/settings.js';
 import { reached } from '../trace/milestones.js';
+import { runsOnStore } from './api/runs.js';
+import { serveHome } from './api/server.js';
 import { openClosing } from './closing.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
 import { kindForDropped } from './inbox/jobs.js';
@@ -145,6 +147,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
     });
     queues.push(queue, parts.queue);
+    if (opened.kind === 'embedded') closing.add('api', await serveHome(home, runsOnStore(opened, id, queue)));
     metrics.watchQueues(queues);
     const taking = opened.worker(
       RUNS_QUEUE,

@@ -2,13 +2,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
-import type { Job } from 'bullmq';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
 import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
 import { waitForJob } from '../../src/cli/queue-wait.js';
+import { runsOnStore } from '../../src/worker/api/runs.js';
 import { homeId } from '../../src/worker/jobs/home-id.js';
 import { tellRoots } from '../../src/worker/jobs/told-roots.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
@@ -47,7 +47,7 @@ async function enqueue(
   const cli = openCli({ env, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream });
   const program = new Command('rowferry')
     .exitOverride()
-    .addCommand(enqueueCommand(cli, async () => ({ ...bench.store, close: async () => undefined })));
+    .addCommand(enqueueCommand(cli, async ({ home }) => runsOnStore(bench.store, await homeId(home))));
   const code = await program.parseAsync(['enqueue', ...argv], { from: 'user' }).then(
     () => cli.code,
     (error: unknown) => presentFailure(error, cli, { json: argv.includes('--json') }),
@@ -248,15 +248,14 @@ describe('with a worker and --wait', () => {
     const stop = new AbortController();
     const told: string[] = [];
     let looks = 0;
-    const queue = {
-      getJobState: async () => state as 'waiting',
-      getJob: async () => {
+    const runs = {
+      look: async () => {
         if (++looks === 6) stop.abort();
-        return { progress: { phase: 'waiting', run: 'r' } } as Job;
+        return { state, progress: { phase: 'waiting', run: 'r' } } as const;
       },
     };
     const listener = { progress: () => undefined, notice: ({ text }: { text: string }) => void told.push(text) };
-    expect(await waitForJob(queue, '1', { listener, home: '/nowhere', signal: stop.signal })).toBeUndefined();
+    expect(await waitForJob(runs, '1', { listener, home: '/nowhere', signal: stop.signal })).toBeUndefined();
     expect(told).toEqual([expect.stringContaining(words)]);
   });
 

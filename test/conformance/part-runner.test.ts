@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
-import { availableStores, type StoreServer } from '../support/servers.js';
+import { type StoreServer, sharedStores } from '../support/servers.js';
 import { type Member, openMember } from '../support/team.js';
 import { expectTruth } from '../support/truth.js';
 import { until } from '../support/until.js';
@@ -24,7 +24,7 @@ const rowsOf = (from: number, to: number, city: string) =>
  */
 const runners: { name: string; members: number; start?: () => Promise<StoreServer> }[] = [
   { name: 'in this process', members: 0 },
-  ...(await availableStores()).map(({ name, start }) => ({ name: `on a queue (${name})`, members: 2, start })),
+  ...(await sharedStores()).map(({ name, start }) => ({ name: `on a queue (${name})`, members: 2, start })),
 ];
 
 describe.each(runners)('parts $name', ({ members: count, start }) => {

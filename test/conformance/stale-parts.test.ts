@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
-import { availableStores, type StoreServer } from '../support/servers.js';
+import { type StoreServer, sharedStores } from '../support/servers.js';
 import { type Member, openMember } from '../support/team.js';
 import { until } from '../support/until.js';
 
@@ -24,7 +24,7 @@ const ROWS = 1_000;
 
 const runners: { name: string; members: number; start?: () => Promise<StoreServer> }[] = [
   { name: 'in this process', members: 0 },
-  ...(await availableStores()).map(({ name, start }) => ({ name: `on a queue (${name})`, members: 2, start })),
+  ...(await sharedStores()).map(({ name, start }) => ({ name: `on a queue (${name})`, members: 2, start })),
 ];
 
 describe.each(runners)('updates that wait, sent $name', ({ members: count, start }) => {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, it } from 'vitest';
-import { initialise } from '../../src/worker/store/embedded/initialise.js';
+import { initialise } from '../../src/worker/store/embedded/folder.js';
 import { postgresServer, redisServer } from './binaries.js';
 import { freePort, type ServerProcess, startServer } from './server-process.js';
 
@@ -228,6 +228,12 @@ export interface StoreServer {
 export interface AvailableStore {
   readonly name: 'embedded' | 'redis' | 'postgres';
   start(): Promise<StoreServer>;
+}
+
+/** Stores that several workers share; the embedded one has one worker at a time. */
+export async function sharedStores(): Promise<(AvailableStore & { readonly name: 'redis' | 'postgres' })[]> {
+  const all = await availableStores();
+  return all.flatMap(({ name, start }) => (name === 'embedded' ? [] : [{ name, start }]));
 }
 
 /**

@@ -2,7 +2,9 @@ import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import { HOME, makeFolder } from '../../runs/layout.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
-import type { Store, StoreOptions } from '../../worker/store/port.js';
+import type { RunsOptions } from '../../worker/api/client.js';
+import type { RunsApi } from '../../worker/api/runs.js';
+import type { JobKind } from '../../worker/jobs/data.js';
 import { failureObject } from '../failure.js';
 import { type Cli, print, printJson, tell } from '../io.js';
 import type { PreparedJob } from '../queue-job.js';
@@ -22,13 +24,11 @@ type Options = SettingFlags & {
 /** A queue that is away is waited for so long, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** Nobody waits for the job: what passes by itself is tried again. Milliseconds before the second attempt, then twice that. */
-const RETRIES = { attempts: 3, backoff: { type: 'exponential', delay: 15_000 } };
+type Open = (settings: Settings, options: RunsOptions) => Promise<RunsApi>;
 
 export function enqueueCommand(
   cli: Cli,
-  open: (options: StoreOptions) => Promise<Store> = async (options) =>
-    (await import('../../worker/store/open.js')).openStore(options),
+  open: Open = async (...given) => (await import('../../worker/api/client.js')).openRuns(...given),
 ): Command {
   const command = new Command('enqueue')
     .description('put a run on the queue, for a worker to carry out')
@@ -64,12 +64,8 @@ A job is sent by its name, or whole where it is given as a path. Exit codes with
   return settingOptions(command, 'company', 'jobsDir', 'home', 'logLevel');
 }
 
-async function enqueue(
-  cli: Cli,
-  kind: string,
-  options: Options,
-  open: (options: StoreOptions) => Promise<Store>,
-): Promise<number> {
+async function enqueue(cli: Cli, what: string, options: Options, open: Open): Promise<number> {
+  const kind = kindOf(what);
   const prepare = preparationOf(kind, options);
   const settings = await readSettings(cli, options);
   const prepared = await prepare(cli, settings);
@@ -77,16 +73,15 @@ async function enqueue(
   const interruption = onInterrupt(() => undefined);
   const notice = (level: 'info' | 'warn', text: string) => telling.listener.notice({ level, text });
   try {
-    const store = await openFor(settings, open, notice, interruption.signal);
+    await makeFolder(settings.home, HOME);
+    const runs = await open(settings, { patienceMs: PATIENCE_MS, notice, signal: interruption.signal });
     try {
-      const queue = store.queue('rowferry');
-      const data = await prepared.place(store);
-      const added = await queue.add(kind, data, options.wait ? {} : RETRIES).catch(async (error: unknown) => {
+      const data = await prepared.place(runs);
+      const id = await runs.put({ kind, data, once: options.wait === true }).catch(async (error: unknown) => {
         await prepared.takeBack();
         throw error;
       });
-      const id = added.id ?? '';
-      const workers = await store.workers('rowferry');
+      const workers = await runs.workers();
       if (workers === 0) {
         notice(
           'warn',
@@ -100,15 +95,15 @@ async function enqueue(
             queue: 'rowferry',
             id,
             name: kind,
-            store: store.address,
+            store: runs.address,
             workers,
             data: shortData(data),
           });
-        else print(cli.io, placedText(id, store.address));
+        else print(cli.io, placedText(id, runs.address));
         return EXIT.ok;
       }
       const { waitForJob } = await import('../queue-wait.js');
-      const result = await waitForJob(queue, id, {
+      const result = await waitForJob(runs, id, {
         listener: telling.listener,
         home: settings.home,
         signal: interruption.signal,
@@ -123,7 +118,7 @@ async function enqueue(
       }
       return result.exitCode;
     } finally {
-      await store.close();
+      await runs.close();
     }
   } finally {
     telling.stop();
@@ -137,17 +132,19 @@ const EXAMPLES = {
   reconcile: '--job erp-assets --file erp.csv --apply',
 };
 
+function kindOf(kind: string): JobKind {
+  if (kind === 'import' || kind === 'export' || kind === 'reconcile') return kind;
+  throw new RunError(
+    'usage',
+    `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\`, \`export\` or \`reconcile\`.`,
+  );
+}
+
 type Preparation = (cli: Cli, settings: Settings) => Promise<PreparedJob>;
 
 /** What the command line asks for, checked as far as that goes without the settings. */
-function preparationOf(kind: string, options: Options): Preparation {
+function preparationOf(kind: JobKind, options: Options): Preparation {
   const { job, file } = options;
-  if (kind !== 'import' && kind !== 'export' && kind !== 'reconcile') {
-    throw new RunError(
-      'usage',
-      `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\`, \`export\` or \`reconcile\`.`,
-    );
-  }
   const example = `For example: rowferry enqueue ${kind} ${EXAMPLES[kind]}`;
   if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
   const company = (settings: Settings) => ({ ...(options.company !== undefined && { company: settings.company }) });
@@ -172,24 +169,6 @@ function preparationOf(kind: string, options: Options): Preparation {
       ...(options.force && { force: true }),
       ...company(settings),
     });
-}
-
-async function openFor(
-  settings: Settings,
-  open: (options: StoreOptions) => Promise<Store>,
-  notice: (level: 'info' | 'warn', text: string) => void,
-  signal: AbortSignal,
-): Promise<Store> {
-  await makeFolder(settings.home, HOME);
-  return open({
-    ...(settings.queueUrl !== undefined && { url: settings.queueUrl }),
-    home: settings.home,
-    strict: settings.strict,
-    patienceMs: PATIENCE_MS,
-    notice,
-    signal,
-    leaseMs: settings.worker.leaseMs,
-  });
 }
 
 function placedText(id: string, address: string): string {

@@ -108,21 +108,19 @@ export async function checkJobFiles(jobsDir: string, cwd: string): Promise<Check
 
 const failureLine = (failure: Error | undefined): string[] => (failure ? [failure.message] : []);
 
-/** Opens a queue for a look; throws a `RunError` that says what is wrong. */
+/** Asks a queue; throws a `RunError` that says what is wrong. Undefined for an embedded one that no worker has open. */
 export type QueueLook = (
   settings: Settings,
 ) => Promise<{ readonly address: string; readonly workers: number } | undefined>;
 
-/** The embedded queue is not opened: its start takes seconds, and a worker or `enqueue` does it by themselves. */
 export async function checkQueue(settings: Settings, look: QueueLook): Promise<Check> {
   const name = 'queue';
-  if (settings.queueUrl === undefined) {
-    return { name, state: 'ok', found: 'embedded, in the data folder (opened by `worker` and `enqueue`)' };
-  }
   try {
     const seen = await look(settings);
-    const workers = seen?.workers === 1 ? '1 worker is connected' : `${seen?.workers || 'no'} workers are connected`;
-    return { name, state: 'ok', found: `${seen?.address}, ${workers}` };
+    // Its start takes seconds, and is not worth a look.
+    if (!seen) return { name, state: 'ok', found: 'embedded, in the data folder (opened by `worker` and `enqueue`)' };
+    const workers = seen.workers === 1 ? '1 worker is connected' : `${seen.workers || 'no'} workers are connected`;
+    return { name, state: 'ok', found: `${seen.address}, ${workers}` };
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     return {

@@ -2,13 +2,14 @@ import { parseAddress } from './address.js';
 import type { Store, StoreOptions } from './port.js';
 
 /**
- * Opens the queue: on Redis or PostgreSQL where an address is given, else embedded in the home folder. Waits while the
+ * Opens the queue: on Redis or PostgreSQL where an address is given, else embedded in the home folder. Waits, for
+ * `patienceMs`, while the server is away or another process has the embedded queue open.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   // Each store brings drivers along that the others have no use for.
   if (options.url === undefined) {
-    const { openEmbeddedStore } = await import('./embedded-store.js');
-    return openEmbeddedStore(options);
+    const { openEmbedded } = await import('./embedded/open.js');
+    return openEmbedded(options);
   }
   const address = parseAddress(options.url);
   if (address.kind === 'redis') {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FULL } from '../../support/full.js';
-import { availableStores } from '../../support/servers.js';
+import { sharedStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
 import { until } from '../../support/until.js';
 import { assetSheet, type Crew, openCrew, type RunningWorker } from '../../support/worker.js';
@@ -11,7 +11,7 @@ let crew: Crew;
 afterEach(() => crew?.close());
 
 /** One size that takes seconds, and one on the fastest store that keeps dozens of parts on their way. */
-const ROWS = { embedded: 5_000, postgres: 5_000, redis: FULL ? 50_000 : 20_000 };
+const ROWS = { postgres: 5_000, redis: FULL ? 50_000 : 20_000 };
 const PARTS_DONE = /rowferry_parts_total\{.*result="done"/;
 
 /** Begins a run of several parts with two workers; answers who coordinates it, and who helps. */
@@ -40,7 +40,7 @@ async function expectWhole(rows: number): Promise<void> {
   expect(await readdir(join(crew.inbox, 'processing', 'assets')).catch(() => [])).toEqual([]);
 }
 
-describe.each(await availableStores())('a run of several parts on $name', ({ name, start }) => {
+describe.each(await sharedStores())('a run of several parts on $name', ({ name, start }) => {
   const env = name === 'redis' ? {} : { ROWFERRY_CONCURRENCY: '8' };
   const sandbox = { latencyMs: name === 'redis' ? 0 : 20, keepBodies: false };
 

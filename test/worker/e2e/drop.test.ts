@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openToOthers } from '../../support/process.js';
-import { availableStores } from '../../support/servers.js';
+import { sharedStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
 import { until } from '../../support/until.js';
 import { assetSheet, type Crew, openCrew, told } from '../../support/worker.js';
@@ -25,10 +25,9 @@ const WRITER = `
   };
   piece(0);`;
 
-/** Embedded is PostgreSQL too: the server of its own teaches nothing new with as many. */
-const FILES = { embedded: 60, redis: 100, postgres: 30 };
+const FILES = { redis: 100, postgres: 60 };
 
-describe.each(await availableStores())('two workers and one drop folder on $name', ({ name, start }) => {
+describe.each(await sharedStores())('two workers and one drop folder on $name', ({ name, start }) => {
   it('take a file that is written slowly once and whole, and each of many files once; data folders stay closed (46, 109)', async () => {
     const files = FILES[name];
     crew = await openCrew({ server: await start() });

@@ -50,10 +50,10 @@ describe.each(stores)('an export on $name', ({ name, start }) => {
     await mkdir(join(crew.dir, 'exports'));
     const target = join(crew.dir, 'exports', 'assets.csv');
     await writeFile(target, 'the old one');
-    const workers = await Promise.all([
-      crew.worker('one', { argv: ['--queue-only'] }),
-      crew.worker('two', { argv: ['--queue-only'] }),
-    ]);
+    const argv = ['--queue-only'];
+    const one = await crew.worker('one', { argv });
+    // Embedded, the second stands by.
+    const workers = [one, await crew.worker('two', { argv, early: name === 'embedded' })] as const;
     const waiting = await crew.command('three', 'enqueue', 'export', '--job', 'nightly', '--wait', '--json');
     await until(() => crew.sandbox.requests.total > 15, { withinMs: 60_000, what: 'the middle' });
     const [coordinator, other] = workers[0].coordinates() ? workers : [workers[1], workers[0]];

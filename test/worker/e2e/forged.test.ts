@@ -4,7 +4,7 @@ import { type Job, Queue } from 'bullmq';
 import { afterEach, expect, it } from 'vitest';
 import { pack } from '../../../src/worker/parts/pack.js';
 import { partsQueue } from '../../../src/worker/parts/protocol.js';
-import { availableStores, privateRedis } from '../../support/servers.js';
+import { privateRedis, sharedStores } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { ASSETS, assetSheet, type Crew, openCrew, type RunningWorker } from '../../support/worker.js';
 import { open } from '../store/opened.js';
@@ -35,7 +35,7 @@ const FORGED: readonly [name: string, data: unknown, ...faults: RegExp[]][] = [
   ['import', { job: 'no-such-job', file: 'good.csv' }, /no-such-job/],
 ];
 
-it.each(await availableStores())(
+it.each(await sharedStores())(
   'forged jobs fail at once on $name, and the next one is run (56)',
   async ({ start }) => {
     crew = await openCrew({ server: await start() });

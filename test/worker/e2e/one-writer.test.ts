@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { redisServer } from '../../support/binaries.js';
-import { availableStores } from '../../support/servers.js';
+import { sharedStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
 import { until } from '../../support/until.js';
 import { ASSETS, assetSheet, type Crew, openCrew } from '../../support/worker.js';
@@ -47,7 +47,7 @@ function sheet(job: keyof typeof JOBS, backwards: boolean): string {
   return [heading, ...(backwards ? rows.reverse() : rows)].join('\r\n');
 }
 
-describe.each(await availableStores())('two workers with different files of the same new keys, on $name', (kind) => {
+describe.each(await sharedStores())('two workers with different files of the same new keys, on $name', (kind) => {
   it('write one after the other: every key once, and what the first wrote is unchanged for the second (46)', async () => {
     crew = await openCrew({ server: await kind.start(), jobs: JOBS, sandbox: { latencyMs: 10 } });
     crew.sandbox.insert('supplier', [{ name: 'Globex' }]);
@@ -75,7 +75,7 @@ describe.each(await availableStores())('two workers with different files of the 
   }, 200_000);
 });
 
-const redis = (await availableStores()).filter(({ name }) => name === 'redis');
+const redis = (await sharedStores()).filter(({ name }) => name === 'redis');
 
 /** A service that keeps the requests of the first worker, from its tenth on, until it is told to carry them out. */
 function keeping(): { onRequest(seen: { method: string }): Promise<void> | undefined; kept(): number; go(): void } {

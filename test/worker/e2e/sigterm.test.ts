@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { availableStores } from '../../support/servers.js';
+import { sharedStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
 import { until } from '../../support/until.js';
 import { assetSheet, type Crew, openCrew } from '../../support/worker.js';
@@ -9,10 +9,10 @@ afterEach(() => crew?.close());
 
 const ROWS = 3_000;
 
-/** Embedded there is one data folder; whether folders are shared does not matter to the other two stores, so it is tried on one. */
-const cases = (await availableStores()).flatMap((store) => [
-  ...(store.name === 'postgres' ? [] : [{ ...store, sharedHome: true }]),
-  ...(store.name === 'embedded' ? [] : [{ ...store, sharedHome: false }]),
+/** Whether folders are shared does not matter to the store, so it is tried on one. */
+const cases = (await sharedStores()).flatMap((store) => [
+  ...(store.name === 'redis' ? [{ ...store, sharedHome: true }] : []),
+  { ...store, sharedHome: false },
 ]);
 
 describe.each(cases)('a coordinator that is told to end under load, on $name, one home: $sharedHome', (one) => {

@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { openFolder } from '../../../src/worker/store/embedded/folder.js';
+import { EmbeddedPool } from '../../../src/worker/store/embedded/pool.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
+import { postgresStore } from '../../../src/worker/store/postgres/store.js';
+import { openReports } from '../../../src/worker/store/reports.js';
 import { cliPath } from '../../support/build.js';
 import type { StoreServer } from '../../support/servers.js';
 
@@ -34,6 +38,29 @@ export async function open(
     ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
   });
   return Object.assign(store, { notices });
+}
+
+/** Two members: of an embedded queue, which one process has open at a time, both on that one's connection. */
+export async function openTwo(server: Pick<StoreServer, 'url' | 'home'>): Promise<readonly [Opened, Opened]> {
+  // Both at once: both make its tables, or find them.
+  if (server.url !== undefined) return Promise.all([open(server), open(server)]);
+  const pool = await EmbeddedPool.over(
+    () => openFolder(join(server.home, 'queue'), () => undefined),
+    async () => undefined,
+  );
+  const reports = openReports({ name: 'the disk', address: server.home }, () => undefined);
+  const member = async (own: EmbeddedPool) => {
+    const store = await postgresStore({ kind: 'embedded', address: server.home, pool: own, reports });
+    return Object.assign(store, { notices: [] });
+  };
+  const lent = new Proxy(pool, {
+    get(target, name) {
+      if (name === 'end') return async () => undefined;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  return [await member(pool), await member(lent)];
 }
 
 /** A member in a process of its own, which holds a lease and works on a queue until it is killed. */

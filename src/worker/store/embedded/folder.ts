@@ -1,25 +1,27 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { PGlite } from '@electric-sql/pglite';
-import { DEFAULT_SCHEMA, runMigrations } from 'bullmq';
+import type { NodeFS } from '@electric-sql/pglite/nodefs';
+import { DEFAULT_SCHEMA } from 'bullmq';
 import { RunError } from '../../../model/error.js';
-import { Engine, SESSIONS_TABLE } from './engine.js';
-import { initialise, privateFs } from './initialise.js';
-import { parsersOfPg } from './value.js';
+import type { StoreOptions } from '../port.js';
+import { parsersOfPg } from './pool.js';
 
 /** The PostgreSQL that PGlite is; the data of another one cannot be read. */
 export const POSTGRES_MAJOR = '18';
 
-export type Notice = (level: 'info' | 'warn', text: string) => void;
+type Notice = StoreOptions['notice'];
 
 /**
- * Opens the queue's data folder; only the process that holds the tenure may. A folder that is not there is made, one
+ * Opens the queue's data folder; only the process that holds the queue's lock may. A folder that is not there is made, one
  * that cannot be read is put aside: the journals and the processing folder tell what is to be done, the queue only
  * carries it. After a kill PostgreSQL replays its log, so that what was answered is there. PGlite does not flush to the
  * disk: after a power cut the last seconds may be missing, or the folder unreadable.
  */
-export async function openFolder(folder: string, notice: Notice): Promise<Engine> {
+export async function openFolder(folder: string, notice: Notice): Promise<PGlite> {
   await removeUnfinished(folder);
   const major = await majorOf(folder);
   notice(
@@ -47,7 +49,7 @@ export async function openFolder(folder: string, notice: Notice): Promise<Engine
   }
 }
 
-async function open(folder: string): Promise<Engine> {
+async function open(folder: string): Promise<PGlite> {
   // Loaded here alone: it takes time and memory that a plain command does not have to spend.
   const [{ PGlite }, { NodeFS }] = await Promise.all([
     import('@electric-sql/pglite'),
@@ -65,15 +67,7 @@ async function open(folder: string): Promise<Engine> {
     });
     // A folder that opens may still have lost pages.
     await pg.exec('SELECT count(*) FROM pg_class');
-    await pg.exec(SESSIONS_TABLE);
-    const engine = new Engine(pg);
-    const session = engine.session({ notification: () => undefined, ended: () => undefined }, false);
-    await runMigrations(
-      { query: (text, params) => session.query(text, params ?? []) } as MigrationClient,
-      DEFAULT_SCHEMA,
-    );
-    session.close();
-    return engine;
+    return pg;
   } catch (error) {
     await pg?.close().catch(() => undefined);
     const last = said.filter((line) => /FATAL|PANIC|ERROR|space/.test(line)).at(-1);
@@ -82,8 +76,6 @@ async function open(folder: string): Promise<Engine> {
     throw new Error(last.replace(/^.*?(?=FATAL|PANIC|ERROR)/, '').trim(), { cause: error });
   }
 }
-
-type MigrationClient = Parameters<typeof runMigrations>[0];
 
 /** A queue is small: a server's buffers would only take memory. */
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'shared_buffers=16MB', 'max_connections=10', 'jit=off'];
@@ -137,4 +129,69 @@ export function cannotOpen(folder: string, why: string, cause: unknown): RunErro
     [],
     { cause },
   );
+}
+
+/**
+ * The folder as PGlite sees it. It sets the rights of every file that it makes, past the umask; here they end at this user.
+ * Uses nothing but what it is given: its text also runs in a thread.
+ */
+const privateFs = (Nodefs: typeof NodeFS, folder: string): NodeFS => {
+  const fs = new Nodefs(folder);
+  const init = fs.init.bind(fs);
+  fs.init = async (pg, options) => {
+    const { emscriptenOpts } = await init(pg, options);
+    const close = ({
+      NODEFS,
+    }: {
+      NODEFS?: { node_ops: { setattr(node: unknown, attr: { mode?: number }): void } };
+    }) => {
+      const operations = NODEFS?.node_ops;
+      if (!operations) return;
+      const { setattr } = operations;
+      operations.setattr = (node, attr) =>
+        setattr(node, attr.mode == null ? attr : { ...attr, mode: attr.mode & ~0o077 });
+    };
+    const before = [emscriptenOpts.preRun ?? []].flat();
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...before, close as (typeof before)[number]] } };
+  };
+  return fs;
+};
+
+/**
+ * Makes the data folder of a queue, some 4 s of work. It is done in a thread, which gives its several hundred MB back,
+ * and under another name: the folder is there complete or not at all.
+ */
+export async function initialise(folder: string): Promise<void> {
+  const fresh = `${folder}.new`;
+  // It holds the rows of queued jobs: nobody else's to read.
+  await mkdir(fresh, { mode: 0o700 });
+  // A text, because the sources are run uncompiled under test, and a thread could not load them.
+  const work = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const { PGlite } = require(workerData.module);
+    const { NodeFS } = require(workerData.nodefs);
+    PGlite.create({ fs: (${privateFs})(NodeFS, workerData.folder), onStdout: () => true, onStderr: () => true })
+      .then((pg) => pg.close())
+      .then(() => parentPort.postMessage({}), (error) => parentPort.postMessage({ error: String(error?.message ?? error) }));
+  `;
+  const { resolve: path } = createRequire(import.meta.url);
+  const workerData = {
+    module: path('@electric-sql/pglite'),
+    nodefs: path('@electric-sql/pglite/nodefs'),
+    folder: fresh,
+  };
+  const thread = new Worker(work, { eval: true, execArgv: [], workerData });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      thread.on('message', (answer: { error?: string }) => {
+        if (answer.error === undefined) resolve();
+        else reject(new Error(answer.error));
+      });
+      thread.on('error', reject);
+      thread.on('exit', (code) => reject(new Error(`the thread that makes it ended with ${code}`)));
+    });
+  } finally {
+    await thread.terminate();
+  }
+  await rename(fresh, folder);
 }

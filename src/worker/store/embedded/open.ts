@@ -1,108 +1,65 @@
 import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RunError } from '../../../model/error.js';
-import { socketAddress } from './address.js';
-import type { Engine } from './engine.js';
-import { cannotOpen, type Notice, openFolder } from './folder.js';
-import type { Link } from './link.js';
+import { isHeld, LockHeld, takeLock } from '../../../runs/lock.js';
+import type { Store, StoreOptions } from '../port.js';
+import { postgresStore } from '../postgres/store.js';
+import { openReports } from '../reports.js';
+import { cannotOpen, openFolder } from './folder.js';
 import { EmbeddedPool } from './pool.js';
-import { RemoteLink } from './remote.js';
-import { OwnerServer } from './server.js';
-import { takeTenure } from './tenure.js';
 
-export interface EmbeddedOptions {
-  readonly notice: Notice;
-  /** Ends waiting for another process; what is open stays open until `end`. */
-  readonly signal: AbortSignal;
-}
-
-/** An owner that starts or ends does not answer yet or no more; longer than this is a fault. */
-const PATIENCE_MS = 60_000;
-const LOOK_AGAIN_MS = 20;
-/** So long nobody has to answer before an owner whose process cannot be looked at is taken for gone. */
-const SILENCE_MS = 2_000;
+const LOOK_AGAIN_MS = 100;
+/** A holder that is only putting a job on the queue is not worth a word. */
+const TELL_AFTER_MS = 2_000;
 
 /**
- * Opens the queue of a home: PostgreSQL in this process (PGlite), or, where another process has it open, that one's,
- * through a socket. All of them see one queue, and whichever ends, another takes over. Data lies in `<home>/queue/`, the
- * socket is `<home>/queue.sock`, `<home>/queue.owner/` tells who has it open. One machine only. It does not flush to
- * the disk: after a power cut the journals are the truth. Throws a `RunError`.
+ * The queue of a home folder: PostgreSQL inside this process (PGlite), with its data in `<home>/queue/`. One process has it
+ * at a time, under the lock `<home>/queue.lock`; whoever finds it held waits for `patienceMs`, and takes over when the
+ * holder has closed it or is gone. One machine only. It does not flush to the disk: after a power cut the journals are the
+ * truth. Throws `LockHeld` where patience ends.
  */
-export async function openEmbedded(home: string, options: EmbeddedOptions): Promise<EmbeddedPool> {
-  const absolute = resolve(home);
-  const folder = join(absolute, 'queue');
-  try {
-    await mkdir(absolute, { recursive: true });
-    const place: Place = { folder, tenures: join(absolute, 'queue.owner'), address: await socketAddress(absolute) };
-    const pool = new EmbeddedPool(() => attach(place, options));
-    await pool.ready();
-    return pool;
-  } catch (error) {
+export async function openEmbedded(options: StoreOptions): Promise<Store> {
+  const { home, notice } = options;
+  const folder = join(home, 'queue');
+  const reports = openReports({ name: 'the disk', address: folder }, notice);
+  const release = await whenFree(home, options).catch((error: unknown) => {
     if (error instanceof RunError || options.signal.aborted) throw error;
     throw cannotOpen(folder, error instanceof Error ? error.message : String(error), error);
-  }
-}
-
-interface Place {
-  readonly folder: string;
-  readonly tenures: string;
-  readonly address: string;
-}
-
-/** Somebody listens: its client. Nobody does, and nobody holds the tenure: the owner. Else look again. */
-async function attach(place: Place, options: EmbeddedOptions): Promise<Link> {
-  const until = Date.now() + PATIENCE_MS;
-  let silent: { readonly number: number; readonly since: number } | undefined;
-  for (;;) {
-    options.signal.throwIfAborted();
-    const link = await RemoteLink.open(place.address, options.signal);
-    if (link) return link;
-    const over = silent && Date.now() - silent.since > SILENCE_MS ? silent.number : undefined;
-    const found = await takeTenure(place.tenures, over);
-    if ('release' in found) return own(place, found.release, options.notice);
-    if (found.known) silent = undefined;
-    else if (silent?.number !== found.number) silent = { number: found.number, since: Date.now() };
-    if (Date.now() > until) {
-      throw new RunError(
-        'failed',
-        `The embedded queue in ${place.folder} is held by process ${found.pid}, which does not answer on ` +
-          `${place.address}. Look what that process does, and end it if it hangs.`,
-      );
-    }
-    await pause(LOOK_AGAIN_MS, undefined, { signal: options.signal });
-  }
-}
-
-/** This process has the queue open from here on. */
-async function own(place: Place, release: () => Promise<void>, notice: Notice): Promise<Link> {
-  let begin: (engine: Promise<Engine>) => void = () => undefined;
-  const opening = new Promise<Engine>((resolve) => {
-    begin = resolve;
   });
-  opening.catch(() => undefined);
-  let server: OwnerServer | undefined;
-  // Only once PGlite is closed may another process take over, and only once the address is free.
-  const leave = async () => {
-    await server?.close();
-    await release();
-  };
+  const pool = await EmbeddedPool.over(() => openFolder(folder, notice), release);
   try {
-    server = await OwnerServer.listen(place.address, opening);
-    begin(openFolder(place.folder, notice));
-    const engine = await opening;
-    const lost = engine.lost.then(async (error) => {
-      await leave();
-      return error;
-    });
-    const close = async () => {
-      await engine.close();
-      await lost;
-    };
-    return { owns: true, lost, close, session: (events, single) => engine.session(events, single) };
+    return await postgresStore({ kind: 'embedded', address: `embedded in ${home}`, pool, reports });
   } catch (error) {
-    begin(Promise.reject(error));
-    await leave();
-    throw error;
+    await pool.end();
+    throw reports.explain(error);
+  }
+}
+
+/**
+ *   free ──────────────────────────────→ held by this process
+ *   held by another one → standby, told once → its holder closed or gone → held by this process
+ *                                            → patience ends → `LockHeld`
+ */
+async function whenFree(home: string, { patienceMs, notice, signal }: StoreOptions): Promise<() => Promise<void>> {
+  await mkdir(home, { recursive: true });
+  const lock = join(home, 'queue.lock');
+  const began = performance.now();
+  const waited = () => performance.now() - began;
+  for (let tellAfter = TELL_AFTER_MS; ; ) {
+    try {
+      return await takeLock(lock, `The embedded queue in ${home}`);
+    } catch (error) {
+      if (!(error instanceof LockHeld) || waited() >= patienceMs) throw error;
+      if (waited() >= tellAfter) {
+        tellAfter = Number.POSITIVE_INFINITY;
+        notice(
+          'info',
+          `Process ${error.pid} has the embedded queue in ${home} open: this one stands by, and takes over when that one ends.`,
+        );
+      }
+    }
+    do await pause(LOOK_AGAIN_MS, undefined, { signal });
+    while (waited() < Math.min(patienceMs, tellAfter) && (await isHeld(lock)));
   }
 }

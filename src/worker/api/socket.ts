@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { RunError } from '../../../model/error.js';
+import { RunError } from '../../model/error.js';
 
 /** Systems take 104 to 108 bytes for the path of a socket. */
 const MAX_PATH_BYTES = 100;
 
-/** Where the owner of a home's queue listens: `queue.sock` in the home, where its path is short enough. */
+/** Where the worker that has the embedded queue of a home open listens: `queue.sock` in the home, where its path is short enough. */
 export async function socketAddress(home: string): Promise<string> {
   // The same home by whatever path it is named.
   const real = await realpath(home);

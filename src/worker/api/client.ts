@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { RunError } from '../../model/error.js';
+import { LockHeld } from '../../runs/lock.js';
+import type { Settings } from '../../runs/settings.js';
+import { homeId } from '../jobs/home-id.js';
+import { openStore } from '../store/open.js';
+import type { Store, StoreOptions } from '../store/port.js';
+import { type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
+import { socketAddress } from './socket.js';
+
+export type RunsOptions = Pick<StoreOptions, 'notice' | 'signal' | 'patienceMs'>;
+
+/** A worker that opens the embedded queue, or closes it, answers nobody for so long. */
+const HELD_MS = 60_000;
+const LOOK_AGAIN_MS = 100;
+/** A worker that says nothing for so long hangs. */
+const ANSWER_MS = 30_000;
+
+/** Opens the queue of the settings for another process than a worker. The data folder exists. */
+export async function openRuns(settings: Settings, options: RunsOptions): Promise<RunsApi> {
+  if (settings.queueUrl === undefined) return embeddedRuns(settings, options);
+  const store = await storeOf(settings, options);
+  return { ...runsOnStore(store, await homeId(settings.home)), close: () => store.close() };
+}
+
+/** What the worker that has the embedded queue open says of it; undefined where none has. */
+export async function askOwner(
+  home: string,
+): Promise<{ readonly address: string; readonly workers: number; readonly roots?: readonly string[] } | undefined> {
+  return overSocket(home)
+    .queue()
+    .catch((error: unknown) => {
+      if (error instanceof NoOwner) return undefined;
+      throw error;
+    });
+}
+
+/**
+ * The embedded queue, which one process has open at a time:
+ *
+ *   a worker has it → it is asked, through its socket → it ends before it has answered → looked again
+ *   nobody has it → opened here, for the moment, and closed at the end: a worker that starts later finds what was put
+ *   somebody has it, and does not answer yet → looked again
+ *
+ * An order that was put may be said again to whoever has the queue next: its key makes it one run.
+ */
+function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
+  const { home } = settings;
+  let own: { readonly store: Store; readonly runs: RunsApi } | undefined;
+
+  async function ask<T>(question: (runs: Pick<RunsApi, 'workers' | 'roots' | 'put'>) => Promise<T>): Promise<T> {
+    const began = performance.now();
+    for (;;) {
+      options.signal.throwIfAborted();
+      if (own) return question(own.runs);
+      try {
+        return await question(overSocket(home));
+      } catch (error) {
+        if (!(error instanceof NoOwner)) throw error;
+      }
+      try {
+        const store = await storeOf(settings, { ...options, patienceMs: 0 });
+        own = { store, runs: runsOnStore(store, await homeId(home)) };
+      } catch (error) {
+        if (!(error instanceof LockHeld) || performance.now() - began > HELD_MS) throw error;
+        await pause(LOOK_AGAIN_MS, undefined, { signal: options.signal });
+      }
+    }
+  }
+  async function close(): Promise<void> {
+    const open = own;
+    own = undefined;
+    await open?.store.close();
+  }
+
+  return {
+    address: `embedded in ${home}`,
+    workers: () => ask((runs) => runs.workers()),
+    roots: () => ask((runs) => runs.roots()),
+    // All workers of an embedded queue have this data folder.
+    readElsewhere: async () => false,
+    put(order) {
+      const key = randomBytes(6).toString('hex');
+      return ask((runs) => runs.put({ key, ...order }));
+    },
+    async look(id) {
+      // A worker that starts must not find it held by somebody who waits for that very worker.
+      await close();
+      return overSocket(home)
+        .look(id)
+        .catch((error: unknown) => {
+          if (error instanceof NoOwner) return { state: 'waiting', progress: {} };
+          throw error;
+        });
+    },
+    close,
+  };
+}
+
+async function storeOf({ queueUrl, home, strict, worker }: Settings, options: RunsOptions): Promise<Store> {
+  return openStore({
+    ...(queueUrl !== undefined && { url: queueUrl }),
+    ...{ home, strict, leaseMs: worker.leaseMs },
+    ...options,
+  });
+}
+
+/** Nobody listens at the socket, or whoever did was gone before the answer: whether the question had an effect is open. */
+class NoOwner extends Error {
+  override readonly name = 'NoOwner';
+}
+
+function overSocket(home: string) {
+  async function ask(method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<unknown> {
+    const address = await socketAddress(home).catch((error: Error) => {
+      throw error instanceof RunError ? error : new NoOwner('there is no such home', { cause: error });
+    });
+    const { status, text } = await exchange(address, method, path, body, key);
+    const answer = JSON.parse(text) as { detail?: string; errors?: string[]; code?: string };
+    if (status < 400) return answer;
+    if (status === 404) return undefined;
+    throw new RunError(answer.code === 'usage' ? 'usage' : 'failed', answer.detail ?? `HTTP ${status}`, answer.errors);
+  }
+  const queue = () =>
+    ask('GET', '/queue') as Promise<{ readonly address: string; readonly workers: number; readonly roots?: string[] }>;
+  return {
+    queue,
+    workers: async () => (await queue()).workers,
+    roots: async () => (await queue()).roots,
+    async put({ kind, data, once, key }: RunOrder): Promise<string> {
+      return ((await ask('POST', '/runs', { ...data, kind, once }, key)) as { id: string }).id;
+    },
+    look: (id: string) => ask('GET', `/runs/${encodeURIComponent(id)}`) as Promise<RunView | undefined>,
+  };
+}
+
+function exchange(
+  socketPath: string,
+  method: string,
+  path: string,
+  body: unknown,
+  key: string | undefined,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const gone = (error: Error) => reject(new NoOwner(error.message, { cause: error }));
+    const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
+    const asked = request({ socketPath, method, path: `/api/v1${path}`, headers, agent: false }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('error', gone);
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString('utf8') }));
+    });
+    asked.on('error', gone);
+    asked.setTimeout(ANSWER_MS, () => {
+      const seconds = ANSWER_MS / 1000;
+      reject(new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`));
+      asked.destroy();
+    });
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Queue } from 'bullmq';
+import { RunError } from '../../model/error.js';
+import type { Summary } from '../../runs/present.js';
+import { type JobKind, RUNS_QUEUE } from '../jobs/data.js';
+import type { JobState } from '../jobs/state.js';
+import { readElsewhere, toldRoots } from '../jobs/told-roots.js';
+import type { Store } from '../store/port.js';
+
+/** What other processes ask of a queue of runs: the verbs of contract, section 12, on whichever store it lies. */
+export interface RunsApi {
+  /** Of the queue, for people. */
+  readonly address: string;
+  /** Processes that work on the queue now. */
+  workers(): Promise<number>;
+  /** Folders that the worker of this data folder may read; undefined where there was none yet. */
+  roots(): Promise<readonly string[] | undefined>;
+  /** Whether a worker of another data folder lives that may read a file, going by its path alone. */
+  readElsewhere(file: string): Promise<boolean>;
+  /** Puts a run on the queue and answers its id. With a key it may be said again: the same order is one run. */
+  put(order: RunOrder): Promise<string>;
+  /** Undefined where there is no such run. */
+  look(id: string): Promise<RunView | undefined>;
+  close(): Promise<void>;
+}
+
+export interface RunOrder {
+  readonly kind: JobKind;
+  /** Checked: `checkJobData`. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Whether somebody waits for it: else what passes by itself is tried again. */
+  readonly once: boolean;
+  /** At most 64 letters, digits, `-` and `_`; chosen at random. */
+  readonly key?: string;
+}
+
+/** A run as its job on the queue tells of it. */
+export interface RunView {
+  readonly state: string;
+  /** Whoever writes on the queue writes this, too. */
+  readonly progress: Partial<JobState>;
+  /** Of a run that has ended. */
+  readonly summary?: Summary;
+  /** Why there is none: the message, and details on lines of their own. */
+  readonly failed?: string;
+}
+
+/** Milliseconds before the second attempt, then twice that. */
+const RETRIES = { attempts: 3, backoff: { type: 'exponential', delay: 15_000 } };
+
+/** A key that was given for another order. */
+export class KeyReused extends RunError {
+  constructor() {
+    super('usage', 'This Idempotency-Key was sent before, with another order. Give each order a key of its own.');
+  }
+}
+
+/** Over a store that this process has open; closing it is left to whoever opened it. */
+export function runsOnStore(store: Store, homeId: string, queue: Queue = store.queue(RUNS_QUEUE)): RunsApi {
+  return {
+    address: store.address,
+    workers: () => store.workers(RUNS_QUEUE),
+    roots: () => toldRoots(store, homeId),
+    readElsewhere: (file) => readElsewhere(store, homeId, file),
+    async put({ kind, data, once, key }) {
+      const jobId = key === undefined ? undefined : `api.${key}`;
+      const known = jobId === undefined ? undefined : await queue.getJob(jobId);
+      if (known && !(known.name === kind && isDeepStrictEqual(known.data, data))) throw new KeyReused();
+      // A job of this id that is there already stays; the queue drops the second one.
+      const job = known ?? (await queue.add(kind, data, { ...(jobId && { jobId }), ...(!once && RETRIES) }));
+      return job.id ?? '';
+    },
+    async look(id) {
+      // The state first: what is read after it belongs to it, or to a later one.
+      const state = await queue.getJobState(id);
+      const job = await queue.getJob(id);
+      if (!job) return undefined;
+      const progress = typeof job.progress === 'object' && job.progress !== null ? job.progress : {};
+      return {
+        state,
+        progress: progress as Partial<JobState>,
+        ...(state === 'completed' && { summary: job.returnvalue as Summary }),
+        ...(state === 'failed' && { failed: job.failedReason || 'The job failed.' }),
+      };
+    },
+    close: async () => undefined,
+  };
+}

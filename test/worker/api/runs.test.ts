@@ -1,0 +1,152 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveSettings } from '../../../src/runs/settings.js';
+import { askOwner, openRuns } from '../../../src/worker/api/client.js';
+import type { RunOrder, RunsApi, RunView } from '../../../src/worker/api/runs.js';
+import { KeyReused } from '../../../src/worker/api/runs.js';
+import { apiPages, serveHome } from '../../../src/worker/api/server.js';
+import { socketAddress } from '../../../src/worker/api/socket.js';
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'rowferry-api-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+/** A queue in memory. */
+function fake(): RunsApi & { readonly orders: RunOrder[] } {
+  const orders: RunOrder[] = [];
+  return {
+    orders,
+    address: 'embedded in /home',
+    workers: async () => 1,
+    roots: async () => ['/srv/files'],
+    readElsewhere: async () => false,
+    async put(order) {
+      if (order.key === 'taken') throw new KeyReused();
+      orders.push(order);
+      return `api.${order.key ?? orders.length}`;
+    },
+    look: async (id): Promise<RunView | undefined> =>
+      id === 'api.1' ? { state: 'active', progress: { phase: 'writing', done: 3 } } : undefined,
+    close: async () => undefined,
+  };
+}
+
+const post = (pages: ReturnType<typeof apiPages>, body: unknown, headers: Record<string, string> = {}) =>
+  pages.request('/api/v1/runs', {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+describe('POST /runs', () => {
+  it('puts a run on the queue and tells where it is', async () => {
+    const runs = fake();
+    const answer = await post(
+      apiPages(runs),
+      '{"kind":"import","job":"assets","rows":[{"__proto__":"x","Name":"a"}]}',
+      {
+        'idempotency-key': 'k-1',
+      },
+    );
+    expect([answer.status, answer.headers.get('location'), await answer.json()]).toEqual([
+      202,
+      '/api/v1/runs/api.k-1',
+      { id: 'api.k-1' },
+    ]);
+    const [{ data, ...order }] = runs.orders as [RunOrder];
+    expect(order).toEqual({ kind: 'import', once: false, key: 'k-1' });
+    expect(JSON.stringify(data)).toBe('{"job":"assets","rows":[{"__proto__":"x","Name":"a"}]}');
+  });
+
+  it.each([
+    ['no JSON', 'no', {}, 400, /JSON object with `kind`/],
+    ['another kind', { kind: 'remove', job: 'a', file: 'a' }, {}, 400, /`kind`/],
+    ['a wrong key', { kind: 'import', job: 'a', file: 'a' }, { 'idempotency-key': 'a/../b' }, 400, /letters, digits/],
+    ['wrong data', { kind: 'import', job: '../a', fil: 'x' }, {}, 422, /no job for the queue/],
+    [
+      'a key of another order',
+      { kind: 'import', job: 'a', file: 'a' },
+      { 'idempotency-key': 'taken' },
+      422,
+      /another order/,
+    ],
+    ['too much', `{"kind":"import","x":"${'y'.repeat(17 * 1024 * 1024)}"}`, {}, 413, /more than \d+ bytes/],
+  ])('refuses %s with a problem document', async (_, body, headers, status, words) => {
+    const runs = fake();
+    const answer = await post(apiPages(runs), body, headers as Record<string, string>);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(await answer.json()).toMatchObject({ status, code: 'usage', detail: expect.stringMatching(words) });
+    expect(runs.orders).toEqual([]);
+  });
+
+  it('lists every fault of the data', async () => {
+    const answer = await post(apiPages(fake()), { kind: 'import', job: '../a', fil: 'x' });
+    const { errors } = (await answer.json()) as { errors: string[] };
+    expect(errors.join('\n')).toMatch(/`job`.*unknown key `fil`.*exactly one of/s);
+  });
+});
+
+it('GET /runs/{id} and /queue tell where a run and the queue stand; other addresses are problems, too', async () => {
+  const pages = apiPages(fake());
+  const get = async (path: string) => {
+    const answer = await pages.request(`/api/v1${path}`);
+    return [answer.status, await answer.json()];
+  };
+  expect(await get('/runs/api.1')).toEqual([200, { state: 'active', progress: { phase: 'writing', done: 3 } }]);
+  expect(await get('/runs/none')).toEqual([404, expect.objectContaining({ status: 404 })]);
+  expect(await get('/queue')).toEqual([200, { address: 'embedded in /home', workers: 1, roots: ['/srv/files'] }]);
+  expect(await get('/nothing')).toEqual([404, expect.objectContaining({ status: 404 })]);
+});
+
+describe('the socket of a home', () => {
+  const clientOf = (home: string) =>
+    openRuns(resolveSettings({ ROWFERRY_HOME: home }, {}, root), {
+      patienceMs: 0,
+      notice: () => undefined,
+      signal: new AbortController().signal,
+    });
+
+  it('is this user’s alone, replaces one that was left, and serves what a client asks', async () => {
+    const home = await mkdtemp(join(root, 'home-'));
+    expect(await askOwner(home)).toBeUndefined();
+    const runs = fake();
+    await (await serveHome(home, runs))();
+    const close = await serveHome(home, runs);
+    expect((await stat(join(home, 'queue.sock'))).mode & 0o777).toBe(0o600);
+    const client = await clientOf(home);
+    expect([await client.workers(), await client.roots()]).toEqual([1, ['/srv/files']]);
+    const id = await client.put({ kind: 'import', data: { job: 'assets', file: 'a.csv' }, once: true });
+    // A key of its own: it may be said again to the next owner.
+    expect(id).toMatch(/^api\.[0-9a-f]{12}$/);
+    expect(runs.orders).toMatchObject([{ kind: 'import', once: true, data: { job: 'assets', file: 'a.csv' } }]);
+    expect(await client.look('api.1')).toMatchObject({ state: 'active' });
+    expect(await client.look('none')).toBeUndefined();
+    await expect(client.put({ kind: 'import', data: {}, once: true })).rejects.toMatchObject({
+      kind: 'usage',
+      details: expect.arrayContaining([expect.stringContaining('exactly one of')]),
+    });
+    expect(await askOwner(home)).toEqual({ address: 'embedded in /home', workers: 1, roots: ['/srv/files'] });
+    await close();
+    // Nobody has the queue open: the run waits for whoever comes.
+    expect(await client.look('api.1')).toEqual({ state: 'waiting', progress: {} });
+  });
+
+  it('lies elsewhere where the path of the home is too long, and says who may be asked', async () => {
+    const home = await mkdtemp(join(root, `${'x'.repeat(90)}-`));
+    const close = await serveHome(home, fake());
+    const address = await socketAddress(home);
+    expect(address.startsWith(home)).toBe(false);
+    expect((await stat(join(address, '..'))).mode & 0o777).toBe(0o700);
+    const status = await new Promise((resolve) => {
+      request({ socketPath: address, path: '/api/v1/queue' }, (answer) => resolve(answer.resume().statusCode)).end();
+    });
+    expect(status).toBe(200);
+    await close();
+  });
+});

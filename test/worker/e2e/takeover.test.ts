@@ -1,0 +1,85 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FULL } from '../../support/full.js';
+import type { Started } from '../../support/process.js';
+import { availableStores } from '../../support/servers.js';
+import { until } from '../../support/until.js';
+import { assetSheet, type Crew, type CrewOptions, openCrew } from '../../support/worker.js';
+
+let crew: Crew;
+afterEach(() => crew?.close());
+
+async function embeddedCrew(options: Omit<CrewOptions, 'server'> = {}): Promise<Crew> {
+  const [embedded] = await availableStores();
+  crew = await openCrew({ server: await embedded!.start(), ...options });
+  return crew;
+}
+
+/** Puts an import of a new file on the queue. */
+async function enqueue(name: string, content: string, ...more: string[]): Promise<Started> {
+  const file = join(crew.dir, name);
+  await writeFile(file, content);
+  return crew.command('one', 'enqueue', 'import', '--job', 'assets', '--file', file, '--json', ...more);
+}
+
+async function sent(started: Started): Promise<Record<string, unknown>> {
+  expect(await started.ended, started.err()).toBe(0);
+  return JSON.parse(started.out());
+}
+
+const standsBy = /Process \d+ has the embedded queue in .* open: this one stands by/;
+
+describe('a second worker on the home', () => {
+  const ROWS = 600;
+
+  it('stands by, and takes over run, drop folder and queue when the owner is killed, and again when that one is told to end', async () => {
+    await embeddedCrew({ sandbox: { latencyMs: 20, keepBodies: false }, env: { ROWFERRY_CONCURRENCY: '8' } });
+    const one = await crew.worker('one');
+    const two = await crew.worker('two', { early: true });
+    await until(() => standsBy.test(two.err()), { withinMs: 30_000, what: 'the standby' });
+    expect((await fetch(`${two.http}/readyz`)).status).toBe(503);
+    expect((await fetch(`${two.http}/healthz`)).status).toBe(200);
+
+    const waiting = await enqueue('queued.csv', assetSheet(ROWS), '--wait');
+    await until(() => crew.sandbox.commits.length >= 0.3 * ROWS, { withinMs: 60_000, what: 'the middle' });
+    await one.kill();
+    await until(() => two.coordinates(), { withinMs: 60_000, what: 'the standby to take the run up again' });
+    const three = await crew.worker('three', { early: true });
+    await until(() => crew.sandbox.commits.length >= 0.6 * ROWS, { withinMs: 60_000, what: 'more of it' });
+    const { ms, code } = await two.terminate();
+    expect([code, ms < 30_000]).toEqual([0, true]);
+
+    expect(await sent(waiting)).toMatchObject({ status: 'succeeded', rows: { created: ROWS, total: ROWS } });
+    expect(three.err()).toContain('"run taken up again"');
+    expect(crew.sandbox.commits).toHaveLength(ROWS);
+    await crew.drop('dropped.csv', `${assetSheet(ROWS)}\r\n`);
+    expect((await crew.only(60_000)).summary).toMatchObject({ rows: { unchanged: ROWS } });
+  }, 240_000);
+
+  it('loses and doubles no job that is put on the queue while owner after owner is killed', async () => {
+    await embeddedCrew();
+    const JOBS = FULL ? 12 : 3;
+    const orders: Promise<Record<string, unknown>>[] = [];
+    let owner = await crew.worker('w0');
+    for (let i = 0; i < JOBS; i++) {
+      // Ordered before the owner dies, while nobody has the queue, and after.
+      const next = crew.worker(`w${i + 1}`, { early: true });
+      orders.push(enqueue(`f${i}.csv`, assetSheet(2, 10 * i)).then(sent));
+      if (i % 2 === 0) await owner.kill();
+      orders.push(enqueue(`g${i}.csv`, assetSheet(2, 1_000 + 10 * i)).then(sent));
+      if (i % 2 === 1) await owner.kill();
+      owner = await next;
+      await until(() => /"Drop folder: /.test(owner.err()), { withinMs: 60_000, what: 'the next owner' });
+    }
+    const ids = (await Promise.all(orders)).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(2 * JOBS);
+    await until(() => crew.sandbox.commits.length >= 4 * JOBS, { withinMs: 60_000, what: 'every job' });
+    // A job that was put twice would be a run more.
+    const runs = async () => (await readdir(join(crew.home('w0'), 'runs'))).length;
+    await until(async () => (await runs()) === 2 * JOBS, { what: 'a run for each job' });
+    await owner.terminate();
+    expect(crew.sandbox.commits).toHaveLength(4 * JOBS);
+    expect(await runs()).toBe(2 * JOBS);
+  }, 240_000);
+});
