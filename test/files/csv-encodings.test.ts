@@ -237,6 +237,26 @@ describe('UTF-8 into which text of another encoding was pasted', () => {
     );
   });
 
+  test.each([
+    ['Müller,Köln', [0x41, 0xe9]],
+    ['5 €,10 €', [0x80]],
+    ['O’Neill,it’s', [0x92]],
+    ['Müller,Köln', [0x5a, 0xff]],
+    ['测试,b', [0xb2]],
+    ['José,Zürich', [0x4d, 0xc3]],
+  ])(
+    'two good characters, %s, and one bad byte: its cell is a fault, and no other is touched (61)',
+    async (line, bytes) => {
+      const content = [`Name,Ort\n${line}\nx,`, Buffer.from(bytes), `y\n`].map((part) => Buffer.from(part));
+      const { meta, rows } = await read(await csv(Buffer.concat(content)));
+      expect(meta.encoding).toBe('utf-8');
+      expect(cellsOf(rows)[0]).toEqual(line.split(','));
+      expect(rows[0]!.faults).toBeUndefined();
+      expect(rows[1]!.faults).toMatchObject([{ code: 'invalid_encoding', index: 1 }]);
+      expect(meta.warnings).toContainEqual(expect.stringMatching(/^The file is UTF-8, but 1 place is damaged/));
+    },
+  );
+
   test('a pair of signs that happens to be UTF-8 is no proof of it', async () => {
     const { meta, rows } = await read(await csv(iconv.encode('Name,Note\nCAFÉ,“É’\nDÉJÀ,“CAFÉ”\n', 'windows-1252')));
     expect(meta.encoding).toBe('windows-1252');

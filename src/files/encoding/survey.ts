@@ -87,10 +87,10 @@ export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<En
 
 /**
  * In text of another encoding fewer than half as many places are valid UTF-8 by chance as are not: read as that encoding, its
- * valid sequences would turn into `MÃ¼ller`. Of very few sequences each may be chance.
+ * valid sequences would turn into `MÃ¼ller`. One against one, or two against two, may be chance.
  */
 function isDamagedUtf8(sequences: number, damaged: number): boolean {
-  return sequences > 0 && (sequences >= damaged * 10 || (sequences >= 4 && sequences >= damaged));
+  return sequences > damaged || (sequences === damaged && sequences >= 4);
 }
 
 /** `1 place is`, `12 places are` */
