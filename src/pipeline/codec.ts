@@ -3,7 +3,7 @@ import type { Issue } from '../model/issue.js';
 import type { Value } from '../model/value.js';
 import type { ResolvedRow } from './resolve.js';
 import { setMaker } from './set-maker.js';
-import type { StagedRow, StagedValue } from './staged.js';
+import type { Exported, StagedRow, StagedValue } from './staged.js';
 
 /**
  * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, fingerprint<tab>, [value, …]]`, the values in the
@@ -40,6 +40,8 @@ export type StoredRow = StagedRow & Partial<Pick<ResolvedRow, 'key' | 'duplicate
 
 /** What few rows have. `set`: what the row sets, of files that name no fields. */
 interface More extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'duplicateOf' | 'after'>> {
+  /** By field: position, text and packed value. */
+  readonly edited?: Readonly<Record<string, readonly [at: number, text: string, value: unknown]>>;
   readonly set?: Readonly<Record<string, unknown>>;
 }
 
@@ -67,12 +69,14 @@ export function rowCodec(fields: readonly string[]): RowCodec {
   }
 
   function moreOf(row: StoredRow): More | undefined {
-    const { issues, cells, escaped, duplicateOf, after } = row;
-    if (width > 0 && issues.length === 0 && !cells && !escaped && duplicateOf === undefined && !after) return undefined;
+    const { issues, cells, escaped, edited, duplicateOf, after } = row;
+    if (width > 0 && issues.length === 0 && !cells && !escaped && !edited && duplicateOf === undefined && !after)
+      return undefined;
     return {
       ...(issues.length > 0 ? { issues } : {}),
       ...(cells ? { cells } : {}),
       ...(escaped ? { escaped } : {}),
+      ...(edited ? { edited: mapped(edited, ({ at, text, value }) => [at, text, packed(value)] as const) } : {}),
       ...(duplicateOf === undefined ? {} : { duplicateOf }),
       ...(after ? { after } : {}),
       ...(width > 0 ? {} : { set: encodeFields(row.set) }),
@@ -100,10 +104,21 @@ export function rowCodec(fields: readonly string[]): RowCodec {
       const [row, sheet, key, more, , values] = line as [number, string | 0, string, More | 0, number, unknown[]];
       const ref = sheet === 0 ? { row } : { sheet, row };
       if (more === 0) return { ref, key, set: setOf(values), issues: NO_ISSUES };
-      const { set, issues = NO_ISSUES, ...rest } = more;
-      return { ref, key, set: set ? decodeFields(set) : setOf(values), issues, ...rest };
+      const { set, issues = NO_ISSUES, edited, ...rest } = more;
+      const own = edited ? { edited: mapped(edited, exportedOf) } : {};
+      return { ref, key, set: set ? decodeFields(set) : setOf(values), issues, ...rest, ...own };
     },
   };
+}
+
+function exportedOf([at, text, packedValue]: readonly [number, string, unknown]): Exported {
+  const value =
+    typeof packedValue === 'object' && packedValue !== null ? unpacked(packedValue) : (packedValue as Value);
+  return value === undefined ? { at, text } : { at, text, value };
+}
+
+function mapped<A, B>(by: Readonly<Record<string, A>>, make: (one: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(by).map(([field, one]) => [field, make(one)]));
 }
 
 function packed(value: StagedValue | undefined): unknown {

@@ -1,22 +1,23 @@
+import type { FieldDiff } from '../model/change.js';
+import { fault, type Issue } from '../model/issue.js';
 import type { RowsJob } from '../model/job.js';
 import type { Cell, SheetRow } from '../model/row.js';
-import { normaliseKey, sameValue } from '../model/value.js';
+import { isEmpty, normaliseKey, sameValue, valueText } from '../model/value.js';
+import { PARTNERS } from '../resources/rules.js';
 import { trimText } from './cell-text.js';
 import { compileMapping, type Mapping } from './map.js';
+import { type Held, isReadable, type MergeOptions } from './merge.js';
 import type { MappingInput } from './place.js';
-import { isOfCell } from './repeats.js';
-import { isNamed, type StagedRow, type StagedValue } from './staged.js';
+import { isOfCell, sameText, textsOf, valuesOf } from './repeats.js';
+import type { ResolvedRow } from './resolve.js';
+import { type Exported, isNamed, type StagedRow, type StagedValue } from './staged.js';
 import { findTarget } from './targets.js';
 
 /** What an export wrote for a record, in the order of its fields; null where a later import has set another value. */
 export type ExportedTexts = readonly (string | null)[];
 
-/** Leaves of a staged row what a person changed. `changed`: positions in the texts of the fields that the row still sets. */
-export type KeepEdits = (
-  row: SheetRow,
-  staged: StagedRow,
-  texts: ExportedTexts,
-) => { readonly row: StagedRow; readonly changed: readonly number[] };
+/** Leaves of a staged row what a person changed, with what the export wrote there. */
+export type KeepEdits = (row: SheetRow, staged: StagedRow, texts: ExportedTexts) => StagedRow;
 
 /** A text is cut where a cell of a workbook ends; a pair of surrogates is not parted. */
 const CUT = 32_766;
@@ -78,12 +79,55 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
       }
       same.set(column.field, column);
     }
-    keepPair(staged, same);
-    const changed = columns
-      .filter(({ field }) => staged.set[field] !== undefined && !same.has(field))
-      .map(({ at }) => at);
-    return { row: same.size === 0 ? staged : without(staged, same), changed };
+    keepPairs(staged, same);
+    const edited: Record<string, Exported> = {};
+    for (const { field, index, at } of columns) {
+      const text = texts[at];
+      if (staged.set[field] === undefined || same.has(field) || text === undefined || text === null) continue;
+      // What the job gives to a cell that was always blank is nobody's edit.
+      if (trimText(text) === '' && trimText(String(row.cells[index] ?? '')) === '') continue;
+      exported ??= exportedRow(row.row, texts);
+      const value = exported.cells?.[field] ?? exported.set[field];
+      edited[field] = value === undefined ? { at, text } : { at, text, value };
+    }
+    const kept = same.size === 0 ? staged : without(staged, same);
+    return Object.keys(edited).length === 0 ? kept : { ...kept, edited };
   };
+}
+
+/**
+ * Fields of which a person changed the cell and somebody else the record since the export, each to another value: which of
+ * them stands, only people can say. What reads do not show cannot be compared. Contract, section 5 (`conflict`).
+ */
+export function editConflicts(
+  edited: ResolvedRow['edited'],
+  changes: readonly FieldDiff[],
+  held: Held,
+  options: MergeOptions,
+): Issue[] {
+  if (!edited) return [];
+  return changes.flatMap((change) => {
+    const { field } = change;
+    const exported = edited[field];
+    if (!exported || !isReadable(field, held.read.fields[field], options) || stillHolds(field, exported, held))
+      return [];
+    return fault(
+      'changed_meanwhile',
+      `Somebody else changed ${field} since the file was exported: it was "${exported.text}" then, the record now has "${valueText(change.old)}", and the row sets "${valueText(change.new)}". Nothing was sent. Write the value of the record into the cell to leave it, or import the row once more to replace it.`,
+      { field, value: valueText(change.new) },
+    );
+  });
+}
+
+function stillHolds(field: string, { text, value }: Exported, held: Held): boolean {
+  const now = valuesOf(field, held);
+  // A record that never had a yes-or-no has none.
+  if (value === undefined ? trimText(text) === '' : !isNamed(value) && (isEmpty(value) || value === false))
+    return now.every((one) => isEmpty(one) || one === false);
+  if (textsOf(field, held).some((one) => sameText(one, text))) return true;
+  return (
+    value !== undefined && now.some((one) => means(withLineFeeds(one), isNamed(value) ? value : withLineFeeds(value)))
+  );
 }
 
 /** The job for the texts of the export: they are written in one form, however the file was saved since. */
@@ -128,12 +172,14 @@ function withLineFeeds(value: StagedValue): StagedValue {
   return typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : value;
 }
 
-const PAIR = ['category.name', 'category.subcategory'] as const;
+const PAIRS = [['category.name', 'category.subcategory'], ...PARTNERS] as const;
 
-/** A subcategory means something under its category alone: where one of them is changed, both are set. */
-function keepPair({ set }: StagedRow, same: Map<string, Written>): void {
-  if (PAIR.every((field) => set[field] === undefined || same.has(field))) return;
-  for (const field of PAIR) same.delete(field);
+/** A subcategory means something under its category alone: where one of a pair is changed, both are set. */
+function keepPairs({ set }: StagedRow, same: Map<string, Written>): void {
+  for (const pair of PAIRS) {
+    if (pair.every((field) => set[field] === undefined || same.has(field))) continue;
+    for (const field of pair) same.delete(field);
+  }
 }
 
 function without(staged: StagedRow, same: ReadonlyMap<string, Written>): StagedRow {

@@ -164,7 +164,7 @@ export function changesOf(diff: readonly FieldDiff[]): readonly FieldDiff[] {
 }
 
 /** Whether what reads show of a field is what the record holds. */
-function isReadable(field: string, shown: Value | undefined, options: MergeOptions): boolean {
+export function isReadable(field: string, shown: Value | undefined, options: MergeOptions): boolean {
   if (field.startsWith('form.')) return options.spec.form?.read !== undefined;
   if (field.startsWith('template.')) return true;
   const spec = options.specOf(field);

@@ -1,15 +1,25 @@
 import type { Change } from '../model/change.js';
 import { fault, type Issue, warning } from '../model/issue.js';
 import type { RowsJob } from '../model/job.js';
-import { type Fields, isEmpty, isRef, normaliseName, withHidden } from '../model/value.js';
-import { checkRecord } from '../resources/rules.js';
+import { type Fields, isEmpty, isRef, normaliseName, valueText, withHidden } from '../model/value.js';
+import { checkRecord, PARTNERS } from '../resources/rules.js';
 import { lostOnCreate } from '../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../service/port.js';
 import type { RowHead } from './codec.js';
+import { editConflicts } from './edited.js';
 import { keyText, lookOf } from './key.js';
 import type { Twins } from './match.js';
 import { lastWritten } from './memory.js';
-import { changesOf, heldBy, type Merge, type MergeOptions, mergeRow, severalTemplates, withProbe } from './merge.js';
+import {
+  changesOf,
+  type Held,
+  heldBy,
+  type Merge,
+  type MergeOptions,
+  mergeRow,
+  severalTemplates,
+  withProbe,
+} from './merge.js';
 import { isOfCell, type Repeats, repeatsName, withoutRepeats } from './repeats.js';
 import { nearMatch, type ResolvedRow } from './resolve.js';
 import { isNoRecord } from './staged.js';
@@ -33,7 +43,7 @@ export interface PlanOptions extends MergeOptions {
  *   no record of the table → skipped
  *   faulty → invalid        same key as an earlier row → duplicate
  *   no record   → create | skipped | invalid (match.missing)
- *   one record  → unchanged | update | at_risk | skipped | invalid (match.existing)
+ *   one record  → unchanged | update | at_risk | conflict | skipped | invalid (match.existing)
  *   several, or one that only looks like it → ambiguous
  *
  * A promise only where a record is to be read.
@@ -41,7 +51,7 @@ export interface PlanOptions extends MergeOptions {
 export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promise<Change> {
   const key = keyText(row.key);
   const settle = (
-    outcome: 'invalid' | 'duplicate' | 'ambiguous' | 'at_risk' | 'skipped' | 'unchanged',
+    outcome: 'invalid' | 'duplicate' | 'ambiguous' | 'at_risk' | 'conflict' | 'skipped' | 'unchanged',
     issues: readonly Issue[],
     more: object = {},
   ) => ({
@@ -134,7 +144,7 @@ function planNameless(row: ResolvedRow, remembered: Json, options: PlanOptions, 
 }
 
 type Settle = (
-  outcome: 'invalid' | 'at_risk' | 'unchanged' | 'skipped',
+  outcome: 'invalid' | 'at_risk' | 'conflict' | 'unchanged' | 'skipped',
   issues: readonly Issue[],
   more?: object,
 ) => Change;
@@ -217,7 +227,7 @@ async function planUpdate(
   const own = withoutRepeats(row, whole, options);
   if (own.row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', own.row.issues);
   const merge = mergeRow(own.row.set, base?.record, remembered, options, whole);
-  return changeOf(own, key, id, merge, base, options, settle);
+  return changeOf(own, key, id, merge, whole, base, options, settle);
 }
 
 /** The change that a merge leads to. */
@@ -226,6 +236,7 @@ function changeOf(
   key: string,
   id: number,
   merge: Merge,
+  held: Held,
   base: { record: Json; readAt: number } | undefined,
   options: PlanOptions,
   settle: Settle,
@@ -256,8 +267,11 @@ function changeOf(
       return changes.some((one) => one.field === issue.field);
     return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
   });
-  issues.push(...checked, ...pairIssues(merge, options));
-  if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues, { id, diff: merge.diff });
+  const conflicts = editConflicts(row.edited, changes, held, options);
+  issues.push(...checked, ...pairIssues(merge, row, held.base, options));
+  const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
+  if (outcome === 'invalid' || conflicts.length > 0)
+    return settle(outcome, [...issues, ...conflicts], { id, diff: merge.diff });
   if (merge.unseen.length > 0) {
     warnUnseen(merge.unseen, options);
     if (policy === 'strict') {
@@ -289,8 +303,29 @@ function changeOf(
   };
 }
 
+/** Values that belong together, of which the row changes one alone. */
+function pairIssues(merge: Merge, row: ResolvedRow, base: Fields, options: PlanOptions): Issue[] {
+  return [...categoryIssues(merge, options), ...partnerIssues(merge, row, base)];
+}
+
+/** A new contact beside the e-mail of the former one may be nobody's contact: it is written as the row says, and told. */
+function partnerIssues({ diff }: Merge, { set }: ResolvedRow, base: Fields): Issue[] {
+  const changed = new Map(changesOf(diff).map((one) => [one.field, one]));
+  return PARTNERS.flatMap((pair) => pair.map((field, at) => [field, pair[1 - at] ?? ''] as const)).flatMap(
+    ([field, other]) => {
+      const change = changed.get(field);
+      if (!change || isEmpty(change.old) || isEmpty(change.new) || isEmpty(base[other]) || other in set) return [];
+      const values = `${field} changes from "${valueText(change.old)}" to "${valueText(change.new)}", and the row says nothing of ${other}, which is "${valueText(base[other])}"`;
+      return warning('pair_incomplete', `${values} and stays. See that both belong together.`, {
+        field: other,
+        value: '',
+      });
+    },
+  );
+}
+
 /** A category and a subcategory of which one is new have to belong together. */
-function pairIssues({ target, diff }: Merge, { subcategories }: PlanOptions): Issue[] {
+function categoryIssues({ target, diff }: Merge, { subcategories }: PlanOptions): Issue[] {
   const [category, subcategory] = [target['category.name'], target[SUBCATEGORY]];
   if (!isRef(category) || typeof subcategory !== 'string' || subcategory === '') return [];
   if (!changesOf(diff).some(({ field }) => field === 'category.name' || field === SUBCATEGORY)) return [];

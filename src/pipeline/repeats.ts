@@ -126,13 +126,13 @@ function mayRepeat(field: string, set: Fields, base: Fields): boolean {
 }
 
 /** What the record holds in a field: as read, or of a form row that no request can carry. */
-function valuesOf(field: string, { read, base }: Held): Value[] {
+export function valuesOf(field: string, { read, base }: Held): Value[] {
   const lost = read.losses.flatMap((loss) => (loss.field === field && loss.value !== undefined ? [loss.value] : []));
   return field in base ? [base[field] ?? null, ...lost] : lost;
 }
 
 /** The texts under which a file shows what the record holds in a field. */
-function textsOf(field: string, { read, base }: Held): string[] {
+export function textsOf(field: string, { read, base }: Held): string[] {
   const texts = read.losses.flatMap((loss) => (loss.field === field ? [loss.text] : []));
   const value = base[field];
   if (isRef(value)) texts.push(...(value.name === undefined ? [] : [value.name]), String(value.id), `id:${value.id}`);
@@ -141,7 +141,7 @@ function textsOf(field: string, { read, base }: Held): string[] {
 }
 
 /** As cells are read: without outer blanks; half of a surrogate pair becomes U+FFFD. */
-function sameText(a: string, b: string): boolean {
+export function sameText(a: string, b: string): boolean {
   return readable(a) === readable(b);
 }
 

@@ -7,7 +7,7 @@ import { type After, referenceCycle } from './after.js';
 import type { Directory, Lookup } from './directory.js';
 import { keyOf, keySpelling, keyText } from './key.js';
 import type { Mapping } from './map.js';
-import { isId, isNamed, type Named, type StagedRow } from './staged.js';
+import { type Exported, isId, isNamed, type Named, type StagedRow } from './staged.js';
 
 /** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
 export interface ResolvedRow {
@@ -19,6 +19,8 @@ export interface ResolvedRow {
   readonly cells?: Readonly<Record<string, string>>;
   /** CSV: texts with the apostrophe that reading took off, by field; as in `StagedRow`. */
   readonly escaped?: Readonly<Record<string, string>>;
+  /** What an export wrote into the cells that a person changed; as in `StagedRow`. */
+  readonly edited?: Readonly<Record<string, Exported>>;
   /** An earlier row of the file with the same key. */
   readonly duplicateOf?: number;
   /** A row of this file that must be written first, because this one refers to it. */
@@ -173,6 +175,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       issues,
       ...(cells ? { cells } : {}),
       ...(row.escaped ? { escaped: row.escaped } : {}),
+      ...(row.edited ? { edited: row.edited } : {}),
       ...(after ? { after } : {}),
     };
   }

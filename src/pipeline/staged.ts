@@ -35,6 +35,17 @@ export interface StagedRow {
    * put one there, so in a file that one has saved it is part of the text.
    */
   readonly escaped?: Readonly<Record<string, string>>;
+  /** Files that an export wrote: what it wrote into the cells of the fields that a person changed, by field. */
+  readonly edited?: Readonly<Record<string, Exported>>;
+}
+
+/** What an export wrote for a field, which the record held then: the merge base of the cell. */
+export interface Exported {
+  /** Position in the texts of the export. */
+  readonly at: number;
+  readonly text: string;
+  /** What the text means; absent where nothing can be made of it. */
+  readonly value?: StagedValue;
 }
 
 /** Whether a row was recognised as no record: it sets nothing, and is skipped. */

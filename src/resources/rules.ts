@@ -53,6 +53,14 @@ function missing(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'up
   );
 }
 
+/** What means something beside the other alone: a person's name and e-mail, a currency and its symbol. */
+export const PARTNERS: readonly (readonly [string, string])[] = [
+  ['contact_person.name', 'contact_person.email'],
+  ['sales_manager_name', 'sales_manager_email'],
+  ['currency.value', 'currency.symbol'],
+  ['manufacturer_currency.value', 'manufacturer_currency.symbol'],
+];
+
 /** What must not stand alone: [the field that is missing, the field that needs it]. */
 const PAIRS: readonly (readonly [string, string])[] = [
   ['contact_person.name', 'contact_person.email'],

@@ -2,6 +2,7 @@ import type { SheetRow } from '../model/row.js';
 import { keepEdits } from '../pipeline/edited.js';
 import type { Mapping } from '../pipeline/map.js';
 import type { MappingInput } from '../pipeline/place.js';
+import type { ResolvedRow } from '../pipeline/resolve.js';
 import type { StagedRow } from '../pipeline/staged.js';
 import { openBase } from './export/base.js';
 import type { Run } from './run.js';
@@ -10,8 +11,10 @@ import type { Run } from './run.js';
 export interface EditedRows {
   /** `staged` are `rows` after mapping, in the same order. */
   keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): Promise<readonly StagedRow[]>;
-  /** Says what could not be compared. */
-  close(): Promise<void>;
+  /** Says what could not be compared; after the last row. */
+  tell(): void;
+  /** A row is about to be written, or its conflict is told: to later imports what the export wrote counts no more. */
+  settled(row: Pick<ResolvedRow, 'set' | 'edited'>): Promise<void>;
 }
 
 const OLDER = 'every cell counts, and older values are written back where somebody changed them since';
@@ -22,7 +25,7 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
   if (job.kind !== 'import' || job.edited_from === undefined) return undefined;
   const { edited_from: from, resource } = job;
   const { company, service } = run.request;
-  const base = await openBase(run.settings.home, from, { resource, company, service });
+  const base = await openBase(run.settings.home, from, run.folder.run, { resource, company, service });
   if (base === 'missing') {
     run.warn(
       `This job was written by the export ${from}, which this data folder does not have: ${OLDER}. Look at the dry run.`,
@@ -35,6 +38,7 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
     );
     return undefined;
   }
+  run.closers.push(() => base.close());
   const keep = keepEdits(input, mapping, base.fields);
   let strange = 0;
   return {
@@ -49,10 +53,7 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
         const written = texts[at];
         const id = one.set['id'];
         if (sheetRow && written && typeof id === 'number') {
-          const { row, changed } = keep(sheetRow, one, written);
-          // From now on the service may hold what the file says: put back to what the export wrote, the cell is a change again.
-          if (!run.request.dryRun) await base.forget(id, written, changed);
-          kept.push(row);
+          kept.push(keep(sheetRow, one, written));
           continue;
         }
         if (typeof id === 'number') strange++;
@@ -60,8 +61,14 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
       }
       return kept;
     },
-    async close() {
-      await base.close();
+    async settled({ set: { id }, edited = {} }) {
+      if (typeof id === 'number')
+        await base.forget(
+          id,
+          Object.values(edited).map(({ at }) => at),
+        );
+    },
+    tell() {
       if (strange > 0)
         run.warn(
           `The export ${from}, which wrote this job, did not write ${strange === 1 ? 'one row' : `${strange} rows`} of the file: ${OLDER}. Look at the dry run.`,

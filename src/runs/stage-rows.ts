@@ -19,7 +19,7 @@ import { isNoRecord, type StagedRow } from '../pipeline/staged.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
-import { openEditedRows } from './edited-rows.js';
+import { type EditedRows, openEditedRows } from './edited-rows.js';
 import { checkJobFile, jobFiles, jobNameOf } from './job-file.js';
 import { type KeyBook, openKeyBook } from './key-book.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
@@ -30,6 +30,8 @@ export interface Staged extends Connection {
   readonly names: NameCollector;
   /** Reconciliations: whose value stands where a row and its record differ. */
   readonly stands?: Stands;
+  /** Files that an export wrote. */
+  readonly edited?: EditedRows;
   /** Contracts: row by number, for contracts that name a parent of the same file. */
   readonly rowOfNumber: ReadonlyMap<string, number>;
   /** Set where no field is looked up: the rows are resolved as they are. */
@@ -89,34 +91,39 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   run.rows = 0;
   const skipped: number[] = [];
   let noRecords = 0;
+  const edited = await openEditedRows(run, input, mapping);
   await filling(out, async () => {
-    const edited = await openEditedRows(run, input, mapping);
-    try {
-      for await (const batch of source.rows()) {
-        const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
-        for (const staged of edited ? await edited.keep(batch, mapped) : mapped) {
-          if (isNoRecord(staged) && ++noRecords <= NAMED) skipped.push(staged.ref.row);
-          if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
-          if (take) take.add(staged);
-          else {
-            names.add(staged);
-            out.write(staged);
-          }
-          run.rows++;
+    for await (const batch of source.rows()) {
+      const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
+      for (const staged of edited ? await edited.keep(batch, mapped) : mapped) {
+        if (isNoRecord(staged) && ++noRecords <= NAMED) skipped.push(staged.ref.row);
+        if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
+        if (take) take.add(staged);
+        else {
+          names.add(staged);
+          out.write(staged);
         }
-        await out.drained();
-        run.progress('reading', run.rows);
-        if (run.signal.aborted) throw new RunError('failed', 'interrupted');
+        run.rows++;
       }
-    } finally {
-      await edited?.close();
+      await out.drained();
+      run.progress('reading', run.rows);
+      if (run.signal.aborted) throw new RunError('failed', 'interrupted');
     }
   });
+  edited?.tell();
   if (noRecords > 0) run.warn(skippedText(skipped, noRecords));
   mapping.remarks().forEach(run.warn);
   reached('staged');
   const facts = take && { facts: take.facts() };
-  return { ...connection, mapping, names, rowOfNumber, ...facts, ...(compared ? { stands: compared.stands } : {}) };
+  return {
+    ...connection,
+    mapping,
+    names,
+    rowOfNumber,
+    ...facts,
+    ...(compared ? { stands: compared.stands } : {}),
+    ...(edited ? { edited } : {}),
+  };
 }
 
 function skippedText(rows: readonly number[], count: number): string {

@@ -167,6 +167,7 @@ async function writeWave(
         }
         const decided = decide(row, run, matched);
         const change = decided instanceof Promise ? await decided : decided;
+        if (row.edited && isDecided(change)) await matched.edited?.settled(row);
         if (change.kind !== 'create' && change.kind !== 'update') {
           settle(change);
           continue;
@@ -312,6 +313,11 @@ function rememberAgain(row: ResolvedRow, run: Run, { options }: Matched): void {
   const id = run.past.ids.get(row.ref.row);
   if (id === undefined || run.past.outcomes.get(row.ref.row) !== 'created') return;
   if (!options.known.lastWritten(options.spec.name, id)) remember(id, createFields(row), options);
+}
+
+/** Whether a cell that a person changed is about to be written, or told to be in conflict. */
+function isDecided(change: Change): boolean {
+  return change.kind === 'update' || (change.kind === 'settled' && change.outcome === 'conflict');
 }
 
 function doneRows(run: Run): number {

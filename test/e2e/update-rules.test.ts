@@ -52,6 +52,43 @@ describe('what the job says about existing and missing records', () => {
   });
 });
 
+describe('values that belong together', () => {
+  it('of which a row changes one and leaves the other blank are written with a warning', async () => {
+    desk = await openDesk();
+    const contact = { name: 'Ann', email: 'ann@x.example', type: 'sales' };
+    const names = ['A', 'B', 'C', 'D', 'E'];
+    desk.sandbox.insert(
+      'supplier',
+      names.map((name) => ({ name, ...(name === 'E' ? {} : { contact_person: contact }) })),
+    );
+    const columns = { Name: 'name', Contact: 'contact_person.name', Mail: 'contact_person.email' };
+    const job = { kind: 'import', resource: 'supplier', match: { key: 'name' } };
+    const rows = [
+      ['A', 'Ben', ''],
+      ['B', '', 'ben@x.example'],
+      ['C', 'Ben', 'ann@x.example'],
+      ['D', 'Ann', ''],
+      ['E', 'Ben', ''],
+    ];
+    const both = await desk.import(await desk.file('a.csv', csv([Object.keys(columns), ...rows])), { ...job, columns });
+    expect(both.outcomes).toEqual(['2 updated', '3 updated', '4 updated', '5 unchanged', '6 invalid']);
+    expect(both.results.map(({ codes }) => codes)).toEqual([
+      'pair_incomplete',
+      'pair_incomplete',
+      '',
+      '',
+      'pair_incomplete',
+    ]);
+    expect(both.results[0]?.['message']).toContain(
+      'the row says nothing of contact_person.email, which is "ann@x.example"',
+    );
+    expect(storedOne(desk.sandbox, 'supplier', 1)['contact_person']).toMatchObject({
+      name: 'Ben',
+      email: contact.email,
+    });
+  });
+});
+
 describe('the key of a row', () => {
   it('is compared after NFKC and trimming; case counts', async () => {
     desk = await openDesk();

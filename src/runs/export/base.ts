@@ -27,8 +27,8 @@ export interface Base {
   readonly fields: readonly string[];
   /** Undefined where the export wrote no row for this record. */
   texts(id: number): Promise<ExportedTexts | undefined>;
-  /** What an import sets is no longer what the export wrote. `changed`: positions in the texts. */
-  forget(id: number, texts: ExportedTexts, changed: readonly number[]): Promise<void>;
+  /** What the import sets is no longer what the export wrote, for imports after it. `changed`: positions in the texts. */
+  forget(id: number, changed: readonly number[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -73,8 +73,16 @@ export async function writeBase<T>(
   return result;
 }
 
-/** What an export of this data folder wrote. `missing`: it is not there; `other`: it is about other records. */
-export async function openBase(home: string, run: string, wanted: BaseOf): Promise<Base | 'missing' | 'other'> {
+/**
+ * What an export of this data folder wrote, for an import, which may be continued. `missing`: it is not there; `other`: it is
+ * about other records.
+ */
+export async function openBase(
+  home: string,
+  run: string,
+  importing: string,
+  wanted: BaseOf,
+): Promise<Base | 'missing' | 'other'> {
   const { dir, request } = runFolder(home, run);
   const path = baseFile(dir);
   const there = await access(path).then(
@@ -92,21 +100,29 @@ export async function openBase(home: string, run: string, wanted: BaseOf): Promi
     await snapshot.close();
     return 'missing';
   }
+  const textsOf = async (id: number): Promise<ExportedTexts | undefined> => {
+    const record = id === HEAD ? undefined : ((await snapshot.get(id))?.record as Partial<Remembered> | undefined);
+    return record?.before?.run === importing ? record.before.texts : record?.texts;
+  };
   return {
     fields: fields.map(String),
-    async texts(id) {
-      const texts = id === HEAD ? undefined : (await snapshot.get(id))?.record['texts'];
-      return Array.isArray(texts) ? (texts as (string | null)[]) : undefined;
-    },
-    async forget(id, texts, changed) {
-      if (changed.every((at) => texts[at] === null)) return;
+    texts: textsOf,
+    async forget(id, changed) {
+      const texts = (await textsOf(id)) ?? [];
       const left = texts.map((text, at) => (changed.includes(at) ? null : text));
-      await snapshot.add(id, { texts: left }, '', Date.now()).catch((error: unknown) => {
+      const remembered: Remembered = { texts: left, before: { run: importing, texts } };
+      await snapshot.add(id, { ...remembered }, '', Date.now()).catch((error: unknown) => {
         throw diskFault(path, error);
       });
     },
     close: () => snapshot.close(),
   };
+}
+
+/** A record in the file. `before`: as the last import that set something of it found it, in case it is continued. */
+interface Remembered {
+  readonly texts: ExportedTexts;
+  readonly before?: { readonly run: string; readonly texts: ExportedTexts };
 }
 
 function baseFile(dir: string): string {
