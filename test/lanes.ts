@@ -98,5 +98,5 @@ export const LONGEST: readonly string[] = [
   'test/worker/e2e/one-writer.test.ts',
   'test/crash/reconcile-kill.test.ts',
   'test/worker/store/embedded.test.ts',
-  'test/worker/schedule/scheduler.test.ts',
+  'test/worker/schedule/schedules.test.ts',
 ];

@@ -4,7 +4,7 @@ import type { Claim } from './inbox/claim.js';
 import { listClaims } from './inbox/claims.js';
 import type { TakingKind } from './inbox/jobs.js';
 import { every } from './rights.js';
-import { safeName } from './schedule/job-id.js';
+import { safeName } from './schedule/slot-job.js';
 
 /** The id by which the job of a claim is known: it names the run. */
 const claimJobId = (claim: Claim): string => `drop.${safeName(claim.job)}.${claim.run}`;

@@ -13,6 +13,7 @@ import { openClosing } from './closing.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
 import { kindForDropped } from './inbox/jobs.js';
 import { assertInbox } from './inbox/start.js';
+import { openJobFiles, scheduledJobs } from './job-files.js';
 import { inboxClaims } from './jobs/claims.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import { homeId } from './jobs/home-id.js';
@@ -26,9 +27,7 @@ import { openNotifier } from './operations/notifier.js';
 import { type Health, openOperations } from './operations/operations.js';
 import { openParts } from './parts/parts.js';
 import { every, given, keepLease } from './rights.js';
-import type { ScheduledJob } from './schedule/put-due.js';
-import { openSchedules } from './schedule/scheduler.js';
-import { scheduledJobs } from './scheduled-jobs.js';
+import { openSchedules, type ScheduledJob } from './schedule/schedules.js';
 import { openSigner } from './signer.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
@@ -53,7 +52,7 @@ const RUNS_AT_ONCE = 4;
 /** Jobs that ended are kept for people to look at, and so that an id is not taken twice. */
 const KEEP_DONE = { age: 14 * 86_400, count: 5_000 };
 const KEEP_FAILED = { age: 60 * 86_400, count: 5_000 };
-/** How soon a changed job file is noticed by the drop folder. */
+/** How soon a changed job file is noticed. */
 const JOBS_EVERY_MS = 1_000;
 /** Runs that were begun here and that the queue has forgotten are put on it again. */
 const RESTORE_EVERY_MS = 60_000;
@@ -212,23 +211,28 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     closing.add('restoring', every(RESTORE_EVERY_MS, restore));
 
     if (!options.queueOnly) {
-      const readJobs = scheduledJobs(settings.jobsDir);
-      let jobs = await readJobs();
-      const lookAgain = async () => {
-        jobs = await readJobs();
-        return jobs;
+      const readJobs = openJobFiles(settings.jobsDir);
+      // The file of a schedule is not to be taken for one that was dropped.
+      let scheduled: ScheduledJob[] = [];
+      const readScheduled = async () => {
+        scheduled = scheduledJobs(await readJobs());
+        return scheduled;
       };
-      // The file of a new schedule is not to be taken for one that was dropped.
-      closing.add('job files', every(JOBS_EVERY_MS, lookAgain));
+      await readScheduled().catch(() => undefined);
       const schedules = openSchedules({
         store: opened,
         queue,
         leaseMs: own.leaseMs,
         notice,
         refused: (job) => metrics.slotRefused(job),
-        jobs: lookAgain,
+        jobs: readScheduled,
       });
       closing.add('schedules', schedules.close);
+      const noticeChange = async () => {
+        const before = JSON.stringify(scheduled);
+        if (JSON.stringify(await readScheduled().catch(() => scheduled)) !== before) await schedules.look();
+      };
+      closing.add('job files', every(JOBS_EVERY_MS, noticeChange));
       const offers = openOffers({
         queue,
         inbox: own.inbox,
@@ -240,7 +244,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       const watched = await openInbox({
         dir: own.inbox,
         jobsDir: settings.jobsDir,
-        scheduled: () => jobs.flatMap((job) => filesRead(job).flatMap((file) => allowedPlaces(file, own))),
+        scheduled: () => scheduled.flatMap((job) => filesRead(job).flatMap((file) => allowedPlaces(file, own))),
         offer: offers.offer,
         mayTake: () => offers.mayOffer(),
         log,

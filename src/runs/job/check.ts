@@ -2,13 +2,12 @@ import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import type { Job } from '../../model/job.js';
 import { nearestNames } from '../../pipeline/nearest.js';
 import { didYouMean } from '../nearest.js';
-import { checkCron } from '../schedule/slots.js';
+import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkDates } from './columns.js';
 import { checkExport } from './export.js';
 import { checkFields } from './fields.js';
 import { asPlain, type Plain, type Report } from './names.js';
 import { checkReconcile } from './reconcile.js';
-import { isTimeZone, timeZones } from './schedule.js';
 import { JOB_KINDS, type JobKind, SCHEMAS, shapeProblems, shown } from './shape.js';
 import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
 
@@ -134,15 +133,8 @@ function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Repo
   const wrong = typeof cron === 'string' && cron !== '' ? checkCron(cron) : undefined;
   if (wrong)
     report(['schedule', 'cron'], `the cron expression ${shown(cron)} cannot be used: ${wrong}`, { part: 'value' });
-  if (typeof timezone === 'string' && timezone !== '' && !isTimeZone(timezone)) {
-    report(
-      ['schedule', 'timezone'],
-      `the time zone ${shown(timezone)} is not known${didYouMean(timezone, timeZones())}`,
-      {
-        part: 'value',
-      },
-    );
-  }
+  const unknown = typeof timezone === 'string' && timezone !== '' ? checkTimeZone(timezone) : undefined;
+  if (unknown) report(['schedule', 'timezone'], unknown, { part: 'value' });
 }
 
 function problemAt(

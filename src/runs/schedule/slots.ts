@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module';
 import type { CronExpression } from 'cron-parser';
 import { RunError } from '../../model/error.js';
-import { cronProblem, isTimeZone, timeZones } from '../job/schedule.js';
 import { didYouMean } from '../nearest.js';
-import { highestWallTime, instantOf } from './wall-clock.js';
 
 /** The part of a job's `schedule` that says when; contract section 4. */
 export interface Schedule {
+  /** Five fields: minute, hour, day of the month, month, weekday. */
   readonly cron: string;
   readonly timezone: string;
 }
@@ -15,9 +14,12 @@ export interface Schedule {
  * A local date and time of day at which a schedule is due. Slots are reckoned on the calendar, not on instants: a time
  * that a change of the clock leaves out is due right after the gap, one that comes twice is due the first time
  * only. So a nightly schedule has one slot per calendar date, whatever the clock does.
+ *
+ * cron-parser reads the pattern over wall-clock time, written as the milliseconds since 1970 that it would be in UTC, where
+ * no time is left out or comes twice; `instantOf` says when the clock of the zone reaches it.
  */
 export interface Slot {
-  /** `2026-03-29T0230`, with seconds where there are any (`2026-03-29T023015`). Sorts by time as text. */
+  /** `2026-03-29T0230`. Sorts by time as text. */
   readonly key: string;
   /** Milliseconds since 1970. */
   readonly dueAt: number;
@@ -27,66 +29,83 @@ export interface Slot {
 export function lastDue(schedule: Schedule, now: number): Slot | undefined {
   const walls = calendar(schedule);
   // The library takes the slot before the time it is set to: half a second on, that is the one of this second too.
-  walls.reset(new Date(highestWallTime(now, schedule.timezone) + 500));
-  const wall = nearest(() => walls.prev());
-  return wall === undefined ? undefined : slotAt(wall, schedule);
+  walls.reset(new Date(wholeSecond(now) + Math.max(...recentOffsets(now, schedule.timezone)) + 500));
+  return search(
+    () => walls.prev(),
+    schedule.timezone,
+    ({ dueAt }) => dueAt <= now,
+  );
 }
 
 /** The first slot that is due after an instant; undefined where none comes any more. Throws `RunError` (usage). */
 export function nextDue(schedule: Schedule, after: number): Slot | undefined {
   const walls = calendar(schedule);
-  walls.reset(new Date(highestWallTime(after, schedule.timezone)));
-  const wall = nearest(() => walls.next());
-  return wall === undefined ? undefined : slotAt(wall, schedule);
+  walls.reset(new Date(wholeSecond(after) + Math.min(...recentOffsets(after, schedule.timezone))));
+  return search(
+    () => walls.next(),
+    schedule.timezone,
+    ({ dueAt }) => dueAt > after,
+  );
 }
 
-/** Whether a text has the form of a slot's key. */
-export const SLOT_KEY = /^(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)?$/;
+const SLOT_KEY = /^(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)$/;
 
 /** When a slot is due, from its key; undefined where it is none. Whether the schedule has that slot is not looked at. */
 export function slotOf(key: string, timezone: string): Slot | undefined {
-  const [, date, hour, minute, second = '00'] = SLOT_KEY.exec(key) ?? [];
-  const wall = date === undefined ? Number.NaN : Date.parse(`${date}T${hour}:${minute}:${second}Z`);
-  return Number.isNaN(wall) ? undefined : { key, dueAt: instantOf(wall, timezone) };
+  const wall = Date.parse(key.replace(SLOT_KEY, '$1T$2:$3Z'));
+  return SLOT_KEY.test(key) && !Number.isNaN(wall) ? { key, dueAt: instantOf(wall, timezone) } : undefined;
 }
 
 /** The slot for people: `2026-03-29 02:30`, as the clock of its time zone shows it. */
 export function slotText(key: string): string {
-  const [, date, hour, minute, second] = SLOT_KEY.exec(key) ?? [];
-  return date === undefined ? key : `${date} ${hour}:${minute}${second === undefined ? '' : `:${second}`}`;
+  return key.replace(SLOT_KEY, '$1 $2:$3');
 }
 
 /** Why a schedule cannot be used, in words; undefined where it can. */
-export function checkSchedule(schedule: Schedule): string | undefined {
-  const { cron, timezone } = schedule;
+export function checkSchedule({ cron, timezone }: Schedule): string | undefined {
   const wrong = checkCron(cron);
-  if (wrong !== undefined) return `the cron expression "${cron}" cannot be used: ${wrong}`;
-  return isTimeZone(timezone)
-    ? undefined
-    : `the time zone "${timezone}" is not known${didYouMean(timezone, timeZones())}`;
+  return wrong === undefined ? checkTimeZone(timezone) : `the cron expression "${cron}" cannot be used: ${wrong}`;
 }
 
-/** Why a cron expression cannot be used: its form, or that no date of the calendar meets it. */
-export function checkCron(cron: string): string | undefined {
-  const form = cronProblem(cron);
-  if (form !== undefined) return form;
+/** Why a time zone cannot be used; undefined for one that the machine knows, such as `Europe/Berlin`. */
+export function checkTimeZone(timezone: string): string | undefined {
   try {
-    const walls = parse(cron);
-    return nearest(() => walls.next()) === undefined ? NO_DATE : undefined;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (/day of month definition/i.test(reason)) return NO_DATE;
-    if (/special characters are incompatible/i.test(reason)) return 'a weekday with # stands alone: no list, no range';
-    return `${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    return undefined;
+  } catch {
+    return `the time zone "${timezone}" is not known${didYouMean(timezone, Intl.supportedValuesOf('timeZone'))}`;
   }
 }
 
-const NO_DATE = 'no date meets it: the months that it names do not have that day';
+const FIELDS = [
+  ['minute', '0 to 59'],
+  ['hour', '0 to 23'],
+  ['day of the month', '1 to 31, L for the last one'],
+  ['month', '1 to 12, jan to dec'],
+  ['weekday', '0 to 7, sun to sat, 5L for the last Friday, 1#2 for the second Monday (alone)'],
+] as const;
+
+/** Why a cron expression cannot be used: its form, or that no date of the calendar meets it. */
+export function checkCron(cron: string): string | undefined {
+  const parts = cron.trim().split(/\s+/);
+  if (parts.length !== FIELDS.length) {
+    return `it has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}; write five (minute hour day month weekday)`;
+  }
+  for (const [i, [name, values]] of FIELDS.entries()) {
+    const part = parts[i] ?? '';
+    // With H the library would choose a time by chance.
+    const readable =
+      !/(^|,)H/i.test(part) && succeeds(() => parse(FIELDS.map((_, at) => (at === i ? part : '*')).join(' ')));
+    if (!readable) return `the ${name} is "${part}"; write ${values}, *, a list, a range that runs upwards, or */2`;
+  }
+  return succeeds(() => parse(cron).next())
+    ? undefined
+    : 'no date meets it: the months that it names do not have that day';
+}
 
 /** Patterns in use; they are few, and reading one costs more than using it. */
 const calendars = new Map<string, CronExpression>();
 
-/** The pattern over wall-clock time: it is read in UTC, where no time is left out or comes twice. */
 function calendar(schedule: Schedule): CronExpression {
   const name = `${schedule.timezone} ${schedule.cron}`;
   const known = calendars.get(name);
@@ -106,18 +125,75 @@ function parse(cron: string): CronExpression {
   return CronExpressionParser.parse(cron.trim().toUpperCase(), { tz: 'UTC' });
 }
 
-/** The library gives up after 10,000 steps, some 27 years of days that do not match. */
-function nearest(find: () => { getTime(): number }): number | undefined {
+/** The library gives up, with an error, after 10,000 steps: some 27 years of days that do not match. */
+function search(step: () => { getTime(): number }, zone: string, fits: (slot: Slot) => boolean): Slot | undefined {
   try {
-    return find().getTime();
+    for (;;) {
+      const wall = step().getTime();
+      const key = new Date(wall).toISOString().slice(0, 16).replace(':', '');
+      const slot = { key, dueAt: instantOf(wall, zone) };
+      if (fits(slot)) return slot;
+    }
   } catch {
     return undefined;
   }
 }
 
-function slotAt(wall: number, schedule: Schedule): Slot {
-  const [date = '', time = ''] = new Date(wall).toISOString().slice(0, 19).split('T');
-  const digits = time.replaceAll(':', '');
-  const key = `${date}T${digits.endsWith('00') ? digits.slice(0, 4) : digits}`;
-  return { key, dueAt: instantOf(wall, schedule.timezone) };
+function succeeds(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const SECOND = 1000;
+/** Two changes of one zone's clock are never as near to each other. */
+const STEP = 6 * 3_600_000;
+/** Reaches past every offset from UTC, and past every change: the largest left out a whole day. */
+const STEPS = [-4, -3, -2, -1, 0, 1, 2, 3, 4] as const;
+
+/** The first instant at which the clock of a zone shows this wall time, or, where it leaves it out, a later one. */
+function instantOf(wall: number, zone: string): number {
+  const probes = STEPS.map((step) => wall + step * STEP);
+  const offsets = new Set(probes.map((instant) => offsetAt(instant, zone)));
+  const shown = [...offsets].map((offset) => wall - offset).filter((at) => at + offsetAt(at, zone) === wall);
+  if (shown.length > 0) return Math.min(...shown);
+  const isPast = (instant: number): boolean => instant + offsetAt(instant, zone) > wall;
+  const after = probes.findIndex(isPast);
+  let low = (probes[after - 1] ?? wall - 5 * STEP) / SECOND;
+  let high = (probes[after] ?? wall + 5 * STEP) / SECOND;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (isPast(middle * SECOND)) high = middle;
+    else low = middle;
+  }
+  return high * SECOND;
+}
+
+/** Offsets from UTC that were in force within a day before. */
+function recentOffsets(now: number, zone: string): number[] {
+  return [0, 1, 2, 3, 4].map((step) => offsetAt(wholeSecond(now) - step * STEP, zone));
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** By how much the clock of a zone is ahead of UTC at an instant of whole seconds. Throws a RangeError where the zone is unknown. */
+function offsetAt(instant: number, zone: string): number {
+  let format = formats.get(zone);
+  if (!format) {
+    const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
+    const plain = { calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' } as const;
+    format = new Intl.DateTimeFormat('en-US', { timeZone: zone, ...plain, ...fields, second: 'numeric' });
+    formats.set(zone, format);
+  }
+  const shown: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(instant)) shown[type] = Number(value);
+  const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = shown;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - instant;
+}
+
+function wholeSecond(instant: number): number {
+  return Math.floor(instant / SECOND) * SECOND;
 }

@@ -7,7 +7,7 @@ import type { Summary } from '../../runs/present.js';
 import type { Progress } from '../../runs/progress.js';
 import type { Settings } from '../../runs/settings.js';
 import type { EndedRun } from '../operations/ended.js';
-import type { Lateness } from '../schedule/job-id.js';
+import type { Lateness } from '../schedule/slot-job.js';
 import { isAway } from '../store/faults.js';
 import type { Store } from '../store/port.js';
 import type { Claims, RepeatedSummary } from './claims.js';

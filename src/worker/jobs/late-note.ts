@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import type { Schedule } from '../../runs/schedule/slots.js';
-import { lateness } from '../schedule/job-id.js';
+import { lateness } from '../schedule/slot-job.js';
 
 /** `Late: due 2026-11-21 02:00 Europe/Berlin, begun 07:12.`; undefined for a job that is no slot's, or in time. */
 export function lateNote(

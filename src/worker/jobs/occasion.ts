@@ -1,5 +1,5 @@
 import type { Schedule } from '../../runs/schedule/slots.js';
-import { type Lateness, lateness } from '../schedule/job-id.js';
+import { type Lateness, lateness } from '../schedule/slot-job.js';
 import type { Delivery } from './delivery.js';
 import { lateNote } from './late-note.js';
 import type { JobState } from './state.js';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type Claim, droppedName } from '../inbox/claim.js';
 import type { Trigger } from '../operations/ended.js';
-import { safeName } from '../schedule/job-id.js';
+import { safeName } from '../schedule/slot-job.js';
 import type { JobKind, RunData } from './data.js';
 
 /** Where a job of the queue came from, as its id tells. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { request } from 'undici';
 import { shareLikeFolder } from '../../runs/layout.js';
+import { pause } from '../../runs/pause.js';
 import type { EndedRun } from './ended.js';
 
 /**
@@ -157,7 +157,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
     async close(patienceMs = 10_000) {
       if (ending.signal.aborted) return;
       const over = new AbortController();
-      await Promise.race([chain, pause(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)]);
+      await Promise.race([chain, pause(patienceMs, over.signal)]);
       over.abort();
       ending.abort();
     },
@@ -353,7 +353,7 @@ async function post(
     }
     const wait = waitsMs[tries - 1];
     if (wait === undefined) return `${fault} (${tries} tries)`;
-    await pause(wait, undefined, { signal: ending }).catch(() => undefined);
+    await pause(wait, ending);
     if (ending.aborted) return `${fault}; the worker is ending`;
   }
 }

@@ -8,6 +8,7 @@ import { availableStores } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { ASSETS, type Crew, openCrew } from '../../support/worker.js';
 import { open } from '../store/opened.js';
+import { fallDue } from './due.js';
 
 let crew: Crew;
 afterEach(() => crew?.close());
@@ -78,25 +79,29 @@ describe.each(stores)('an export on $name', ({ name, start }) => {
 it.each(stores.filter(({ name }) => name === 'redis'))(
   'a schedule exports once a slot with two workers on $name, and its file is no input',
   async ({ start }) => {
-    const schedule = { cron: '*/2 * * * * *', timezone: 'Asia/Tokyo', file: 'exports/slot-{date}.csv' };
-    crew = await openCrew({
-      server: await start(),
-      jobs: { nightly: JSON.stringify({ ...EXPORT, schedule }), assets: ASSETS },
-    });
+    const file = 'exports/slot-{date}.csv';
+    crew = await openCrew({ server: await start(), jobs: { assets: ASSETS } });
     fill(crew.sandbox, 30);
     await Promise.all([crew.worker('one'), crew.worker('two')]);
     const store = await open(crew.server);
     try {
       const queue = store.queue('rowferry');
-      await until(async () => (await queue.getCompletedCount()) >= 3, { withinMs: 60_000, what: 'three runs' });
+      for (const nights of [1, 2, 3]) {
+        const about = { name: 'nightly', timezone: 'Asia/Tokyo', content: EXPORT, file, minutesAgo: 4 - nights };
+        await fallDue(crew, store, about);
+        await until(async () => (await queue.getCompletedCount()) >= nights, {
+          withinMs: 60_000,
+          what: `run ${nights}`,
+        });
+      }
       const jobs: Job[] = await queue.getJobs(['completed', 'failed']);
-      const slots = jobs.map(({ id }) => /^night\.nightly\.(\d{4}-\d\d-\d\d)T\d{4,6}$/.exec(id ?? '')?.[0]);
+      const slots = jobs.map(({ id }) => /^night\.nightly\.(\d{4}-\d\d-\d\d)T\d{4}$/.exec(id ?? '')?.[0]);
       expect(slots).not.toContain(undefined);
       expect(new Set(slots).size).toBe(slots.length);
       expect(new Set(jobs.map(({ returnvalue }) => returnvalue.run)).size).toBe(jobs.length);
       for (const { name, id = '', data, returnvalue } of jobs) {
         const date = id.slice('night.nightly.'.length).slice(0, 10);
-        expect([name, data]).toEqual(['export', { job: 'nightly', file: schedule.file }]);
+        expect([name, data]).toEqual(['export', { job: 'nightly', file }]);
         expect(returnvalue).toMatchObject({ kind: 'export', status: 'succeeded', records: 30 });
         expect(returnvalue.target.path).toBe(join(crew.dir, 'exports', `slot-${date}.csv`));
         await expectWhole(returnvalue.target.path);

@@ -7,6 +7,7 @@ import { privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { ASSETS, assetSheet, type Crew, openCrew } from '../../support/worker.js';
 import { open } from '../store/opened.js';
+import { fallDue } from './due.js';
 
 let crew: Crew;
 let store: Store | undefined;
@@ -15,42 +16,33 @@ afterEach(async () => {
   await crew?.close();
 });
 
-async function openNights(cron: string, latencyMs: number): Promise<Store> {
+async function openNights(latencyMs: number): Promise<Store> {
   const redis = await privateRedis();
-  const schedule = { cron, timezone: 'UTC', file: 'nightly.csv' };
   crew = await openCrew({
     server: { url: redis.url, home: '', stop: () => redis.stop() },
     sandbox: { latencyMs },
     env: { ROWFERRY_CONCURRENCY: '1' },
-    jobs: { nightly: JSON.stringify({ ...JSON.parse(ASSETS), schedule }) },
+    jobs: {},
   });
   await writeFile(join(crew.dir, 'nightly.csv'), assetSheet(20));
   store = await open(crew.server);
   return store;
 }
 
+const NIGHTLY = { name: 'nightly', timezone: 'UTC', content: JSON.parse(ASSETS), file: 'nightly.csv' };
+
 const night = ({ id }: { id?: string | undefined }): boolean => /^night\.nightly\./.test(id ?? '');
 
 describe.skipIf('missing' in (await redisServer()))('nights of real workers', () => {
   it('that were missed: one run when a worker is there again, marked late (44)', async () => {
-    // Half an hour ago; before that, no worker ran for three days.
-    const due = new Date(Date.now() - 1_800_000);
-    const cron = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`;
-    const queue = (await openNights(cron, 0)).queue('rowferry');
-    const slot = (at: number) =>
-      new Date(at)
-        .toISOString()
-        .slice(0, 16)
-        .replace(/(\d\d):(\d\d)$/, '$1$2');
-    const done = slot(due.getTime() - 3 * 86_400_000);
-    await store?.swap('schedule.nightly', JSON.stringify({ cron, timezone: 'UTC', key: done, queued: done }));
-    const events = join(crew.dir, 'events.ndjson');
-    await Promise.all(
-      ['one', 'two'].map((name) => crew.worker(name, { env: { ROWFERRY_NOTIFY_FILE: `${events}.${name}` } })),
-    );
+    const opened = await openNights(0);
+    const queue = opened.queue('rowferry');
+    // Half an hour ago; before that, no worker ran for a day.
+    const slot = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 30 });
+    await Promise.all(['one', 'two'].map((name) => crew.worker(name)));
     await until(async () => (await queue.getCompletedCount()) > 0, { withinMs: 60_000, what: 'the late run' });
     const runs = (await queue.getJobs()).filter(night);
-    expect(runs.map(({ id }) => id)).toEqual([`night.nightly.${slot(due.getTime())}`]);
+    expect(runs.map(({ id }) => id)).toEqual([`night.nightly.${slot}`]);
     const { warnings, rows } = runs[0]?.returnvalue ?? {};
     expect(warnings.join()).toMatch(/Late: due .* UTC, begun /);
     expect(rows).toMatchObject({ created: 20, total: 20 });
@@ -58,18 +50,30 @@ describe.skipIf('missing' in (await redisServer()))('nights of real workers', ()
   }, 90_000);
 
   it('that overlap: the later one is refused and told, two never write at a time (45)', async () => {
-    // Every second a slot; a run takes longer.
-    const queue = (await openNights('* * * * * *', 100)).queue('rowferry');
+    const opened = await openNights(100);
+    const queue = opened.queue('rowferry');
     const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
+    // A run takes seconds; while it is under way, the next slot falls due.
+    const first = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 3 });
+    const isActive = (slot: string) => async () => (await queue.getJobState(`night.nightly.${slot}`)) === 'active';
+    await until(isActive(first), { withinMs: 60_000, what: 'the first run' });
+    const second = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 2, queued: first });
+    await until(() => workers.some((worker) => worker.err().includes('is not run')), { withinMs: 30_000 });
+    // Whoever decided wrongly, and put a second one on the queue: it waits for the first.
+    await queue.add('import', { job: 'nightly', file: 'nightly.csv' }, { jobId: `night.nightly.${second}` });
+    expect(await isActive(first)()).toBe(true);
+    await until(async () => (await queue.getCompletedCount()) >= 2, { withinMs: 60_000, what: 'two runs' });
+    const third = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 1, queued: second });
     await until(async () => (await queue.getCompletedCount()) >= 3, { withinMs: 60_000, what: 'three runs' });
     const said = workers.map((worker) => worker.err()).join('\n');
     expect(said).toMatch(/The job nightly, due at .* UTC, is not run: its run of .* has not ended/);
     const runs = (await queue.getJobs(['completed', 'failed'])).filter(night);
-    const times = runs.map(({ id, processedOn = 0, finishedOn = 0 }) => ({ id, from: processedOn, to: finishedOn }));
-    times.sort((a, b) => a.from - b.from);
+    expect(runs.map(({ id }) => id).sort()).toEqual([first, second, third].map((slot) => `night.nightly.${slot}`));
+    const times = runs.map(({ id, returnvalue }) => ({ id, from: returnvalue.started_at, to: returnvalue.finished_at }));
+    times.sort((a, b) => (a.from < b.from ? -1 : 1));
     for (const [i, one] of times.entries()) {
       const next = times[i + 1];
-      if (next) expect(one.to, `${one.id} and ${next.id}`).toBeLessThanOrEqual(next.from);
+      if (next) expect(one.to <= next.from, `${one.id} and ${next.id}`).toBe(true);
     }
     expect(new Set(runs.map(({ id }) => id)).size).toBe(runs.length);
     expect(crew.sandbox.commits).toHaveLength(20);

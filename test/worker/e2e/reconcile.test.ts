@@ -6,6 +6,7 @@ import { until } from '../../support/until.js';
 import { ASSETS, assetSheet, type Crew, openCrew, told } from '../../support/worker.js';
 import { insertAssets } from '../jobs/bench.js';
 import { open } from '../store/opened.js';
+import { fallDue } from './due.js';
 
 let crew: Crew;
 afterEach(() => crew?.close());
@@ -16,13 +17,9 @@ const ROWS = 30;
 it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
   'reconcile jobs run by schedule and out of the drop folder on $name',
   async ({ start }) => {
-    const schedule = { cron: '* * * * * *', timezone: 'Europe/Berlin', file: 'nightly.csv' };
     crew = await openCrew({
       server: await start(),
-      jobs: {
-        nightly: JSON.stringify({ ...RECONCILE, schedule }),
-        erp: JSON.stringify({ ...RECONCILE, apply: true }),
-      },
+      jobs: { erp: JSON.stringify({ ...RECONCILE, apply: true }) },
     });
     const held = Array.from({ length: ROWS }, (_, i) => ({ name: i < 2 ? 'old' : `n${i}`, serial_number: `S${i}` }));
     insertAssets(crew.sandbox, held);
@@ -34,23 +31,23 @@ it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
       const queue = store.queue('rowferry');
       const nights = async () =>
         (await queue.getJobs(['completed', 'failed'])).filter(({ id }) => /^night\./.test(id ?? ''));
-      const after = async (more: number) => {
-        const before = (await nights()).length;
-        await until(async () => (await nights()).length >= before + more, { withinMs: 30_000, what: `${more} nights` });
+      const night = async (number: number) => {
+        const about = { name: 'nightly', timezone: 'Europe/Berlin', content: RECONCILE, file: 'nightly.csv' };
+        const id = `night.nightly.${await fallDue(crew, store, { ...about, minutesAgo: 9 - number })}`;
+        await until(async () => (await queue.getJob(id))?.finishedOn !== undefined, { withinMs: 30_000, what: id });
+        const { status, rows, reconcile } = (await queue.getJob(id))?.returnvalue ?? {};
+        return { status, invalid: rows.invalid, orphans: reconcile.orphans.total };
       };
       // Nights that only report, and find the same every time.
-      await after(2);
+      expect([await night(1), await night(2)]).toEqual(Array(2).fill({ status: 'succeeded', invalid: 0, orphans: 0 }));
       expect(crew.sandbox.requests.writes).toBe(0);
-      // A file with a row that needs a person, for two nights; then the good one again.
+      // A file with a row that needs a person; then one without a row: its record is an orphan.
       await place(whole.replace('n6,S6', `${'x'.repeat(300)},S6`));
-      await after(2);
-      await place(whole);
-      await after(2);
-      // A row is gone from the file: its record is an orphan.
+      expect(await night(3)).toMatchObject({ status: 'partial', invalid: 1, orphans: 0 });
       await place(whole.replace('n7,S7\r\n', ''));
-      await after(2);
+      expect(await night(4)).toMatchObject({ invalid: 0, orphans: 1 });
       const all = await nights();
-      expect(all.map(({ name, failedReason }) => `${name} ${failedReason ?? ''}`)).toEqual(all.map(() => 'reconcile '));
+      expect(all.map(({ name, failedReason }) => `${name} ${failedReason ?? ''}`)).toEqual(Array(4).fill('reconcile '));
       expect(crew.sandbox.requests.writes).toBe(0);
 
       for (const name of ['a.csv', 'b.csv']) {

@@ -1,6 +1,10 @@
 import type { Job, Queue, Worker } from 'bullmq';
-import type { ScheduledJob } from '../../../src/worker/schedule/put-due.js';
-import { openSchedules, type ScheduleClock, type Schedules } from '../../../src/worker/schedule/scheduler.js';
+import {
+  openSchedules,
+  type ScheduleClock,
+  type ScheduledJob,
+  type Schedules,
+} from '../../../src/worker/schedule/schedules.js';
 import type { Store } from '../../../src/worker/store/port.js';
 
 export const at = (text: string): number => Date.parse(text);
@@ -34,6 +38,18 @@ export function handClock(start: string): HandClock {
   return clock;
 }
 
+/** A clock on which a second is a minute. */
+export function fastClock(): ScheduleClock {
+  const begun = Date.now();
+  return {
+    now: () => begun + (Date.now() - begun) * 60,
+    after(ms, run) {
+      const timer = setTimeout(run, ms / 60);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
 export const nightly = (cron = '0 2 * * *', timezone = 'Europe/Berlin'): ScheduledJob => ({
   name: 'assets',
   kind: 'import',
@@ -48,7 +64,8 @@ export interface Desk {
   readonly notices: string[];
   /** Jobs of slots that were refused. */
   readonly refused: string[];
-  jobs: ScheduledJob[];
+  /** Undefined: they cannot be read. */
+  jobs: ScheduledJob[] | undefined;
   close(): Promise<void>;
 }
 
@@ -63,7 +80,7 @@ export function desk(store: Store, jobs: ScheduledJob[], clock?: ScheduleClock, 
     schedules: openSchedules({
       store,
       queue,
-      jobs: () => Promise.resolve(made.jobs),
+      jobs: () => (made.jobs ? Promise.resolve(made.jobs) : Promise.reject(new Error('away'))),
       notice: (level, text) => notices.push(`${level}: ${text}`),
       refused: (name) => refused.push(name),
       leaseMs,

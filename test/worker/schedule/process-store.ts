@@ -35,7 +35,7 @@ export function dyingStore(store: ProcessStore, step: number): { readonly store:
         return left < 0 ? Promise.reject(new Error('the process is gone')) : member.apply(one, args);
       };
     });
-  const asked = ['add', 'getJobState', 'getJobSchedulers', 'upsertJobScheduler', 'removeJobScheduler'];
+  const asked = ['add', 'getJobState'];
   const texts = mortal(store, ['read', 'swap']);
   const queue: Store['queue'] = (name, options) => mortal(store.queue(name, options), asked);
   return { store: proxied<Store>(texts, (name) => (name === 'queue' ? queue : undefined)), died: () => left < 0 };

@@ -1,4 +1,4 @@
-import { type Schedule, SLOT_KEY, slotOf } from '../../runs/schedule/slots.js';
+import { checkTimeZone, type Schedule, slotOf } from '../../runs/schedule/slots.js';
 
 /** A run is late where it was put on the queue more than this after its slot was due. */
 export const LATE_MS = 10 * 60_000;
@@ -25,18 +25,8 @@ export interface Lateness {
  * The slot that a job of the queue stands for. `startedAt`: when it was put on the queue, milliseconds since 1970 (the
  * job's `timestamp`). Undefined where the id is none of `slotJobId`. A zone that is unknown by now: reckoned in UTC.
  */
-export function lateness(jobId: string, schedule: Schedule, startedAt: number): Lateness | undefined {
-  const key = /^night\.(?:.+)\.([^.]+)$/su.exec(jobId)?.[1];
-  if (key === undefined || !SLOT_KEY.test(key)) return undefined;
-  const slot = slotIn(key, schedule.timezone);
+export function lateness(jobId: string, { timezone }: Schedule, startedAt: number): Lateness | undefined {
+  const key = /^night\.(?:.+)\.([^.]+)$/su.exec(jobId)?.[1] ?? '';
+  const slot = slotOf(key, checkTimeZone(timezone) === undefined ? timezone : 'UTC');
   return slot && { slot: slot.key, dueAt: slot.dueAt, late: startedAt - slot.dueAt > LATE_MS };
-}
-
-function slotIn(key: string, timezone: string): ReturnType<typeof slotOf> {
-  try {
-    return slotOf(key, timezone);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return slotOf(key, 'UTC');
-  }
 }

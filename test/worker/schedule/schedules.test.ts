@@ -1,15 +1,13 @@
 // Long, because all of it runs on every kind of store: the servers start once.
 import type { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SCHEDULE_QUEUE } from '../../../src/worker/schedule/fires.js';
-import { lateness } from '../../../src/worker/schedule/job-id.js';
-import type { ScheduledJob } from '../../../src/worker/schedule/put-due.js';
-import type { ScheduleClock } from '../../../src/worker/schedule/scheduler.js';
+import type { ScheduleClock, ScheduledJob } from '../../../src/worker/schedule/schedules.js';
+import { lateness } from '../../../src/worker/schedule/slot-job.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { availableStores, type StoreServer } from '../../support/servers.js';
 import { until } from '../../support/until.js';
-import { at, type Desk, desk, handClock, nightly, slotsOf, takeRun } from './desk.js';
+import { at, type Desk, desk, fastClock, handClock, nightly, slotsOf, takeRun } from './desk.js';
 import { dyingStore, type ProcessStore, processStore } from './process-store.js';
 
 describe.each(await availableStores())('schedules on $name', (kind) => {
@@ -24,8 +22,8 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
   }, 90_000);
 
   beforeEach(async () => {
-    for (const name of ['rowferry', SCHEDULE_QUEUE]) await store.queue(name).obliterate({ force: true });
-    await store.swap('schedule.assets', '');
+    await store.queue('rowferry').obliterate({ force: true });
+    await store.swap('schedules', '');
     runs = store.worker('rowferry', () => Promise.resolve(), { autorun: false });
   });
 
@@ -84,7 +82,6 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         ['night.assets.2026-07-02T0200', 'export', { job: 'assets', file: 'exports/assets-{date}.csv' }],
         ['night.users.2026-07-02T0200', 'export', { job: 'users' }],
       ]);
-      await store.swap('schedule.users', '');
     });
 
     it('looks every minute by itself', async () => {
@@ -246,10 +243,6 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       clock.time = at('2026-07-03T01:00:00Z');
       await made.schedules.look();
       expect(await slotsOf(made.queue)).toEqual(['night.assets.2026-07-03T0300']);
-      const fires = made.store.queue(SCHEDULE_QUEUE);
-      expect(await fires.getJobSchedulers()).toMatchObject([
-        { key: 'assets', pattern: '0 3 * * *', tz: 'Europe/Berlin' },
-      ]);
     });
 
     it('a clock that is put back runs no slot again', async () => {
@@ -289,21 +282,43 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       expect(await slotsOf(queue)).toContain('night.assets.2026-07-02T0200');
     });
 
-    it('a job that is gone loses its scheduler at the second look, and is new when it comes back', async () => {
+    it('a job that is gone at two looks is new when it comes back, and at one look is not, also to another process', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
-      const made = worker([nightly()], clock);
-      const fires = made.store.queue(SCHEDULE_QUEUE);
+      const other = { ...nightly(), name: 'other' };
+      const made = worker([nightly(), other], clock);
       await made.schedules.look();
-      made.jobs = [];
-      await made.schedules.look();
-      expect(await fires.getJobSchedulersCount()).toBe(1);
-      await made.schedules.look();
-      expect(await fires.getJobSchedulersCount()).toBe(0);
-      clock.time = at('2026-07-02T12:00:00Z');
       made.jobs = [nightly()];
       await made.schedules.look();
-      expect(await slotsOf(made.queue)).toEqual([]);
-      expect(await fires.getJobSchedulersCount()).toBe(1);
+      await made.schedules.close();
+      const second = worker([], clock);
+      await second.schedules.look();
+      clock.time = at('2026-07-02T12:00:00Z');
+      second.jobs = [nightly(), other];
+      await second.schedules.look();
+      expect(await slotsOf(second.queue)).toEqual(['night.assets.2026-07-02T0200']);
+      clock.time = at('2026-07-03T12:00:00Z');
+      await (await takeRun(runs)).end();
+      await second.schedules.look();
+      expect(await slotsOf(second.queue)).toEqual([
+        'night.assets.2026-07-02T0200',
+        'night.assets.2026-07-03T0200',
+        'night.other.2026-07-03T0200',
+      ]);
+    });
+
+    it('job files that cannot be read change nothing', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const made = worker([nightly()], clock);
+      await made.schedules.look();
+      made.jobs = undefined;
+      await made.schedules.look();
+      await made.schedules.look();
+      clock.time = at('2026-07-02T00:00:00Z');
+      await made.schedules.look();
+      expect(await slotsOf(made.queue)).toEqual(['night.assets.2026-07-02T0200']);
+      expect(made.notices.filter((text) => text.startsWith('warn'))).toEqual([
+        'warn: The job files cannot be read now: away. Schedules go on as they were read before.',
+      ]);
     });
 
     it('a schedule that cannot be used is told once and does not stop the others', async () => {
@@ -324,7 +339,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
     it('names with colons, dots and percent signs are told apart', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const names = ['a:b', 'a%3Ab', 'a.b', 'a', 'a:b:c:d:e f'];
-      const { schedules, queue, store } = worker(
+      const { schedules, queue } = worker(
         names.map((name) => ({ ...nightly(), name })),
         clock,
       );
@@ -335,7 +350,6 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       const ids = await slotsOf(queue);
       expect(new Set(ids).size).toBe(names.length);
       for (const id of ids) expect(lateness(id, nightly().schedule, clock.time)?.slot).toBe('2026-07-02T0200');
-      expect(await store.queue(SCHEDULE_QUEUE).getJobSchedulersCount()).toBe(names.length);
       expect((await queue.getJobs()).map(({ data }) => data.job).sort()).toEqual([...names].sort());
     });
   });
@@ -368,11 +382,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       await thief?.release();
     });
 
-    it('run every second of a schedule once', async () => {
-      const job = nightly('* * * * * *');
+    it('run every minute of a schedule once, when it comes', async () => {
+      const clock = fastClock();
+      const job = nightly('* * * * *');
       const ran: string[] = [];
       const executor = store.worker('rowferry', async ({ id }) => ran.push(String(id)), {});
-      const workers = [worker([job], undefined, 1000), worker([job], undefined, 1000)];
+      const workers = [worker([job], clock, 1000), worker([job], clock, 1000)];
       await until(() => ran.length >= 3);
       await Promise.all(
         workers.filter(({ schedules }) => schedules.deciding).map(({ schedules }) => schedules.close()),

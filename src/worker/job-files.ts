@@ -1,0 +1,70 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { checkJobFile, type JobKind, jobFiles, jobNameOf } from '../runs/job-file.js';
+import type { ScheduledJob } from './schedule/schedules.js';
+
+/** A job file as it is now. */
+export interface JobFile {
+  readonly name: string;
+  /** What it says it is; absent where that cannot be told. */
+  readonly kind?: JobKind;
+  readonly faulty: boolean;
+  /** Of a job file without faults that has one. */
+  readonly schedule?: ScheduledJob['schedule'];
+}
+
+/** Job files by the name of their job. */
+export type JobFiles = ReadonlyMap<string, JobFile>;
+
+/** The kinds of job that take dropped files. */
+export type TakingKind = 'import' | 'reconcile';
+
+/** Of a job that has faults, too: its run tells them. */
+export function takesFiles(job: JobFile): job is JobFile & { readonly kind: TakingKind } {
+  return job.kind === 'import' || job.kind === 'reconcile';
+}
+
+/** A file that an editor is just replacing is not there for a moment. */
+const GONE_AFTER_MS = 10_000;
+
+/**
+ * Reads a folder of job files, again and again: they come and go while the worker runs. Only files that changed are read
+ * anew. Rejects where the folder cannot be read.
+ */
+export function openJobFiles(jobsDir: string): () => Promise<JobFiles> {
+  const known = new Map<string, { readonly version: string; readonly file: JobFile; seen: number }>();
+  return async () => {
+    const files = await jobFiles(jobsDir);
+    const now = performance.now();
+    for (const file of files) {
+      const place = path.join(jobsDir, file);
+      const info = await stat(place).catch(() => undefined);
+      if (!info) continue;
+      const version = `${info.ino} ${info.size} ${info.mtimeMs}`;
+      const before = known.get(file);
+      if (before?.version === version) before.seen = now;
+      else known.set(file, { version, file: await read(place, jobNameOf(file), jobsDir), seen: now });
+    }
+    for (const [file, { seen }] of known) if (now - seen > GONE_AFTER_MS) known.delete(file);
+    const jobs = new Map<string, JobFile>();
+    for (const [, { file }] of [...known].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      if (!jobs.has(file.name)) jobs.set(file.name, file);
+    }
+    return jobs;
+  };
+}
+
+async function read(file: string, name: string, jobsDir: string): Promise<JobFile> {
+  const { kind, job } = await checkJobFile(file, { jobsDir }).catch(() => ({ kind: undefined, job: undefined }));
+  return {
+    name,
+    faulty: job === undefined,
+    ...(kind !== undefined && { kind }),
+    ...(job?.schedule && { schedule: job.schedule }),
+  };
+}
+
+/** The jobs that have a schedule. */
+export function scheduledJobs(jobs: JobFiles): ScheduledJob[] {
+  return [...jobs.values()].flatMap(({ name, kind, schedule }) => (kind && schedule ? [{ name, kind, schedule }] : []));
+}

@@ -1,0 +1,293 @@
+import type { Queue } from 'bullmq';
+import { z } from 'zod';
+import { pause } from '../../runs/pause.js';
+import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../../runs/schedule/slots.js';
+import type { Lease, Store } from '../store/port.js';
+import { LATE_MS, slotJobId } from './slot-job.js';
+
+/** A job with a `schedule`, contract section 4. */
+export interface ScheduledJob {
+  /** Name of the job file. */
+  readonly name: string;
+  readonly kind: 'import' | 'export' | 'reconcile';
+  /** `file` as it is written there: what its run reads. An export may do without: its job names what it writes. */
+  readonly schedule: Schedule & { readonly file?: string | undefined };
+}
+
+/** Time as schedules see it; tests pass their own. */
+export interface ScheduleClock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Runs something later; the answer takes it back. */
+  after(ms: number, run: () => void): () => void;
+}
+
+export interface SchedulesOptions {
+  readonly store: Pick<Store, 'lease' | 'read' | 'swap'>;
+  /** The jobs that have a schedule, read anew at every look. Rejects where they cannot be read. */
+  jobs(): Promise<readonly ScheduledJob[]>;
+  /** The queue that carries runs. */
+  readonly queue: Pick<Queue, 'add' | 'getJobState'>;
+  readonly notice: (level: 'info' | 'warn', text: string) => void;
+  /** Told of the job of a slot that is refused because the run before it has not ended. */
+  readonly refused?: (job: string) => void;
+  /** How long after the death of the process that decides another one takes over. */
+  readonly leaseMs: number;
+  readonly clock?: ScheduleClock;
+}
+
+export interface Schedules {
+  /** Whether this process is the one, of all workers on the queue, that puts slots on the queue. */
+  readonly deciding: boolean;
+  /** Looks now what is due; resolves when that is done. Never rejects. */
+  look(): Promise<void>;
+  /** Hands the deciding over. Ends within 3 s, also while the store is away. */
+  close(): Promise<void>;
+}
+
+/** What all workers remember of the schedules of jobs, in one text of the store. */
+const memories = z.array(
+  z.object({
+    job: z.string(),
+    /** The schedule that this belongs to: under another one the slots are others. */
+    cron: z.string(),
+    timezone: z.string(),
+    /** The last slot that is done with: run, refused, or before the job was first seen; '' for none. */
+    key: z.string(),
+    /** The last slot whose job was put on the queue, or was about to be. */
+    queued: z.string().optional(),
+    /** The job had no schedule at the last look. */
+    gone: z.literal(true).optional(),
+  }),
+);
+type Memory = z.output<typeof memories>[number];
+const MEMORIES = 'schedules';
+
+const LOOK_MS = 60_000;
+const CLOSE_MS = 2500;
+/** After the lease was lost: where the store is too slow to keep one, it is not to be asked without a pause. */
+const AGAIN_MS = 500;
+/** A remembered slot further ahead than this was put on the queue while the machine's clock was wrong. */
+const AHEAD_MS = 48 * 3_600_000;
+/** So long the queue knows the slots that ran, in seconds. What is remembered in the store has no end. */
+const KEEP = { age: 30 * 86_400 };
+const ENDED = new Set(['completed', 'failed', 'unknown']);
+
+const systemClock: ScheduleClock = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * Puts the slots of schedules on the queue; contract section 4. One process of all on the queue decides:
+ *
+ *     waiting  → holds the lease `schedules`      → deciding
+ *     deciding → the lease is lost, or let go of  → waiting
+ *
+ * It looks at once, when the next slot falls due, and every minute: that finds what was due while no worker ran, and what a
+ * clock that was set jumped over. A look takes the latest slot of each job that is due and not yet done with; of several
+ * missed ones that is one run:
+ *
+ *     first sight, or another schedule → what is due by now is done with, only later slots run
+ *     the run before it has not ended  → refused: done with, and told
+ *     else                             → remembered as queued → on the queue → done with
+ *
+ * A process that dies between two of these steps leaves a slot that is not done with, so the next look goes on with it:
+ * the queue drops a job whose id it holds already, so it is not run twice; and as the slot is remembered as queued before
+ * its job exists, a later slot that is due by then finds its run.
+ */
+export function openSchedules(options: SchedulesOptions): Schedules {
+  const { store, queue, notice, clock = systemClock } = options;
+  const told = new Map<string, string>();
+  let jobs: readonly ScheduledJob[] = [];
+  let known = new Map<string, Memory>();
+  let lease: Lease | undefined;
+  let closed = false;
+  let cancel = (): void => undefined;
+  let turn: Promise<void> = Promise.resolve();
+
+  const deciding = (): boolean => !closed && lease?.valid === true;
+
+  /** Before every step that changes something. */
+  function assertDeciding(): void {
+    if (!deciding()) throw new Error('another process decides');
+  }
+
+  /** A warning about the same thing once, until it is another one or all is well again. */
+  function tell(about: string, text: string | undefined): void {
+    if (text === undefined) told.delete(about);
+    else if (told.get(about) !== text) {
+      told.set(about, text);
+      notice('warn', text);
+    }
+  }
+
+  async function remember(...changed: readonly Memory[]): Promise<void> {
+    assertDeciding();
+    for (const one of changed) known.set(one.job, one);
+    await store.swap(MEMORIES, JSON.stringify([...known.values()]));
+  }
+
+  async function takeLease(): Promise<void> {
+    if (lease?.valid) return;
+    lease = undefined;
+    const taken = await store.lease('schedules', options.leaseMs);
+    if (taken && closed) await taken.release();
+    else if (taken) {
+      lease = taken;
+      taken.lost.addEventListener('abort', () => plan(AGAIN_MS));
+    }
+  }
+
+  async function lookNow(): Promise<void> {
+    if (!closed) await takeLease();
+    if (!deciding()) return;
+    const listed = await options.jobs().catch((error: unknown) => {
+      tell('jobs', `The job files cannot be read now: ${wordsOf(error)}. Schedules go on as they were read before.`);
+      return undefined;
+    });
+    known = new Map(parse(await store.read(MEMORIES)).map((memory) => [memory.job, memory]));
+    jobs = listed ?? jobs;
+    for (const job of jobs) {
+      try {
+        const wrong = checkSchedule(job.schedule);
+        if (wrong === undefined) await putDue(job);
+        tell(job.name, wrong && `The job ${job.name} does not run by its schedule: ${wrong}.`);
+      } catch (error) {
+        if (!deciding()) return;
+        tell(job.name, `The schedule of the job ${job.name} cannot be followed now: ${wordsOf(error)}.`);
+      }
+    }
+    if (listed) {
+      tell('jobs', undefined);
+      await noteGone(new Set(listed.map(({ name }) => name)));
+    }
+    tell('', undefined);
+  }
+
+  async function putDue({ name, kind, schedule }: ScheduledJob): Promise<void> {
+    const { cron, timezone, file } = schedule;
+    const now = clock.now();
+    const due = lastDue(schedule, now);
+    const before = known.get(name);
+    const ahead = before && isFarAhead(before, now);
+    if (!before || ahead || before.cron !== cron || before.timezone !== timezone) {
+      if (ahead) notice('warn', aheadText(before));
+      const queued = before?.queued;
+      await remember({ job: name, cron, timezone, key: due?.key ?? '', ...(queued !== undefined && { queued }) });
+      return;
+    }
+    // A clock that was put back shows slots that are done with.
+    if (!due || due.key <= before.key) return;
+
+    const { queued } = before;
+    if (queued !== undefined && queued !== due.key && !ENDED.has(await queue.getJobState(slotJobId(name, queued)))) {
+      await remember({ ...before, key: due.key });
+      notice('warn', overlapText(before, due.key, queued));
+      options.refused?.(name);
+      return;
+    }
+    if (queued !== due.key) await remember({ ...before, queued: due.key });
+    assertDeciding();
+    const jobId = slotJobId(name, due.key);
+    const data = { job: name, ...(file !== undefined && { file }) };
+    await queue.add(kind, data, { jobId, removeOnComplete: KEEP, removeOnFail: KEEP });
+    await remember({ job: name, cron, timezone, key: due.key, queued: due.key });
+    const late = now - due.dueAt > LATE_MS ? ', late' : '';
+    notice('info', `The job ${name}, due at ${shown(due.key, timezone)}, is on the queue${late}.`);
+  }
+
+  /**
+   * A job that is missing at two looks, one after the other, has no schedule any more, and is new when it comes back: a job
+   * file is missing for an instant while it is saved.
+   */
+  async function noteGone(present: ReadonlySet<string>): Promise<void> {
+    const left: Memory[] = [];
+    let changed = false;
+    for (const memory of known.values()) {
+      const { gone, ...there } = memory;
+      const isThere = present.has(memory.job);
+      changed ||= isThere === (gone === true);
+      if (isThere) left.push(there);
+      else if (gone) changed = true;
+      else left.push({ ...memory, gone: true });
+    }
+    known = new Map(left.map((memory) => [memory.job, memory]));
+    if (changed) await remember();
+  }
+
+  function look(): Promise<void> {
+    turn = turn.then(lookNow).catch((error: unknown) => {
+      if (!closed) tell('', `Schedules cannot be looked at now: ${wordsOf(error)}. The next look is within a minute.`);
+    });
+    return turn;
+  }
+
+  function plan(ms: number): void {
+    cancel();
+    if (!closed) cancel = clock.after(ms, () => void look().then(() => plan(untilNext())));
+  }
+
+  function untilNext(): number {
+    if (!deciding()) return Math.min(LOOK_MS, options.leaseMs);
+    const now = clock.now();
+    const usable = jobs.filter(({ schedule }) => checkSchedule(schedule) === undefined);
+    const dues = usable.map(({ schedule }) => (nextDue(schedule, now)?.dueAt ?? Number.POSITIVE_INFINITY) - now);
+    return Math.max(10, Math.min(LOOK_MS, ...dues));
+  }
+
+  plan(0);
+  return {
+    get deciding() {
+      return deciding();
+    },
+    look,
+    async close() {
+      if (closed) return;
+      closed = true;
+      cancel();
+      const over = new AbortController();
+      await Promise.race([Promise.allSettled([turn, lease?.release()]), pause(CLOSE_MS, over.signal)]);
+      over.abort();
+    },
+  };
+}
+
+/** What cannot be read counts as nothing. */
+function parse(text: string | undefined): Memory[] {
+  try {
+    return memories.parse(JSON.parse(text ?? ''));
+  } catch {
+    return [];
+  }
+}
+
+function isFarAhead({ key, timezone }: Memory, now: number): boolean {
+  const slot = slotOf(key, timezone);
+  return slot !== undefined && slot.dueAt > now + AHEAD_MS;
+}
+
+function overlapText({ job, timezone }: Memory, due: string, earlier: string): string {
+  return (
+    `The job ${job}, due at ${shown(due, timezone)}, is not run: its run of ${shown(earlier, timezone)} ` +
+    'has not ended. It runs again at the next time of its schedule; plan more time between two runs if this happens often.'
+  );
+}
+
+function aheadText({ job, key, timezone }: Memory): string {
+  return (
+    `The job ${job} has run for ${shown(key, timezone)}, which lies ahead: this machine's clock was ` +
+    'or is wrong. It runs at the next time of its schedule by the clock as it is now; check the clock.'
+  );
+}
+
+function shown(key: string, timezone: string): string {
+  return `${slotText(key)} ${timezone}`;
+}
+
+function wordsOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+}
