@@ -69,7 +69,11 @@ describe.skipIf('missing' in (await redisServer()))('nights of real workers', ()
     expect(said).toMatch(/The job nightly, due at .* UTC, is not run: its run of .* has not ended/);
     const runs = (await queue.getJobs(['completed', 'failed'])).filter(night);
     expect(runs.map(({ id }) => id).sort()).toEqual([first, second, third].map((slot) => `night.nightly.${slot}`));
-    const times = runs.map(({ id, returnvalue }) => ({ id, from: returnvalue.started_at, to: returnvalue.finished_at }));
+    const times = runs.map(({ id, returnvalue }) => ({
+      id,
+      from: returnvalue.started_at,
+      to: returnvalue.finished_at,
+    }));
     times.sort((a, b) => (a.from < b.from ? -1 : 1));
     for (const [i, one] of times.entries()) {
       const next = times[i + 1];
