@@ -6,10 +6,10 @@ import { tableFormat } from './table-format.js';
 import { ndjsonEncoder } from './table-json.js';
 import { placeTable } from './table-place.js';
 import { type ByteSink, packedSink } from './table-sink.js';
-import { assertFits, type Shortened, writeBook } from './workbook/book.js';
+import { assertFits, type Shortened, writeBook } from './workbook/table.js';
 
 export { type TableFormat, tableFormat } from './table-format.js';
-export { DATA_ROWS, type Shortened } from './workbook/book.js';
+export { DATA_ROWS, type Shortened } from './workbook/table.js';
 
 export interface WrittenTable {
   readonly bytes: number;

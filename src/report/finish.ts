@@ -27,7 +27,7 @@ import type { ReconcileInput } from './reconcile/input.js';
 import { lastNights, nightOf } from './reconcile/night.js';
 import type { ReconcilePage } from './reconcile/page.js';
 import { type WrittenOrphans, writeFound, writeOrphans } from './reconcile/write.js';
-import { type ColumnsOf, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
+import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import { FAULT_COLUMNS, faultLines, PLAN_COLUMNS, planLines, RESULT_COLUMNS, resultLine } from './report-lines.js';
 import type { RowIndex } from './row-index.js';
 import { type RunStatus, rowsForPerson, type Summary, totalRows } from './summary.js';
@@ -47,12 +47,8 @@ export interface ReportInput {
   readonly before?: string;
   /** The private copy of the input, read again for the rejected rows; absent where the run never got to open it. */
   readonly source?: OpenSource;
-  readonly columnsOf?: ColumnsOf;
-  /** The job states `source.header_row` as a number: the rejected file has its heading in that row, too. */
-  readonly keepEncoding?: boolean;
-  readonly keepHeaderRow?: boolean;
-  /** The job states `source.sheet` as this number: the rejected workbook has its sheet there, too. */
-  readonly sheetNumber?: number;
+  /** How the rejected rows come back. */
+  readonly rejected?: Omit<RejectedOptions, 'meta'>;
   /**
    * Why rows may lack an outcome, in one sentence, for a run that stopped early. They are then `not_attempted`, or
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
@@ -116,7 +112,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     if (source && rowsForPerson(tally.counts) > 0) {
       const name = rejectedName(source.meta.format);
       const all = () => rejectedRows(file, input, source, index);
-      const warning = await writeRejected(join(dir, name), all, { meta: source.meta, ...rejectedOptions(input) });
+      const warning = await writeRejected(join(dir, name), all, { meta: source.meta, ...input.rejected });
       if (warning) warnings.push(warning);
       reports.push(name);
     }
@@ -171,15 +167,6 @@ function beforeLogs(
   if (reconcile?.orphansBefore !== undefined && orphans)
     logs.push({ path: reconcile.orphansBefore, by: 'id', wanted: (id) => orphans.has(id) });
   return logs;
-}
-
-function rejectedOptions({ columnsOf, keepEncoding, keepHeaderRow, sheetNumber }: ReportInput) {
-  return {
-    ...(columnsOf && { columnsOf }),
-    ...(keepEncoding !== undefined && { keepEncoding }),
-    ...(keepHeaderRow !== undefined && { keepHeaderRow }),
-    ...(sheetNumber !== undefined && { sheetNumber }),
-  };
 }
 
 /** results.csv, faults.csv, plan.csv and differences.csv in one pass over the rows, which is also when they are counted. */

@@ -4,7 +4,8 @@ import { encodable, encodeText } from '../files/encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from '../files/json-line.js';
 import { type JsonMember, jsonMembers } from '../files/json-members.js';
 import { writeSafely } from '../files/safe-write.js';
-import type { WorkbookRow } from '../files/xlsx/write.js';
+import { openBook, sheetName } from '../files/workbook/book.js';
+import { type BookColumn, type Mark, type MarkedRow, writeTable } from '../files/workbook/table.js';
 import type { Outcome } from '../model/outcome.js';
 import { type Cell, type RowFault, type SheetRow, shownText } from '../model/row.js';
 import type { SourceFormat, SourceMeta } from '../model/source.js';
@@ -17,12 +18,16 @@ export interface RejectedRow {
   readonly outcome: Outcome;
 }
 
-/** 0-based positions of the columns that a field is mapped from, for faults that name a field only. */
 export type ColumnsOf = (field: string) => readonly number[];
 
 export interface RejectedOptions {
   readonly meta: SourceMeta;
+  /** 0-based positions of the columns that a field is mapped from, for faults that name a field only. */
   readonly columnsOf?: ColumnsOf;
+  /** What people may choose from in the column at a 0-based position. */
+  readonly choicesOf?: (column: number) => readonly string[];
+  /** 0-based positions of the columns that tell a row's record. */
+  readonly keyColumns?: readonly number[];
   /** The job names the encoding: the same bytes are read in the same way again. */
   readonly keepEncoding?: boolean;
   /** The job names the heading row by number, so the heading must stand in that row again. */
@@ -53,8 +58,9 @@ export function rejectedName(format: SourceFormat): string {
  * CSV keeps delimiter (and the line that names it), line end, encoding and byte order mark. Characters of a message that the encoding lacks are
  * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark. Bytes without a
  * meaning stand there as they did where the job names the encoding; a detected one they could make another.
- * In a workbook the cells at fault are filled and carry the message as a note, and a formula without a stored result is
- * an error there, because it would be worked out from other rows. `rows` may be called more than once.
+ * In a workbook the cells at fault are filled and carry the message as a note, columns with lists offer them, the key and
+ * the reasons are in sight when it is opened, and a formula without a stored result is an error there, because it would be
+ * worked out from other rows. `rows` may be called more than once.
  * Returns a warning for the summary where the file could not keep the input's form.
  */
 export async function writeRejected(
@@ -67,8 +73,7 @@ export async function writeRejected(
       return writeCsv(path, rows, options);
     case 'xlsx':
     case 'ods':
-      await writeXlsx(path, rows(), options);
-      return undefined;
+      return writeXlsx(path, rows(), options);
     case 'ndjson':
       await writeNdjson(path, rows(), options);
       return undefined;
@@ -166,30 +171,53 @@ async function writeCsvIn(
 async function writeXlsx(
   path: string,
   rows: AsyncIterable<readonly RejectedRow[]>,
-  { meta, columnsOf, keepHeaderRow, sheetNumber }: RejectedOptions,
-): Promise<void> {
+  { meta, columnsOf, choicesOf, keyColumns = [], keepHeaderRow, sheetNumber = 1 }: RejectedOptions,
+): Promise<string | undefined> {
   const kept = keptColumns(meta.headings);
   const width = meta.headings.length;
   async function* lines() {
     for await (const batch of rows) {
-      for (const rejected of batch) {
-        const marks = marksOf(rejected, meta.headings, columnsOf).flatMap(({ at, note }) => {
-          const index = kept.indexOf(at);
-          return index < 0 ? [] : [{ index, note }];
-        });
-        yield withoutFormulas(arrange(rejected, kept, width, typedLine(rejected.outcome)), marks);
-      }
+      yield batch.map((rejected) => {
+        const faults = marksOf(rejected, meta.headings, columnsOf).filter(({ at }) => kept.includes(at));
+        const marks = new Map(
+          faults.map(({ at, note }): [number, Mark] => [kept.indexOf(at), { tone: 'fault', note }]),
+        );
+        return withoutFormulas(arrange(rejected, kept, width, typedLine(rejected.outcome)), marks);
+      });
     }
   }
-  // The library behind it takes as long to load as half of all else, and most runs write no workbook.
-  const { writeWorkbook } = await import('../files/xlsx/write.js');
-  await writeWorkbook(path, {
-    sheet: meta.sheet ?? 'Rejected',
-    headings: [...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS],
-    rows: lines(),
-    ...(keepHeaderRow && meta.header_row !== null ? { headerRow: meta.header_row } : {}),
-    ...(sheetNumber === undefined ? {} : { sheetNumber }),
+  const columns = [
+    ...kept.map((at): BookColumn => {
+      const choices = choicesOf?.(at) ?? [];
+      return { heading: meta.headings[at] ?? '', kind: 'cell', choices, open: true };
+    }),
+    ...REJECTED_COLUMNS.map((heading): BookColumn => ({ heading, kind: 'cell', soft: true })),
+  ];
+  const key = kept.findIndex((at) => keyColumns.includes(at));
+  const name = sheetName(meta.sheet ?? 'Rejected');
+  const before = Array.from({ length: sheetNumber - 1 }, (_, i) => `${name.slice(0, 24)} (${i + 1})`);
+  const names = [...before, name];
+  let withoutNote = 0;
+  await writeSafely(path, async (write) => {
+    const book = await openBook({ write }, 'Rows to correct', names);
+    for (const empty of before) await book.sheet({ name: empty }, async () => {});
+    const written = await writeTable(
+      book,
+      {
+        name,
+        columns,
+        rows: lines(),
+        ...(keepHeaderRow && meta.header_row !== null ? { headingRow: meta.header_row } : {}),
+        inSight: { columns: key + 1, column: columns.length - 1 },
+      },
+      names,
+    );
+    withoutNote = written.withoutNote ?? 0;
+    await book.end();
   });
+  return withoutNote === 0
+    ? undefined
+    : `${rejectedName('xlsx')}: ${withoutNote} of the cells at fault have no note, because a sheet holds only so many; the column _message has the reasons.`;
 }
 
 /**
@@ -197,15 +225,14 @@ async function writeXlsx(
  * result taken for the value. An error stands for it, which is refused until somebody writes the value; a note tells the
  * formula.
  */
-function withoutFormulas(cells: readonly Cell[], marks: readonly { index: number; note: string }[]): WorkbookRow {
-  const notes: { index: number; note: string }[] = [...marks];
-  const safe = cells.map((cell, index): Cell => {
+function withoutFormulas(cells: readonly Cell[], marks: Map<number, Mark>): MarkedRow {
+  const safe = cells.map((cell, at): Cell => {
     if (typeof cell === 'string' || cell.t !== 'f') return cell;
-    if (!marks.some((mark) => mark.index === index))
-      notes.push({ index, note: `${shownText(cell)} stood here, without a stored result. Write the value.` });
+    const note = `${shownText(cell)} stood here, without a stored result. Write the value.`;
+    if (!marks.has(at)) marks.set(at, { tone: 'fault', note });
     return { t: 'e', value: '#REF!' };
   });
-  return { cells: safe, marks: notes };
+  return { cells: safe, marks };
 }
 
 /** The cells at fault and what to say of each; several faults of a cell share a note. */

@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../model/error.js';
-import { writeReports } from '../report/finish.js';
+import { indexHeadings } from '../pipeline/headings.js';
+import { type ReportInput, writeReports } from '../report/finish.js';
 import type { ReconcileInput } from '../report/reconcile/input.js';
 import type { RunStatus, Summary } from '../report/summary.js';
+import { findField, resourceSpec } from '../resources/registry.js';
 import { reached } from '../trace/milestones.js';
 import { keepSummary } from './keep-summary.js';
 import { rememberRun } from './last-finished.js';
@@ -74,9 +76,7 @@ export async function conclude(
       journal: run.folder.journal,
       before: run.folder.before,
       source,
-      keepEncoding: run.job.source.encoding.toLowerCase() !== 'auto',
-      keepHeaderRow: typeof run.job.source.header_row === 'number',
-      ...sheetNumber(run),
+      rejected: rejectedForm(run),
       ...(status === undefined
         ? {}
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
@@ -150,11 +150,29 @@ async function letGo(run: Run, stopped: Error | undefined): Promise<void> {
   });
 }
 
-/** The job names the sheet by its number: also as text, where no sheet has it as its name. */
-function sheetNumber({ job, source }: Run): { sheetNumber?: number } {
-  const { sheet } = job.source;
-  if (sheet === undefined || String(sheet) === source.meta.sheet || !/^\d{1,4}$/.test(String(sheet))) return {};
-  return { sheetNumber: Number(sheet) };
+/** The rows to correct come back as the job reads its file, and offer what a field takes. */
+function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['rejected']> {
+  const { sheet, encoding, header_row } = job.source;
+  const spec = resourceSpec(job.resource);
+  const headings = indexHeadings(meta.headings);
+  const columns = Object.entries(job.columns).flatMap(([heading, target]) => {
+    if (target === null) return [];
+    const { field, values = {} } = typeof target === 'string' ? { field: target } : target;
+    const found = findField(spec, field);
+    const choices = found?.type.kind === 'enum' ? [...Object.keys(values), ...found.type.values] : [];
+    return headings.positions(heading).map((at) => ({ at, field: found?.name ?? field, choices }));
+  });
+  const columnsOf = (field: string) => columns.flatMap((one) => (one.field === field ? [one.at] : []));
+  // The job names the sheet by its number: also as text, where no sheet has it as its name.
+  const numbered = sheet !== undefined && String(sheet) !== meta.sheet && /^\d{1,4}$/.test(String(sheet));
+  return {
+    keepEncoding: encoding.toLowerCase() !== 'auto',
+    keepHeaderRow: typeof header_row === 'number',
+    ...(numbered ? { sheetNumber: Number(sheet) } : {}),
+    columnsOf,
+    choicesOf: (at) => columns.find((one) => one.at === at)?.choices ?? [],
+    keyColumns: job.match.key.flatMap((key) => columnsOf(findField(spec, key)?.name ?? key)),
+  };
 }
 
 function sourceFacts(run: Run) {

@@ -1,9 +1,9 @@
 import { basename, relative, resolve } from 'node:path';
+import type { ServiceNames } from '../blank-workbook/columns.js';
 import { type BlankColumn, SHEET } from '../blank-workbook/columns.js';
 import { jobText } from '../blank-workbook/job-text.js';
-import type { ServiceNames } from '../blank-workbook/lists.js';
 import { type BlankWorkbook, planWorkbook } from '../blank-workbook/plan.js';
-import { writeBlankWorkbook } from '../blank-workbook/write.js';
+import { writeBlankWorkbook } from '../blank-workbook/workbook.js';
 import { RunError } from '../model/error.js';
 import type { Catalogue } from '../pipeline/custom-names.js';
 import { resourceSpec } from '../resources/registry.js';

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type BlankColumn, blankColumns, KEY } from '../../src/blank-workbook/columns.js';
-import { EXAMPLES } from '../../src/blank-workbook/example-values.js';
+import { type BlankColumn, blankColumns, KEY, offer, type ServiceNames } from '../../src/blank-workbook/columns.js';
+import { EXAMPLES } from '../../src/blank-workbook/example.js';
 import { isTemplateJob, jobText } from '../../src/blank-workbook/job-text.js';
-import { offer, type ServiceNames } from '../../src/blank-workbook/lists.js';
-import { planWorkbook } from '../../src/blank-workbook/plan.js';
-import { validationOf } from '../../src/blank-workbook/validation.js';
-import { columnWords, noteText, withGroups } from '../../src/blank-workbook/words.js';
+import { columnWords, noteText, planWorkbook, withGroups } from '../../src/blank-workbook/plan.js';
+import { checkOf } from '../../src/blank-workbook/workbook.js';
 import { customFieldSpec } from '../../src/resources/custom.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { type CustomField, WRITABLE } from '../../src/resources/spec.js';
@@ -135,27 +133,31 @@ describe('checks while typing', () => {
   const columns = blankColumns(contract, []);
   const letters = (field: string) => ({ contract_start_date: 'F', contract_end_date: 'G', nrc: 'H' })[field];
   const check = (field: string, letterOf: (field: string) => string | undefined = letters) =>
-    validationOf(named(columns, field), undefined, contract, letterOf, false);
+    checkOf(named(columns, field), undefined, contract, letterOf, false);
 
   it('compare cells of a row only where the workbook has both', () => {
     expect(check('contract_end_date')).toMatchObject({
       type: 'custom',
-      formulae: ['AND(ISNUMBER(G2),G2>=0,OR($F2="",G2>$F2))'],
-      errorStyle: 'warning',
+      formulas: ['AND(ISNUMBER(G2),G2>=0,OR($F2="",G2>$F2))'],
+      error: { style: 'warning' },
     });
     expect(check('contract_end_date', (field) => (field === 'contract_end_date' ? 'G' : undefined))).toMatchObject({
       type: 'date',
-      errorStyle: 'stop',
+      error: { style: 'stop' },
     });
     expect(check('nrc')).toMatchObject({ type: 'decimal' });
   });
 
   it('stop at what the import is sure to refuse', () => {
-    expect(check('name')).toMatchObject({ type: 'textLength', formulae: [50], errorStyle: 'stop' });
-    expect(check('mrc')).toMatchObject({ type: 'decimal', formulae: [0, 999_999_999_999_999], errorStyle: 'stop' });
+    expect(check('name')).toMatchObject({ type: 'textLength', formulas: [50], error: { style: 'stop' } });
+    expect(check('mrc')).toMatchObject({
+      type: 'decimal',
+      formulas: [0, 999_999_999_999_999],
+      error: { style: 'stop' },
+    });
     const ein = named(blankColumns(resourceSpec('supplier'), []), 'ein');
-    const of = validationOf(ein, undefined, resourceSpec('supplier'), () => 'A', false);
-    expect(of).toMatchObject({ type: 'textLength', operator: 'equal', formulae: [9] });
+    const of = checkOf(ein, undefined, resourceSpec('supplier'), () => 'A', false);
+    expect(of).toMatchObject({ type: 'textLength', operator: 'equal', formulas: [9] });
   });
 });
 

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { writeWorkbook } from '../../src/files/xlsx/write.js';
 import { type Cell, shownText } from '../../src/model/row.js';
 import { writeTemplate } from '../../src/runs/template.js';
 import { type Desk, openDesk } from '../support/desk.js';
+import { writeWorkbook } from '../support/workbook.js';
 import { partsOf } from './parts.js';
 
 /** What a program would run, or fetch, if it stood in a workbook as more than text. */

@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
 import { openArchive } from '../../src/files/package/zip.js';
-import { writeWorkbook } from '../../src/files/xlsx/write.js';
 import { fault } from '../../src/model/issue.js';
 import type { Cell, SheetRow } from '../../src/model/row.js';
 import type { OpenSource, SourceMeta } from '../../src/model/source.js';
 import { plainer } from '../../src/report/plainer.js';
 import { marksOf, type RejectedOptions, type RejectedRow, writeRejected } from '../../src/report/rejected.js';
+import { writeWorkbook } from '../support/workbook.js';
 import { outcome, parseCsv, tooLong } from './sample.js';
 
 let dir: string;
@@ -333,6 +333,32 @@ describe('rejected.xlsx', () => {
     expect(sheet?.getCell('B2').note).toBeUndefined();
     expect(sheet?.getCell('B2').fill).not.toMatchObject({ pattern: 'solid' });
     expect(sheet?.getCell('G2').value).toBe(2);
+  });
+});
+
+describe('rejected.xlsx as a form', () => {
+  test('the key stays, the reasons are in sight, lists are offered and take other values', async () => {
+    const headings = ['Serial', ...Array.from({ length: 20 }, (_, i) => `A heading of column ${i}`), 'Stage'];
+    const rows = [headings.map((heading) => `the ${heading}`)];
+    await writeWorkbook(join(dir, 'in.xlsx'), { sheet: 'Inventory', headings, rows });
+    const { path } = await reject(await openSource(join(dir, 'in.xlsx')), 'Shorten it.', {
+      keyColumns: [0],
+      choicesOf: (at) => (at === 21 ? ['Deployed', 'Stock'] : []),
+      columnsOf: () => [],
+    });
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.readFile(path);
+    const sheet = book.worksheets[0]!;
+    const view = sheet.views[0] as ExcelJS.WorksheetViewFrozen;
+    expect(view).toMatchObject({ state: 'frozen', xSplit: 1, ySplit: 1 });
+    const from = sheet.getCell(view.topLeftCell!).fullAddress.col;
+    const widths = sheet.columns.map(({ width }) => width ?? 9);
+    const inSight = [widths[0]!, ...widths.slice(from - 1)].reduce((sum, width) => sum + width, 0);
+    expect(from).toBeGreaterThan(2);
+    expect(inSight).toBeLessThanOrEqual(170);
+    expect(sheet.getCell('V2').dataValidation).toMatchObject({ type: 'list', formulae: ['"Deployed,Stock"'] });
+    expect(sheet.getCell('V2').dataValidation.showErrorMessage).toBeFalsy();
+    expect(sheet.getCell('U2').dataValidation).toBeUndefined();
   });
 });
 

@@ -1,135 +1,474 @@
-import { RunError } from '../../model/error.js';
-import type { TableAbout, TableColumn, TableRows } from '../../model/table.js';
+import { columnName } from '../table/header.js';
 import type { ByteSink } from '../table-sink.js';
-import { type CellNews, cellWriter } from './cells.js';
-import { choicesOf } from './choices.js';
-import { writeCover } from './cover.js';
-import { commentsPart, headingNotes, notesDrawingPart } from './notes.js';
-import {
-  appPart,
-  type BookSheet,
-  bookPart,
-  bookRelationsPart,
-  contentTypesPart,
-  corePart,
-  rootRelationsPart,
-  sheetRelationsPart,
-} from './package-parts.js';
-import { rowFeed } from './row-feed.js';
-import { filterRange, SHEET_ROWS, type SheetLayout, writeSheet } from './sheet.js';
-import { freeName, numberedName, sheetName } from './sheet-names.js';
-import { stylesPart } from './styles.js';
-import { columnWidths } from './widths.js';
-import { zipPack } from './zip-pack.js';
+import { createStyles, type Look, type Styles } from './styles.js';
+import { clipped, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
+import { type WriteText, zipPack } from './zip.js';
 
-/** Texts that were cut to what a cell can hold, 32,767 characters; they end with `…`. */
-export interface Shortened {
-  readonly cells: number;
-  /** The first of them, at most 10: sheet, reference (`C17`) and heading of the cell. */
-  readonly first: readonly { readonly sheet: string; readonly cell: string; readonly heading: string }[];
+export const SHEET_ROWS = 1_048_576;
+export const SHEET_COLUMNS = 16_384;
+
+/** A sheet ends before its XML gets to 4 GB, which the plain form of the zip format cannot say. */
+const SHEET_BYTES = 3_800_000_000;
+
+/** UTF-16 units of XML that are handed on at once. */
+const PIECE = 64 * 1024;
+
+/** Points of a row of one line, in sheets of data. */
+export const LINE = 15;
+
+/** Notes of a sheet; beyond them cells have their look alone. A note is held in memory until its sheet is whole. */
+const MOST_NOTES = 100_000;
+
+/** What a sheet is before its first row. */
+export interface SheetHead {
+  /** As `sheetName` and `freeName` make it. */
+  readonly name: string;
+  readonly hidden?: boolean;
+  /** Colour of its tab. */
+  readonly tab?: string;
+  /** Widths of the columns in characters, and the look of their blank cells. */
+  readonly columns?: readonly { readonly width: number; readonly look?: Look }[];
+  /**
+   * Rows and columns that stay where they are. `first`: the 0-based column that is shown beside them when the sheet is
+   * opened; the next one unless stated.
+   */
+  readonly frozen?: { readonly rows: number; readonly columns?: number; readonly first?: number };
+  readonly gridLines?: boolean;
+  readonly lineHeight?: number;
+  /** `fit`: as wide as a page; else a scale in percent, 100 unless stated. */
+  readonly print?: 'fit' | number;
+  /** What stands on every page. */
+  readonly repeat?: { readonly row: number; readonly column?: boolean };
 }
 
-export interface WrittenBook {
-  /** Data rows. */
-  readonly rows: number;
-  /** The names of the sheets that hold them, in order. */
-  readonly sheets: readonly string[];
-  readonly shortened?: Shortened;
+/** A rule for a range of cells. Formulas are those of its first row. */
+export interface Check {
+  readonly range: string;
+  readonly type: 'list' | 'custom' | 'textLength' | 'whole' | 'decimal' | 'date';
+  readonly operator?: 'between' | 'equal' | 'lessThanOrEqual';
+  readonly formulas: readonly (string | number)[];
+  /** What is said where the rule is broken, and whether the value may be kept; nothing is said, and all is taken, without. */
+  readonly error?: { readonly style: 'stop' | 'warning'; readonly title: string; readonly text: string };
 }
 
-/** Data rows that one sheet can hold. */
-export const DATA_ROWS = SHEET_ROWS - 1;
-const SHEET_COLUMNS = 16_384;
+/** A sheet while its rows are written. */
+export interface Sheet {
+  /** Adds a row of cells; numbers ascend. Wait for what it returns before the next one. */
+  row(number: number, cells: string, height?: number): Promise<unknown> | undefined;
+  /** The range that is filtered, and whose numbers in text cells are no mistake: its heading first. */
+  filter(range: string): void;
+  check(check: Check): void;
+  merge(range: string): void;
+  /** A click on the cell leads to the sheet of that name. */
+  link(cell: string, sheet: string, text: string): void;
+  /** A note on the cell at a row and a 0-based column; false where the sheet has no room for it. */
+  note(row: number, column: number, text: string, title?: string): boolean;
+  /** Whether no row fits any more. */
+  readonly full: boolean;
+}
 
-/** Rows whose texts say how wide the columns are. */
-const SAMPLE = 1_000;
+export interface Book {
+  readonly styles: Styles;
+  /** Writes one sheet; those that are shown stand in the order in which they are written. */
+  sheet(head: SheetHead, fill: (sheet: Sheet) => Promise<void>): Promise<void>;
+  /** Puts values on the hidden sheet of lists, as a column with a title. Returns the formula that means them. */
+  list(title: string, values: readonly string[], name?: string): string;
+  /** Writes what is left; nothing may follow. */
+  end(): Promise<void>;
+}
 
-const KEPT_PLACES = 10;
+interface Part {
+  readonly name: string;
+  readonly hidden: boolean;
+  readonly filter: string | undefined;
+  readonly repeat: SheetHead['repeat'];
+  readonly notes: boolean;
+}
 
-/** Throws `RunError('usage')` for a table with more columns than a sheet has. */
-export function assertFits(path: string, columns: readonly TableColumn[]): void {
-  if (columns.length <= SHEET_COLUMNS) return;
-  throw new RunError(
-    'usage',
-    `${path}: the table has ${columns.length.toLocaleString('en-US')} columns, a sheet of a workbook at most ` +
-      `${SHEET_COLUMNS.toLocaleString('en-US')}. Write it as .csv, or choose fewer columns.`,
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+/**
+ * Writes a workbook in one pass, sheet by sheet. Holds its looks, its lists and the notes of one sheet; nothing grows with
+ * the rows. The same content gives the same bytes: no time of writing is in it. `names`: of the sheets that will follow.
+ */
+export async function openBook(sink: ByteSink, title: string, names: readonly string[]): Promise<Book> {
+  const zip = zipPack(sink);
+  const styles = createStyles();
+  const part = (name: string, text: string) => zip.part(name, async (write) => void (await write(text)));
+  const sheets: Part[] = [];
+  const lists: { readonly title: string; readonly values: readonly string[]; readonly name: string | undefined }[] = [];
+  const listSheet = freeName('Lists', names);
+
+  const sheet: Book['sheet'] = async (head, fill) => {
+    const number = sheets.length + 1;
+    const parts: SheetParts = { filter: undefined, checks: [], merged: [], links: [], notes: [] };
+    await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
+      await write(sheetStart(head, styles, number === 1));
+      await fillSheet(parts, write, fill);
+      await write(sheetEnd(head, parts));
+    });
+    const notes = parts.notes.length > 0;
+    sheets.push({ name: head.name, hidden: head.hidden ?? false, filter: parts.filter, repeat: head.repeat, notes });
+    if (!notes) return;
+    const relations = [
+      ['vmlDrawing', `../drawings/vmlDrawing${number}.vml`],
+      ['comments', `../comments${number}.xml`],
+    ] as const;
+    await part(`xl/worksheets/_rels/sheet${number}.xml.rels`, relationsPart(relations));
+    await zip.part(`xl/comments${number}.xml`, (write) => writeComments(parts.notes, write));
+    await zip.part(`xl/drawings/vmlDrawing${number}.vml`, (write) => writeNoteShapes(parts.notes, head, write));
+  };
+
+  // First what tells programs that the file is a workbook.
+  await part(
+    '_rels/.rels',
+    relationsPart([
+      ['officeDocument', 'xl/workbook.xml'],
+      [`${PACKAGE}/relationships/metadata/core-properties`, 'docProps/core.xml'],
+    ]),
+  );
+  await part(
+    'docProps/core.xml',
+    `${XML}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/">` +
+      `<dc:title>${plainText(title)}</dc:title><dc:creator>rowferry</dc:creator></cp:coreProperties>`,
+  );
+  return {
+    styles,
+    sheet,
+    list(title, values, name) {
+      lists.push({ title, values, name });
+      return name ?? listRange(listSheet, lists.length - 1, values.length);
+    },
+    async end() {
+      if (lists.length > 0) {
+        const style = styles.of({ format: '@' });
+        await sheet({ name: listSheet, hidden: true }, async (to) => {
+          for (let row = 0; row <= Math.max(...lists.map(({ values }) => values.length)); row++) {
+            const texts = lists.map(({ title, values }) => (row === 0 ? title : values[row - 1]));
+            const cells = texts.map((text, at) =>
+              text === undefined ? '' : textCell(`${columnName(at)}${row + 1}`, text, style),
+            );
+            await to.row(row + 1, cells.join(''));
+          }
+        });
+      }
+      const ranges = lists.flatMap(({ name, values }, at) =>
+        name === undefined ? [] : [[name, listRange(listSheet, at, values.length)] as const],
+      );
+      await part('xl/styles.xml', styles.part());
+      await part('xl/workbook.xml', bookPart(sheets, ranges));
+      const relations = sheets.map((_, i) => ['worksheet', `worksheets/sheet${i + 1}.xml`] as const);
+      await part('xl/_rels/workbook.xml.rels', relationsPart([...relations, ['styles', 'styles.xml']]));
+      await part('[Content_Types].xml', contentTypesPart(sheets));
+      await zip.end();
+    },
+  };
+}
+
+const listRange = (sheet: string, at: number, values: number) =>
+  `${quotedName(sheet)}!$${columnName(at)}$2:$${columnName(at)}$${values + 1}`;
+
+/** A text cell of a sheet that is not written by the million. */
+export function textCell(reference: string, text: string, style: number): string {
+  return text === ''
+    ? `<c r="${reference}" s="${style}"/>`
+    : `<c r="${reference}" s="${style}"${textElement(clipped(text))}`;
+}
+
+// Sheets
+
+interface Note {
+  readonly row: number;
+  readonly column: number;
+  readonly text: string;
+  readonly title: string;
+}
+
+/** What stands behind the rows of a sheet. */
+interface SheetParts {
+  filter: string | undefined;
+  readonly checks: Check[];
+  readonly merged: string[];
+  readonly links: string[];
+  readonly notes: Note[];
+}
+
+async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Sheet) => Promise<void>): Promise<void> {
+  let [piece, bytes] = ['', 0];
+  const flush = async () => {
+    bytes = await write(piece);
+    piece = '';
+  };
+  await fill({
+    row(number, cells, height) {
+      piece += `<row r="${number}"${height === undefined ? '' : ` ht="${height}" customHeight="1"`}>${cells}</row>`;
+      return piece.length >= PIECE ? flush() : undefined;
+    },
+    filter(range) {
+      parts.filter = range;
+    },
+    check: (check) => void parts.checks.push(check),
+    merge: (range) => void parts.merged.push(`<mergeCell ref="${range}"/>`),
+    link(cell, sheet, text) {
+      const location = plainText(`${quotedName(sheet)}!A1`);
+      parts.links.push(`<hyperlink ref="${cell}" location="${location}" display="${plainText(text)}"/>`);
+    },
+    note(row, column, text, title = '') {
+      if (parts.notes.length >= MOST_NOTES) return false;
+      parts.notes.push({ row, column, text: text.slice(0, NOTE_CHARACTERS), title });
+      return true;
+    },
+    get full() {
+      return bytes >= SHEET_BYTES;
+    },
+  });
+  await write(piece);
+}
+
+function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
+  const { columns = [], tab, print, lineHeight = LINE } = head;
+  const properties =
+    (tab === undefined ? '' : `<tabColor rgb="FF${tab}"/>`) + (print === 'fit' ? '<pageSetUpPr fitToPage="1"/>' : '');
+  const cols = columns.map(({ width, look }, i) => {
+    const style = look === undefined ? '' : ` style="${styles.of(look)}"`;
+    return `<col min="${i + 1}" max="${i + 1}" width="${width}"${style} customWidth="1"/>`;
+  });
+  const { columns: still = 0, first: shown = still } = head.frozen ?? {};
+  const view =
+    (head.gridLines === false ? ' showGridLines="0"' : '') +
+    (first ? ' tabSelected="1"' : '') +
+    (still === 0 && shown > 0 ? ` topLeftCell="${columnName(shown)}1"` : '') +
+    ' workbookViewId="0"';
+  return (
+    `${XML}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}">` +
+    (properties === '' ? '' : `<sheetPr>${properties}</sheetPr>`) +
+    `<sheetViews><sheetView${view}>${panes(head)}</sheetView></sheetViews>` +
+    `<sheetFormatPr defaultRowHeight="${lineHeight}"${lineHeight === LINE ? '' : ' customHeight="1"'}/>` +
+    (cols.length > 0 ? `<cols>${cols.join('')}</cols>` : '') +
+    '<sheetData>'
   );
 }
 
-/**
- * Writes a workbook in one pass: the data first, on as many sheets as it takes, then the lists of its drop-downs
- * (hidden), then the cover. Every sheet of data has a frozen, filterable heading with notes, and columns as wide as they
- * want. Holds the first 1,000 rows in memory, and nothing that grows with the others.
- * `rowsPerSheet`: data rows of a sheet, 1,048,575 unless stated otherwise.
- */
-export async function writeBook(
-  sink: ByteSink,
-  columns: readonly TableColumn[],
-  rows: TableRows,
-  about: TableAbout,
-  rowsPerSheet = DATA_ROWS,
-): Promise<WrittenBook> {
-  const feed = rowFeed(rows);
-  try {
-    const widths = columnWidths(columns, await feed.sample(SAMPLE));
-    const zip = zipPack(sink);
-    const part = (name: string, text: string) => zip.part(name, async (write) => void (await write(text)));
-    // First what tells programs that the file is a workbook.
-    await part('_rels/.rels', rootRelationsPart());
-    await part('docProps/app.xml', appPart());
-    await part('docProps/core.xml', corePart(about.title));
-    await part('xl/styles.xml', stylesPart());
+function panes({ frozen }: SheetHead): string {
+  if (!frozen) return '';
+  const { rows, columns = 0, first = columns } = frozen;
+  const corner = `${columnName(first)}${rows + 1}`;
+  const pane = (at: string, cell = '') =>
+    `<selection pane="${at}"${cell === '' ? '' : ` activeCell="${cell}" sqref="${cell}"`}/>`;
+  if (columns === 0)
+    return `<pane ySplit="${rows}" topLeftCell="${corner}" activePane="bottomLeft" state="frozen"/>${pane('bottomLeft', corner)}`;
+  return (
+    `<pane xSplit="${columns}" ySplit="${rows}" topLeftCell="${corner}" activePane="bottomRight" state="frozen"/>` +
+    `${pane('topRight')}${pane('bottomLeft')}${pane('bottomRight', corner)}`
+  );
+}
 
-    const title = sheetName(about.title);
-    const notes = headingNotes(columns);
-    const listSheet = freeName('Lists', [title]);
-    const choices = choicesOf(columns, listSheet);
-    const layout: SheetLayout = {
-      columns,
-      widths,
-      choices,
-      notes: notes.length > 0,
-      rows: Math.min(rowsPerSheet + 1, SHEET_ROWS),
-    };
-    const sheets: BookSheet[] = [];
-    const places: Shortened['first'][number][] = [];
-    let [count, cut] = [0, 0];
-    do {
-      const number = sheets.length + 1;
-      const name = number === 1 ? title : numberedName(title, number);
-      const news: CellNews = {
-        lines: 1,
-        shortened(cell, heading) {
-          cut++;
-          if (places.length < KEPT_PLACES) places.push({ sheet: name, cell, heading });
-        },
-      };
-      const writers = columns.map((column, i) => cellWriter(column, i, news, column.readOnly ? 'soft' : 'plain'));
-      let lastRow = 1;
-      await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
-        lastRow = await writeSheet(layout, writers, news, feed, number === 1, write);
-      });
-      sheets.push({ name, filter: filterRange(columns.length, lastRow), notes: layout.notes });
-      count += lastRow - 1;
-      if (!layout.notes) continue;
-      await part(`xl/worksheets/_rels/sheet${number}.xml.rels`, sheetRelationsPart(number));
-      await part(`xl/comments${number}.xml`, commentsPart(notes));
-      await part(`xl/drawings/vmlDrawing${number}.vml`, notesDrawingPart(notes, widths));
-    } while (await feed.more());
+/** What follows the rows; programs insist on this order. */
+function sheetEnd({ print = 100 }: SheetHead, { filter, checks, merged, links, notes }: SheetParts): string {
+  const list = (name: string, items: readonly string[]) =>
+    items.length === 0 ? '' : `<${name} count="${items.length}">${items.join('')}</${name}>`;
+  const scale = print === 'fit' ? ' fitToHeight="0"' : print === 100 ? '' : ` scale="${print}"`;
+  return (
+    '</sheetData>' +
+    (filter === undefined ? '' : `<autoFilter ref="${filter}"/>`) +
+    list('mergeCells', merged) +
+    list('dataValidations', checks.map(checkElement)) +
+    (links.length > 0 ? `<hyperlinks>${links.join('')}</hyperlinks>` : '') +
+    '<pageMargins left="0.5" right="0.5" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>' +
+    `<pageSetup paperSize="9" orientation="landscape"${scale}/>` +
+    // Without it a program marks every id and serial number as a number stored as text.
+    (filter === undefined
+      ? ''
+      : `<ignoredErrors><ignoredError sqref="${filter}" numberStoredAsText="1"/></ignoredErrors>`) +
+    (notes.length > 0 ? '<legacyDrawing r:id="rId1"/>' : '') +
+    '</worksheet>'
+  );
+}
 
-    const data = sheets.map(({ name }) => name);
-    if (choices.sheet) {
-      sheets.push({ name: listSheet, hidden: true });
-      await zip.part(`xl/worksheets/sheet${sheets.length}.xml`, choices.sheet);
-    }
-    sheets.push({ name: freeName('About', [...data, listSheet]) });
-    await zip.part(`xl/worksheets/sheet${sheets.length}.xml`, (write) => writeCover(about, columns, write));
-    await part('xl/workbook.xml', bookPart(sheets));
-    await part('xl/_rels/workbook.xml.rels', bookRelationsPart(sheets));
-    await part('[Content_Types].xml', contentTypesPart(sheets));
-    await zip.end();
-    return { rows: count, sheets: data, ...(cut > 0 ? { shortened: { cells: cut, first: places } } : {}) };
-  } finally {
-    await feed.close();
+/** Characters of what is said where a rule is broken, and of its title. */
+const [RULE, RULE_TITLE] = [225, 32];
+
+function checkElement({ range, type, operator, formulas, error }: Check): string {
+  const said =
+    error &&
+    ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(clipped(error.title, RULE_TITLE))}" error="${plainText(clipped(error.text, RULE))}"`;
+  const inside = formulas.map((formula, i) => `<formula${i + 1}>${plainText(String(formula))}</formula${i + 1}>`);
+  return (
+    `<dataValidation type="${type}"${operator === undefined ? '' : ` operator="${operator}"`} allowBlank="1"${said ?? ''} ` +
+    `sqref="${range}">${inside.join('')}</dataValidation>`
+  );
+}
+
+// Notes
+
+const NOTE_CHARACTERS = 2_000;
+
+/** Pixels of a note, of a row, and of a column beyond the table. */
+const NOTE_WIDTH = 290;
+const ROW_HEIGHT = 20;
+const OTHER_COLUMN = 64;
+/** Characters of a line of a note of that width. */
+const LINE_CHARACTERS = 44;
+/** Shapes that one number of a drawing stands for. */
+const SHAPES = 1_024;
+/** Notes that are handed on at once. */
+const NOTES_PIECE = 500;
+
+async function inPieces(notes: readonly Note[], write: WriteText, of: (note: Note, at: number) => string) {
+  for (let from = 0; from < notes.length; from += NOTES_PIECE) {
+    const piece = notes.slice(from, from + NOTES_PIECE);
+    await write(piece.map((note, i) => of(note, from + i)).join(''));
   }
+}
+
+/** The part `xl/commentsN.xml`. */
+async function writeComments(notes: readonly Note[], write: WriteText): Promise<void> {
+  const run = (text: string, bold: string) =>
+    `<r><rPr>${bold}<sz val="9"/><rFont val="Calibri"/></rPr><t xml:space="preserve">${plainText(text)}</t></r>`;
+  await write(`${XML}<comments xmlns="${MAIN}"><authors><author>rowferry</author></authors><commentList>`);
+  await inPieces(notes, write, ({ row, column, text, title }) => {
+    const head = title === '' ? '' : run(`${title}\n`, '<b/>');
+    return `<comment ref="${columnName(column)}${row}" authorId="0"><text>${head}${run(text, '')}</text></comment>`;
+  });
+  await write('</commentList></comments>');
+}
+
+/** The drawing that says where the notes appear, in the only form that spreadsheet programs take it in. */
+async function writeNoteShapes(notes: readonly Note[], head: SheetHead, write: WriteText): Promise<void> {
+  const ids = Array.from({ length: Math.ceil((notes.length + 1) / SHAPES) }, (_, i) => i + 1).join(',');
+  await write(
+    '<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" ' +
+      'xmlns:x="urn:schemas-microsoft-com:office:excel">' +
+      `<o:shapelayout v:ext="edit"><o:idmap v:ext="edit" data="${ids}"/></o:shapelayout>` +
+      '<v:shapetype id="_x0000_t202" coordsize="21600,21600" o:spt="202" path="m,l,21600r21600,l21600,xe">' +
+      '<v:stroke joinstyle="miter"/><v:path gradientshapeok="t" o:connecttype="rect"/></v:shapetype>',
+  );
+  await inPieces(
+    notes,
+    write,
+    (note, i) =>
+      `<v:shape id="_x0000_s${SHAPES + 1 + i}" type="#_x0000_t202" style="position:absolute;visibility:hidden" ` +
+      'fillcolor="#ffffe1" o:insetmode="auto"><v:fill color2="#ffffe1"/><v:shadow on="t" color="black" obscured="t"/>' +
+      '<v:path o:connecttype="none"/><v:textbox style="mso-direction-alt:auto"><div style="text-align:left"></div></v:textbox>' +
+      `<x:ClientData ObjectType="Note"><x:MoveWithCells/><x:SizeWithCells/><x:Anchor>${anchor(note, head)}</x:Anchor>` +
+      `<x:AutoFill>False</x:AutoFill><x:Row>${note.row - 1}</x:Row><x:Column>${note.column}</x:Column></x:ClientData></v:shape>`,
+  );
+  await write('</xml>');
+}
+
+/** Column and pixel of the left edge, row and pixel of the top, the same of right and bottom: large enough for the text. */
+function anchor({ row, column, text, title }: Note, { columns = [] }: SheetHead): string {
+  let right = column + 1;
+  let left = NOTE_WIDTH;
+  for (; ; right++) {
+    const width = columns[right]?.width;
+    // Pixels of a column at the usual size of a character.
+    const room = width === undefined ? OTHER_COLUMN : Math.trunc(width * 7) + 5;
+    if (left <= room) break;
+    left -= room;
+  }
+  const lines = [...(title === '' ? [] : [title]), ...text.split('\n')].reduce(
+    (sum, line) => sum + Math.max(1, Math.ceil(line.length / LINE_CHARACTERS)),
+    0,
+  );
+  const top = Math.max(row - 1, 0);
+  const rows = Math.min(Math.ceil((lines * LINE + 14) / ROW_HEIGHT), 20);
+  return `${column + 1}, 8, ${top}, 6, ${right}, ${left}, ${top + rows}, 6`;
+}
+
+// Names
+
+const LONGEST = 31;
+
+/** At most 31 characters, none of `[]:*?/\`, no apostrophe at either end, and not a name that programs keep for themselves. */
+export function sheetName(title: string): string {
+  const clean = title
+    .replace(/[[\]:*?/\\\p{Cc}\ufffe\uffff\p{Surrogate}]/gu, ' ')
+    .trim()
+    .slice(0, LONGEST)
+    .replace(/\p{Surrogate}$/u, '')
+    .replace(/^['\s]+|['\s]+$/g, '');
+  return clean === '' || clean.toLowerCase() === 'history' ? 'Table' : clean;
+}
+
+/** `Assets (2)`. */
+export function numberedName(name: string, number: number): string {
+  const end = ` (${number})`;
+  return `${name.slice(0, LONGEST - end.length).trimEnd()}${end}`;
+}
+
+/** `name`, or with a number where a sheet of another's name would be meant. Case makes no difference to programs. */
+export function freeName(name: string, taken: readonly string[]): string {
+  const used = new Set(taken.map((one) => one.toLowerCase()));
+  let free = name;
+  for (let number = 2; used.has(free.toLowerCase()); number++) free = numberedName(name, number);
+  return free;
+}
+
+/** The name as formulas write it. */
+function quotedName(name: string): string {
+  return `'${name.replaceAll("'", "''")}'`;
+}
+
+// The package
+
+/** A part `_rels/….rels`; the relations are `rId1`, `rId2`, … in order. Types: the end of an office type, or a whole one. */
+function relationsPart(relations: readonly (readonly [type: string, target: string])[]): string {
+  const items = relations.map(([type, target], i) => {
+    const whole = type.includes('/') ? type : `${RELATIONS}/${type}`;
+    return `<Relationship Id="rId${i + 1}" Type="${whole}" Target="${target}"/>`;
+  });
+  return `${XML}<Relationships xmlns="${PACKAGE}/relationships">${items.join('')}</Relationships>`;
+}
+
+/** A sheet that somebody named like a formula: filters do without a name, and it gets no formula of ours to stand in. */
+const LIKE_FORMULA = /[=|!@+]/;
+
+/** `xl/workbook.xml`: `rIdN` is sheet N. */
+function bookPart(sheets: readonly Part[], ranges: readonly (readonly [name: string, range: string])[]): string {
+  const list = sheets.map(
+    ({ name, hidden }, i) =>
+      `<sheet name="${plainText(name)}" sheetId="${i + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${i + 1}"/>`,
+  );
+  const filters = sheets.flatMap(({ name, filter }, i) => {
+    if (filter === undefined || LIKE_FORMULA.test(name)) return [];
+    const range = filter.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
+    const place = `localSheetId="${i}" hidden="1">${plainText(quotedName(name))}!${range}`;
+    return [`<definedName name="_xlnm._FilterDatabase" ${place}</definedName>`];
+  });
+  const titles = sheets.flatMap(({ name, repeat }, i) => {
+    if (!repeat || LIKE_FORMULA.test(name)) return [];
+    const sheet = plainText(quotedName(name));
+    const place = `${repeat.column ? `${sheet}!$A:$A,` : ''}${sheet}!$${repeat.row}:$${repeat.row}`;
+    return [`<definedName name="_xlnm.Print_Titles" localSheetId="${i}">${place}</definedName>`];
+  });
+  const named = ranges.map(([name, range]) => `<definedName name="${name}">${plainText(range)}</definedName>`);
+  const names = [...filters, ...titles, ...named];
+  return (
+    `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr/>` +
+    '<bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="15000" activeTab="0"/></bookViews>' +
+    `<sheets>${list.join('')}</sheets>${names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : ''}</workbook>`
+  );
+}
+
+/** `[Content_Types].xml` */
+function contentTypesPart(sheets: readonly Part[]): string {
+  const override = (part: string, type: string) => `<Override PartName="/${part}" ContentType="${type}"/>`;
+  const parts = sheets.flatMap(({ notes }, i) => [
+    override(`xl/worksheets/sheet${i + 1}.xml`, `${TYPE}.worksheet+xml`),
+    ...(notes ? [override(`xl/comments${i + 1}.xml`, `${TYPE}.comments+xml`)] : []),
+  ]);
+  return (
+    `${XML}<Types xmlns="${PACKAGE}/content-types">` +
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+    '<Default Extension="xml" ContentType="application/xml"/>' +
+    (sheets.some(({ notes }) => notes)
+      ? '<Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>'
+      : '') +
+    override('xl/workbook.xml', `${TYPE}.sheet.main+xml`) +
+    override('xl/styles.xml', `${TYPE}.styles+xml`) +
+    override('docProps/core.xml', 'application/vnd.openxmlformats-package.core-properties+xml') +
+    `${parts.join('')}</Types>`
+  );
 }

@@ -1,12 +1,32 @@
+import type { Cell } from '../../model/row.js';
+import type { TableKind } from '../../model/table.js';
 import { escapeFormula } from '../formula.js';
+import { numberText } from '../number/cell-value.js';
 import { serialOfIso } from '../number/serial-date.js';
 import { columnName } from '../table/header.js';
 import { isDecimalText, isIntegerText } from '../table-form.js';
-import { type CellKind, type ColumnStyles, columnStyles, MONEY_SCALE, type Tone } from './styles.js';
-import { clipped, textElement } from './xml-text.js';
+import { DATE, type Look, MONEY, type Styles, TEXT, TONES, type Tone } from './styles.js';
+import { CELL_CHARACTERS, clipped, plainText, textElement } from './xml.js';
 
-/** UTF-16 units of a cell; the limit of spreadsheet programs. */
-const CELL_CHARACTERS = 32_767;
+/**
+ * Kinds of the columns of a workbook: those of tables; of reports `day`, a date, and `number`, a whole number, that stand at
+ * the left, because they name something; and `cell`: whatever a reader has handed over, as it was.
+ */
+export type CellKind = TableKind | 'day' | 'number' | 'cell';
+
+/** The XML of a cell, never of a blank one. `row`: its row number as text. */
+export type CellWriter = (cell: Cell, row: string) => string;
+
+/** What the cells of a row tell beside their XML. */
+export interface CellNews {
+  /** Most lines of a text since somebody set it. */
+  lines: number;
+  /** Called with the 0-based column and the row of each text that is cut to what a cell can hold. */
+  shortened(column: number, row: string): void;
+}
+
+/** Most digits after the point that a money format shows; a number with more is written as text. */
+const MONEY_SCALE = 15;
 
 /** Digits of a number that spreadsheet programs keep; a longer one is written as text, because they would change it. */
 const KEPT_DIGITS = 15;
@@ -17,114 +37,169 @@ const NUMBER_CHARACTERS = 60;
 /** 1900-03-01: earlier serials mean different days to different programs, because of a 29 February that never was. */
 const FIRST_SERIAL = 61;
 
-/** A point in time in UTC; fractions of a second are not shown. */
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+/** Looks of values by kind. General shows every digit of a number; LibreOffice shows booleans as 1 and 0 in some places without a format. */
+const VALUES: Readonly<Record<Exclude<CellKind, 'cell'>, Look>> = {
+  text: { format: TEXT },
+  id: { format: TEXT },
+  json: { format: TEXT },
+  integer: { format: '0' },
+  decimal: {},
+  money: { format: MONEY },
+  date: { format: DATE },
+  boolean: { format: '"TRUE";"TRUE";"FALSE"', horizontal: 'center' },
+  day: { format: DATE, horizontal: 'left' },
+  number: { format: '0', horizontal: 'left' },
+};
 
-/** Writes the cells of one column. */
-export interface CellWriter {
-  /** The XML of a cell; `''` for a blank one. `row`: its row number as text. */
-  write(text: string, row: string): string;
-}
-
-/** What the cells of a row tell beside their XML. */
-export interface CellNews {
-  /** Most lines of a text since somebody set it. */
-  lines: number;
-  /** Called with the reference (`C17`) and heading of each text that is cut. */
-  shortened(cell: string, heading: string): void;
-}
-
-/** What a cell writer is told of its column. */
-export interface CellColumn {
-  readonly heading: string;
-  readonly kind: CellKind;
+/** The look of a value with the form of its kind: also that of the blank cells of its column. */
+export function valueLook(kind: CellKind, tone: Tone): Look {
+  return kind === 'cell' ? TONES[tone] : { ...VALUES[kind], vertical: 'top', ...TONES[tone] };
 }
 
 /**
  * A writer for the column at a 0-based position. Values with the form of the column's kind become numbers, dates and
  * booleans with a format that shows every digit, everything else text.
  */
-export function cellWriter(column: CellColumn, index: number, news: CellNews, tone: Tone): CellWriter {
-  const styles = columnStyles(column.kind, tone);
-  const name = columnName(index);
-  const open = `<c r="${name}`;
-  const plain = `" s="${styles.text}" t="inlineStr"><is>`;
-  const special = (text: string) => {
-    const lines = text.includes('\n') ? text.split('\n').length : 1;
-    if (lines > news.lines) news.lines = lines;
-    const quoted = looksLikeFormula(text);
-    if (lines > 1) return `" s="${quoted ? styles.quotedLines : styles.lines}" t="inlineStr"><is>`;
-    return quoted ? `" s="${styles.quoted}" t="inlineStr"><is>` : plain;
+export function cellWriter(styles: Styles, kind: CellKind, index: number, tone: Tone, news: CellNews): CellWriter {
+  const open = `<c r="${columnName(index)}`;
+  const text = textWriter(styles, kind === 'cell' ? {} : { format: TEXT, vertical: 'top' }, index, tone, news);
+  if (kind === 'cell') return typedWriter(styles, open, tone, text);
+  const value = valueWriter(styles, kind, tone);
+  if (!value) return (cell, row) => text(String(cell), row);
+  return (cell, row) => {
+    const rest = value(String(cell));
+    return rest === undefined ? text(String(cell), row) : open + row + rest;
   };
-  const asText = (text: string, row: string) => {
+}
+
+type TextWriter = (text: string, row: string, look?: Look) => string;
+
+function textWriter(styles: Styles, base: Look, index: number, tone: Tone, news: CellNews): TextWriter {
+  const open = `<c r="${columnName(index)}`;
+  const variants = new Map<string, number>();
+  const styleOf = (format: string, lines: boolean, quoted: boolean) => {
+    const key = `${lines}${quoted}${format}`;
+    let style = variants.get(key);
+    if (style === undefined) {
+      style = styles.of({
+        ...base,
+        ...(format === '' ? {} : { format }),
+        ...(lines ? { vertical: 'top' as const, wrapped: true } : {}),
+        ...(quoted ? { quoted } : {}),
+        ...TONES[tone],
+      });
+      variants.set(key, style);
+    }
+    return style;
+  };
+  const plain = `" s="${styleOf('', false, false)}"`;
+  return (text, row, look) => {
     let kept = text;
     if (text.length > CELL_CHARACTERS) {
-      kept = clipped(text, CELL_CHARACTERS);
-      news.shortened(name + row, column.heading);
+      kept = clipped(text);
+      news.shortened(index, row);
     }
-    return `${open}${row}${isOrdinary(text) ? plain : special(kept)}${textElement(kept)}</is></c>`;
-  };
-  const value = valueWriter(column, styles);
-  if (!value) return { write: (text, row) => (text === '' ? '' : asText(text, row)) };
-  return {
-    write(text, row) {
-      if (text === '') return '';
-      const rest = value(text);
-      return rest === undefined ? asText(text, row) : open + row + rest;
-    },
+    const format = look?.format ?? '';
+    if (format === '' && isOrdinary(text)) return open + row + plain + textElement(kept);
+    const lines = kept.includes('\n') ? kept.split('\n').length : 1;
+    if (lines > news.lines) news.lines = lines;
+    return `${open}${row}" s="${styleOf(format, lines > 1, looksLikeFormula(kept))}"${textElement(kept)}`;
   };
 }
-
-/** A point in time as a serial number, to the millisecond; undefined for other text. */
-function instantSerial(text: string): string | undefined {
-  const serial = INSTANT.test(text) ? serialOfIso(text.slice(0, 19)) : undefined;
-  return serial === undefined || serial < FIRST_SERIAL ? undefined : serial.toFixed(8);
-}
-
-type Value = (text: string) => string | undefined;
 
 /** What follows the reference of a typed cell; undefined for text. No function where the kind is written as text. */
-function valueWriter({ kind }: CellColumn, styles: ColumnStyles): Value | undefined {
-  const number = (style: number, text: string) => `" s="${style}"><v>${text}</v></c>`;
+function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone) {
+  const own = styles.of(valueLook(kind, tone));
+  const number = (text: string | number, style = own) => `" s="${style}"><v>${text}</v></c>`;
   switch (kind) {
     case 'text':
     case 'id':
     case 'json':
       return undefined;
     case 'number':
-    case 'count':
     case 'integer':
-      return (text) => (isIntegerText(text) && isKept(text) ? number(styles.value, text) : undefined);
+      return (text: string) => (isIntegerText(text) && isKept(text) ? number(text) : undefined);
     case 'decimal':
       // General shows no zeros at the end: a text that has them would lose them.
-      return (text) =>
-        isDecimalText(text) && isKept(text) && !(text.includes('.') && text.endsWith('0'))
-          ? number(styles.value, text)
-          : undefined;
-    case 'money':
-      return (text) => {
+      return (text: string) =>
+        isDecimalText(text) && isKept(text) && !(text.includes('.') && text.endsWith('0')) ? number(text) : undefined;
+    case 'money': {
+      const scales = new Map<number, number>();
+      return (text: string) => {
         if (!isDecimalText(text) || !isKept(text)) return undefined;
         const point = text.indexOf('.');
         const scale = point < 0 ? 0 : text.length - point - 1;
+        if (scale <= 2) return number(text);
         if (scale > MONEY_SCALE) return undefined;
-        return number(scale <= 2 ? styles.value : styles.moneyOfScale(scale), text);
+        if (!scales.has(scale))
+          scales.set(scale, styles.of({ ...valueLook(kind, tone), format: `#,##0.${'0'.repeat(scale)}` }));
+        return number(text, scales.get(scale));
       };
+    }
     case 'day':
     case 'date':
       return remembered((text) => {
         const serial = text.length === 10 ? serialOfIso(text) : undefined;
-        return serial === undefined || serial < FIRST_SERIAL ? undefined : number(styles.value, String(serial));
+        return serial === undefined || serial < FIRST_SERIAL ? undefined : number(serial);
       });
-    case 'instant':
-      return (text) => {
-        const serial = instantSerial(text);
-        return serial === undefined ? undefined : number(styles.value, serial);
-      };
-    case 'boolean': {
-      const boolean = (digit: string) => `" s="${styles.value}" t="b"><v>${digit}</v></c>`;
-      return (text) => (text === 'true' ? boolean('1') : text === 'false' ? boolean('0') : undefined);
-    }
+    case 'boolean':
+      return (text: string) =>
+        text === 'true' || text === 'false' ? `" s="${own}" t="b"><v>${text === 'true' ? 1 : 0}</v></c>` : undefined;
   }
+}
+
+/** Errors that a workbook may hold; what other programs show stands for `#VALUE!`. */
+const ERRORS = new Set(['#NULL!', '#DIV/0!', '#VALUE!', '#REF!', '#NAME?', '#NUM!', '#N/A', '#GETTING_DATA']);
+
+/** Longer text than this is no code. */
+const LONGEST_CODE = 100;
+
+/**
+ * Codes that a spreadsheet program would turn into something else when somebody corrects a character of them: `00123`, 16
+ * digits, `12E3`, `1-2`, `MAR-1`, what begins like a formula. Dates and amounts are not among them, because there the
+ * program helps.
+ */
+const TURNS = /^(?:0\d+|\d{12,}|\d+[eE]\d+|\d{1,2}-\d{1,2}|\p{L}{3,9}-?\d{1,2}|[=@].*|[+-]\D.*)$/su;
+
+const CODE: Look = { format: TEXT };
+
+/** Cells as a reader has handed them over: reading the workbook gives the same ones back. */
+function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter): CellWriter {
+  const known = new Map<string, number>();
+  const formatted = (format = 'General') => {
+    let style = known.get(format);
+    if (style === undefined) {
+      style = styles.of({ format, ...TONES[tone] });
+      known.set(format, style);
+    }
+    return style;
+  };
+  const value = (row: string, xml: string, format?: string, type = '') =>
+    `${open}${row}" s="${formatted(format)}"${type}>${xml}</c>`;
+  return (cell, row) => {
+    if (typeof cell === 'string') {
+      const code = cell.length <= LONGEST_CODE && TURNS.test(cell);
+      return code ? text(cell, row, CODE) : text(cell, row);
+    }
+    switch (cell.t) {
+      case 'n':
+        // A number with more digits than a workbook can hold is kept as text rather than cut.
+        return numberText(String(Number(cell.value))) === cell.value
+          ? value(row, `<v>${cell.value}</v>`, cell.format)
+          : text(cell.value, row);
+      case 'd': {
+        const serial = serialOfIso(cell.value);
+        if (serial === undefined) return text(cell.shown, row);
+        return value(row, `<v>${serial}</v>`, cell.format ?? (cell.value.includes('T') ? `${DATE}\\ hh:mm:ss` : DATE));
+      }
+      case 'b':
+        return value(row, `<v>${cell.value ? 1 : 0}</v>`, undefined, ' t="b"');
+      case 'e':
+        return value(row, `<v>${ERRORS.has(cell.value) ? cell.value : '#VALUE!'}</v>`, undefined, ' t="e"');
+      case 'f':
+        return value(row, `<f>${plainText(cell.formula)}</f>`);
+    }
+  };
 }
 
 /** Whether a spreadsheet program keeps every digit of a number. Zeros at the ends of a fraction are no digits. */
@@ -139,9 +214,9 @@ function isKept(text: string): boolean {
 const REMEMBERED = 4_096;
 
 /** The same dates come again and again. */
-function remembered(of: Value): Value {
+function remembered(of: (text: string) => string | undefined) {
   const known = new Map<string, string | undefined>();
-  return (text) => {
+  return (text: string) => {
     let value = known.get(text);
     if (value === undefined && !known.has(text)) {
       value = of(text);
@@ -159,6 +234,6 @@ function isOrdinary(text: string): boolean {
 }
 
 /** Text that a program would run when somebody edits the cell, or whose apostrophe it would take for its own mark. */
-export function looksLikeFormula(text: string): boolean {
+function looksLikeFormula(text: string): boolean {
   return text.startsWith("'") || (!/^[\p{L}\p{N}]/u.test(text) && escapeFormula(text) !== text);
 }

@@ -1,4 +1,5 @@
-import type { PageCell, PageLine, PageSheet, PageStyle } from '../../files/workbook/page-sheet.js';
+import type { Page, PageCell, PageLine } from '../../files/workbook/page.js';
+import { LOOKS, type Look } from '../../files/workbook/styles.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../../model/outcome.js';
 import { headline } from '../headline.js';
 import { outcomeWords } from '../outcome-words.js';
@@ -13,14 +14,14 @@ const MOST_WARNINGS = 50;
 type Facts = NonNullable<Summary['reconcile']>;
 
 /** The sheet that is shown first: what differs, what was put right, what needs somebody, and how it was found out. */
-export function summarySheet(summary: Summary): PageSheet {
+export function summarySheet(summary: Summary): Page {
   const facts = summary.reconcile;
   const lines: PageLine[] = [
-    { cells: [{ text: `Reconciliation: ${summary.job}`, style: 'title', span: ALL }], height: 26 },
-    whole(headline(summary), 'lead', 21),
+    { cells: [{ text: `Reconciliation: ${summary.job}`, look: LOOKS.title, span: ALL }], height: 26 },
+    whole(headline(summary), LOOKS.lead, 21),
     whole(
       `${when(summary.finished_at)} · company ${summary.company} · ${summary.service ?? ''} · ${fileName(summary.source?.path ?? '')}`,
-      'aside',
+      LOOKS.aside,
     ),
     ...banners(summary),
   ];
@@ -31,32 +32,33 @@ export function summarySheet(summary: Summary): PageSheet {
   lines.push(...theRun(summary));
   if (summary.warnings.length > 0) {
     lines.push(...section('Good to know'));
-    for (const text of summary.warnings.slice(0, MOST_WARNINGS)) lines.push(whole(text, 'said'));
+    for (const text of summary.warnings.slice(0, MOST_WARNINGS)) lines.push(whole(text, LOOKS.said));
     const more = summary.warnings.length - MOST_WARNINGS;
-    if (more > 0) lines.push(whole(`${count(more)} more in summary.json`, 'remark'));
+    if (more > 0) lines.push(whole(`${count(more)} more in summary.json`, LOOKS.remark));
   }
   return { name: SHEETS.summary, widths: WIDTHS, lines };
 }
 
-function whole(text: string, style: PageStyle, height?: number): PageLine {
-  return { cells: [{ text, style, span: ALL }], ...(height === undefined || text.length > 120 ? {} : { height }) };
+function whole(text: string, look: Look, height?: number): PageLine {
+  return { cells: [{ text, look, span: ALL }], ...(height === undefined || text.length > 120 ? {} : { height }) };
 }
 
 const BLANK: PageLine = { cells: [] };
 
 function section(title: string): PageLine[] {
-  return [BLANK, { cells: [{ text: title, style: 'section', span: ALL }], height: 20 }];
+  return [BLANK, { cells: [{ text: title, look: LOOKS.section, span: ALL }], height: 20 }];
 }
 
 function banners({ status, reason, dry_run: dry, reconcile }: Summary): PageLine[] {
   const lines: PageLine[] = [];
   if (reason !== undefined) {
     const lead = status === 'braked' ? 'Stopped by a brake. ' : '';
-    lines.push(whole(lead + reason, 'bad', 22));
+    lines.push(whole(lead + reason, LOOKS.bad, 22));
   }
-  if (dry) lines.push(whole('Report only: nothing was written to the service. This is what would happen.', 'info', 22));
+  if (dry)
+    lines.push(whole('Report only: nothing was written to the service. This is what would happen.', LOOKS.info, 22));
   if (reconcile?.orphans.held_reason !== undefined)
-    lines.push(whole(`Orphans are held: ${reconcile.orphans.held_reason}`, 'info', 22));
+    lines.push(whole(`Orphans are held: ${reconcile.orphans.held_reason}`, LOOKS.info, 22));
   return lines.length > 0 ? [BLANK, ...lines] : lines;
 }
 
@@ -70,12 +72,12 @@ interface Fact {
 
 function fact(label: string, value: number | string, { note = '', sheet, part, bad }: Fact = {}): PageLine {
   const name: PageCell = sheet
-    ? { text: label, style: 'link', link: sheet }
-    : { text: label, style: part ? 'indented' : 'name' };
-  if (typeof value === 'string') return { cells: [name, { text: value, style: 'said', span: ALL - 1 }] };
-  const style = bad && value > 0 ? 'badCount' : part ? 'minorCount' : 'count';
-  const cells: PageCell[] = [name, { text: String(value), style }];
-  return { cells: note === '' ? cells : [...cells, { text: note, style: 'remark', span: ALL - 2 }] };
+    ? { text: label, look: LOOKS.link, link: sheet }
+    : { text: label, look: part ? LOOKS.indented : LOOKS.name };
+  if (typeof value === 'string') return { cells: [name, { text: value, look: LOOKS.said, span: ALL - 1 }] };
+  const look = bad && value > 0 ? LOOKS.badCount : part ? LOOKS.minorCount : LOOKS.count;
+  const cells: PageCell[] = [name, { text: String(value), look }];
+  return { cells: note === '' ? cells : [...cells, { text: note, look: LOOKS.remark, span: ALL - 2 }] };
 }
 
 function glance({ rows, source, dry_run: dry }: Summary, facts: Facts): PageLine[] {
@@ -136,7 +138,7 @@ function people({ rows, dry_run: dry }: Summary, { orphans, compared }: Facts): 
   const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && rows[kind] > 0);
   const lines = section('What needs a person');
   const refused = compared?.orphans_for_person ?? 0;
-  if (kinds.length === 0 && refused === 0) lines.push(whole('No row needs a person.', 'good', 20));
+  if (kinds.length === 0 && refused === 0) lines.push(whole('No row needs a person.', LOOKS.good, 20));
   for (const kind of kinds) {
     const { label, meaning, next = '' } = outcomeWords(kind, dry, 'reconcile');
     lines.push(
@@ -167,7 +169,7 @@ function people({ rows, dry_run: dry }: Summary, { orphans, compared }: Facts): 
 
 function fields({ differences }: Facts): PageLine[] {
   if (differences.by_field.length === 0) return [];
-  const head = (text: string, first = false): PageCell => ({ text, style: first ? 'heading' : 'headingRight' });
+  const head = (text: string, first = false): PageCell => ({ text, look: first ? LOOKS.heading : LOOKS.headingRight });
   const lines: PageLine[] = [
     ...section('Differences by field'),
     {
@@ -181,12 +183,12 @@ function fields({ differences }: Facts): PageLine[] {
       height: 20,
     },
   ];
-  const number = (n: number): PageCell => ({ text: String(n), style: 'minorCount' });
+  const number = (n: number): PageCell => ({ text: String(n), look: LOOKS.minorCount });
   const byMost = [...differences.by_field].sort((a, b) => b.file + b.service - (a.file + a.service));
   for (const { field, file, service, cleared } of byMost)
     lines.push({
       cells: [
-        { text: field, style: 'indented' },
+        { text: field, look: LOOKS.indented },
         number(file + service),
         number(file),
         number(service),
@@ -198,8 +200,8 @@ function fields({ differences }: Facts): PageLine[] {
     differences.file_stands,
     differences.service_stands,
     differences.cleared,
-  ].map((n) => ({ text: String(n), style: 'count' }));
-  lines.push({ cells: [{ text: 'All', style: 'name' }, ...sum] });
+  ].map((n) => ({ text: String(n), look: LOOKS.count }));
+  lines.push({ cells: [{ text: 'All', look: LOOKS.name }, ...sum] });
   return lines;
 }
 
@@ -207,8 +209,8 @@ function orphans(summary: Summary, facts: Facts): PageLine[] {
   const { orphans: found } = facts;
   const { acted, refused, left, planned } = actedOrphans(summary, facts);
   const { total, fresh, waiting, settled, held } = found;
-  const lines = [...section('Orphans'), whole(orphanRule(found), 'remark')];
-  if (total === 0) return [...lines, whole('There are none.', 'said')];
+  const lines = [...section('Orphans'), whole(orphanRule(found), LOOKS.remark)];
+  if (total === 0) return [...lines, whole('There are none.', LOOKS.said)];
   lines.push(
     fact('New', fresh, { note: 'Not missing in the run before.', part: true }),
     planned ? fact('Would be acted on', left, { part: true }) : fact('Acted on', acted, { part: true }),

@@ -1,6 +1,7 @@
 import type { ByteSink } from '../../files/table-sink.js';
-import { type ReportSheet, type ToneTable, writeReportBook } from '../../files/workbook/report-book.js';
-import type { ToneRow } from '../../files/workbook/tone-sheet.js';
+import { openBook } from '../../files/workbook/book.js';
+import { writePage } from '../../files/workbook/page.js';
+import { type BookTable, type MarkedRow, writeTable } from '../../files/workbook/table.js';
 import { GOOD_OUTCOMES, type Outcome } from '../../model/outcome.js';
 import type { OrphanLine } from '../../model/reconcile.js';
 import { outcomeWords } from '../outcome-words.js';
@@ -19,18 +20,22 @@ import { changes, orphanState, resultOf, standsWord } from './words.js';
  */
 export async function writeBook(sink: ByteSink, summary: Summary, found: Found, rowsPerSheet?: number): Promise<void> {
   const dry = summary.dry_run;
-  const sheets: ReportSheet[] = [
-    { page: summarySheet(summary) },
-    { table: toCreate(found, dry) },
-    { table: differences(found, summary) },
-    { table: orphans(found) },
-    { table: ambiguous(found) },
-    { table: invalid(found, dry) },
+  const tables = [
+    toCreate(found, dry),
+    differences(found, summary),
+    orphans(found),
+    ambiguous(found),
+    invalid(found, dry),
   ];
-  await writeReportBook(sink, `Reconciliation ${summary.job} ${summary.run}`, sheets, rowsPerSheet);
+  const names = [SHEETS.summary, ...tables.map(({ name }) => name)];
+  const book = await openBook(sink, `Reconciliation ${summary.job} ${summary.run}`, names);
+  await writePage(book, summarySheet(summary));
+  for (const table of tables)
+    await writeTable(book, rowsPerSheet ? { ...table, sheetRows: rowsPerSheet } : table, names);
+  await book.end();
 }
 
-function toCreate(found: Found, dry: boolean): ToneTable {
+function toCreate(found: Found, dry: boolean): BookTable {
   return {
     name: SHEETS.create,
     columns: [
@@ -40,24 +45,23 @@ function toCreate(found: Found, dry: boolean): ToneTable {
       { heading: 'Id', kind: 'id' },
       { heading: 'Message', kind: 'text' },
     ],
-    rows: () =>
-      mapped(
-        found.created(),
-        (outcome): ToneRow => ({
-          cells: [
-            String(outcome.ref.row),
-            outcome.key,
-            outcomeWords(outcome.kind, dry, 'reconcile').label,
-            idText(outcome),
-            outcome.issues.map(sentence).join('; '),
-          ],
-        }),
-      ),
+    rows: mapped(
+      found.created(),
+      (outcome): MarkedRow => ({
+        cells: [
+          String(outcome.ref.row),
+          outcome.key,
+          outcomeWords(outcome.kind, dry, 'reconcile').label,
+          idText(outcome),
+          outcome.issues.map(sentence).join('; '),
+        ],
+      }),
+    ),
     empty: 'Nothing is to be created: the service has a record for every row that could be compared.',
   };
 }
 
-function differences(found: Found, { dry_run: dry, reconcile }: Summary): ToneTable {
+function differences(found: Found, { dry_run: dry, reconcile }: Summary): BookTable {
   const differ = reconcile?.compared?.differ ?? 0;
   return {
     name: SHEETS.differences,
@@ -72,7 +76,7 @@ function differences(found: Found, { dry_run: dry, reconcile }: Summary): ToneTa
       { heading: 'Which stands', kind: 'text', width: 16 },
       { heading: 'Result', kind: 'text', width: 20 },
     ],
-    rows: () => mapped(found.differences(), (one) => differenceRow(one, dry)),
+    rows: mapped(found.differences(), (one) => differenceRow(one, dry)),
     empty:
       differ > 0
         ? 'The run stopped before the rows that differ; how many they are, and in which fields, stands on the sheet Summary.'
@@ -82,10 +86,10 @@ function differences(found: Found, { dry_run: dry, reconcile }: Summary): ToneTa
 
 /** The place of the file's value. */
 const NEW = 6;
-const CHANGED = new Map([[NEW, 'changed']] as const);
-const CLEARED = new Map([[NEW, 'cleared']] as const);
+const CHANGED = new Map([[NEW, { tone: 'changed' }]] as const);
+const CLEARED = new Map([[NEW, { tone: 'cleared' }]] as const);
 
-function differenceRow(one: Difference, dry: boolean): ToneRow {
+function differenceRow(one: Difference, dry: boolean): MarkedRow {
   const cells = [
     String(one.row),
     one.key,
@@ -101,7 +105,7 @@ function differenceRow(one: Difference, dry: boolean): ToneRow {
   return changes(one) ? { cells, marks: one.action === 'clear' ? CLEARED : CHANGED } : { cells };
 }
 
-function orphans(found: Found): ToneTable {
+function orphans(found: Found): BookTable {
   return {
     name: SHEETS.orphans,
     columns: [
@@ -114,7 +118,7 @@ function orphans(found: Found): ToneTable {
       { heading: 'Changes', kind: 'text' },
       { heading: 'Why', kind: 'text' },
     ],
-    rows: () => mapped(found.orphans(), (orphan): ToneRow => ({ cells: orphanCells(orphan), ...tone(orphan) })),
+    rows: mapped(found.orphans(), (orphan): MarkedRow => ({ cells: orphanCells(orphan), ...tone(orphan) })),
     empty: 'No orphans: the file has a row for every record that it is about.',
   };
 }
@@ -133,14 +137,14 @@ function orphanCells(orphan: OrphanLine): string[] {
 }
 
 const STATE = 5;
-const ACTED = new Map([[STATE, 'changed']] as const);
+const ACTED = new Map([[STATE, { tone: 'changed' }]] as const);
 
-function tone({ state, outcome }: OrphanLine): Pick<ToneRow, 'tone' | 'marks'> {
+function tone({ state, outcome }: OrphanLine): Pick<MarkedRow, 'tone' | 'marks'> {
   if (state === 'done') return { tone: 'soft' };
   return state === 'act' && (outcome === undefined || outcome === 'updated') ? { marks: ACTED } : {};
 }
 
-function ambiguous(found: Found): ToneTable {
+function ambiguous(found: Found): BookTable {
   return {
     name: SHEETS.ambiguous,
     columns: [
@@ -148,23 +152,22 @@ function ambiguous(found: Found): ToneTable {
       { heading: 'Key', kind: 'text' },
       { heading: 'Why', kind: 'text' },
     ],
-    rows: () =>
-      mapped(
-        found.outcomes((kind) => kind === 'ambiguous'),
-        (outcome): ToneRow => ({
-          cells: [
-            String(outcome.ref.row),
-            outcome.key,
-            faultsOf(outcome).map(sentence).join('; ') || outcomeSentence(outcome, 'reconcile'),
-          ],
-        }),
-      ),
+    rows: mapped(
+      found.outcomes((kind) => kind === 'ambiguous'),
+      (outcome): MarkedRow => ({
+        cells: [
+          String(outcome.ref.row),
+          outcome.key,
+          faultsOf(outcome).map(sentence).join('; ') || outcomeSentence(outcome, 'reconcile'),
+        ],
+      }),
+    ),
     empty: 'Nothing is ambiguous: no key of the file belongs to several records.',
   };
 }
 
 /** One line a fault, so that they can be filtered by column. */
-function invalid(found: Found, dry: boolean): ToneTable {
+function invalid(found: Found, dry: boolean): BookTable {
   return {
     name: SHEETS.invalid,
     columns: [
@@ -177,14 +180,14 @@ function invalid(found: Found, dry: boolean): ToneTable {
       { heading: 'Code', kind: 'text' },
       { heading: 'What is wrong, and what to do', kind: 'text' },
     ],
-    rows: async function* () {
+    rows: (async function* () {
       for await (const batch of found.outcomes(isInvalid)) yield batch.flatMap((outcome) => faultRows(outcome, dry));
-    },
+    })(),
     empty: 'No row needs a person.',
   };
 }
 
-function faultRows(outcome: Outcome, dry: boolean): ToneRow[] {
+function faultRows(outcome: Outcome, dry: boolean): MarkedRow[] {
   const head = [
     String(outcome.ref.row),
     outcome.key,

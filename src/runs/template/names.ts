@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { type OfferedNames, offer, type ServiceNames } from '../../blank-workbook/lists.js';
+import { type OfferedNames, offer, type ServiceNames } from '../../blank-workbook/columns.js';
 import { RunError } from '../../model/error.js';
 import { normaliseName } from '../../model/value.js';
 import type { Catalogue } from '../../pipeline/custom-names.js';

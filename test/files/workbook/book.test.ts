@@ -207,8 +207,8 @@ test('drop-down lists: short ones inside the rule, others on a hidden sheet, for
   const book = await whole(path);
   expect(book.worksheets.map(({ name, state }) => [name, state])).toEqual([
     ['Assets', 'visible'],
-    ['Lists', 'hidden'],
     ['About', 'visible'],
+    ['Lists', 'hidden'],
   ]);
   const sheet = book.worksheets[0]!;
   expect(sheet.getCell('A2').dataValidation).toMatchObject({

@@ -4,21 +4,30 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import ExcelJS from 'exceljs';
 import { expect, test } from 'vitest';
+import XLSX from 'xlsx';
 import { DEFAULT_LIMITS } from '../../../src/files/limits.js';
 import { createXmlScanner, xmlText } from '../../../src/files/package/xml-scan.js';
 import { openArchive } from '../../../src/files/package/zip.js';
-import { type ReportSheet, writeReportBook } from '../../../src/files/workbook/report-book.js';
-import type { ToneRow } from '../../../src/files/workbook/tone-sheet.js';
+import { openBook } from '../../../src/files/workbook/book.js';
+import { type Page, writePage } from '../../../src/files/workbook/page.js';
+import { LOOKS } from '../../../src/files/workbook/styles.js';
+import { type BookTable, type MarkedRow, writeTable } from '../../../src/files/workbook/table.js';
 import { read, scratch } from '../fixtures.js';
 
 const { folder } = await scratch();
 let files = 0;
 
-async function written(sheets: readonly ReportSheet[], rowsPerSheet?: number): Promise<string> {
+async function written(sheets: readonly (Page | BookTable)[], sheetRows?: number): Promise<string> {
   const path = join(folder, `report${++files}.xlsx`);
   const stream = createWriteStream(path);
   const sink = { write: async (bytes: Buffer) => void stream.write(bytes) };
-  await writeReportBook(sink, 'A report', sheets, rowsPerSheet);
+  const names = sheets.map(({ name }) => name);
+  const book = await openBook(sink, 'A report', names);
+  for (const sheet of sheets) {
+    if ('widths' in sheet) await writePage(book, sheet);
+    else await writeTable(book, sheetRows ? { ...sheet, sheetRows } : sheet, names);
+  }
+  await book.end();
   stream.end();
   await finished(stream);
   return path;
@@ -33,88 +42,103 @@ async function whole(path: string): Promise<ExcelJS.Workbook> {
 const archiveOf = (path: string) => openArchive(path, path, DEFAULT_LIMITS);
 const part = async (path: string, name: string) => (await (await archiveOf(path)).whole(name)).toString('utf8');
 
-function sheets(): ReportSheet[] {
+function sheets(): (Page | BookTable)[] {
   return [
     {
-      page: {
-        name: 'Summary',
-        widths: [30, 12, 20, 40],
-        lines: [
-          { cells: [{ text: 'Title =1+1', style: 'title', span: 4 }], height: 26 },
-          { cells: [] },
-          {
-            cells: [
-              { text: 'Differ', style: 'link', link: 'It’s "all"' },
-              { text: '1200', style: 'count' },
-              {
-                text: 'a remark that is longer than its columns are wide, so that it takes two lines',
-                style: 'remark',
-                span: 2,
-              },
-            ],
-          },
-          { cells: [undefined, { text: 'not a number', style: 'count' }] },
-        ],
-      },
+      name: 'Summary',
+      widths: [30, 12, 20, 40],
+      lines: [
+        { cells: [{ text: 'Title =1+1', look: LOOKS.title, span: 4 }], height: 26 },
+        { cells: [] },
+        {
+          cells: [
+            { text: 'Differ', look: LOOKS.link, link: 'It’s "all"' },
+            { text: '1200', look: LOOKS.count },
+            {
+              text: 'a remark that is longer than its columns are wide, so that it takes two lines',
+              look: LOOKS.remark,
+              span: 2,
+            },
+          ],
+        },
+        {
+          cells: [
+            { text: '', look: {} },
+            { text: 'not a number', look: LOOKS.count },
+          ],
+        },
+      ],
     },
     {
-      table: {
-        name: 'It’s "all"',
-        columns: [
-          { heading: 'Row', kind: 'number', width: 9 },
-          { heading: 'Text', kind: 'text' },
-          { heading: 'When', kind: 'instant' },
-          { heading: 'Day', kind: 'day' },
-          { heading: 'Count', kind: 'count' },
-        ],
-        rows: () => rows(),
-        empty: 'Nothing.',
-      },
+      name: 'It’s "all"',
+      columns: [
+        { heading: 'Row', kind: 'number', width: 9 },
+        { heading: 'Text', kind: 'text', note: 'What "text" <means>.' },
+        { heading: 'Long', kind: 'text', choices: ['with, comma', 'x'] },
+        { heading: 'Day', kind: 'day' },
+        { heading: 'Short', kind: 'text', choices: ['a', 'b'], open: true },
+      ],
+      rows: rows(),
+      empty: 'Nothing.',
     },
+    { name: 'Empty', columns: [{ heading: 'Only', kind: 'text' }], rows: none(), empty: 'There is none.' },
     {
-      table: {
-        name: 'Empty',
-        columns: [{ heading: 'Only', kind: 'text' }],
-        rows: () => none(),
-        empty: 'There is none.',
-      },
+      name: 'Wide',
+      columns: Array.from({ length: 12 }, (_, i) => ({ heading: `Column ${i}`, kind: 'cell', width: 20 })),
+      rows: none(),
+      headingRow: 3,
+      inSight: { columns: 2, column: 11 },
     },
   ];
 }
 
-async function* rows(): AsyncGenerator<readonly ToneRow[]> {
-  yield [
-    { cells: ['2', '=1+1', '2026-03-31T02:01:22.200Z', '2026-03-31', '12345'] },
-    { cells: ['3', 'grey', 'soon', '', ''], tone: 'soft' },
-  ];
+async function* rows(): AsyncGenerator<readonly MarkedRow[]> {
+  yield [{ cells: ['2', '=1+1', '', '2026-03-31', ''] }, { cells: ['3', 'grey', 'soon', 'soon', ''], tone: 'soft' }];
   yield [
     {
       cells: ['4', '', '', '', ''],
       marks: new Map([
-        [1, 'cleared'],
-        [4, 'changed'],
+        [1, { tone: 'cleared' }],
+        [4, { tone: 'fault', note: 'Fill it in.\nNow.' }],
       ] as const),
     },
   ];
 }
 
-async function* none(): AsyncGenerator<readonly ToneRow[]> {}
+async function* none(): AsyncGenerator<readonly MarkedRow[]> {}
 
-test('cells have their kinds and looks', async () => {
+test('cells have their kinds, looks and notes', async () => {
   const book = await whole(await written(sheets()));
-  expect(book.worksheets.map(({ name }) => name)).toEqual(['Summary', 'It’s "all"', 'Empty']);
+  expect(book.worksheets.map(({ name }) => name)).toEqual(['Summary', 'It’s "all"', 'Empty', 'Wide', 'Lists']);
   const sheet = book.getWorksheet('It’s "all"')!;
-  expect([1, 2, 5].map((column) => sheet.getCell(2, column).value)).toEqual([2, '=1+1', 12345]);
-  expect((sheet.getCell('C2').value as Date).toISOString().slice(0, 19)).toBe('2026-03-31T02:01:22');
-  expect(sheet.getCell('C2').numFmt.replaceAll('\\', '')).toBe('yyyy-mm-dd hh:mm');
+  expect([1, 2].map((column) => sheet.getCell(2, column).value)).toEqual([2, '=1+1']);
   expect(sheet.getCell('D2').value).toEqual(new Date('2026-03-31T00:00:00Z'));
-  expect(sheet.getCell('E2').numFmt).toBe('#,##0');
-  // What is no point in time is text.
-  expect(sheet.getCell('C3').value).toBe('soon');
+  // What is no date is text.
+  expect(sheet.getCell('D3').value).toBe('soon');
   expect(sheet.getCell('B3').font).toMatchObject({ color: { argb: 'FF7F7F7F' } });
   const fill = (at: string) => (sheet.getCell(at).fill as ExcelJS.FillPattern | undefined)?.fgColor?.argb;
-  expect([fill('A4'), fill('B4'), fill('E4')]).toEqual([undefined, 'FFFBE0D6', 'FFDDEFD9']);
+  expect([fill('A4'), fill('B4'), fill('E4')]).toEqual([undefined, 'FFFBE0D6', 'FFFFC7CE']);
+  const note = (at: string) => (sheet.getCell(at).note as ExcelJS.Comment | undefined)?.texts?.map(({ text }) => text);
+  expect([note('B1'), note('E4'), note('E3')]).toEqual([['What "text" <means>.'], ['Fill it in.\nNow.'], undefined]);
   expect(book.getWorksheet('Empty')!.getCell('A2').value).toBe('There is none.');
+});
+
+test('lists are offered; an open one takes other values without a word', async () => {
+  const book = await whole(await written(sheets()));
+  const sheet = book.getWorksheet('It’s "all"')!;
+  expect(sheet.getCell('C9').dataValidation).toMatchObject({ formulae: ["'Lists'!$A$2:$A$3"], errorStyle: 'stop' });
+  expect(sheet.getCell('E9').dataValidation).toMatchObject({ type: 'list', formulae: ['"a,b"'] });
+  expect(sheet.getCell('E9').dataValidation.showErrorMessage).toBeFalsy();
+  expect(book.getWorksheet('Lists')).toMatchObject({ state: 'hidden' });
+  expect(book.getWorksheet('Lists')!.getCell('A2').value).toBe('with, comma');
+});
+
+test('of a wide table the first columns stay, and the one that matters is in sight', async () => {
+  const book = await whole(await written(sheets()));
+  const sheet = book.getWorksheet('Wide')!;
+  expect(sheet.views[0]).toMatchObject({ state: 'frozen', xSplit: 2, ySplit: 3, topLeftCell: 'G4' });
+  expect(sheet.getCell('A3').value).toBe('Column 0');
+  expect(sheet.autoFilter).toBe('A3:L4');
 });
 
 test('a page: merged lines, numbers, links to the sheets', async () => {
@@ -128,21 +152,36 @@ test('a page: merged lines, numbers, links to the sheets', async () => {
   expect(xml).toContain('<hyperlink ref="A3" location="\'It’s &quot;all&quot;\'!A1" display="Differ"/>');
 });
 
+test('SheetJS reads the same cells, notes and names', async () => {
+  const path = await written(sheets());
+  const book = XLSX.read(await readFile(path), { cellStyles: true });
+  expect(book.SheetNames).toEqual(['Summary', 'It’s "all"', 'Empty', 'Wide', 'Lists']);
+  const sheet = book.Sheets['It’s "all"']!;
+  expect([sheet['A2'].v, sheet['B2'].v, sheet['D2'].w, sheet['C3'].v]).toEqual([2, '=1+1', '2026-03-31', 'soon']);
+  expect(sheet['B2'].f).toBeUndefined();
+  expect([sheet['B1'], sheet['E4']].map((cell) => cell.c?.[0]?.t)).toEqual([
+    'What "text" <means>.',
+    'Fill it in.\nNow.',
+  ]);
+  expect(sheet['!autofilter']).toEqual({ ref: 'A1:E4' });
+  expect(book.Sheets['Summary']!['!merges']).toHaveLength(2);
+});
+
 test('our reader takes the tables', async () => {
   const { meta, rows: back } = await read(await written(sheets()), { sheet: 'It’s "all"' });
-  expect(meta.headings).toEqual(['Row', 'Text', 'When', 'Day', 'Count']);
+  expect(meta.headings).toEqual(['Row', 'Text', 'Long', 'Day', 'Short']);
   expect(back[0]!.cells[1]).toBe('=1+1');
 });
 
 test('a long table goes on on further sheets, which take no name of another', async () => {
-  async function* many(): AsyncGenerator<readonly ToneRow[]> {
+  async function* many(): AsyncGenerator<readonly MarkedRow[]> {
     for (let i = 0; i < 25; i++) yield [{ cells: [String(i)] }];
   }
   const columns = [{ heading: 'Number', kind: 'number' as const }];
   const path = await written(
     [
-      { table: { name: 'All', columns, rows: many, empty: '' } },
-      { table: { name: 'All (2)', columns, rows: none, empty: 'None.' } },
+      { name: 'All', columns, rows: many() },
+      { name: 'All (2)', columns, rows: none(), empty: 'None.' },
     ],
     11,
   );
@@ -222,8 +261,8 @@ test('the package: every part has a type, every relation a part, every element i
   const types = await part(path, '[Content_Types].xml');
   const typed = new Map([...types.matchAll(/PartName="\/([^"]*)" ContentType="([^"]*)"/g)].map((m) => [m[1]!, m[2]!]));
   for (const name of typed.keys()) expect(names).toContain(name);
-  for (const name of names) if (!/\.rels$|^\[Content/.test(name)) expect([...typed.keys()]).toContain(name);
-  expect(types).not.toContain('vml');
+  for (const name of names) if (!/\.(rels|vml)$|^\[Content/.test(name)) expect([...typed.keys()]).toContain(name);
+  expect(types).toContain('Extension="vml"');
 
   const related = new Set<string>();
   for (const name of names.filter((one) => one.endsWith('.rels'))) {
@@ -277,7 +316,7 @@ test('styles are counted right', async () => {
   expect(most('fontId')).toBeLessThan(counted('fonts'));
   expect(most('fillId')).toBeLessThan(counted('fills'));
   expect(most('borderId')).toBeLessThan(counted('borders'));
-  for (let i = 1; i <= 3; i++) {
+  for (let i = 1; i <= 5; i++) {
     const xml = await part(path, `xl/worksheets/sheet${i}.xml`);
     for (const [, style] of xml.matchAll(/ s="(\d+)"/g)) expect(Number(style)).toBeLessThan(counted('cellXfs'));
   }
