@@ -105,11 +105,13 @@ export function openService(options: ServiceOptions): Service {
       method: 'GET',
       path,
       company,
-      shape: (json: unknown, bytes: Buffer) => {
+      shape: (json: unknown, text: string) => {
         const page = readPage(json, number);
-        return isKnown && typeof page !== 'string' ? { ...page, bytes } : page;
+        return isKnown && typeof page !== 'string' ? { ...page, text } : page;
       },
-      ...(isKnown && { known: (bytes: Buffer) => (isKnown(bytes) ? knownPage(bytes) : undefined) }),
+      ...(isKnown && {
+        known: (text: string) => (isKnown(text) ? { count: 0, results: [], text, known: true } : undefined),
+      }),
     } as const;
     let settled = await send(pastEnd ? { ...call, optional: { tries: PAST_END_TRIES } } : call);
     if (pastEnd && settled.kind === 'refused') {
@@ -183,8 +185,6 @@ export function openService(options: ServiceOptions): Service {
     },
   };
 }
-
-const knownPage = (bytes: Buffer): Page => ({ count: 0, results: [], bytes, known: true });
 
 function queryText(query: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams(query).toString();

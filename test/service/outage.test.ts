@@ -12,7 +12,7 @@ import { seeded, simClock } from './sim-clock.js';
 const REFUSED: Exchange = { kind: 'fault', sent: false, cause: 'connect', reason: 'connection refused (ECONNREFUSED)' };
 const SILENT: Exchange = { kind: 'fault', sent: true, cause: 'timeout', reason: 'no complete answer within 30 s' };
 const answer = (status: number, text = '{"id":1}', retryAfter?: string): Exchange => ({
-  ...{ kind: 'answer', status, contentType: 'application/json', bytes: Buffer.from(text), text },
+  ...{ kind: 'answer', status, contentType: 'application/json', text },
   ...(retryAfter === undefined ? {} : { retryAfter }),
 });
 

@@ -125,10 +125,10 @@ interface Asked extends PageOptions {
   readonly resolve: (page: Page) => void;
 }
 
-/** As the service answers who asks whether a page is known: with its bytes. */
+/** As the service answers who asks whether a page is known: with its text. */
 function asText(page: Page, { isKnown }: Asked): Page {
   if (!isKnown) return page;
   const { count, results } = page;
-  const bytes = Buffer.from(stringifyBody({ count, results }));
-  return isKnown(bytes) ? { count: 0, results: [], bytes, known: true } : { ...page, bytes };
+  const text = stringifyBody({ count, results });
+  return isKnown(text) ? { count: 0, results: [], text, known: true } : { ...page, text };
 }

@@ -88,9 +88,9 @@ test('the next page is asked for when an answer has arrived, before it is taken 
     async page(...[resource, page, query, options]: Parameters<typeof living.service.page>) {
       const answer = await living.service.page(resource, page, query, {
         ...options,
-        isKnown(bytes) {
+        isKnown(text) {
           const before = living.asked.length;
-          const known = options?.isKnown?.(bytes) ?? false;
+          const known = options?.isKnown?.(text) ?? false;
           underWay.push(living.asked.length - before);
           return known;
         },

@@ -125,7 +125,7 @@ test('a process that is killed while it reads is gone on with by another', async
   await writeFile(
     script,
     `import { openService } from ${JSON.stringify(pathToFileURL(join(modules, 'service.js')).href)};
-     import { readWholeList } from ${JSON.stringify(pathToFileURL(join(modules, 'whole-list.js')).href)};
+     import { readWholeList } from ${JSON.stringify(pathToFileURL(join(modules, 'lists', 'whole-list.js')).href)};
      const token = { kind: 'static', token: '${TOKEN}' };
      const timeouts = { connectMs: 2_000, requestMs: 5_000 };
      const service = openService({ baseUrl: process.argv[2], company: 1, token, timeouts, maxInFlight: 4 });

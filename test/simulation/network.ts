@@ -96,7 +96,6 @@ export function openNetwork(options: NetworkOptions): Network {
       kind: 'answer',
       status,
       contentType: headers['content-type'] ?? '',
-      bytes: Buffer.from(body),
       text: body,
       ...(retryAfter === undefined ? {} : { retryAfter }),
       ...(location === undefined ? {} : { location }),

@@ -1,8 +1,7 @@
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, MirrorRecord } from '../port.js';
 import { createSegments, damaged, openSegments, type Segment, type Segments } from './segments.js';
-import { createSlots } from './slots.js';
-import { textHash } from './text-hash.js';
+import { createSlots, textHash } from './slots.js';
 
 /**
  * The records of a list as they were last read: in memory where each stands, its fingerprint and its modification date (43

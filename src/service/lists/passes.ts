@@ -1,16 +1,11 @@
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, Page } from '../port.js';
 import { idOf, readPage } from '../transport/answer.js';
-import { bytesHash } from './bytes-hash.js';
 import type { LoggedPage, PageLog } from './page-log.js';
 import { barrenPages } from './pages.js';
 import { openPass, type PassResult, type Shown } from './pass.js';
-import { recordTexts } from './record-texts.js';
-import type { Place, Slots } from './slots.js';
-import { takenPages } from './taken-pages.js';
-import { textHash } from './text-hash.js';
-import type { Walk } from './walk.js';
-import { openWindow } from './window.js';
+import { type Place, type Slots, textHash } from './slots.js';
+import type { Step, Walk } from './walk.js';
 
 /** How passes follow one another, and when they are believed. */
 export interface Rules {
@@ -43,10 +38,10 @@ export interface PassesResult {
 }
 
 /** Asks for a page; `isKnown` as in `PageOptions`. */
-export type ReadPage = (page: number, pastEnd: boolean, isKnown: (bytes: Buffer) => boolean) => Promise<Page>;
+export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
 
-/** `hash` of the answer's bytes, where it has any. */
-type Answered = Page & { readonly hash: number };
+/** What a page was found to hold. */
+type TakenPage = Pick<LoggedPage, 'count' | 'keys'> & { readonly hash: number };
 
 /** `hashes` of its texts. */
 type HashedPage = LoggedPage & { readonly hashes: readonly number[] };
@@ -63,19 +58,16 @@ export async function readPasses(
   options: PassesOptions,
 ): Promise<PassesResult> {
   const problems: string[] = [];
-  let farthest = 0;
-  const taken = takenPages(slots, () => farthest);
-  const ask = async (page: number, pastEnd: boolean, answered: () => void): Promise<Answered> => {
-    let hash = 0;
-    const answer = await read(page, pastEnd, (bytes) => {
+  /** Pages as they were last taken in, by the hash of their texts: a list at rest is read twice, and parsed once. */
+  const taken = new Map<number, TakenPage>();
+  const window = openWindow((page, pastEnd, answered) => {
+    return read(page, pastEnd, (text) => {
       // The next request goes out first: it is under way while this page is looked at.
       answered();
-      hash = bytesHash(bytes);
-      return taken.isKnown(page, hash);
+      const before = taken.get(page);
+      return before !== undefined && before.hash === textHash(text);
     });
-    return { ...answer, hash };
-  };
-  const window = openWindow(ask, options.parallel);
+  }, options.parallel);
   let alone = false;
   let before: PassResult | undefined;
   /** A pass after the first showed something new, or at another place. */
@@ -105,9 +97,7 @@ export async function readPasses(
       if (number > 1 && line.texts.length > 0) moved = true;
       for (const [index, place] of line.at.entries()) {
         const slot = slots.find(line.keys[place] as number);
-        const stored = places[index] as Place;
-        slots.store(slot, stored, line.hashes[index] as number);
-        farthest = stored.offset;
+        slots.store(slot, places[index] as Place, line.hashes[index] as number);
       }
       return { page: line.page, count: line.count, keys: line.keys, fresh, again };
     };
@@ -117,22 +107,29 @@ export async function readPasses(
       let shown: Shown;
       if (kept) {
         if (options.onRecords && kept.line.texts.length > 0) options.onRecords(await log.read(kept.places));
-        shown = show({ ...kept.line, hashes: kept.line.texts.map(bytesHash) }, kept.places);
+        shown = show(
+          { ...kept.line, hashes: kept.line.texts.map((text) => textHash(text.toString('utf8'))) },
+          kept.places,
+        );
       } else {
         const { page: at } = step.value;
         const page = await window(step.value);
-        const known = page.known && taken.find(at, page.hash);
+        const known = page.known ? taken.get(at) : undefined;
         let line: HashedPage;
-        if (known) line = { pass: number, page: at, ...known, at: [], texts: [], hashes: [] };
+        if (known)
+          line = { pass: number, page: at, count: known.count, keys: known.keys, at: [], texts: [], hashes: [] };
         else {
           const parsed = page.known ? parsedAnew(page, at) : page;
           options.onRecords?.(parsed.results);
           line = lineOf(parsed, number, at, slots);
+          // A record that has changed may read as before where it is shown next: what it is then is to be kept.
+          if (line.at.some((place) => slots.find(line.keys[place] as number) >= 0)) taken.clear();
+          const { count, keys } = line;
+          if (page.text !== undefined) taken.set(at, { hash: textHash(page.text), count, keys });
         }
         const places = log.append(line);
         shown = show(line, places instanceof Promise ? await places : places);
         explained(shown.fresh, pass.newest);
-        if (page.bytes && !known) taken.take(at, page.hash, line);
       }
       step = walk.next(shown);
       options.onProgress?.(pass.shown, Math.max(pass.newest, pass.shown), number);
@@ -163,33 +160,37 @@ function differenceOf(last: PassResult, before: PassResult, shared: number): str
   return `pass ${last.number} ${parts.join(' and ')}`;
 }
 
-/** A page that read so before, and made sense. */
-function parsedAnew({ bytes = Buffer.alloc(0) }: Page, number: number): Page {
-  const page = readPage(parseJson(bytes.toString('utf8')), number);
+/** A page that read so before, when its records had another form than now. */
+function parsedAnew({ text = '' }: Page, number: number): Page {
+  const page = readPage(parseJson(text), number);
   if (typeof page === 'string') throw new Error(page);
-  return { ...page, bytes };
+  return { ...page, text };
 }
 
-function lineOf({ count, results, bytes }: Page, pass: number, page: number, slots: Slots): HashedPage {
-  const found = bytes && recordTexts(bytes);
-  const sent = found?.length === results.length ? found : undefined;
-  const keys: number[] = [];
-  const at: number[] = [];
-  const texts: Buffer[] = [];
-  const hashes: number[] = [];
+/** What of a page is new to the slots. */
+function lineOf({ count, results }: Page, pass: number, page: number, slots: Slots): HashedPage {
+  const line = {
+    pass,
+    page,
+    count,
+    keys: [] as number[],
+    at: [] as number[],
+    texts: [] as Buffer[],
+    hashes: [] as number[],
+  };
   const nameless = new Set<number>();
   for (const [index, record] of results.entries()) {
-    const text = sent?.[index] ?? Buffer.from(stringifyBody(record));
-    const hash = bytesHash(text);
-    const key = idOf(record) ?? namelessKey(stringifyBody(record), nameless);
+    const text = stringifyBody(record);
+    const hash = textHash(text);
+    const key = idOf(record) ?? namelessKey(text, nameless);
+    line.keys.push(key);
     const slot = slots.find(key);
-    keys.push(key);
     if (slot >= 0 && slots.hash(slot) === hash) continue;
-    at.push(index);
-    texts.push(text);
-    hashes.push(hash);
+    line.at.push(index);
+    line.texts.push(Buffer.from(text));
+    line.hashes.push(hash);
   }
-  return { pass, page, count, keys, at, texts, hashes };
+  return line;
 }
 
 /**
@@ -201,4 +202,67 @@ function namelessKey(text: string, onThisPage: Set<number>): number {
   for (let nth = 2; onThisPage.has(key); nth++) key = -textHash(`${nth} ${text}`) - 1;
   onThisPage.add(key);
   return key;
+}
+
+/** Pages that were answered and wait for an earlier one: at most so many times the requests in flight. */
+const WAITING = 4;
+
+/**
+ * Pages of a walk, in the order of its steps. What lies ahead on the way is asked for in the meantime, with `most()`
+ * requests in flight: one is in flight until `read` says that it was answered, or ends. What a walk that turns no longer wants is thrown away, never used later. A page that failed rejects
+ * when its turn has come, and nothing further is asked for.
+ */
+function openWindow(
+  read: (page: number, pastEnd: boolean, answered: () => void) => Promise<Page>,
+  most: () => number,
+): (step: Step) => Promise<Page> {
+  const ahead = new Map<number, Promise<Page>>();
+  let inFlight = 0;
+  let failed = false;
+  let way: Step = { page: 1, until: 1 };
+  /** The page to be asked for next. */
+  let next = 1;
+
+  const onTheWay = (page: number): boolean =>
+    page >= Math.min(way.page, way.until) && page <= Math.max(way.page, way.until);
+
+  function ask(page: number): void {
+    let waiting = true;
+    inFlight++;
+    const answered = (): void => {
+      if (waiting) inFlight--;
+      waiting = false;
+      askAhead();
+    };
+    const answer = read(page, way.pastEnd === true, answered);
+    ahead.set(page, answer);
+    answer.then(answered, () => {
+      failed = true;
+      answered();
+    });
+  }
+
+  function askAhead(): void {
+    const limit = Math.max(1, most());
+    const by = way.until < way.page ? -1 : 1;
+    while (!failed && onTheWay(next) && inFlight < limit && ahead.size < limit * WAITING) {
+      const page = next;
+      next += by;
+      ask(page);
+    }
+  }
+
+  return (step) => {
+    way = step;
+    for (const page of ahead.keys()) if (!onTheWay(page)) ahead.delete(page);
+    if (!ahead.has(step.page)) {
+      ahead.clear();
+      ask(step.page);
+      next = step.page + (step.until < step.page ? -1 : 1);
+    }
+    const answer = ahead.get(step.page) as Promise<Page>;
+    ahead.delete(step.page);
+    askAhead();
+    return answer;
+  };
 }

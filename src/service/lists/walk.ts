@@ -1,5 +1,12 @@
 import type { Pass, Shown } from './pass.js';
-import type { Step } from './window.js';
+
+/** The page wanted now, and up to which page (downwards or upwards) the walk means to go on from there. */
+export interface Step {
+  readonly page: number;
+  readonly until: number;
+  /** By the service's count there is nothing on this page. */
+  readonly pastEnd?: boolean;
+}
 
 /**
  * The way of a pass: which page next, given every page so far. Both walks depend on nothing but the pages they are

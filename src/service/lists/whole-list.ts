@@ -17,8 +17,8 @@ export interface WholeListOptions {
   /** Records of this pass, after each page. */
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   /**
-   * Records as they come from the service, once a page (names are learned from them). Of a page that is known already,
-   * and of a log that is gone on with: those that were new or had changed.
+   * Records as they come from the service, once a page (names are learned from them), but for pages that read as before. Of a
+   * log that is gone on with: those that were new or had changed.
    */
   readonly onRecords?: (records: readonly Json[]) => void;
   /**

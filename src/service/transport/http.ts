@@ -29,9 +29,7 @@ export type Exchange =
       readonly location?: string | undefined;
       /** The `Date` header: what time it is for the service. */
       readonly date?: string | undefined;
-      /** Decoded, and UTF-8. */
-      readonly bytes: Buffer;
-      /** The same; made when it is first asked for: what is known by its bytes is never read. */
+      /** Decoded from UTF-8. */
       readonly text: string;
     }
   | {
@@ -264,7 +262,6 @@ class Underway implements Dispatcher.DispatchHandler {
 }
 
 function answerOf(status: number, headers: Headers, bytes: Buffer): Exchange {
-  let text: string | undefined;
   const header = (name: string): string | undefined => headers[name]?.toString();
   return {
     kind: 'answer',
@@ -273,11 +270,7 @@ function answerOf(status: number, headers: Headers, bytes: Buffer): Exchange {
     retryAfter: header('retry-after'),
     location: header('location'),
     date: header('date'),
-    bytes,
-    get text() {
-      text ??= bytes.toString('utf8');
-      return text;
-    },
+    text: bytes.toString('utf8'),
   };
 }
 
