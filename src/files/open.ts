@@ -65,10 +65,6 @@ async function openAs(
       const { openNdjson } = await import('./ndjson-read.js');
       return await openNdjson(file, options, bounds);
     }
-    case 'flat-ods': {
-      const { openFlatOds } = await import('./ods/read.js');
-      return await openFlatOds(file, options, bounds);
-    }
     case 'zip':
       return await openBook(file, options, bounds);
   }
@@ -105,11 +101,11 @@ async function assertRegularFile(path: string): Promise<void> {
  */
 function settle(path: string, found: FileForm, stated: SourceOptions['format']): FileForm {
   if (stated === undefined || stated === 'auto' || stated === found) return found;
-  const isBook = found === 'zip' || found === 'flat-ods';
+  const isBook = found === 'zip';
   const wantsBook = stated === 'xlsx' || stated === 'ods';
   if (isBook && wantsBook) return found;
   if (isBook || wantsBook) {
-    const what = found === 'zip' ? 'a zip file (a workbook)' : isBook ? 'an OpenDocument spreadsheet' : 'text';
+    const what = isBook ? 'a zip file (a workbook)' : 'text';
     throw new RunError(
       'usage',
       `${path}: source.format is ${stated}, but the file is ${what}. Remove source.format or name the right file.`,

@@ -26,7 +26,7 @@ const FOREIGN: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** What the first bytes of a file tell; which workbook a zip file is, its parts tell. */
-export type FileForm = 'csv' | 'ndjson' | 'zip' | 'flat-ods';
+export type FileForm = 'csv' | 'ndjson' | 'zip';
 
 /** What the file is, from its first (unpacked) bytes; throws `RunError('failed')` naming what cannot be read. */
 export async function sniffFormat(path: string, head: Buffer): Promise<FileForm> {
@@ -70,12 +70,12 @@ export async function sniffFormat(path: string, head: Buffer): Promise<FileForm>
       `${path}: this is a ${exchange}, which is not read. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
     );
   }
-  if (/^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:\w+:)?document\s[^>]*opendocument\.spreadsheet/i.test(text))
-    return 'flat-ods';
   if (/^<\?xml\b|^<(?:\w+:)?(?:Workbook|document|office)/i.test(text)) {
     const what = /urn:schemas-microsoft-com:office:spreadsheet|progid="Excel/.test(text)
       ? 'an XML spreadsheet of Excel 2003'
-      : 'an XML document';
+      : /^[^]*?<(?:\w+:)?document\s[^>]*opendocument\.spreadsheet/i.test(text)
+        ? 'a flat OpenDocument spreadsheet (.fods)'
+        : 'an XML document';
     throw new RunError('failed', `${path}: this is ${what}, which is not read. Save it as .xlsx or .csv.`);
   }
   if (/^\[\s*(?:\{|\[|$)/.test(text)) {

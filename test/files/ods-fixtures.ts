@@ -54,15 +54,6 @@ export function odsOf({ body, styles = '', common, type = TYPE, manifest = '', r
   return zipOf(parts.map((part) => ({ ...part, ...replace[part.name] })));
 }
 
-/** The same in one XML file. */
-export function flatOf({ body, styles = '' }: Pick<OdsSpec, 'body' | 'styles'>): string {
-  return (
-    `${HEAD}<office:document ${NAMESPACES} office:version="1.2" office:mimetype="${TYPE}">` +
-    `<office:automatic-styles>${styles}</office:automatic-styles><office:body><office:spreadsheet>${body}` +
-    '</office:spreadsheet></office:body></office:document>'
-  );
-}
-
 export const sheetXml = (name: string, rows: string, attributes = '') =>
   `<table:table table:name="${name}"${attributes}>${rows}</table:table>`;
 

@@ -70,17 +70,24 @@ const ODD_ERROR =
 const ODD_TIME =
   '<table:table-cell office:value-type="time" office:time-value="PT18H00M00S"><text:p>NaN:00</text:p></table:table-cell>';
 
-function flatSheet(cell: string): Buffer {
+function openDocument(cell: string): Buffer {
   const cells = ['A', 'B', 'C'].map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join('');
-  return Buffer.from(
-    '<?xml version="1.0" encoding="UTF-8"?><office:document office:mimetype="application/vnd.oasis.opendocument.spreadsheet" ' +
+  const content = Buffer.from(
+    '<?xml version="1.0" encoding="UTF-8"?><office:document-content ' +
       'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" ' +
       'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0">' +
       `<office:body><office:spreadsheet><table:table table:name="S"><table:table-row>${cells}</table:table-row>` +
       `<table:table-row>${cells.replace('A', 'x')}</table:table-row><table:table-row>${cell}</table:table-row>` +
-      '</table:table></office:spreadsheet></office:body></office:document>',
+      '</table:table></office:spreadsheet></office:body></office:document-content>',
     'latin1',
   );
+  const type = 'application/vnd.oasis.opendocument.spreadsheet';
+  const manifest = `<manifest:manifest xmlns:manifest="m"><manifest:file-entry manifest:full-path="/" manifest:media-type="${type}"/></manifest:manifest>`;
+  return packZip([
+    { name: 'mimetype', data: type },
+    { name: 'content.xml', data: content },
+    { name: 'META-INF/manifest.xml', data: manifest },
+  ]);
 }
 
 test.each<[string, Buffer, 'read' | 'refused']>([
@@ -96,8 +103,8 @@ test.each<[string, Buffer, 'read' | 'refused']>([
   ['a shared string that is no number', book('<row r="2"><c t="s"><v>NaN</v></c></row>'), 'refused'],
   ['a zip entry with a name of 5,000 characters', packZip([{ name: 'x'.repeat(5_000), data: 'x' }]), 'refused'],
   ['a directory that lies beyond the end of any file', farDirectory(), 'refused'],
-  ['an error of a flat OpenDocument sheet with bytes that are no UTF-8', flatSheet(ODD_ERROR), 'read'],
-  ['a time of an OpenDocument sheet whose text is NaN', flatSheet(ODD_TIME), 'read'],
+  ['an error of an OpenDocument sheet with bytes that are no UTF-8', openDocument(ODD_ERROR), 'read'],
+  ['a time of an OpenDocument sheet whose text is NaN', openDocument(ODD_TIME), 'read'],
   ['a zip entry that begins beyond the end of any file', farEntry(), 'refused'],
 ])('%s', async (name, bytes, outcome) => {
   const path = join(folder, `${name.length}.xlsx`);

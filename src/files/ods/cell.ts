@@ -4,20 +4,6 @@ import { numberFormat } from '../number/number-format.js';
 import { dateOfSerial, isoText, serialOfIso } from '../number/serial-date.js';
 import type { CellFormat } from '../xlsx/workbook.js';
 
-/** A cell of an OpenDocument sheet as it is stored. Absent attributes are undefined. */
-export interface OdsCell {
-  /** `office:value-type`, or `error` where the program says that the formula failed; '' where there is none. */
-  type: string;
-  value: string | undefined;
-  dateValue: string | undefined;
-  timeValue: string | undefined;
-  booleanValue: string | undefined;
-  stringValue: string | undefined;
-  formula: string | undefined;
-  /** Its paragraphs, joined by line breaks; undefined without a paragraph. */
-  text: string | undefined;
-}
-
 /** What programs show instead of a result; they store some of them as a number or a text. */
 const ERROR_TEXT =
   /^(?:#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CALC!)|(?:Err|Fehler|Erreur|Errore):\d{3})$/i;
@@ -25,31 +11,63 @@ const ERROR_TEXT =
 const PERCENT: CellFormat = { code: '0%', format: numberFormat('0%') };
 
 /**
- * A stored cell as readers hand it over. Formulas count by their stored result; one without any is a fault, as in other
- * workbooks. `format` is undefined for General.
+ * A stored cell as readers hand it over, from its attributes by local name. `text`: its paragraphs, joined by line breaks;
+ * undefined without a paragraph. Formulas count by their stored result; one without any is a fault, as in other workbooks.
+ * `format` is undefined for General.
  */
-export function odsCell(cell: OdsCell, format: CellFormat | undefined): Cell {
-  const { type, text = '' } = cell;
-  if (type === 'error' || (cell.formula !== undefined && ERROR_TEXT.test(text.trim()))) {
-    return { t: 'e', value: text.trim() || '#VALUE!' };
+export function odsCell(
+  attributes: ReadonlyMap<string, string>,
+  text: string | undefined,
+  format: CellFormat | undefined,
+): Cell {
+  const type = attributes.get('value-type') ?? '';
+  const formula = attributes.get('formula');
+  const shown = text ?? '';
+  // `calcext:value-type`, which stands last, says so where the program knows that the formula failed.
+  if (type === 'error' || (formula !== undefined && ERROR_TEXT.test(shown.trim()))) {
+    return { t: 'e', value: shown.trim() || '#VALUE!' };
   }
+  const value = attributes.get(VALUES[type] ?? '');
   switch (type) {
     case 'float':
     case 'currency':
-    case 'percentage':
-      return storedNumber(cell, type === 'percentage' ? (format ?? PERCENT) : format) ?? unreadable(cell.value, text);
+    case 'percentage': {
+      const given = type === 'percentage' ? (format ?? PERCENT) : format;
+      const plain = type === 'float' && !given?.code;
+      return storedNumber(value, text, given, plain, formula !== undefined) ?? unreadable(value, shown);
+    }
     case 'date':
-      return dateCell(cell.dateValue, cell.text, format) ?? unreadable(cell.dateValue, text);
+      return dateCell(value, text, format) ?? unreadable(value, shown);
     case 'time':
-      return timeCell(cell.timeValue, cell.text, format) ?? unreadable(cell.timeValue, text);
-    case 'boolean':
-      return booleanCell(cell.booleanValue) ?? unreadable(cell.booleanValue, text);
-    case 'string':
-      return stringCell(cell);
+      return timeCell(value, text, format) ?? unreadable(value, shown);
+    case 'boolean': {
+      const truth = value?.trim();
+      return truth === 'true' || truth === 'false' ? { t: 'b', value: truth === 'true' } : unreadable(value, shown);
+    }
+    case 'string': {
+      // A program that stores the text of a cell beside its paragraphs does so where the two differ: by a format, or cut.
+      const stored = attributes.get('string-value');
+      if (stored !== undefined && text !== undefined && stored !== '')
+        return stored.replace(/\s+/g, ' ') === text.replace(/\s+/g, ' ') ? text : stored;
+      const known = text ?? stored;
+      return known === undefined && formula !== undefined ? unresolved(formula) : (known ?? '');
+    }
   }
-  if (cell.formula !== undefined && cell.text === undefined) return { t: 'f', formula: plainFormula(cell.formula) };
-  return text;
+  return formula !== undefined && text === undefined ? unresolved(formula) : shown;
 }
+
+/** The attribute that holds the value of a type. */
+const VALUES: Readonly<Record<string, string>> = {
+  float: 'value',
+  currency: 'value',
+  percentage: 'value',
+  date: 'date-value',
+  time: 'time-value',
+  boolean: 'boolean-value',
+};
+
+/** A formula without a result, without the name of its language and the equals sign: `of:=SUM([.A1:.A3])`. */
+const unresolved = (formula: string): Cell => ({ t: 'f', formula: formula.replace(/^(?:[A-Za-z][\w-]*:)?=?/, '') });
 
 /**
  * A cell whose value is none of its type. Its text may show a value the file does not hold, so the cell is a fault, as a
@@ -62,19 +80,18 @@ function unreadable(raw: string | undefined, text: string): Cell {
   return { t: 'e', value: /^[ -~]{1,40}$/.test(raw) ? raw.trim() : '#VALUE!' };
 }
 
-function booleanCell(raw: string | undefined): Cell | undefined {
-  const value = raw?.trim();
-  return value === 'true' || value === 'false' ? { t: 'b', value: value === 'true' } : undefined;
-}
-
-function storedNumber({ value: raw, type, text, formula }: OdsCell, format: CellFormat | undefined): Cell | undefined {
+/** `plain`: of no type or format that would say how it looks. */
+function storedNumber(
+  raw: string | undefined,
+  text: string | undefined,
+  format: CellFormat | undefined,
+  plain: boolean,
+  isFormula: boolean,
+): Cell | undefined {
   const value = raw === undefined ? undefined : numberText(raw.trim());
   if (value === undefined) return undefined;
-  if (!format?.code && type === 'float') {
-    return (formula !== undefined && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
-  }
-  const shown = text ?? format?.format.show(value, false) ?? value;
-  return numberCell(value, shown, format?.code);
+  if (plain) return (isFormula && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
+  return numberCell(value, text ?? format?.format.show(value, false) ?? value, format?.code);
 }
 
 /**
@@ -148,18 +165,4 @@ function timeCell(raw: string | undefined, text: string | undefined, format: Cel
   if (value === undefined) return undefined;
   const code = format?.code ?? '[hh]:mm:ss';
   return { t: 'n', value, shown: text ?? numberFormat(code).show(value, false), format: code };
-}
-
-/** A program that stores the text of a cell beside its paragraphs does so where the two differ: by a format, or cut. */
-function stringCell({ stringValue, text, formula }: OdsCell): Cell {
-  if (text === undefined && stringValue === undefined && formula !== undefined) {
-    return { t: 'f', formula: plainFormula(formula) };
-  }
-  if (!stringValue || text === undefined) return text ?? stringValue ?? '';
-  return stringValue.replace(/\s+/g, ' ') === text.replace(/\s+/g, ' ') ? text : stringValue;
-}
-
-/** `of:=SUM([.A1:.A3])` without the name of its language and the equals sign. */
-function plainFormula(formula: string): string {
-  return formula.replace(/^(?:[A-Za-z][\w-]*:)?=?/, '');
 }

@@ -1,15 +1,12 @@
 import { RunError } from '../../model/error.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
-import { fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import type { WorkbookFile } from '../package/workbook-file.js';
-import { createXmlScanner } from '../package/xml-scan.js';
 import type { Archive } from '../package/zip.js';
-import type { Book } from '../table/book-source.js';
+import type { BookRow } from '../table/book-source.js';
 import { openSheet } from '../table/open-sheet.js';
-import { createOdsIndex, type OdsSheet } from './index.js';
-import { createOdsRows } from './rows.js';
-import { createOdsStyles, type OdsStyles } from './styles.js';
+import { OdsScan, type OdsSheet } from './sheets.js';
+import { commonStyles, createOdsStyles } from './styles.js';
 
 const CONTENT = 'content.xml';
 const STYLES = 'styles.xml';
@@ -20,11 +17,10 @@ const STYLES = 'styles.xml';
  * holds a row and the styles. Throws `RunError`.
  */
 export async function openOds(
-  file: WorkbookFile & { readonly archive: Archive },
+  { path, gzip, archive }: WorkbookFile & { readonly archive: Archive },
   options: SourceOptions,
   limits: SourceLimits,
 ): Promise<OpenSource> {
-  const { path, archive } = file;
   if (!archive.has(CONTENT)) {
     throw new RunError(
       'failed',
@@ -32,45 +28,9 @@ export async function openOds(
     );
   }
   const common = archive.has(STYLES) ? await commonStyles(`${path}: ${STYLES}`, archive.stream(STYLES)) : undefined;
-  const content = () => archive.stream(CONTENT);
-  return openSheet(await bookOf(file, CONTENT, content, common, limits), options);
-}
-
-/** Opens one sheet of a flat OpenDocument spreadsheet (.fods): the same in one XML file. Throws `RunError`. */
-export async function openFlatOds(
-  file: WorkbookFile,
-  options: SourceOptions,
-  limits: SourceLimits,
-): Promise<OpenSource> {
-  const content = () => fileBytes(file.path, file.gzip, limits);
-  return openSheet(await bookOf(file, 'XML', content, undefined, limits), options);
-}
-
-async function commonStyles(what: string, bytes: AsyncIterable<Buffer>): Promise<OdsStyles> {
-  const styles = createOdsStyles('styles');
-  const scanner = createXmlScanner(what, {
-    open: (...tag) => {
-      styles.open(...tag);
-      return undefined;
-    },
-    close: styles.close,
-    text: styles.text,
-  });
-  for await (const chunk of bytes) scanner.push(chunk);
-  scanner.finish();
-  return styles;
-}
-
-async function bookOf(
-  { path, gzip }: WorkbookFile,
-  part: string,
-  content: () => AsyncIterable<Buffer>,
-  common: OdsStyles | undefined,
-  limits: SourceLimits,
-): Promise<Book<OdsSheet>> {
   const styles = createOdsStyles('content', common);
-  const index = createOdsIndex(`${path}: ${part}`, part, styles);
-  for await (const chunk of content()) index.push(chunk);
+  const index = new OdsScan({ what: `${path}: ${CONTENT}`, part: CONTENT, styles, limits });
+  for await (const chunk of archive.stream(CONTENT)) index.push(chunk);
   index.finish();
   if (index.sheets.length === 0) {
     throw new RunError(
@@ -78,31 +38,18 @@ async function bookOf(
       `${path}: this OpenDocument file holds no sheet. Save the table again as .ods or .xlsx.`,
     );
   }
-  return {
+  const book = {
     path,
-    format: 'ods',
+    format: 'ods' as const,
     gzip,
     limits,
     sheets: index.sheets,
     evidence: [],
-    stream: () => pieces(content()),
-    scan({ name, place, facts }, onRow) {
-      const rows = createOdsRows({ what: `${path}: sheet "${name}"`, place, styles, limits, onRow });
-      return {
-        // The file is known to be whole: once nobody wants a row of it, it need not be read on.
-        skim: false,
-        push: rows.push,
-        finish: rows.finish,
-        get ended() {
-          return rows.ended || this.skim;
-        },
-        hiddenAfter: facts.hiddenAfter,
-        hiddenColumns: facts.hiddenColumns,
-        mergedRanges: facts.mergedRanges,
-        merges: facts.merges,
-      };
-    },
+    stream: () => pieces(archive.stream(CONTENT)),
+    scan: ({ name, place }: OdsSheet, onRow: (row: BookRow) => void) =>
+      new OdsScan({ what: `${path}: sheet "${name}"`, part: CONTENT, styles, limits, place, onRow }),
   };
+  return openSheet(book, options);
 }
 
 const PIECE = 32 * 1024;

@@ -1,0 +1,309 @@
+import { RunError } from '../../model/error.js';
+import { type Cell, isBlank, type RowFault } from '../../model/row.js';
+import { keptText, textFault } from '../cell-faults.js';
+import { asciiText } from '../encoding/byte-text.js';
+import type { SourceLimits } from '../limits.js';
+import { createXmlScanner, type XmlScanner, xmlAttributes, xmlText } from '../package/xml-scan.js';
+import type { BookRow, BookScan, BookSheet } from '../table/book-source.js';
+import { columnName } from '../table/header.js';
+import { odsCell } from './cell.js';
+import type { OdsStyles } from './styles.js';
+
+/** Rows of a sheet of a spreadsheet program. */
+const LAST_ROW = 1_048_576;
+const MOST_SHEETS = 10_000;
+/** Of the one sheet that is read. */
+const KEPT_MERGES = 1_000;
+const KEPT_HIDDEN = 40_000;
+
+export interface OdsSheet extends BookSheet {
+  /** Its place among all sheets of the file, from 0, copies of other files included. */
+  readonly place: number;
+}
+
+/** Copies of cells of other files, which formulas refer to; no program shows them. */
+const COPY_OF_OTHER_FILE = /^'.+'#\$/;
+
+type Attributes = ReadonlyMap<string, string>;
+
+/** Where the scan is; in a paragraph also within its elements. */
+type At = 'head' | 'spreadsheet' | 'sheet' | 'row' | 'cell' | 'paragraph';
+
+/** Elements that stand around columns and rows without a meaning of their own here. */
+const GROUPS = /^table-(?:(?:header-)?(?:columns|rows)|(?:column|row)-group)$/;
+/** Elements of a paragraph whose text is not text of the cell. */
+const ASIDES =
+  /^(?:annotation|note|ruby-text|tracked-changes|frame|custom-shape|g|rect|line|polyline|polygon|regular-polygon|path|circle|ellipse|connector|caption|measure|control|scene|object)$/;
+
+export interface OdsScanOptions {
+  /** File and sheet, for messages. */
+  readonly what: string;
+  readonly part: string;
+  /** Take what stands before the sheets. */
+  readonly styles: OdsStyles;
+  readonly limits: SourceLimits;
+  /** The one sheet that is read; without it all are gone through and listed. */
+  readonly place?: number;
+  /** Told of every row that holds a filled cell. */
+  readonly onRow?: (row: BookRow) => void;
+}
+
+/**
+ * Scans content.xml. Only sheets that stand directly in the spreadsheet count, only rows that stand directly in them or in
+ * their groups, only paragraphs that stand directly in a cell: what tracked changes, notes, shapes, charts and copies of
+ * other files hold is passed over with them.
+ */
+export class OdsScan implements BookScan {
+  skim = false;
+  /** The end of the sheet that is read. */
+  ended = false;
+  merges = 0;
+  readonly mergedRanges: string[] = [];
+  readonly sheets: OdsSheet[] = [];
+  readonly #options: OdsScanOptions;
+  readonly #scanner: XmlScanner;
+  readonly #path: At[] = [];
+  /** Depth within an element that is passed over. */
+  #passed = 0;
+
+  #place = -1;
+  /** Whether the cells of the sheet count. */
+  #active = false;
+  #name = '';
+  #style = '';
+  #width = 0;
+  /** Styles of columns whose cells have none of their own, with the column after the last that has it. */
+  #columns: { readonly to: number; readonly style: string }[] = [];
+  readonly #hiddenColumns: (readonly [number, number])[] = [];
+  readonly #hiddenRows: (readonly [number, number])[] = [];
+  #moreHidden = 0;
+
+  #row = 1;
+  #times = 1;
+  #rowStyle = '';
+  #rowHidden = false;
+  #cells: Cell[] = [];
+  #faults: RowFault[] | undefined;
+  #beyond = false;
+
+  #column = 0;
+  #cell: Attributes = new Map();
+  #covered = false;
+  #text: string | undefined;
+
+  constructor(options: OdsScanOptions) {
+    this.#options = options;
+    const { what, styles } = options;
+    this.#scanner = createXmlScanner(what, {
+      open: (bytes, nameFrom, nameTo, to, empty) => {
+        const at =
+          this.#passed > 0 ? undefined : this.#enter(asciiText(bytes, nameFrom, nameTo), bytes, nameTo, to, empty);
+        if (empty) {
+          if (at) this.#leave(at, '');
+        } else if (at) this.#path.push(at);
+        else this.#passed++;
+        return undefined;
+      },
+      close: (bytes, nameFrom, nameTo) => {
+        if (this.#passed > 0) this.#passed--;
+        else this.#leave(this.#path.pop(), asciiText(bytes, nameFrom, nameTo));
+      },
+      text: (bytes, from, to, raw) => {
+        if (this.#passed > 0) return;
+        const at = this.#path.at(-1);
+        // Also where nobody reads it: an entity that XML does not define is found before the first row is handed out.
+        if (at === 'paragraph') this.#add(xmlText(bytes, from, to, raw));
+        else if (at === 'head' && options.place === undefined) styles.text(xmlText(bytes, from, to, raw));
+      },
+    });
+  }
+
+  push(chunk: Buffer): void {
+    this.#scanner.push(chunk);
+  }
+
+  finish(): void {
+    this.#scanner.finish();
+  }
+
+  hiddenAfter(row: number): number {
+    const after = this.#hiddenRows.map(([from, to]) => Math.max(0, to - Math.max(from, row + 1)));
+    return after.reduce((sum, count) => sum + count, this.#moreHidden);
+  }
+
+  get hiddenColumns(): number {
+    return this.#hiddenColumns.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, this.#width) - from), 0);
+  }
+
+  /** What an element is where it stands; undefined for one that is passed over with all it holds. */
+  #enter(name: string, bytes: Buffer, from: number, to: number, empty: boolean): At | undefined {
+    const attributes = () => xmlAttributes(bytes, from, to);
+    switch (this.#path.at(-1)) {
+      case undefined:
+      case 'head':
+        if (name === 'spreadsheet') return 'spreadsheet';
+        if (this.#options.place === undefined) this.#options.styles.open(name, attributes, empty);
+        return 'head';
+      case 'spreadsheet':
+        if (name !== 'table') return undefined;
+        this.#openSheet(attributes());
+        return 'sheet';
+      case 'sheet':
+        if (GROUPS.test(name)) return 'sheet';
+        if (name === 'table-column') this.#addColumn(attributes());
+        if (name !== 'table-row') return undefined;
+        this.#openRow(attributes());
+        return 'row';
+      case 'row':
+        if (name !== 'table-cell' && name !== 'covered-table-cell') return undefined;
+        this.#covered = name !== 'table-cell';
+        this.#cell = attributes();
+        this.#text = undefined;
+        return 'cell';
+      case 'cell':
+        if (name !== 'p') return undefined;
+        this.#text = this.#text === undefined ? '' : `${this.#text}\n`;
+        return 'paragraph';
+      case 'paragraph':
+        if (ASIDES.test(name)) return undefined;
+        if (name === 'tab') this.#add('\t');
+        else if (name === 'line-break') this.#add('\n');
+        else if (name === 's')
+          this.#add(' '.repeat(Math.min(timesOf(attributes(), 'c'), this.#options.limits.cellCharacters + 1)));
+        return 'paragraph';
+    }
+  }
+
+  #leave(at: At | undefined, name: string): void {
+    if (at === 'cell') this.#closeCell();
+    else if (at === 'row') this.#closeRow();
+    else if (at === 'sheet' && this.#path.at(-1) === 'spreadsheet') this.#closeSheet();
+    else if (at === 'head' && name !== '') this.#options.styles.close(name);
+  }
+
+  #openSheet(attributes: Attributes): void {
+    const { what, place } = this.#options;
+    this.#name = attributes.get('name') ?? '';
+    this.#style = attributes.get('style-name') ?? '';
+    this.#place++;
+    this.#active = place === undefined || place === this.#place;
+    if (this.#place >= MOST_SHEETS) {
+      throw new RunError('failed', `${what}: holds more than ${MOST_SHEETS.toLocaleString('en-US')} sheets.`);
+    }
+    if (!this.#active) return;
+    this.#columns = [];
+    this.#row = 0;
+    this.#times = 1;
+    this.#width = 0;
+  }
+
+  #closeSheet(): void {
+    if (this.#options.place === undefined && !COPY_OF_OTHER_FILE.test(this.#name)) {
+      const state = this.#options.styles.hides(this.#style) ? 'hidden' : 'visible';
+      const { part } = this.#options;
+      this.sheets.push({ name: this.#name, part, place: this.#place, state, blank: this.#width === 0 });
+    }
+    this.ended ||= this.#options.place === this.#place;
+    this.#active = false;
+  }
+
+  #addColumn(attributes: Attributes): void {
+    const from = this.#columns.at(-1)?.to ?? 0;
+    if (!this.#active || this.#columns.length > this.#options.limits.columns) return;
+    const to = from + timesOf(attributes, 'number-columns-repeated');
+    this.#columns.push({ to, style: attributes.get('default-cell-style-name') ?? '' });
+    if (isHidden(attributes)) this.#hiddenColumns.push([from, to]);
+  }
+
+  #openRow(attributes: Attributes): void {
+    this.#row += this.#times;
+    this.#times = timesOf(attributes, 'number-rows-repeated');
+    this.#rowStyle = attributes.get('default-cell-style-name') ?? '';
+    this.#rowHidden = isHidden(attributes);
+    this.#column = 0;
+    this.#cells = [];
+    this.#faults = undefined;
+    this.#beyond = false;
+  }
+
+  #closeRow(): void {
+    if (this.#cells.length === 0 && !this.#beyond) return;
+    const end = this.#row + this.#times;
+    if (end - 1 > LAST_ROW) {
+      throw new RunError(
+        'failed',
+        `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${LAST_ROW.toLocaleString('en-US')}, ` +
+          'the last one that is read. Split the table into several files.',
+      );
+    }
+    if (this.#rowHidden && this.#hiddenRows.length < KEPT_HIDDEN) this.#hiddenRows.push([this.#row, end]);
+    else if (this.#rowHidden) this.#moreHidden += this.#times;
+    const [cells, faults, beyond] = [this.#cells, this.#faults, this.#beyond];
+    this.#options.onRow?.({ row: this.#row, cells, faults, beyond, times: this.#times });
+  }
+
+  #closeCell(): void {
+    const times = timesOf(this.#cell, 'number-columns-repeated');
+    if (this.#active) {
+      this.#noteMerge();
+      if (!this.#covered && !this.skim) this.#put(this.#checked(this.#cellOf(), times), times);
+      else if (!this.#covered && (this.#cell.has('value-type') || this.#text)) this.#put('x', times);
+    }
+    this.#column += times;
+  }
+
+  #noteMerge(): void {
+    const [columns, rows] = [timesOf(this.#cell, 'number-columns-spanned'), timesOf(this.#cell, 'number-rows-spanned')];
+    if (this.#covered || this.#options.place === undefined || (columns === 1 && rows === 1)) return;
+    this.merges++;
+    if (this.mergedRanges.length >= KEPT_MERGES) return;
+    const last = `${columnName(Math.min(this.#column + columns, 16_384) - 1)}${this.#row + rows - 1}`;
+    this.mergedRanges.push(`${columnName(Math.min(this.#column, 16_383))}${this.#row}:${last}`);
+  }
+
+  #cellOf(): Cell {
+    const type = this.#cell.get('value-type') ?? '';
+    const numeric = type !== '' && type !== 'string';
+    const style = this.#cell.get('style-name') || this.#rowStyle;
+    const ofColumn = () => this.#columns.find(({ to }) => this.#column < to)?.style;
+    const format = numeric ? this.#options.styles.format(style || ofColumn() || 'Default') : undefined;
+    return odsCell(this.#cell, this.#text, format);
+  }
+
+  /** The cell, or what is kept of one with a fault: what a number or an error shows is text, too. */
+  #checked(cell: Cell, times: number): Cell {
+    const { cellCharacters, columns } = this.#options.limits;
+    const text = typeof cell === 'string' ? cell : (this.#text ?? '');
+    if (!textFault(text, 0, cellCharacters)) return cell;
+    this.#faults ??= [];
+    for (let at = this.#column; at < Math.min(this.#column + times, columns); at++)
+      this.#faults.push(textFault(text, at, cellCharacters)!);
+    return keptText(text, cellCharacters);
+  }
+
+  #put(cell: Cell, times: number): void {
+    if (cell === '') return;
+    const { columns } = this.#options.limits;
+    if (!isBlank(cell)) this.#width = Math.max(this.#width, this.#column + times);
+    if (this.#column + times > columns && !isBlank(cell)) this.#beyond = true;
+    while (this.#cells.length < Math.min(this.#column, columns)) this.#cells.push('');
+    for (let at = this.#column; at < Math.min(this.#column + times, columns); at++) this.#cells.push(cell);
+  }
+
+  #add(piece: string): void {
+    // A text that is too long is refused; one character more than may be shows that it is.
+    if (this.#active && (this.#text ?? '').length <= this.#options.limits.cellCharacters) this.#text += piece;
+  }
+}
+
+const MOST_TIMES = 2 ** 31;
+
+/** A count from 1; what is none counts as 1. */
+function timesOf(attributes: Attributes, name: string): number {
+  const count = Number(attributes.get(name) ?? 1);
+  return count >= 1 && Number.isInteger(count) ? Math.min(count, MOST_TIMES) : 1;
+}
+
+function isHidden(attributes: Attributes): boolean {
+  return /^(?:collapse|filter)$/.test(attributes.get('visibility') ?? '');
+}
