@@ -73,7 +73,7 @@ export async function sniffFormat(path: string, head: Buffer): Promise<FileForm>
   if (/^<\?xml\b|^<(?:\w+:)?(?:Workbook|document|office)/i.test(text)) {
     const what = /urn:schemas-microsoft-com:office:spreadsheet|progid="Excel/.test(text)
       ? 'an XML spreadsheet of Excel 2003'
-      : /^[^]*?<(?:\w+:)?document\s[^>]*opendocument\.spreadsheet/i.test(text)
+      : /<(?:\w+:)?document\s[^>]*opendocument\.spreadsheet/i.test(text)
         ? 'a flat OpenDocument spreadsheet (.fods)'
         : 'an XML document';
     throw new RunError('failed', `${path}: this is ${what}, which is not read. Save it as .xlsx or .csv.`);
