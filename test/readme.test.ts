@@ -31,7 +31,7 @@ import { lastDue, nextDue } from '../src/runs/schedule/slots.js';
 import { SETTINGS, type SettingRow } from '../src/runs/settings-table.js';
 import { FAULT_ACTIONS } from '../src/sandbox/fault-text.js';
 import { claimedName } from '../src/worker/inbox/claim.js';
-import { isIgnored } from '../src/worker/inbox/dropped.js';
+import { isIgnored } from '../src/worker/inbox/folders.js';
 import { DATA_LIMITS } from '../src/worker/jobs/data.js';
 import { BOARD_PATH } from '../src/worker/operations/board.js';
 import { parseAddress } from '../src/worker/store/address.js';

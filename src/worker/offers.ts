@@ -1,8 +1,7 @@
 import type { Queue } from 'bullmq';
 import { reached } from '../trace/milestones.js';
-import type { Claim } from './inbox/claim.js';
-import { listClaims } from './inbox/claims.js';
-import type { TakingKind } from './inbox/jobs.js';
+import { type Claim, listClaims } from './inbox/claim.js';
+import type { TakingKind } from './job-files.js';
 import { every } from './rights.js';
 import { safeName } from './schedule/slot-job.js';
 

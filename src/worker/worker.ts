@@ -10,9 +10,9 @@ import { reached } from '../trace/milestones.js';
 import { runsOnStore } from './api/runs.js';
 import { serveHome } from './api/server.js';
 import { openClosing } from './closing.js';
+import { openDropFolder } from './inbox/claim-run.js';
+import { assertInbox } from './inbox/folders.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
-import { kindForDropped } from './inbox/jobs.js';
-import { assertInbox } from './inbox/start.js';
 import { openJobFiles, scheduledJobs } from './job-files.js';
 import { inboxClaims } from './jobs/claims.js';
 import { RUNS_QUEUE } from './jobs/data.js';
@@ -148,6 +148,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     queues.push(queue, parts.queue);
     if (opened.kind === 'embedded') closing.add('api', await serveHome(home, runsOnStore(opened, id, queue)));
     metrics.watchQueues(queues);
+    const dropFolder = openDropFolder(own.inbox);
     const taking = opened.worker(
       RUNS_QUEUE,
       runProcessor({
@@ -156,7 +157,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         log,
         stopping: signal,
         homeId: id,
-        claims: inboxClaims(own.inbox, [settings.jobsDir, settings.home]),
+        claims: inboxClaims(dropFolder, [settings.jobsDir, settings.home]),
         context: ({ run, insteadOf, log: told }) => ({
           settings,
           worker: {
@@ -236,14 +237,15 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       const offers = openOffers({
         queue,
         inbox: own.inbox,
-        kindOf: (job) => kindForDropped(job, settings.jobsDir),
+        kindOf: async (job) => ((await readJobs()).get(job)?.kind === 'reconcile' ? 'reconcile' : 'import'),
         warn: (text) => notice('warn', text),
       });
       closing.add('offers', offers.close);
       await offers.lookThrough();
       const watched = await openInbox({
-        dir: own.inbox,
+        ...dropFolder,
         jobsDir: settings.jobsDir,
+        jobs: readJobs,
         scheduled: () => scheduled.flatMap((job) => filesRead(job).flatMap((file) => allowedPlaces(file, own))),
         offer: offers.offer,
         mayTake: () => offers.mayOffer(),

@@ -1,5 +1,7 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
+import { createText } from './disk.js';
 
 /** A file that was taken from the drop folder; contract section 9. */
 export interface Claim {
@@ -16,11 +18,16 @@ export interface Claim {
 
 /** Folders of the inbox that are no job's: what was taken, and what has ended. */
 export const PLACES = ['processing', 'done', 'failed'] as const;
-export type Place = (typeof PLACES)[number];
+
+/** The claim whose data file lies in its folder under this name. */
+export function claimOf(inbox: string, job: string, run: string, file: string): Claim {
+  const dir = claimFolder(inbox, { job, run });
+  return { job, run, dir, file: join(dir, file), name: droppedName(file) };
+}
 
 /** Where a claim lies until it ends. */
-export function claimFolder(dir: string, claim: Pick<Claim, 'job' | 'run'>): string {
-  return join(dir, 'processing', segment(claim.job), segment(claim.run));
+export function claimFolder(inbox: string, claim: Pick<Claim, 'job' | 'run'>): string {
+  return join(inbox, 'processing', segment(claim.job), segment(claim.run));
 }
 
 /**
@@ -61,13 +68,60 @@ export function droppedName(claimed: string): string {
   return OURS.test(rest) ? rest : claimed;
 }
 
+/** A name for people: without characters that steer a terminal or turn the text round, and of bounded length. */
+export function shown(name: string): string {
+  const clean = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, '?');
+  return clean.length > 120 ? `${clean.slice(0, 100)}…${clean.slice(-16)}` : clean;
+}
+
+/** Lies in a claim's folder once its file is known to be complete: whoever makes it offers the claim. */
+export const COMPLETE = '.complete';
+
+/** False where it was marked before. Of several processes one succeeds. */
+export function markComplete({ dir, name }: Claim): Promise<boolean> {
+  // Not empty: on a full disk the claim waits here, before its run is told that it has no room.
+  return createText(join(dir, COMPLETE), name);
+}
+
+/** A folder in `processing/`, whatever is in it. */
+export interface ClaimFolder {
+  readonly dir: string;
+  /** Absent where its file is not there: it is just being moved in, or somebody removed it. */
+  readonly claim?: Claim;
+  readonly complete: boolean;
+}
+
+/** All folders of claims. What cannot be read is left out. */
+export async function claimFolders(inbox: string): Promise<ClaimFolder[]> {
+  const found: ClaimFolder[] = [];
+  for (const job of await foldersIn(join(inbox, 'processing'))) {
+    for (const run of await foldersIn(join(inbox, 'processing', job))) {
+      const dir = join(inbox, 'processing', job, run);
+      const names = await readdir(dir).catch(() => undefined);
+      if (names === undefined) continue;
+      const file = names.find(isDataName);
+      const claim = file === undefined ? {} : { claim: claimOf(inbox, job, run, file) };
+      found.push({ dir, ...claim, complete: names.includes(COMPLETE) });
+    }
+  }
+  return found;
+}
+
+/**
+ * Claims whose file is complete, oldest first: those of this process, of others, and of processes that are gone. A claim
+ * that is offered twice must become one job; its run id is the same.
+ */
+export async function listClaims(inbox: string): Promise<Claim[]> {
+  const claims = (await claimFolders(inbox)).flatMap(({ claim, complete }) => (claim && complete ? [claim] : []));
+  return claims.sort((a, b) => (a.run < b.run ? -1 : a.run > b.run ? 1 : 0));
+}
+
 /** Whether a name in a claim's folder is the data file's. */
 export function isDataName(name: string): boolean {
   return !name.startsWith('.') && !OURS.test(name);
 }
 
-/** A name for people: without characters that steer a terminal or turn the text round, and of bounded length. */
-export function shown(name: string): string {
-  const clean = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, '?');
-  return clean.length > 120 ? `${clean.slice(0, 100)}…${clean.slice(-16)}` : clean;
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map((entry) => entry.name);
 }

@@ -1,180 +1,375 @@
-import { shown } from './claim.js';
-import { codeOf, lookAtEntry, reasonOf, sameMark } from './disk.js';
-import { openFolders } from './folders.js';
-import { type Jobs, openJobs } from './jobs.js';
-import { openForWriting } from './open-files.js';
-import type { Inbox, InboxOptions } from './port.js';
-import { openPulse } from './pulse.js';
-import { readScheduled } from './scheduled.js';
-import { openSettling } from './settle.js';
-import { shareKind } from './share.js';
-import { take } from './take.js';
-import { openTroubles } from './trouble.js';
-import { type Candidate, openWaiting } from './waiting.js';
-import { openWatching } from './watch.js';
+import type { BigIntStats } from 'node:fs';
+import { rename, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { makeSharedFolder, newRunId } from '../../runs/layout.js';
+import { reached } from '../../trace/milestones.js';
+import { type JobFiles, takesFiles } from '../job-files.js';
+import { type Claim, claimedName, claimFolders, claimOf, markComplete, segment, shown } from './claim.js';
+import { endClaim } from './claim-run.js';
+import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, reasonOf, sameMark } from './disk.js';
+import { type Dropped, openFolders, openTroubles, takerNames } from './folders.js';
+import type { Ledger } from './ledger.js';
 
-export type { Inbox, InboxHealth, InboxOptions } from './port.js';
+export interface InboxOptions {
+  /** Absolute: `Settings.worker.inbox`. Made where it is missing. */
+  readonly dir: string;
+  readonly ledger: Ledger;
+  readonly jobsDir: string;
+  /** The job files of `jobsDir` as they are now; rejects where they cannot be read. */
+  readonly jobs: () => Promise<JobFiles>;
+  /** Absolute paths that schedules read: never taken. */
+  readonly scheduled: () => readonly string[];
+  /** Told of every claim once its file is complete, several at a time. What it throws is logged; `listClaims` still has the claim. */
+  readonly offer: (claim: Claim) => Promise<void>;
+  readonly log: Logger;
+  /** For the operator: said once each. */
+  readonly notice: (level: 'info' | 'warn', text: string) => void;
+  /** False while no more files are to be taken. */
+  readonly mayTake: () => boolean;
+  /** How long a file must have been left alone; 2000 where absent. Milliseconds. */
+  readonly quietMs?: number;
+}
 
-/** Events may be lost; a share announces none. Milliseconds between two looks without any reason. */
-const LOOK_EVERY_MS = 10_000;
-const POLL_EVERY_MS = 1_000;
+export interface Inbox {
+  /** Looks at once, and resolves when that look is done. */
+  rescan(): Promise<void>;
+  /** Stops taking files. Claims whose file was not yet known to be complete are picked up at the next start. */
+  close(): Promise<void>;
+  health(): InboxHealth;
+}
+
+export interface InboxHealth {
+  /** False where the folder, or the jobs folder, cannot be used now. */
+  readonly ok: boolean;
+  readonly problem?: string;
+  /** Files that were seen and not yet taken. */
+  readonly waiting: number;
+}
+
+/** The folders are looked at this often: shares announce nothing, and the rest is soon said by a look. Milliseconds. */
+const LOOK_EVERY_MS = 1000;
+/** Looking takes a third of the time at most. */
+const REST = 2;
+/** Claims of processes that are gone are looked for this often, and where claims have ended is forgotten that often. */
+const ADOPT_EVERY_MS = 10_000;
+const PRUNE_EVERY_MS = 6 * 3_600_000;
 /** Most claims between the rename and the queue: what is taken is to be run soon, or left to other workers. */
 const MOST_UNDER_WAY = 200;
-/**
- * While files are left that may be taken, the folders are not looked at all over again before that much time, or this
- * many times what the last look took.
- */
-const LOOK_AGAIN_MS = 500;
-const LOOK_AGAIN = 10;
+/** An empty file is mostly one that is about to be filled: it waits this many times as long. */
+const EMPTY = 5;
 /** A file that cannot be taken is tried again after this many times the quiet time. */
 const TRY_AGAIN = 5;
-/** A file that some program keeps open for longer is told of. */
-const LONG_OPEN_MS = 60_000;
+/** An empty folder is between its making and the rename, for the blink of an eye. */
+const EMPTY_FOLDER_MS = 60_000;
 
-/** Watches the drop folder until closed. Never rejects for a folder that is away: it says so and keeps trying. */
+/** A file, and since when it has looked as it does; of this process's own clock, which no change of the time moves. */
+interface Resting {
+  readonly mark: Mark;
+  readonly since: number;
+}
+
+/** One that looks otherwise than before begins to rest anew. */
+function rest(before: Resting | undefined, { ino, size, mtimeNs }: Mark): Resting {
+  if (before && sameMark(before.mark, { ino, size, mtimeNs })) return before;
+  return { mark: { ino, size, mtimeNs }, since: performance.now() };
+}
+
+interface Waiting extends Resting {
+  /** It could not be taken, and is not tried again before. */
+  readonly notBefore: number;
+}
+
+interface Taken {
+  readonly claim: Claim;
+  resting: Resting | undefined;
+  /** For how long it must rest. */
+  restMs: number;
+}
+
+/**
+ * Watches the drop folder until closed, by looking; contract section 9. Never rejects for a folder that is away: it says so
+ * and keeps trying. The life of a dropped file:
+ *
+ *   waiting   in `<inbox>/<job>/`. Temporary names are ignored; what a schedule reads is left alone.
+ *      │      It rests: inode, size and time stay for `quietMs` (an empty file: five times that), or its `.ready` is there.
+ *   taken     renamed into `processing/<job>/<run>/`: of several workers one has it. Whoever had it open goes on writing
+ *      │      into it there, so it must rest for a quarter of that, or anew where it changed.
+ *      │      What is no plain file of one name (a link, a pipe), also one that was swapped in between, or belongs to no
+ *      │      job, goes to `failed/`, unread.
+ *   complete  a mark lies beside it, made by one process, which puts its job on the queue.
+ *      │      The run reads it (`claim-run.ts`). Its content, for this job and company, is entered in the ledger; where
+ *      │      another run had it, it goes to `done/` with a note, where one has it now, it is asked again in a while.
+ *   ended     ledger settled, folder moved as a whole with its reports to `done/` or `failed/`.
+ *
+ * After a death a taken file is adopted by the next process that looks, a complete one is offered again (`listClaims`), and
+ * its run is resumed. Every step may be done again.
+ */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
-  const { dir, jobsDir, log, mayTake, quietMs = 2000 } = options;
+  const { dir, ledger, jobsDir, log, mayTake, quietMs = 2000 } = options;
   const troubles = openTroubles(options.notice);
-  const readJobs = openJobs(jobsDir);
-  const look = openFolders(dir, troubles, log);
-  const waiting = openWaiting(quietMs);
-  const settling = openSettling({ ...options, quietMs, troubles });
-  const watching = openWatching(() => pulse.soon(), watchFailed);
-  let polling = options.polling === 'always';
-  /** Files that are due and could not be taken yet. */
-  let left: Candidate[] = [];
-  /** Something may have happened since the last look. */
-  let stale = false;
-  let looked = { at: Number.NEGATIVE_INFINITY, ms: 0 };
-  let share: string | undefined;
+  const lookAround = openFolders(dir, troubles);
+  const takens = new Map<string, Taken>();
+  let waiting = new Map<string, Waiting>();
+  let offering = 0;
   let adoptedAt = Number.NEGATIVE_INFINITY;
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
 
-  function watchFailed(folder: string, error: unknown): void {
-    log.debug({ folder, err: error }, 'inbox.watch');
-    // A folder that has just gone is no fault of the system's.
-    if (polling || options.polling === 'never' || codeOf(error) === 'ENOENT') return;
-    polling = true;
-    options.notice(
-      'info',
-      `The system announces no changes in ${folder} (${reasonOf(error)}): the drop folder is looked at every second.`,
-    );
-  }
-
-  const pulse = openPulse(lookOnce, nextLook, (error) =>
-    troubles.tell('cycle', `The drop folder ${dir} cannot be looked at: ${reasonOf(error)}. It is tried again.`),
-  );
-
-  /** Claims are looked at often; files that are due, and were not taken, now and then. */
-  function nextLook(): number {
-    const idle = polling ? POLL_EVERY_MS : LOOK_EVERY_MS;
-    const claims = settling.count > 0 ? quietMs / 8 : idle;
-    const due = left.length > 0 ? quietMs / 4 : idle;
-    const again = stale ? (left.length > 0 ? LOOK_AGAIN_MS : 0) : idle;
-    return Math.min(idle, claims, due, again, waiting.next() ?? idle);
+  async function readJobs(): Promise<JobFiles | undefined> {
+    try {
+      const jobs = await options.jobs();
+      troubles.over('jobs', `The jobs folder ${jobsDir} can be read again.`);
+      return jobs;
+    } catch (error) {
+      const text = `The jobs folder ${jobsDir} cannot be read: ${reasonOf(error)}. Nothing is taken from the drop folder.`;
+      troubles.tell('jobs', text);
+      return undefined;
+    }
   }
 
   async function lookOnce(): Promise<void> {
-    const begun = performance.now();
     const jobs = await readJobs();
-    tellOfJobs(jobs);
-    if (left.length === 0 || begun - looked.at > Math.max(LOOK_AGAIN_MS, LOOK_AGAIN * looked.ms)) {
-      const paths = typeof options.scheduled === 'function' ? options.scheduled() : options.scheduled;
-      const around = await look(jobs, await readScheduled(paths, dir));
-      looked = { at: begun, ms: performance.now() - begun };
-      [left, stale] = [[], false];
-      if (!around) return;
-      if (options.polling === undefined || options.polling === 'auto') await choosePolling();
-      watching.keep(polling ? new Map() : around.folders);
-      left = waiting.look(around.candidates);
-      troubles.keep('take:', new Set(around.candidates.map(({ key }) => `take:${key}`)));
-      troubles.keep('open:', new Set(around.candidates.map(({ key }) => `open:${key}`)));
-    } else stale = true;
-    left = jobs.fault === undefined ? await takeFrom(left) : [];
-    if (begun - adoptedAt >= LOOK_EVERY_MS) {
-      adoptedAt = begun;
-      await settling.adopt();
+    const dropped = await lookAround(jobs, options.scheduled());
+    if (!dropped) return;
+    const due = noteWaiting(dropped);
+    for (const one of due) {
+      if (!jobs || closed || takens.size + offering >= MOST_UNDER_WAY || !mayTake()) break;
+      await takeOne(one);
     }
-    await settling.step(jobs);
-    troubles.over('cycle');
-  }
-
-  function tellOfJobs({ fault }: Jobs): void {
-    if (fault === undefined) {
-      troubles.over('jobs', `The jobs folder ${jobsDir} can be read again.`);
-      return;
+    const now = performance.now();
+    if (now - adoptedAt >= ADOPT_EVERY_MS) {
+      adoptedAt = now;
+      await adopt();
     }
-    const text = `The jobs folder ${jobsDir} cannot be read: ${reasonOf(fault)}. Nothing is taken from the drop folder.`;
-    troubles.tell('jobs', text);
-  }
-
-  async function choosePolling(): Promise<void> {
-    const kind = await shareKind(dir);
-    if (kind === undefined || share === kind) return;
-    share = kind;
-    polling = true;
-    log.info({ dir, kind }, 'The drop folder lies on a network share: it is looked at every second.');
-  }
-
-  /** Takes what may be taken now. Returns what is left for later. */
-  async function takeFrom(due: readonly Candidate[]): Promise<Candidate[]> {
-    const closable = due.filter(({ ready, info }) => !ready && info.isFile());
-    const writers = await openForWriting(closable);
-    const later: Candidate[] = [];
-    for (const [i, candidate] of due.entries()) {
-      if (pulse.closed || settling.count >= MOST_UNDER_WAY || !mayTake()) return [...later, ...due.slice(i)];
-      const writer = candidate.ready ? undefined : writers.get(candidate.info.ino);
-      if (writer === undefined) await takeOne(candidate);
-      else {
-        tellOfWriter(candidate, writer);
-        later.push(candidate);
-      }
+    if (now - prunedAt >= PRUNE_EVERY_MS) {
+      prunedAt = now;
+      await ledger.prune();
     }
-    return later;
+    if (jobs) await Promise.all([...takens.values()].map((taken) => step(taken, jobs)));
+    troubles.over('look');
   }
 
-  async function takeOne(candidate: Candidate): Promise<void> {
+  const keyOf = ({ path }: Dropped): string => path.toString('latin1');
+  const dueAt = ({ mark, since, notBefore }: Waiting): number =>
+    Math.max(since + (mark.size === 0n ? EMPTY * quietMs : quietMs), notBefore);
+
+  /** Returns those that were left alone long enough, or have their marker, the oldest first. */
+  function noteWaiting(dropped: readonly Dropped[]): Dropped[] {
+    const before = waiting;
+    waiting = new Map();
+    const due: Dropped[] = [];
+    for (const one of dropped) {
+      const known = before.get(keyOf(one));
+      const entry = { ...rest(known, one.info), notBefore: known?.notBefore ?? 0 };
+      waiting.set(keyOf(one), entry);
+      if (performance.now() >= (one.ready ? entry.notBefore : dueAt(entry))) due.push(one);
+    }
+    for (const key of before.keys()) if (!waiting.has(key)) troubles.over(`take:${key}`);
+    return due.sort((a, b) => (a.info.mtimeNs < b.info.mtimeNs ? -1 : a.info.mtimeNs > b.info.mtimeNs ? 1 : 0));
+  }
+
+  async function takeOne(dropped: Dropped): Promise<void> {
+    const { path, info, ready } = dropped;
     try {
-      const now = await lookAtEntry(candidate.path);
-      if (!now || !sameMark(candidate.info, now)) {
-        // Written since it was looked at: it begins to rest anew.
-        stale = true;
-        return;
-      }
-      const claim = await take(dir, candidate);
-      if (claim) settling.add(claim, candidate.info, candidate.ready !== undefined);
+      const now = await lookAtEntry(path);
+      if (!now || !sameMark(info, now)) return;
+      const claim = await take(dir, dropped);
+      if (claim) takens.set(claim.dir, { claim, resting: rest(undefined, info), restMs: ready ? 0 : quietMs / 4 });
+      waiting.delete(keyOf(dropped));
     } catch (error) {
-      const path = shown(candidate.path.toString('utf8'));
-      troubles.tell(
-        `take:${candidate.key}`,
-        `The file ${path} cannot be taken into ${dir}/processing: ${reasonOf(error)}. It is tried again every few seconds.`,
-      );
-      waiting.postpone(candidate.key, TRY_AGAIN * quietMs);
+      const file = shown(path.toString('utf8'));
+      const text = `The file ${file} cannot be taken into ${dir}/processing: ${reasonOf(error)}. It is tried again every few seconds.`;
+      troubles.tell(`take:${keyOf(dropped)}`, text);
+      const entry = waiting.get(keyOf(dropped));
+      if (entry) waiting.set(keyOf(dropped), { ...entry, notBefore: performance.now() + TRY_AGAIN * quietMs });
     }
   }
 
-  function tellOfWriter(candidate: Candidate, writer: number): void {
-    log.debug({ job: candidate.job, file: candidate.name, pid: writer }, 'inbox.open');
-    if (waiting.overdue(candidate.key) < LONG_OPEN_MS) return;
-    troubles.tell(
-      `open:${candidate.key}`,
-      `The file "${shown(candidate.name)}" of "${shown(candidate.job)}" is not taken: process ${writer} still has it open for writing. Close it there.`,
-    );
+  /** Finds claims whose process is gone, and removes folders that were left empty. */
+  async function adopt(): Promise<void> {
+    for (const { dir: folder, claim, complete } of await claimFolders(dir)) {
+      if (complete || takens.has(folder) || takens.size >= MOST_UNDER_WAY) continue;
+      if (claim) takens.set(folder, { claim, resting: undefined, restMs: quietMs });
+      else {
+        const info = await lookAtEntry(folder);
+        // It may not be empty, or have ended meanwhile.
+        if (info && Date.now() - Number(info.mtimeMs) > EMPTY_FOLDER_MS) await rmdir(folder).catch(() => undefined);
+      }
+    }
   }
 
-  await pulse.now();
+  /** A fault leaves the claim for the next look. */
+  async function step(taken: Taken, jobs: JobFiles): Promise<void> {
+    const { claim } = taken;
+    const key = `settle:${claim.dir}`;
+    try {
+      if (await settle(taken, jobs)) {
+        takens.delete(claim.dir);
+        troubles.over(key);
+      }
+    } catch (error) {
+      const why = error instanceof Error && error.name === 'RunError' ? error.message : `${reasonOf(error)}.`;
+      troubles.tell(key, `The file ${shown(claim.file)} was taken and cannot go on: ${why} It is tried again.`);
+    }
+  }
+
+  /** True where the claim is not to be looked after any more. */
+  async function settle(taken: Taken, jobs: JobFiles): Promise<boolean> {
+    const { claim } = taken;
+    const info = await lookAtEntry(claim.file);
+    if (!info) {
+      await rmdir(claim.dir).catch(() => undefined);
+      return true;
+    }
+    const reason = kindFault(info) ?? jobFault(claim.job, jobs);
+    if (reason !== undefined) {
+      await refuse(claim, reason, jobs);
+      return true;
+    }
+    const before = taken.resting;
+    taken.resting = rest(before, await freshMark(claim.file).catch(() => info));
+    if (taken.resting !== before) taken.restMs = quietMs;
+    if (performance.now() - taken.resting.since < taken.restMs) return false;
+    if (await markComplete(claim)) offer(claim);
+    return true;
+  }
+
+  async function refuse(claim: Claim, reason: string, jobs: JobFiles): Promise<void> {
+    const done = jobs.get(claim.job)?.kind === 'reconcile' ? 'reconciled' : 'imported';
+    const text = `"${shown(claim.name)}" was not ${done}. Nothing was read and nothing was sent.\n\n${reason}\n`;
+    const note = { name: 'ERROR.txt', text } as const;
+    const end = { place: 'failed', result: 'refused', finished: false, note } as const;
+    const folder = await endClaim({ dir, ledger }, claim, end);
+    log.warn({ job: claim.job, run: claim.run, file: claim.name, folder }, `Refused: ${reason.split('\n')[0]}`);
+  }
+
+  /** Not waited for: the queue may be away for long. */
+  function offer(claim: Claim): void {
+    reached('claim-noted');
+    offering++;
+    void Promise.resolve()
+      .then(() => options.offer(claim))
+      .catch((error: unknown) => log.warn({ job: claim.job, run: claim.run, err: error }, 'inbox.not_offered'))
+      .finally(() => offering--);
+  }
+
+  function look(): Promise<void> {
+    const begun = performance.now();
+    looking ??= lookOnce()
+      .catch((error: unknown) => {
+        troubles.tell('look', `The drop folder ${dir} cannot be looked at: ${reasonOf(error)}. It is tried again.`);
+      })
+      .finally(() => {
+        looking = undefined;
+        clearTimeout(timer);
+        const ms = Math.max(20, REST * (performance.now() - begun), untilNext());
+        if (!closed) timer = setTimeout(() => void look(), ms);
+      });
+    return looking;
+  }
+
+  function untilNext(): number {
+    const now = performance.now();
+    let soonest = Math.min(LOOK_EVERY_MS, takens.size > 0 ? quietMs / 8 : quietMs / 2);
+    for (const one of waiting.values()) if (dueAt(one) > now) soonest = Math.min(soonest, dueAt(one) - now);
+    return soonest;
+  }
+
+  await look();
   return {
-    rescan() {
-      adoptedAt = Number.NEGATIVE_INFINITY;
-      looked.at = Number.NEGATIVE_INFINITY;
-      return pulse.now();
+    async rescan() {
+      await looking;
+      if (!closed) await look();
     },
     async close() {
-      watching.close();
-      await pulse.close();
+      closed = true;
+      clearTimeout(timer);
+      await looking;
     },
     health() {
       const { problem } = troubles;
-      return { ok: problem === undefined, ...(problem !== undefined && { problem }), waiting: waiting.count, polling };
+      return { ok: problem === undefined, ...(problem !== undefined && { problem }), waiting: waiting.size };
     },
   };
+}
+
+/**
+ * Takes a file by renaming it into a folder of its own: of several workers one succeeds. Undefined where another one, or
+ * whoever dropped it, was faster. Rejects with the fault of the file system; the file is then where it was.
+ */
+export async function take(inbox: string, { job, path, raw, ready }: Dropped): Promise<Claim | undefined> {
+  const parent = join(inbox, 'processing', segment(job));
+  await makeFolders(parent);
+  const claim = claimOf(inbox, job, await freshRun(parent), claimedName(raw));
+  try {
+    // The marker first: one that outlived its file would have the next file of that name taken half written.
+    if (ready) await unlink(ready);
+    await rename(path, claim.file);
+    reached('claimed');
+  } catch (error) {
+    await rmdir(claim.dir).catch(() => undefined);
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  return claim;
+}
+
+let lastRun = 0;
+
+/** Makes the folder of a run. Ids of this process never fall into the same millisecond: many files come at once. */
+async function freshRun(parent: string): Promise<string> {
+  for (;;) {
+    lastRun = Math.max(Date.now(), lastRun + 1);
+    const run = newRunId(new Date(lastRun));
+    try {
+      await makeSharedFolder(join(parent, run));
+      return run;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** A share may answer from memory until the file is opened. */
+async function freshMark(path: string): Promise<Mark> {
+  const handle = await openPlain(path);
+  try {
+    return await handle.stat({ bigint: true });
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Why what was dropped is not read, as ERROR.txt says it; undefined for a plain file. */
+function kindFault(info: BigIntStats): string | undefined {
+  if (info.isSymbolicLink()) {
+    return 'It is a symbolic link, and links are never followed: they may lead to any file of this machine.\nCopy the file itself into the drop folder.';
+  }
+  if (info.isFIFO()) return 'It is a named pipe, not a file. Put a file into the drop folder.';
+  if (info.isSocket()) return 'It is a socket, not a file. Put a file into the drop folder.';
+  if (info.isDirectory()) return 'It is a folder, not a file. Put the files themselves into the drop folder.';
+  if (!info.isFile()) return 'It is a device, not a file. Put a file into the drop folder.';
+  if (info.nlink > 1n) {
+    return (
+      `The file has ${info.nlink} names (hard links): it lies in another place as well, and may be changed there while it is read.\n` +
+      'Copy the file into the drop folder instead of linking it.'
+    );
+  }
+  return undefined;
+}
+
+/** A job file with faults is told of by the run. */
+function jobFault(name: string, jobs: JobFiles): string | undefined {
+  const job = jobs.get(name);
+  if (job && (job.faulty || takesFiles(job))) return undefined;
+  const names = takerNames(jobs);
+  const there =
+    names.length > 0
+      ? `Jobs that take files:\n${names.map((one) => `  ${one}`).join('\n')}\nPut the file into the folder of one of them.`
+      : 'There is no job that takes files. Ask whoever runs rowferry in your house.';
+  if (job) return `The job "${shown(name)}" is an export, and takes no files from the drop folder.\n${there}`;
+  return `The folder "${shown(name)}" belongs to no job: a folder of the drop folder has the name of a job.\n${there}`;
 }

@@ -1,112 +1,128 @@
-import { rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { LockHeld, takeLock } from '../../runs/lock.js';
 import { type Claim, claimFolder, segment } from './claim.js';
 import { createText, isFolder, makeFolders, placeText, textOf } from './disk.js';
 
-/**
- * Which content was run, or is being run: one file a content in `<inbox>/.ledger/<job>/`. Beside them lie the names of the
- * folders in which runs have ended (`endClaim`).
- *
- *   (none) → running: by whoever makes the file    running → finished: its claim ended so
- *   running → (none): its claim ended otherwise, or its folder is gone from `processing/`
- *
- * An entry is settled before its claim's folder moves: a running one without a folder is nobody's.
- */
-const ledgerEntry = z.object({
-  v: z.literal(1),
+/** A claim, as far as the ledger names it. */
+export type ClaimId = Pick<Claim, 'job' | 'run'>;
+
+/** Which claim has a content, and what became of it. */
+const entrySchema = z.object({
   run: z.string(),
-  /** Name of the file as it was dropped. */
+  /** Name of its file as it was dropped. */
   file: z.string(),
-  state: z.enum(['running', 'finished']),
-  /** When the claim was first about to run, ISO 8601. */
+  state: z.enum(['running', 'finished', 'withdrawn']),
+  /** When it was first about to run, ISO 8601. */
   at: z.string(),
 });
-export type LedgerEntry = z.output<typeof ledgerEntry>;
-
-/** One that is being written, on a share that knows no second names, is complete long before that. Milliseconds. */
-const TORN_AFTER_MS = 60_000;
-/** While another one removes an entry, it is looked at again so soon. */
-const AGAIN_MS = 5;
-
-/** Enters a content as being run by this claim. Returns the entry of another claim that has it; undefined where it is ours. */
-export async function enter(dir: string, claim: Claim, key: string): Promise<LedgerEntry | undefined> {
-  const path = pathOf(dir, claim.job, key);
-  await makeFolders(join(dir, '.ledger', segment(claim.job)));
-  const own: LedgerEntry = { v: 1, run: claim.run, file: claim.name, state: 'running', at: new Date().toISOString() };
-  for (let attempt = 0; attempt < 20; attempt++) {
-    if (await createText(path, JSON.stringify(own))) return undefined;
-    const text = await textOf(path);
-    if (text === undefined) continue;
-    const entry = parse(text);
-    if (entry?.run === claim.run) return undefined;
-    if (entry ? entry.state === 'finished' || (await underWay(dir, claim.job, entry)) : await isFresh(path)) {
-      return entry ?? { ...own, run: '', file: '' };
-    }
-    // It may have ended between the two looks.
-    await removeStale(path, text);
-  }
-  // Others come and go with the same content: one of them has it.
-  return parse((await textOf(path)) ?? '') ?? { ...own, run: '', file: '' };
-}
-
-/** The claim's content counts as run from now on. */
-export async function noteFinished(dir: string, claim: Claim, key: string): Promise<void> {
-  const path = pathOf(dir, claim.job, key);
-  const text = await textOf(path);
-  const entry = text === undefined ? undefined : parse(text);
-  const own: LedgerEntry = { v: 1, run: claim.run, file: claim.name, state: 'finished', at: new Date().toISOString() };
-  if (text === undefined) {
-    await makeFolders(join(dir, '.ledger', segment(claim.job)));
-    await createText(path, JSON.stringify(own));
-  } else if (entry?.run === claim.run && entry.state === 'running') {
-    await placeText(path, JSON.stringify({ ...entry, state: 'finished' }));
-  }
-}
-
-/** The claim ended without having done its work: its content may be run again. */
-export async function withdraw(dir: string, claim: Claim, key: string): Promise<void> {
-  const path = pathOf(dir, claim.job, key);
-  const entry = parse((await textOf(path)) ?? '');
-  if (entry?.run === claim.run && entry.state === 'running') await rm(path, { force: true });
-}
-
-function pathOf(dir: string, job: string, key: string): string {
-  return join(dir, '.ledger', segment(job), segment(key));
-}
-
-function underWay(dir: string, job: string, entry: LedgerEntry): Promise<boolean> {
-  return isFolder(claimFolder(dir, { job, run: entry.run }));
-}
-
-function parse(text: string): LedgerEntry | undefined {
-  try {
-    return ledgerEntry.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-async function isFresh(path: string): Promise<boolean> {
-  const info = await stat(path).catch(() => undefined);
-  return info !== undefined && Math.abs(Date.now() - info.mtimeMs) < TORN_AFTER_MS;
-}
+export type LedgerEntry = z.output<typeof entrySchema>;
 
 /**
- * One at a time removes what was judged stale: between the look and the removal another one may have removed it, and a third
- * entered itself. Where another is at it, it is looked again at what it left.
+ * What the drop folder remembers beyond the folders themselves: which content was run, or is being run, and where claims
+ * have ended. All workers on the folder share it.
+ *
+ *     (none) → running     by the one claim that enters it
+ *     running → finished   its claim ended and did its work: the content is not run again
+ *     running → withdrawn  its claim ended otherwise: whoever enters the content next has it
+ *     running, its claim's folder gone from `processing/`: nobody's, as withdrawn
  */
-async function removeStale(path: string, text: string): Promise<void> {
-  const release = await takeLock(`${path}.lock`, `The entry ${path}`).catch((error: unknown) => {
-    if (error instanceof LockHeld) return undefined;
-    throw error;
-  });
-  if (!release) return pause(AGAIN_MS);
+export interface Ledger {
+  /** Enters a content as being run by this claim. Returns the entry of another claim that has it; undefined where it is ours. */
+  enter(claim: Claim, content: string): Promise<LedgerEntry | undefined>;
+  /** The claim has ended; `finished`: its content counts as run. To be said before its folder moves. */
+  settle(claim: ClaimId, finished: boolean): Promise<void>;
+  /** The claim is about to end in this folder, relative to the drop folder. */
+  moving(claim: ClaimId, folder: string): Promise<void>;
+  /** The folder that was last said by `moving`; whether the claim got there, the folders tell. */
+  movedTo(claim: ClaimId): Promise<string | undefined>;
+  /** Forgets where claims have ended whose folders are gone. */
+  prune(): Promise<void>;
+}
+
+/** Beside the entries, what is known of each claim: its entry, and where it ends. */
+const recordSchema = z.object({ entry: z.string().optional(), folder: z.string().optional() });
+type ClaimRecord = z.output<typeof recordSchema>;
+
+/** An entry that is being written, on a share that knows no second names, is complete long before that. Milliseconds. */
+const TORN_AFTER_MS = 60_000;
+
+/**
+ * The ledger as files in `<inbox>/.ledger/<job>/`: `<content>.<number>` an entry, `<run>.run` the record of a claim. Each
+ * entry is made by one claim, which alone changes it; one that is nobody's is followed by the next number.
+ */
+export function openLedger(inbox: string): Ledger {
+  const root = join(inbox, '.ledger');
+  const recordPath = ({ job, run }: ClaimId): string => join(root, segment(job), `${segment(run)}.run`);
+
+  async function recordOf(claim: ClaimId): Promise<ClaimRecord> {
+    return parse(recordSchema, await textOf(recordPath(claim))) ?? {};
+  }
+
+  async function note(claim: ClaimId, what: ClaimRecord): Promise<void> {
+    await makeFolders(join(root, segment(claim.job)));
+    await placeText(recordPath(claim), JSON.stringify({ ...(await recordOf(claim)), ...what }));
+  }
+
+  /** Whether the claim that has an entry is still there, or this cannot be told yet. */
+  async function isHeld(job: string, path: string, entry: LedgerEntry | undefined): Promise<boolean> {
+    if (entry) return isFolder(claimFolder(inbox, { job, run: entry.run }));
+    const info = await stat(path).catch(() => undefined);
+    return info !== undefined && Math.abs(Date.now() - info.mtimeMs) < TORN_AFTER_MS;
+  }
+
+  return {
+    async enter(claim, content) {
+      const { job, run, name } = claim;
+      const own: LedgerEntry = { run, file: name, state: 'running', at: new Date().toISOString() };
+      for (let number = 1; ; ) {
+        const file = `${segment(content)}.${number}`;
+        const path = join(root, segment(job), file);
+        let text = await textOf(path);
+        if (text === undefined) {
+          // First, so that whoever ends this claim finds the entry, wherever a crash falls.
+          await note(claim, { entry: file });
+          if (await createText(path, JSON.stringify(own))) return undefined;
+          text = await textOf(path);
+        }
+        const entry = parse(entrySchema, text);
+        if (entry?.state !== 'withdrawn') {
+          if (entry?.run === run) return undefined;
+          const isTaken = entry?.state === 'finished' || (await isHeld(job, path, entry));
+          if (isTaken) return entry ?? { ...own, run: '', file: '' };
+        }
+        // Its claim may have ended between the two looks: it says so here before its folder moves.
+        if ((await textOf(path)) === text) number++;
+      }
+    },
+    async settle(claim, finished) {
+      const { entry: file } = await recordOf(claim);
+      if (file === undefined) return;
+      const path = join(root, segment(claim.job), segment(file));
+      const entry = parse(entrySchema, await textOf(path));
+      if (entry?.run !== claim.run || entry.state !== 'running') return;
+      await placeText(path, JSON.stringify({ ...entry, state: finished ? 'finished' : 'withdrawn' }));
+    },
+    moving: (claim, folder) => note(claim, { folder }),
+    movedTo: async (claim) => (await recordOf(claim)).folder,
+    async prune() {
+      for (const job of await readdir(root).catch((): string[] => [])) {
+        for (const file of await readdir(join(root, job)).catch((): string[] => [])) {
+          const run = /^(.+)\.run$/.exec(file)?.[1];
+          if (run === undefined || (await isFolder(claimFolder(inbox, { job, run })))) continue;
+          const { folder } = await recordOf({ job, run });
+          if (folder === undefined || !(await isFolder(join(inbox, folder)))) await rm(join(root, job, file));
+        }
+      }
+    },
+  };
+}
+
+/** What is not there, or cannot be read, is none. */
+function parse<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
   try {
-    if ((await textOf(path)) === text) await rm(path, { force: true });
-  } finally {
-    await release();
+    return schema.parse(JSON.parse(text ?? ''));
+  } catch {
+    return undefined;
   }
 }

@@ -1,5 +1,5 @@
+import type { TakingKind } from '../job-files.js';
 import { shown } from './claim.js';
-import type { TakingKind } from './jobs.js';
 
 /** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */
 export function readmeText(job: string, kind: TakingKind): string {
@@ -13,8 +13,8 @@ WHAT TO DO
   Put a spreadsheet (.xlsx, .ods, .csv, .ndjson; each also as .gz) into this folder. That is all.
 
 WHAT HAPPENS THEN
-  As soon as nobody has changed the file for 2 seconds and no program is still writing it, it is
-  taken out of this folder and ${done}. An empty file is taken after 10 seconds.
+  As soon as nobody has changed the file for 2 seconds, it is taken out of this folder and ${done}.
+  An empty file is taken after 10 seconds.
   If another program delivers the file, it can put an empty file beside it when it is done:
   for assets.xlsx the name is assets.xlsx.ready. The file is then taken at once.
 ${more}

@@ -5,8 +5,16 @@ import { runFolder } from '../../runs/layout.js';
 import { readRun, readSummary } from '../../runs/list.js';
 import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/present.js';
 import type { Claim } from '../inbox/claim.js';
-import { type ContentCheck, checkContent, type FirstRun, repeatedNote } from '../inbox/content.js';
-import { type ClaimEnd, endClaim, endedFolder } from '../inbox/end.js';
+import {
+  type ClaimEnd,
+  type ContentCheck,
+  checkContent,
+  type DropFolder,
+  endClaim,
+  endedFolder,
+  type FirstRun,
+  repeatedNote,
+} from '../inbox/claim-run.js';
 import { moveReports } from './move-reports.js';
 
 /** What the drop folder does for the run of a claimed file: the functions of `inbox/`, bound to one folder. */
@@ -15,14 +23,14 @@ export interface Claims {
   /** Texts beside the file name no path of this machine. */
   end(claim: Claim, end: ClaimEnd): Promise<string>;
   /** Where a claim of the job, or the first run of its content, has ended. */
-  ended(claim: Pick<Claim, 'job' | 'run' | 'name'>): Promise<string | undefined>;
+  ended(claim: Pick<Claim, 'job' | 'run'>): Promise<string | undefined>;
   /** A folder as people see it who see the drop folder. */
   asSeen(folder: string): string;
 }
 
 /** `roots`: folders that people at the drop folder know nothing of. */
-export function inboxClaims(inbox: string, roots: readonly string[] = []): Claims {
-  const hidden = [inbox, ...roots].sort((a, b) => b.length - a.length).map((root) => path.join(root, '/'));
+export function inboxClaims(inbox: DropFolder, roots: readonly string[] = []): Claims {
+  const hidden = [inbox.dir, ...roots].sort((a, b) => b.length - a.length).map((root) => path.join(root, '/'));
   return {
     check: (claim, { sha256, job }, company) =>
       checkContent(inbox, claim, sha256, company, job.kind === 'reconcile' || job.repeat),
@@ -34,7 +42,7 @@ export function inboxClaims(inbox: string, roots: readonly string[] = []): Claim
       return endClaim(inbox, claim, { ...end, note: { ...note, text } });
     },
     ended: (claim) => endedFolder(inbox, claim),
-    asSeen: (folder) => path.relative(inbox, folder).replaceAll(path.sep, '/'),
+    asSeen: (folder) => path.relative(inbox.dir, folder).replaceAll(path.sep, '/'),
   };
 }
 
@@ -90,7 +98,7 @@ export async function endRepeated(
   first: FirstRun,
 ): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
   const earlier = await readRun(home, first.run).catch(() => undefined);
-  const ended = await claims.ended({ job: claim.job, run: first.run, name: first.file });
+  const ended = await claims.ended({ job: claim.job, run: first.run });
   const reports = earlier && (await isFolder(earlier.reportDir)) ? earlier.reportDir : ended;
   const note = repeatedNote(claim, first, ended && claims.asSeen(ended));
   const dir = await claims.end(claim, { place: 'done', result: 'imported before', finished: false, note });

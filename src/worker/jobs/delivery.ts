@@ -26,7 +26,7 @@ export interface RunDeps {
   readonly homeId: string;
   /** What a run is given besides what the processor knows. */
   context(about: RunAbout): Omit<RunContext, 'listener' | 'log' | 'signal'>;
-  /** `inboxClaims(settings.worker.inbox)` */
+  /** `inboxClaims` of the drop folder. */
   readonly claims: Claims;
   /** After every run, and when a job was refused; not after one that is handed back or tried again. */
   onEnded(ended: EndedRun): void;

@@ -6,7 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import type { Claim } from '../../../src/worker/inbox/claim.js';
+import { type DropFolder, openDropFolder } from '../../../src/worker/inbox/claim-run.js';
 import { type Inbox, type InboxOptions, openInbox } from '../../../src/worker/inbox/inbox.js';
+import { openLedger } from '../../../src/worker/inbox/ledger.js';
+import { openJobFiles } from '../../../src/worker/job-files.js';
 import { cliPath } from '../../support/build.js';
 
 export const JOB =
@@ -16,6 +19,8 @@ export const JOB =
 export interface Place {
   readonly root: string;
   readonly dir: string;
+  /** The same, as runs see it. */
+  readonly folder: DropFolder;
   readonly jobsDir: string;
   readonly claims: Claim[];
   readonly notices: string[];
@@ -46,6 +51,7 @@ export async function makePlace(jobs: Readonly<Record<string, string>> = { asset
   return {
     root,
     dir,
+    folder: openDropFolder(dir),
     jobsDir,
     claims,
     notices,
@@ -54,7 +60,9 @@ export async function makePlace(jobs: Readonly<Record<string, string>> = { asset
       const inbox = await openInbox({
         dir,
         jobsDir,
-        scheduled: [],
+        ledger: openLedger(options.dir ?? dir),
+        jobs: openJobFiles(jobsDir),
+        scheduled: () => [],
         quietMs: 80,
         log,
         notice: (level, text) => void notices.push(`${level} ${text}`),

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { shareKind } from '../../../src/worker/inbox/share.js';
 import { makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -107,9 +106,4 @@ it('says once that a file may not be moved', async ({ skip }) => {
   await until('it is taken', () => worker.lines.some((line) => line.includes('"claim"')));
   expect(warned()).toHaveLength(1);
   expect(warned()[0]).toContain('has no right');
-});
-
-it('knows local disks', async () => {
-  expect(await shareKind(place.root)).toBeUndefined();
-  expect(await shareKind(join(place.root, 'nowhere'))).toBeUndefined();
 });

@@ -2,8 +2,11 @@
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 
-const { dist, dir, jobsDir, quietMs, mode, uid } = JSON.parse(process.argv[2]);
-const { openInbox } = await import(pathToFileURL(`${dist}/worker/inbox/inbox.js`).href);
+const { dist, dir, jobsDir, quietMs, uid } = JSON.parse(process.argv[2]);
+const load = (path) => import(pathToFileURL(`${dist}/worker/${path}`).href);
+const { openInbox } = await load('inbox/inbox.js');
+const { openLedger } = await load('inbox/ledger.js');
+const { openJobFiles } = await load('job-files.js');
 // Only now: this user may not be allowed to read the program.
 if (uid !== undefined) {
   process.setgid(uid);
@@ -14,12 +17,13 @@ const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const inbox = await openInbox({
   dir,
   jobsDir,
-  scheduled: [],
+  ledger: openLedger(dir),
+  jobs: openJobFiles(jobsDir),
+  scheduled: () => [],
   quietMs,
   log: pino({ level: 'silent' }),
   notice: (level, text) => say({ level, text }),
   mayTake: () => true,
-  polling: mode ?? 'auto',
   offer: async (claim) => say({ claim }),
 });
 say({ open: true });

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kindForDropped } from '../../../src/worker/inbox/jobs.js';
+import { openJobFiles } from '../../../src/worker/job-files.js';
 import { JOB, makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -36,10 +36,12 @@ describe('folders', () => {
     await place.drop('erp/a.csv');
     await until('a.csv is taken', () => place.claims.length === 1);
     expect(place.claims[0]).toMatchObject({ job: 'erp', name: 'a.csv' });
-    expect(await kindForDropped('erp', place.jobsDir)).toBe('reconcile');
+    const jobs = openJobFiles(place.jobsDir);
+    expect((await jobs()).get('erp')).toEqual({ name: 'erp', kind: 'reconcile', faulty: false });
     await writeFile(join(place.jobsDir, 'erp.yaml'), 'kind: reconcile\ncolums: {}\n');
-    const kinds = await Promise.all(['erp', 'assets', 'none'].map((job) => kindForDropped(job, place.jobsDir)));
-    expect(kinds).toEqual(['reconcile', 'import', 'import']);
+    expect((await jobs()).get('erp')).toEqual({ name: 'erp', kind: 'reconcile', faulty: true });
+    await place.drop('erp/b.csv');
+    await until('its run tells the faults', () => place.claims.length === 2);
   });
 
   it('says once that files directly in the drop folder are in the wrong place', async () => {
@@ -63,7 +65,7 @@ describe('folders', () => {
   it('never takes what a schedule reads', async () => {
     const scheduled = [await place.drop('assets/nightly.csv'), await place.drop('erp/assets.csv')];
     await place.drop('erp/other.csv');
-    await place.open({ scheduled });
+    await place.open({ scheduled: () => scheduled });
     await place.drop('assets/mine.csv');
     await until('mine.csv is taken', () => place.claims.length === 1);
     expect(place.claims[0]?.name).toBe('mine.csv');
@@ -216,13 +218,6 @@ describe('taking', () => {
     await until('an offer', () => place.claims.length === 1);
   });
 
-  it('notices files by looking alone', async () => {
-    const inbox = await place.open({ polling: 'always' });
-    expect(inbox.health().polling).toBe(true);
-    await place.drop('assets/a.csv');
-    await until('an offer', () => place.claims.length === 1);
-  });
-
   it('does not take a file that is replaced again and again (58, 59)', async () => {
     const inbox = await place.open({ quietMs: 400 });
     const target = join(place.dir, 'assets', 'a.csv');
@@ -257,14 +252,5 @@ describe('slow writers', () => {
     expect(place.claims).toHaveLength(0);
     await until('an offer', () => place.claims.length === 1);
     expect((await readFile(place.claims[0]?.file ?? '', 'utf8')).split('\n')).toHaveLength(5);
-  });
-
-  it.runIf(process.platform === 'linux')('waits for one that keeps the file open over long pauses (58)', async () => {
-    await place.open({ quietMs: 80 });
-    const path = join(place.dir, 'assets', 'open.csv');
-    const writer = await place.start('writer-process', { path, chunks: 3, pauseMs: 900, keepOpen: true });
-    await until('the writer ends', () => writer.lines.includes('end'), 30_000);
-    await until('an offer', () => place.claims.length === 1);
-    expect((await readFile(place.claims[0]?.file ?? '', 'utf8')).split('\n')).toHaveLength(4);
   });
 });

@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Claim } from '../../../src/worker/inbox/claim.js';
-import { enter } from '../../../src/worker/inbox/ledger.js';
+import { openLedger } from '../../../src/worker/inbox/ledger.js';
 
 it('of several claims that find the entry of a claim that is gone, one has the content (60)', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'rowferry-ledger-'));
-  const folder = join(dir, '.ledger', 'assets');
-  await mkdir(folder, { recursive: true });
+  const ledger = openLedger(dir);
   const claims: Claim[] = [];
   for (let n = 0; n < 8; n++) {
     const run = `20260101T00000000${n}Z-aaaa`;
@@ -17,15 +16,15 @@ it('of several claims that find the entry of a claim that is gone, one has the c
     await mkdir(place, { recursive: true });
     claims.push({ job: 'assets', run, dir: place, file: join(place, 'a.csv'), name: 'a.csv' });
   }
-  const stale = JSON.stringify({ v: 1, run: 'gone', file: 'x.csv', state: 'running', at: '2026-01-01T00:00:00Z' });
+  const gone: Claim = { job: 'assets', run: 'gone', dir: '', file: '', name: 'x.csv' };
   const counts = new Map<number, number>();
   for (let n = 0; n < 500; n++) {
-    const key = `${n}.json`;
-    await writeFile(join(folder, key), stale);
+    const content = String(n);
+    await ledger.enter(gone, content);
     const entries = await Promise.all(
       claims.map(async (claim) => {
         await pause(Math.random() * 3);
-        return enter(dir, claim, key);
+        return ledger.enter(claim, content);
       }),
     );
     const runs = entries.filter((entry) => entry === undefined).length;
@@ -33,4 +32,4 @@ it('of several claims that find the entry of a claim that is gone, one has the c
   }
   expect([...counts]).toEqual([[1, 500]]);
   await rm(dir, { recursive: true, force: true });
-}, 60_000);
+}, 120_000);

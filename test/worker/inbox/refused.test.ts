@@ -3,8 +3,8 @@ import { link, lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'no
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { lookInto } from '../../../src/worker/inbox/dropped.js';
-import { take } from '../../../src/worker/inbox/take.js';
+import { lookInto } from '../../../src/worker/inbox/folders.js';
+import { take } from '../../../src/worker/inbox/inbox.js';
 import { JOB, makePlace, names, only, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -121,7 +121,7 @@ it.each<[string, (path: string) => unknown]>([
   await rm(path);
   await swap(path);
   // Whoever takes it moves what is there now, and opens nothing.
-  await take(place.dir, { ...dropped, job: 'assets', key: 'a' });
+  await take(place.dir, dropped);
   await place.open();
   const folder = await refused();
   expect(await reason(folder)).toContain(kind);

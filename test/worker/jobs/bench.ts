@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import pino from 'pino';
 import { resolveSettings, type Settings } from '../../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.js';
+import { openDropFolder } from '../../../src/worker/inbox/claim-run.js';
 import { inboxClaims } from '../../../src/worker/jobs/claims.js';
 import { homeId } from '../../../src/worker/jobs/home-id.js';
 import { type RunDeps, runProcessor } from '../../../src/worker/jobs/process.js';
@@ -159,7 +160,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
     stopping: stopping.signal,
     homeId: id,
     context: () => ({ settings }),
-    claims: inboxClaims(settings.worker.inbox, [settings.jobsDir, settings.home]),
+    claims: inboxClaims(openDropFolder(settings.worker.inbox), [settings.jobsDir, settings.home]),
     onEnded: (one) => ended.push(one),
     ...options.deps,
   });

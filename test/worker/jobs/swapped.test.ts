@@ -6,6 +6,7 @@ import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
+import { openDropFolder } from '../../../src/worker/inbox/claim-run.js';
 import { checkJobData } from '../../../src/worker/jobs/check-data.js';
 import { inboxClaims } from '../../../src/worker/jobs/claims.js';
 import type { Delivery, Prepared } from '../../../src/worker/jobs/delivery.js';
@@ -49,7 +50,7 @@ async function prepared(
   const deps: Delivery['deps'] = {
     ...{ settings, store, log, stopping: signal, homeId: '0'.repeat(16) },
     context: () => ({ settings }),
-    claims: inboxClaims(settings.worker.inbox),
+    claims: inboxClaims(openDropFolder(settings.worker.inbox)),
     onEnded: () => undefined,
   };
   const job = { id: 'j', timestamp: 0, data: checked.ok } as Partial<Job> as Job;
