@@ -1,12 +1,9 @@
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
-import { comparedLines } from './console-reconcile.js';
-import { clean, MAX_WARNINGS, quoted } from './console-text.js';
-import { headline } from './headline.js';
-import { outcomeWords } from './outcome-words.js';
-import { SHEETS } from './reconcile/sheet-names.js';
+import { visible } from '../model/visible.js';
 import {
   brakeStop,
   count,
+  counted,
   duration,
   requestsText,
   rowsForPerson,
@@ -15,6 +12,7 @@ import {
   type Summary,
   shownFaults,
 } from './summary.js';
+import { headline, orphanParts, outcomeWords, SHEETS } from './words.js';
 
 const MAX_FAULTS = 3;
 
@@ -172,4 +170,123 @@ function sheetsOf({ rows, reconcile }: Summary): string {
   const last = sheets.pop();
   if (last === undefined) return '';
   return sheets.length === 0 ? `the sheet ${last}` : `the sheets ${sheets.join(', ')} and ${last}`;
+}
+
+const MOST_FIELDS = 6;
+
+type Facts = NonNullable<Summary['reconcile']>;
+
+/** What a terminal shows of a comparison: one line a number, what it is made of beside it. */
+function comparedLines(summary: Summary, facts: Facts): string[] {
+  const { rows, dry_run: dry } = summary;
+  const { compared, differences, orphans, scope } = facts;
+  const person = rowsForPerson(rows) - rows.not_attempted;
+  const lines: [flag: ' ' | '!', n: number, what: string, made: string][] = [
+    [' ', compared?.agree ?? rows.unchanged, 'agree', ''],
+    [' ', compared?.differ ?? differences.rows, 'differ', differing(compared, dry)],
+    [' ', rows.created, dry ? 'to create' : 'created', ''],
+    [' ', rows.skipped, 'skipped', 'by the job’s own rule'],
+    [' ', orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', orphaned(summary, facts)],
+    ['!', person, person === 1 ? 'needs a person' : 'need a person', needing(rows)],
+    ['!', rows.not_attempted, 'not reached', 'the run stopped before them'],
+  ];
+  const shown = lines.filter(([, n, what]) => n > 0 || what === 'agree' || what === 'differ');
+  const width = Math.max(...shown.map(([, n]) => count(n).length));
+  const most = [...differences.by_field].sort((a, b) => b.file + b.service - (a.file + a.service));
+  const fields = most
+    .slice(0, MOST_FIELDS)
+    .map(({ field, file, service }) => `${clean(field)} ${count(file + service)}`);
+  const more = most.length - fields.length;
+  return [
+    `Compared ${counted(rows.total, 'row')} with ${counted(scope.records, 'record')} of the service:`,
+    '',
+    ...shown.map(([flag, n, what, made]) =>
+      `${flag} ${count(n).padStart(width)}  ${what.padEnd(15)}${made === '' ? '' : ` ${made}`}`.trimEnd(),
+    ),
+    ...(fields.length > 0 ? ['', `Fields that differ: ${fields.join(', ')}${more > 0 ? `, ${more} more` : ''}`] : []),
+    ...(orphans.held_reason === undefined ? [] : ['', `Orphans are held: ${clean(orphans.held_reason)}`]),
+  ];
+}
+
+function differing(compared: Facts['compared'], dry: boolean): string {
+  if (!compared) return '';
+  const parts = [
+    compared.put_right > 0 && `${count(compared.put_right)} ${dry ? 'would be put right' : 'put right'}`,
+    compared.left_to_service > 0 && `${count(compared.left_to_service)} left to the service`,
+    compared.not_put_right > 0 && `${count(compared.not_put_right)} not put right`,
+  ];
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+function orphaned(summary: Summary, facts: Facts): string {
+  const { fresh } = facts.orphans;
+  return [fresh > 0 ? `${count(fresh)} new` : '', orphanParts(summary, facts)].filter((part) => part !== '').join(', ');
+}
+
+/** `3 invalid, 2 ambiguous` */
+function needing(rows: Summary['rows']): string {
+  const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && kind !== 'not_attempted' && rows[kind] > 0);
+  return kinds
+    .map((kind) => `${count(rows[kind])} ${outcomeWords(kind, false, 'reconcile').label.toLowerCase()}`)
+    .join(', ');
+}
+
+/** What a terminal shows when an export has ended: `target` and `job` as the user would type them. */
+export function exportText(summary: Summary, target: string, job?: string): string {
+  const { requests, warnings, status, run } = summary;
+  const lines = [exportHeadline(summary, target)];
+  if (summary.reason) lines.push(clean(summary.reason));
+  const { columns, bytes, sheets } = summary.target ?? {};
+  if (columns !== undefined && bytes !== undefined) {
+    const more = sheets && sheets.length > 1 ? `, ${sheets.length} sheets` : '';
+    lines.push('', `${counted(columns, 'column')}, ${size(bytes)}${more}`, consistency(summary));
+  }
+  if (warnings.length) lines.push('');
+  for (const text of warnings.slice(0, MAX_WARNINGS)) lines.push(`Note: ${clean(text)}`);
+  if (warnings.length > MAX_WARNINGS) lines.push(`Note: ${warnings.length - MAX_WARNINGS} more in summary.json`);
+  lines.push(
+    '',
+    `${duration(summary.seconds)}, ${counted(requests.total, 'request')} (${counted(requests.retries, 'retry', 'retries')})`,
+  );
+  if (job !== undefined) lines.push(`Next: change ${target}, then: rowferry import ${target} --job ${job} --dry-run`);
+  if (status === 'interrupted' || status === 'failed') lines.push(`Next: rowferry runs resume ${run}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function exportHeadline({ status, records, resource }: Summary, target: string): string {
+  if (status === 'interrupted') return `The export was interrupted; ${target} is as it was.`;
+  if (records === undefined) return `The export failed; ${target} is as it was.`;
+  return `${count(records)} ${resource} ${records === 1 ? 'record' : 'records'} → ${target}`;
+}
+
+function consistency({ consistency: found, passes = 0 }: Summary): string {
+  if (found === 'verified' && passes === 1) return 'consistency: verified (each record was asked for by its id)';
+  return found === 'verified'
+    ? `consistency: verified (read ${passes} times; the last two agree)`
+    : 'consistency: partial (it could not be established that no record is missing; see the notes)';
+}
+
+function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const [amount, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : bytes < 1e9 ? [bytes / 1e6, 'MB'] : [bytes / 1e9, 'GB'];
+  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
+}
+
+/** Warnings that a terminal shows; all of them are in summary.json. */
+const MAX_WARNINGS = 5;
+
+/** Our sentences are told whole, because their end says what to do; the words of others in them may be endless. */
+const MOST_TOLD = 1_000;
+/** Enough of a value or a heading to know it by. */
+const MOST_QUOTED = 80;
+
+/** Something of the file, as it is quoted in a line. */
+function quoted(text: string): string {
+  return clean(text, MOST_QUOTED);
+}
+
+/** On one line, without anything a terminal would obey. */
+function clean(text: string, most = MOST_TOLD): string {
+  const plain = visible(text.replace(/\s+/gu, ' ')).replace(/\p{Cf}/gu, '');
+  return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
 }

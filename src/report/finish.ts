@@ -9,9 +9,7 @@ import { visibleJson } from '../model/visible.js';
 import { reached } from '../trace/milestones.js';
 import { type BeforeLog, writeBefore } from './before.js';
 import { type AddLines, writeTable } from './csv-table.js';
-import { createTally, type Tally } from './fault-tally.js';
 import { reportPage } from './html.js';
-import { createLosses, type Losses } from './losses.js';
 import {
   assertComplete,
   indexOutcomes,
@@ -20,17 +18,24 @@ import {
   readResults,
   settleRest,
 } from './outcome-index.js';
-import { type Comparison, createComparison } from './reconcile/comparison.js';
-import { DIFFERENCE_COLUMNS, differenceLine } from './reconcile/differences.js';
-import { foundIn } from './reconcile/found.js';
-import type { ReconcileInput } from './reconcile/input.js';
-import { lastNights, nightOf } from './reconcile/night.js';
+import {
+  type Comparison,
+  createComparison,
+  DIFFERENCE_COLUMNS,
+  differenceLine,
+  foundIn,
+  lastNights,
+  nightOf,
+  ORPHAN_COLUMNS,
+  orphanLine,
+  type ReconcileInput,
+} from './reconcile/compare.js';
 import type { ReconcilePage } from './reconcile/page.js';
-import { type WrittenOrphans, writeFound, writeOrphans } from './reconcile/write.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import { FAULT_COLUMNS, faultLines, PLAN_COLUMNS, planLines, RESULT_COLUMNS, resultLine } from './report-lines.js';
 import type { RowIndex } from './row-index.js';
 import { type RunStatus, rowsForPerson, type Summary, totalRows } from './summary.js';
+import { createLosses, createTally, type Losses, type Tally } from './tally.js';
 
 /** What the caller knows of a run; counts, faults and the list of reports are computed here. */
 export type SummaryHead = Omit<Summary, 'status' | 'rows' | 'top_faults' | 'reports'> & {
@@ -86,8 +91,8 @@ const UNFINISHED = new RegExp(
 
 /**
  * Writes every report of contract section 6, in input order, from the journal and the input; summary.json last, so its
- * presence means that all is there. Memory does not grow with what the rows hold (13 bytes a row for their places, a bit
- * for whether they differ).
+ * presence means that all is there. Memory does not grow with what the rows hold (13 bytes a row for their places, and
+ * the numbers of those that differ).
  * Throws a `RunError` when a row has two outcomes or none, or a report cannot be written. Can be repeated.
  */
 export async function writeReports(input: ReportInput): Promise<Summary> {
@@ -142,7 +147,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     if (reconcile && comparison) {
       const nights = lastNights(reconcile.history, nightOf(summary, reconcile.facts));
       const results = { file, journal, index, stopped: input.stopped ?? '' };
-      await writeFound(dir, summary, foundIn(results, reconcile, comparison));
+      const { writeBook } = await import('./reconcile/workbook.js');
+      await writeBook(join(dir, 'reconcile.xlsx'), summary, foundIn(results, reconcile, comparison));
       found = { nights, samples: comparison.samples, columnOf: reconcile.columnOf };
     }
     await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples, found)));
@@ -160,13 +166,28 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
 function beforeLogs(
   { before, reconcile }: ReportInput,
   index: JournalIndex,
-  orphans: WrittenOrphans | undefined,
+  orphans: ReadonlySet<number> | undefined,
 ): BeforeLog[] {
   const logs: BeforeLog[] = [];
   if (before !== undefined) logs.push({ path: before, by: 'row', wanted: (row) => WRITTEN.has(index.get(row).state) });
   if (reconcile?.orphansBefore !== undefined && orphans)
     logs.push({ path: reconcile.orphansBefore, by: 'id', wanted: (id) => orphans.has(id) });
   return logs;
+}
+
+/** orphans.csv; the orphans are looked at for the page on the way. Returns the ids of those that were, or may have been, changed. */
+async function writeOrphans(dir: string, input: ReconcileInput, comparison: Comparison): Promise<ReadonlySet<number>> {
+  const written = new Set<number>();
+  await writeTable(join(dir, 'orphans.csv'), ORPHAN_COLUMNS, async (add) => {
+    for await (const batch of input.orphans()) {
+      for (const orphan of batch) {
+        comparison.addOrphan(orphan);
+        if (WRITTEN.has(orphan.outcome ?? '')) written.add(orphan.id);
+      }
+      await add(batch.map(orphanLine));
+    }
+  });
+  return written;
 }
 
 /** results.csv, faults.csv, plan.csv and differences.csv in one pass over the rows, which is also when they are counted. */

@@ -1,4 +1,4 @@
-import { html, type Markup } from './markup.js';
+import { html, type Markup } from './html-parts.js';
 import { brakeStop, count, rowsForPerson, rowsToCorrect, rowsWithLosses, type Summary } from './summary.js';
 
 /** What the reader does now, in the order of doing it. */

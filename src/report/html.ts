@@ -1,13 +1,7 @@
 import { ISSUE_CODES } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
-import { advice } from './advice.js';
-import { shorten } from './fault-tally.js';
-import { headline } from './headline.js';
-import { outcomeChart } from './html-chart.js';
 import { nextSteps } from './html-next.js';
-import { STYLE } from './html-style.js';
-import { foreign, html, Markup } from './markup.js';
-import { outcomeWords } from './outcome-words.js';
+import { foreign, html, Markup, outcomeChart, STYLE } from './html-parts.js';
 import {
   differencesByField,
   firstDifferences,
@@ -30,6 +24,8 @@ import {
   shownFaults,
   when,
 } from './summary.js';
+import { shorten } from './tally.js';
+import { advice, headline, outcomeWords } from './words.js';
 
 /** The first rows of each outcome that needs a person, in input order. */
 export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;

@@ -9,7 +9,6 @@ import { type BookColumn, type Mark, type MarkedRow, writeTable } from '../files
 import type { Outcome } from '../model/outcome.js';
 import { type Cell, type RowFault, type SheetRow, shownText } from '../model/row.js';
 import type { SourceFormat, SourceMeta } from '../model/source.js';
-import { plainer } from './plainer.js';
 import { faultsOf, REJECTED_COLUMNS, rejectedLine, sentence } from './report-lines.js';
 
 /** A row that needs a person: as the file has it, and how it ended. */
@@ -316,4 +315,38 @@ const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart
 
 function jsonText(cell: Cell): string {
   return typeof cell === 'object' && cell.t === 'n' ? cell.value : JSON.stringify(shownText(cell));
+}
+
+const PLAIN: ReadonlyMap<string, string> = new Map(
+  [
+    ['‘’‚', "'"],
+    ['“”„«»', '"'],
+    ['–—−·•', '-'],
+    ['…', '...'],
+    ['→', '->'],
+    ['←', '<-'],
+    ['≤', '<='],
+    ['≥', '>='],
+    ['≠', '<>'],
+    ['×', 'x'],
+    ['€', 'EUR'],
+    ['ß', 'ss'],
+    ['Ł', 'L'],
+    ['ł', 'l'],
+    ['Đ', 'D'],
+    ['đ', 'd'],
+    ['ı', 'i'],
+  ].flatMap(([chars = '', plain = '']) => [...chars].map((char) => [char, plain] as const)),
+);
+
+/** The text in characters the encoding has: accents are dropped where they must be, the rest becomes `?`. */
+export function plainer(text: string, encoding: string): string {
+  if (encodable(text, encoding)) return text;
+  return [...text]
+    .map((char) => {
+      if (encodable(char, encoding)) return char;
+      const plain = PLAIN.get(char) ?? char.normalize('NFKD').replace(/\p{M}/gu, '');
+      return plain !== '' && encodable(plain, encoding) ? plain : plain === '' ? '' : '?';
+    })
+    .join('');
 }

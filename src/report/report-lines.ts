@@ -2,8 +2,8 @@ import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
 import type { DiffText } from './journal.js';
-import { outcomeWords } from './outcome-words.js';
 import type { RunKind } from './summary.js';
+import { outcomeWords } from './words.js';
 
 /** The lines of the CSV reports as cells; contract, section 6. Columns are never renamed or moved. */
 

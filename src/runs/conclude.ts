@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../model/error.js';
 import { indexHeadings } from '../pipeline/headings.js';
 import { type ReportInput, writeReports } from '../report/finish.js';
-import type { ReconcileInput } from '../report/reconcile/input.js';
+import type { ReconcileInput } from '../report/reconcile/compare.js';
 import type { RunStatus, Summary } from '../report/summary.js';
 import { findField, resourceSpec } from '../resources/registry.js';
 import { reached } from '../trace/milestones.js';

@@ -1,6 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
-import { summaryText } from '../report/console.js';
-import { exportText } from '../report/console-export.js';
+import { exportText, summaryText } from '../report/console.js';
 import { brakeStop, count, rowsForPerson, rowsInPlace, type Summary } from '../report/summary.js';
 import type { FaultLine } from './list.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { noOutcomes, type OutcomeCounts } from '../../src/model/outcome.js';
 import { summaryText } from '../../src/report/console.js';
-import { headline } from '../../src/report/headline.js';
 import { reportPage } from '../../src/report/html.js';
 import type { Compared, Summary } from '../../src/report/summary.js';
+import { headline } from '../../src/report/words.js';
 import { facts, head } from './reconcile-sample.js';
 
 const EARLIER = '20260330T020001000Z-1a2b';

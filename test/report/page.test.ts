@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { fault, ISSUE_CODES, type IssueCode } from '../../src/model/issue.js';
 import { noOutcomes, OUTCOMES, type Outcome, type OutcomeCounts, type OutcomeKind } from '../../src/model/outcome.js';
-import { advice } from '../../src/report/advice.js';
 import { summaryText } from '../../src/report/console.js';
-import { headline } from '../../src/report/headline.js';
 import { reportPage } from '../../src/report/html.js';
 import { duration, type Summary } from '../../src/report/summary.js';
+import { advice, headline } from '../../src/report/words.js';
 import { outcome } from './sample.js';
 
 function summary(counts: Partial<OutcomeCounts>, more: Partial<Summary> = {}): Summary {

@@ -7,7 +7,7 @@ import type { Night, OrphanLine, ReconcileFacts } from '../../src/model/reconcil
 import type { OpenSource } from '../../src/model/source.js';
 import type { ReportInput, SummaryHead } from '../../src/report/finish.js';
 import { type DiffText, type Entry, openJournal } from '../../src/report/journal.js';
-import type { ReconcileInput } from '../../src/report/reconcile/input.js';
+import type { ReconcileInput } from '../../src/report/reconcile/compare.js';
 import { outcome } from './sample.js';
 
 /** A night of a made-up ERP file, small enough to be checked by hand: what each row is stands in its number. */

@@ -9,8 +9,8 @@ import { openArchive } from '../../src/files/package/zip.js';
 import { type Cell, shownText } from '../../src/model/row.js';
 import { summaryText } from '../../src/report/console.js';
 import { writeReports } from '../../src/report/finish.js';
-import { headline } from '../../src/report/headline.js';
 import { type Entry, openJournal } from '../../src/report/journal.js';
+import { headline } from '../../src/report/words.js';
 import { facts, head, inBatches, night, nights, ORPHANS, reconcileInput, record, source } from './reconcile-sample.js';
 import { outcome, readCsv } from './sample.js';
 

@@ -10,8 +10,7 @@ import { openArchive } from '../../src/files/package/zip.js';
 import { fault } from '../../src/model/issue.js';
 import type { Cell, SheetRow } from '../../src/model/row.js';
 import type { OpenSource, SourceMeta } from '../../src/model/source.js';
-import { plainer } from '../../src/report/plainer.js';
-import { marksOf, type RejectedOptions, type RejectedRow, writeRejected } from '../../src/report/rejected.js';
+import { marksOf, plainer, type RejectedOptions, type RejectedRow, writeRejected } from '../../src/report/rejected.js';
 import { writeWorkbook } from '../support/workbook.js';
 import { outcome, parseCsv, tooLong } from './sample.js';
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { fault } from '../../src/model/issue.js';
 import { noOutcomes, type OutcomeCounts } from '../../src/model/outcome.js';
 import { summaryText } from '../../src/report/console.js';
-import { headline } from '../../src/report/headline.js';
 import { reportPage } from '../../src/report/html.js';
 import type { Summary } from '../../src/report/summary.js';
+import { headline } from '../../src/report/words.js';
 import { facts, head } from './reconcile-sample.js';
 import { outcome } from './sample.js';
 

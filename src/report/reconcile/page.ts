@@ -1,15 +1,19 @@
 import type { Outcome } from '../../model/outcome.js';
 import type { Night, OrphanLine } from '../../model/reconcile.js';
-import { shorten } from '../fault-tally.js';
-import { foreign, html, type Markup } from '../markup.js';
+import { foreign, html, type Markup } from '../html-parts.js';
 import { sentence } from '../report-lines.js';
 import { count, rowsForPerson, type Summary, when } from '../summary.js';
-import { CREATED, type ReconcileSamples } from './comparison.js';
-import type { Difference } from './differences.js';
-import type { ReconcileInput } from './input.js';
-import { forPerson, isStopped } from './night.js';
-import { changesText } from './orphan-lines.js';
-import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord } from './words.js';
+import { shorten } from '../tally.js';
+import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord } from '../words.js';
+import {
+  CREATED,
+  changesText,
+  type Difference,
+  forPerson,
+  isStopped,
+  type ReconcileInput,
+  type ReconcileSamples,
+} from './compare.js';
 
 /** What report.html shows of a reconciliation beyond its summary. */
 export interface ReconcilePage {

@@ -1,11 +1,8 @@
 import type { Page, PageCell, PageLine } from '../../files/workbook/page.js';
 import { LOOKS, type Look } from '../../files/workbook/styles.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../../model/outcome.js';
-import { headline } from '../headline.js';
-import { outcomeWords } from '../outcome-words.js';
 import { count, duration, fileName, rowsForPerson, type Summary, when } from '../summary.js';
-import { SHEETS } from './sheet-names.js';
-import { actedOrphans, orphanRule, scopeSentence } from './words.js';
+import { actedOrphans, headline, orphanRule, outcomeWords, SHEETS, scopeSentence } from '../words.js';
 
 const WIDTHS = [36, 14, 20, 20, 14, 42];
 const ALL = WIDTHS.length;

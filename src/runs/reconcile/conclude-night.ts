@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReconcileInput } from '../../report/reconcile/input.js';
-import { nightOf } from '../../report/reconcile/night.js';
+import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
 import type { Summary } from '../../report/summary.js';
 import { conclude, type RunResult } from '../conclude.js';
 import { jobKey, type RunFolder } from '../layout.js';

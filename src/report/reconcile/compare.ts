@@ -1,0 +1,312 @@
+import type { FileHandle } from 'node:fs/promises';
+import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../../model/outcome.js';
+import type { Night, OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
+import { type JournalIndex, PER_READ, type RowResult, readResults } from '../outcome-index.js';
+import type { RowPlace } from '../row-index.js';
+import type { Compared, Summary } from '../summary.js';
+
+/** What the caller knows of a reconciliation beyond the outcomes of its rows. */
+export interface ReconcileInput {
+  readonly facts: ReconcileFacts;
+  /** Ascending by id, in batches; called several times. */
+  readonly orphans: () => AsyncIterable<readonly OrphanLine[]>;
+  /** The job's earlier nights, newest last; this run is not among them. */
+  readonly history: readonly Night[];
+  /** What a field is called in the file: its heading. Undefined for fields that no column sets. */
+  readonly columnOf: (field: string) => string | undefined;
+  /**
+   * The log of orphans before they were written: `BeforeEntry` lines with `"row": null`. Those of orphans that were (or may
+   * have been) written follow the rows in before.ndjson. Need not exist.
+   */
+  readonly orphansBefore?: string;
+}
+
+/** One field in which a row and its record differ; a line of differences.csv. */
+export interface Difference {
+  readonly row: number;
+  readonly key: string;
+  readonly id?: number;
+  readonly field: string;
+  /** Its heading in the file, where a column sets it. */
+  readonly column?: string;
+  /** The service's value when the row was planned, and the file's, as texts. */
+  readonly service: string;
+  readonly file: string;
+  /** Whose value stands by the job's own word (`compare.authority`). */
+  readonly stands: 'file' | 'service';
+  /** `kept`: the service's value stands. Whether `set` and `clear` were carried out says the outcome of the row. */
+  readonly action: 'set' | 'clear' | 'kept';
+  readonly outcome: OutcomeKind;
+}
+
+/** The fields in which a row differs. A new record differs from nothing. */
+export function differencesOf(
+  { outcome, diff }: RowResult,
+  columnOf: ReconcileInput['columnOf'],
+): readonly Difference[] {
+  if (diff.length === 0 || outcome.kind === 'created') return [];
+  return diff.flatMap(({ field, old, new: value, kind }): Difference[] => {
+    if (kind === 'preserved' || kind === 'at_risk') return [];
+    const column = columnOf(field);
+    return [
+      {
+        row: outcome.ref.row,
+        key: outcome.key,
+        ...(outcome.id === undefined ? {} : { id: outcome.id }),
+        field,
+        ...(column === undefined ? {} : { column }),
+        service: old,
+        file: value,
+        stands: kind === 'kept' ? 'service' : 'file',
+        action: kind,
+        outcome: outcome.kind,
+      },
+    ];
+  });
+}
+
+export const DIFFERENCE_COLUMNS = [
+  'row',
+  'key',
+  'id',
+  'field',
+  'column',
+  'service',
+  'file',
+  'stands',
+  'action',
+  'outcome',
+] as const;
+
+export function differenceLine(one: Difference): string[] {
+  return [
+    String(one.row),
+    one.key,
+    one.id === undefined ? '' : String(one.id),
+    one.field,
+    one.column ?? '',
+    one.service,
+    one.file,
+    one.stands,
+    one.action,
+    one.outcome,
+  ];
+}
+
+export const ORPHAN_COLUMNS = [
+  'id',
+  'key',
+  'name',
+  'since',
+  'absences',
+  'state',
+  'why',
+  'outcome',
+  'codes',
+  'message',
+  'changes',
+] as const;
+
+/** A line of orphans.csv. */
+export function orphanLine(orphan: OrphanLine): string[] {
+  return [
+    String(orphan.id),
+    orphan.key,
+    orphan.name,
+    orphan.since,
+    String(orphan.absences),
+    orphan.state,
+    orphan.why ?? '',
+    orphan.outcome ?? '',
+    orphan.codes?.join('; ') ?? '',
+    orphan.message ?? '',
+    changesText(orphan),
+  ];
+}
+
+/** `lifecycle_stage: Deployed → Retired` */
+export function changesText({ changes = [] }: OrphanLine): string {
+  return changes.map(({ field, old, new: value }) => `${field}: ${shown(old)} → ${shown(value)}`).join('; ');
+}
+
+function shown(value: string): string {
+  return value === '' ? '(none)' : value;
+}
+
+/** What the page shows of the records, gathered as they pass. */
+export interface ReconcileSamples {
+  readonly differences: readonly Difference[];
+  readonly created: readonly Outcome[];
+  readonly orphans: readonly OrphanLine[];
+}
+
+/** What is counted and kept of a reconciliation's rows and orphans as they pass; counts are never capped, samples are. */
+export interface Comparison {
+  readonly compared: Compared;
+  /** Rows with differences. */
+  readonly differing: ReadonlySet<number>;
+  readonly samples: ReconcileSamples;
+  /** Counts a row and returns its differences. */
+  add(result: RowResult): readonly Difference[];
+  addOrphan(orphan: OrphanLine): void;
+  /**
+   * Called when all rows have passed: rows that differed when they were planned and whose differences are in no journal,
+   * because the run stopped before them, count as not put right.
+   */
+  settle(planned: ReconcileFacts['differences']): void;
+}
+
+/** A row that was made into a record, or would have been if the run had not stopped before it. */
+export function isNew({ kind, id, changed }: Outcome): boolean {
+  return kind === 'created' || (kind === 'not_attempted' && id === undefined && changed.length > 0);
+}
+
+const DIFFERENCES = 60;
+/** New rows that the page shows. */
+export const CREATED = 20;
+const ORPHANS = 30;
+
+/** What a person wants to see first. */
+const ORDER: readonly OrphanLine['state'][] = ['held', 'act', 'wait', 'report', 'done'];
+
+export function createComparison(columnOf: ReconcileInput['columnOf']): Comparison {
+  const compared = {
+    agree: 0,
+    differ: 0,
+    put_right: 0,
+    left_to_service: 0,
+    not_put_right: 0,
+    orphans_acted: 0,
+    orphans_for_person: 0,
+  };
+  const differing = new Set<number>();
+  const differences: Difference[] = [];
+  const created: Outcome[] = [];
+  const orphans = new Map<OrphanLine['state'], OrphanLine[]>();
+  return {
+    compared,
+    differing,
+    samples: {
+      differences,
+      created,
+      get orphans() {
+        return ORDER.flatMap((state) => orphans.get(state) ?? []).slice(0, ORPHANS);
+      },
+    },
+    add(result) {
+      const { kind, ref } = result.outcome;
+      if (isNew(result.outcome) && created.length < CREATED) created.push(result.outcome);
+      const found = differencesOf(result, columnOf);
+      if (found.length === 0) {
+        if (kind === 'unchanged') compared.agree++;
+        return found;
+      }
+      differing.add(ref.row);
+      compared.differ++;
+      if (kind === 'updated') compared.put_right++;
+      else if (kind === 'unchanged') compared.left_to_service++;
+      else compared.not_put_right++;
+      for (const one of found) if (differences.length < DIFFERENCES) differences.push(one);
+      return found;
+    },
+    addOrphan(orphan) {
+      const { outcome } = orphan;
+      if (outcome === 'updated' || outcome === 'unchanged') compared.orphans_acted++;
+      if (outcome && outcome !== 'not_attempted' && !GOOD_OUTCOMES.has(outcome)) compared.orphans_for_person++;
+      const of = orphans.get(orphan.state);
+      if (!of) orphans.set(orphan.state, [orphan]);
+      else if (of.length < ORPHANS) of.push(orphan);
+    },
+    settle({ rows }) {
+      const missing = rows - compared.differ;
+      if (missing <= 0) return;
+      compared.differ += missing;
+      compared.not_put_right += missing;
+    },
+  };
+}
+
+/** What a reconciliation found out, to be read as often as there are reports of it. Nothing of it is held in memory. */
+export interface Found {
+  differences(): AsyncIterable<readonly Difference[]>;
+  /** Rows without a record of theirs, which were created or would be. */
+  created(): AsyncIterable<readonly Outcome[]>;
+  /** Rows that ended in one of the outcomes, in input order. */
+  outcomes(wanted: (kind: OutcomeKind) => boolean): AsyncIterable<readonly Outcome[]>;
+  orphans(): AsyncIterable<readonly OrphanLine[]>;
+}
+
+/** Where the results of the rows are read from. */
+export interface Results {
+  readonly file: FileHandle;
+  readonly journal: string;
+  readonly index: JournalIndex;
+  readonly stopped: string;
+}
+
+export function foundIn(results: Results, input: ReconcileInput, comparison: Comparison): Found {
+  async function* rows(wanted: (place: RowPlace) => boolean): AsyncGenerator<readonly RowResult[]> {
+    const { file, journal, index, stopped } = results;
+    let held: RowPlace[] = [];
+    for (const places of index.batches(PER_READ)) {
+      for (const place of places) if (wanted(place)) held.push(place);
+      if (held.length < PER_READ / 2) continue;
+      yield await readResults(file, journal, held, stopped, index.ids);
+      held = [];
+    }
+    if (held.length > 0) yield await readResults(file, journal, held, stopped, index.ids);
+  }
+  return {
+    async *differences() {
+      for await (const batch of rows(({ row }) => comparison.differing.has(row)))
+        yield batch.flatMap((result) => differencesOf(result, input.columnOf));
+    },
+    async *created() {
+      for await (const batch of rows(({ state }) => state === 'created' || state === 'not_attempted'))
+        yield batch.map(({ outcome }) => outcome).filter(isNew);
+    },
+    async *outcomes(wanted) {
+      for await (const batch of rows(({ state }) => state !== 'none' && state !== 'open' && wanted(state)))
+        yield batch.map(({ outcome }) => outcome);
+    },
+    orphans: () => input.orphans(),
+  };
+}
+
+/** Nights that report.html shows. */
+const NIGHTS = 14;
+
+/** A run as the job's history has it. `differences`: rows that differ. `facts`: undefined where the run did not come so far. */
+export function nightOf(summary: Summary, facts: ReconcileFacts | undefined): Night {
+  const present = OUTCOMES.filter((kind) => summary.rows[kind] > 0);
+  return {
+    run: summary.run,
+    at: summary.finished_at,
+    apply: facts?.apply ?? !summary.dry_run,
+    status: summary.status,
+    rows: summary.rows.total,
+    outcomes: Object.fromEntries(present.map((kind) => [kind, summary.rows[kind]])),
+    differences: facts?.differences.rows ?? 0,
+    orphans: facts?.orphans.total ?? 0,
+    requests: summary.requests.total,
+    writes: summary.requests.writes,
+    seconds: summary.seconds,
+  };
+}
+
+const GOOD: ReadonlySet<string> = new Set(['created', 'updated', 'unchanged', 'skipped', 'not_attempted']);
+
+/** Rows that somebody has to look at. Rows that a run did not reach say nothing of the rows. */
+export function forPerson({ outcomes }: Night): number {
+  return Object.entries(outcomes).reduce((sum, [kind, rows]) => (GOOD.has(kind) ? sum : sum + rows), 0);
+}
+
+/** Whether a brake, a fault or a signal stopped the run. */
+export function isStopped(status: string): boolean {
+  return status !== 'succeeded' && status !== 'partial';
+}
+
+/** The last nights with this run as the newest, newest last; a run that is in the history already is not shown twice. */
+export function lastNights(history: readonly Night[], own: Night): readonly Night[] {
+  return [...history.filter(({ run }) => run !== own.run), own].slice(-NIGHTS);
+}
