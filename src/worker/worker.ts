@@ -22,9 +22,9 @@ import { allowedPlaces } from './jobs/roots.js';
 import { restoreJobs } from './jobs/tickets.js';
 import { tellRoots, tellService } from './jobs/told-roots.js';
 import { openOffers } from './offers.js';
+import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
-import { type Health, openOperations } from './operations/operations.js';
 import { openParts } from './parts/parts.js';
 import { every, given, keepLease } from './rights.js';
 import { openSchedules, type ScheduledJob } from './schedule/schedules.js';
@@ -147,49 +147,53 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     });
     queues.push(queue, parts.queue);
     if (opened.kind === 'embedded') closing.add('api', await serveHome(home, runsOnStore(opened, id, queue)));
-    metrics.watchQueues(queues);
     const dropFolder = openDropFolder(own.inbox);
-    const taking = opened.worker(
-      RUNS_QUEUE,
-      runProcessor({
+    const processor = runProcessor({
+      settings,
+      store: opened,
+      log,
+      stopping: signal,
+      homeId: id,
+      claims: inboxClaims(dropFolder, [settings.jobsDir, settings.home]),
+      context: ({ run, insteadOf, log: told }) => ({
         settings,
-        store: opened,
-        log,
-        stopping: signal,
-        homeId: id,
-        claims: inboxClaims(dropFolder, [settings.jobsDir, settings.home]),
-        context: ({ run, insteadOf, log: told }) => ({
-          settings,
-          worker: {
-            channel,
-            observe: metrics.requestDone,
-            carrier: parts.carrier,
-            exclusive: (name, stop) =>
-              waitForRight({
-                store: opened,
-                name,
-                runs: [run, insteadOf],
-                leaseMs: own.leaseMs,
-                settleMs: effectOverMs(settings),
-                signal: stop,
-                told: (text) => told.warn(text),
-              }),
-          },
-        }),
-        onBegun(about) {
-          let tally: ReturnType<typeof metrics.tally> | undefined;
-          return ({ outcomes }) => {
-            // What a run that is taken up again has behind it was counted then.
-            tally ??= metrics.tally(about.job, about.resumed ? outcomes : undefined);
-            tally(outcomes);
-          };
-        },
-        onSlot: ({ job, dueAt }) => metrics.slotBegun(job, Date.now() - dueAt),
-        onEnded(ended) {
-          metrics.runEnded(ended);
-          notifier.ended(ended);
+        worker: {
+          channel,
+          observe: metrics.requestDone,
+          carrier: parts.carrier,
+          exclusive: (name, stop) =>
+            waitForRight({
+              store: opened,
+              name,
+              runs: [run, insteadOf],
+              leaseMs: own.leaseMs,
+              settleMs: effectOverMs(settings),
+              signal: stop,
+              told: (text) => told.warn(text),
+            }),
         },
       }),
+      onBegun(about) {
+        let tally: ReturnType<typeof metrics.tally> | undefined;
+        return ({ outcomes }) => {
+          // What a run that is taken up again has behind it was counted then.
+          tally ??= metrics.tally(about.job, about.resumed ? outcomes : undefined);
+          tally(outcomes);
+        };
+      },
+      onSlot: ({ job, dueAt }) => metrics.slotBegun(job, Date.now() - dueAt),
+      onEnded(ended) {
+        metrics.runEnded(ended);
+        notifier.ended(ended);
+      },
+    });
+    let coordinated = 0;
+    const taking = opened.worker(
+      RUNS_QUEUE,
+      async (...delivery) => {
+        coordinated++;
+        return processor(...delivery).finally(() => coordinated--);
+      },
       {
         concurrency: RUNS_AT_ONCE,
         lockDuration: own.leaseMs,
@@ -202,6 +206,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
     );
     runs = taking;
+    metrics.watchHoldings(() => ({ runs: coordinated }));
     taking.on('completed', () => reached('acknowledged'));
     closing.add('runs', () => taking.close());
     // Nothing is taken any more, least of all what is just handed back.
@@ -253,7 +258,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         notice,
       });
       inbox = watched;
-      metrics.watchHoldings(() => ({ claims: offers.waiting }));
+      metrics.watchHoldings(() => ({ runs: coordinated, claims: offers.waiting }));
       closing.add('drop folder', watched.close);
       notice('info', `Drop folder: ${own.inbox}`);
     }

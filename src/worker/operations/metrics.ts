@@ -1,24 +1,53 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Queue } from 'bullmq';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
+import { pause } from '../../runs/pause.js';
 import type { EndedRun, Trigger } from './ended.js';
-import { instruments } from './instruments.js';
-import type { Metrics, RequestDone } from './metrics-port.js';
-import { type Sources, scraper } from './scrape.js';
+
+/** One exchange with the service, as `ServiceOptions.observe` hands it out. */
+export interface RequestDone {
+  readonly kind: 'read' | 'write';
+  /** HTTP status; undefined where no answer came. */
+  readonly status: number | undefined;
+  readonly ms: number;
+  /** Sent before, for the same purpose. */
+  readonly repetition: boolean;
+}
+
+/** The gate to the service at this moment, as the channel tells it. */
+export interface PaceGauges {
+  /** Requests per second; undefined where no rate is in force. */
+  readonly rate?: number | undefined;
+  readonly inFlight: number;
+  readonly inFlightLimit: number;
+  /** Milliseconds from now within which nothing is sent; 0 for none. */
+  readonly heldMs: number;
+}
+
+export type WatchedQueue = Pick<Queue, 'name' | 'getJobCounts'>;
+
+export type Metrics = ReturnType<typeof openMetrics>;
 
 /** Labels of jobs are kept for good: names beyond so many are counted under `other`. */
 const MOST_JOBS = 500;
+/** A store that is away keeps its questions waiting: the scrape does without. */
+const PATIENCE_MS = 2000;
 
 /**
- * Metrics of this process in a registry of their own, its CPU, memory and event loop among them. `known`: whether there is
- * a job file of the name. The data of a job may name anything: what is not known is counted under `unknown`.
+ * Metrics of this process in a registry of their own, its CPU, memory and event loop among them. Called from everywhere in the
+ * worker, never throws, costs next to nothing. Labels hold job names and fixed words only: never a file name, a key or a
+ * value. `known`: whether there is a job file of the name. The data of a job may name anything: what is not known is counted
+ * under `unknown`.
  */
-export function openMetrics(known: (job: string) => boolean = () => true): Metrics {
+export function openMetrics(known: (job: string) => boolean = () => true) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'rowferry_' });
   const meters = instruments(registry);
-  const sources: Sources = { queues: () => [] };
-  const refresh = scraper(meters, sources);
   const jobs = new Set<string>();
+  const unanswered = new Set<WatchedQueue>();
+  let pace: (() => PaceGauges) | undefined;
+  let holdings: (() => { readonly claims?: number; readonly runs?: number }) | undefined;
+  let queues: () => readonly WatchedQueue[] = () => [];
   let scrape: Promise<string> | undefined;
 
   function label(job: string): string {
@@ -29,66 +58,101 @@ export function openMetrics(known: (job: string) => boolean = () => true): Metri
     return job;
   }
 
-  function outcomes(job: string, delta: Partial<OutcomeCounts>): void {
-    for (const outcome of OUTCOMES) {
-      const rows = delta[outcome] ?? 0;
-      if (rows > 0) meters.rows.inc({ job: label(job), outcome }, rows);
-    }
-  }
-
+  /** When a job last succeeded; also before this process began, from its past runs: alerts then hold across a restart. */
   function lastSuccess(job: string, at: number, trigger?: Trigger): void {
     if (label(job) === 'unknown') return;
     meters.lastSuccess.set({ job: label(job) }, at / 1000);
     if (trigger === 'schedule') meters.scheduleLastSuccess.set({ job: label(job) }, at / 1000);
   }
 
+  /** What cannot be had in time is left out, not shown as of old. An unanswered question is not put again. */
+  async function countsOf(queue: WatchedQueue): Promise<Readonly<Record<string, number>> | undefined> {
+    if (unanswered.has(queue)) return undefined;
+    unanswered.add(queue);
+    const over = new AbortController();
+    const answer = (async () => queue.getJobCounts())().catch(() => undefined);
+    void answer.then(() => unanswered.delete(queue));
+    return Promise.race([answer, pause(PATIENCE_MS, over.signal).then(() => undefined)]).finally(() => over.abort());
+  }
+
+  /** Brings the gauges of the moment up to date. */
+  async function refresh(): Promise<void> {
+    const now = guarded(pace);
+    setOrRemove(meters.rate, now?.rate);
+    setOrRemove(meters.inFlight, now?.inFlight);
+    setOrRemove(meters.inFlightLimit, now?.inFlightLimit);
+    setOrRemove(meters.held, now && now.heldMs / 1000);
+    const held = guarded(holdings);
+    setOrRemove(meters.claims, held?.claims);
+    setOrRemove(meters.active, held?.runs);
+    const watched = guarded(queues) ?? [];
+    const counts = await Promise.all(watched.map(countsOf));
+    meters.queueJobs.reset();
+    meters.queueUp.reset();
+    for (const [i, { name }] of watched.entries()) {
+      meters.queueUp.set({ queue: name }, counts[i] ? 1 : 0);
+      for (const [state, jobs] of Object.entries(counts[i] ?? {})) meters.queueJobs.set({ queue: name, state }, jobs);
+    }
+  }
+
   return {
+    /** The media type of `text`. */
     contentType: registry.contentType,
-    outcomes,
     lastSuccess,
-    tally(job, already = {}) {
-      // A row that changes its outcome counts once under each: counters never fall.
+    /**
+     * Counts rows that came to an end, from running totals, as a run's progress hands them out. A resumed run gives what it
+     * found, `already`, so that nothing counts twice. A row that changes its outcome counts once under each.
+     */
+    tally(job: string, already: Partial<OutcomeCounts> = {}) {
       const counted = { ...already };
-      return (totals) => {
-        const delta: Partial<OutcomeCounts> = {};
-        for (const kind of OUTCOMES) {
-          const before = counted[kind] ?? 0;
-          delta[kind] = Math.max(0, (totals[kind] ?? 0) - before);
-          counted[kind] = before + delta[kind];
+      return (totals: Partial<OutcomeCounts>): void => {
+        for (const outcome of OUTCOMES) {
+          const more = (totals[outcome] ?? 0) - (counted[outcome] ?? 0);
+          if (more <= 0) continue;
+          meters.rows.inc({ job: label(job), outcome }, more);
+          counted[outcome] = totals[outcome] ?? 0;
         }
-        outcomes(job, delta);
       };
     },
-    requestDone(event) {
-      const { kind } = event;
-      meters.requests.inc({ kind, status: statusClass(event), repetition: String(event.repetition) });
-      meters.requestSeconds.observe({ kind }, event.ms / 1000);
+    requestDone({ kind, status, ms, repetition }: RequestDone): void {
+      const group = status === undefined ? 'none' : status === 429 ? '429' : `${Math.floor(status / 100)}xx`;
+      meters.requests.inc({ kind, status: group, repetition: String(repetition) });
+      meters.requestSeconds.observe({ kind }, ms / 1000);
     },
-    runEnded(run) {
+    runEnded(run: EndedRun): void {
       const job = run.inline ? 'inline' : label(run.job);
       meters.runs.inc({ job, trigger: run.trigger, status: run.status });
       if (run.seconds !== undefined) meters.runSeconds.observe({ job }, run.seconds);
-      if (!run.inline && didItsWork(run)) lastSuccess(job, run.endedAt ?? Date.now(), run.trigger);
+      const didItsWork = !run.dryRun && !run.doubtful && (run.status === 'succeeded' || run.status === 'partial');
+      if (!run.inline && didItsWork) lastSuccess(job, run.endedAt ?? Date.now(), run.trigger);
     },
-    partDone(result, seconds) {
+    /** One part was executed here, for whichever coordinator. */
+    partDone(result: 'done' | 'failed' | 'handed_back', seconds: number): void {
       meters.parts.inc({ result });
       meters.partSeconds.observe(seconds);
     },
-    refused: (what) => meters.refused.inc({ what }),
-    slotBegun: (job, lateMs) => meters.scheduleLateness.set({ job: label(job) }, Math.max(0, lateMs) / 1000),
-    slotRefused: (job) => meters.scheduleRefused.inc({ job: label(job) }),
-    notified: (channel, ok) => meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
-    watchPace(read) {
-      sources.pace = read;
+    /** What workers tell each other came without a valid signature, or in another form, and was ignored. */
+    refused: (what: 'part' | 'message' | 'result'): void => meters.refused.inc({ what }),
+    /** The run of a slot was begun so many milliseconds after the slot was due. */
+    slotBegun: (job: string, lateMs: number): void =>
+      meters.scheduleLateness.set({ job: label(job) }, Math.max(0, lateMs) / 1000),
+    /** A slot was refused, as the run before it had not ended. */
+    slotRefused: (job: string): void => meters.scheduleRefused.inc({ job: label(job) }),
+    notified: (channel: 'webhook' | 'file', ok: boolean): void =>
+      meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
+    /** Where a scrape reads the state of the moment; a later call replaces the earlier one. */
+    watchPace(read: () => PaceGauges): void {
+      pace = read;
     },
-    watchHoldings(read) {
-      sources.holdings = read;
+    /** `claims`: files in `processing/` of the drop folder, over all workers on it. `runs`: those this worker coordinates. */
+    watchHoldings(read: () => { readonly claims?: number; readonly runs?: number }): void {
+      holdings = read;
     },
-    watchQueues(queues) {
-      sources.queues = typeof queues === 'function' ? queues : () => queues;
+    watchQueues(read: () => readonly WatchedQueue[]): void {
+      queues = read;
     },
-    text() {
-      // Scrapes at the same time share one look.
+    /** Answers a scrape; bounded in time also where the store is away. Scrapes at the same time share one look. */
+    text(): Promise<string> {
       scrape ??= refresh()
         .then(() => registry.metrics())
         .finally(() => {
@@ -99,11 +163,81 @@ export function openMetrics(known: (job: string) => boolean = () => true): Metri
   };
 }
 
-function statusClass({ status }: RequestDone): string {
-  if (status === undefined) return 'none';
-  return status === 429 ? '429' : `${Math.floor(status / 100)}xx`;
+function setOrRemove(gauge: Gauge, value: number | undefined): void {
+  if (value === undefined) gauge.remove();
+  else gauge.set(value);
 }
 
-function didItsWork(run: EndedRun): boolean {
-  return !run.dryRun && !run.doubtful && (run.status === 'succeeded' || run.status === 'partial');
+function guarded<T>(read: (() => T) | undefined): T | undefined {
+  try {
+    return read?.();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bounds of the buckets, seconds. */
+const REQUEST_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600];
+const PART_SECONDS = [0.5, 1, 2.5, 5, 15, 60, 300];
+
+/** Every metric of the worker, by name, labels and meaning. docs/worker-operations.md lists them; a test compares the two. */
+function instruments(registry: Registry) {
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter<L>({ name: `rowferry_${name}`, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge<L>({ name: `rowferry_${name}`, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram<L>({ name: `rowferry_${name}`, help, buckets, labelNames, registers });
+
+  return {
+    rows: counter('rows_total', 'Rows that came to an end, by job and outcome.', 'job', 'outcome'),
+    requests: counter(
+      'requests_total',
+      'Requests to the service: read or write, status class (429 apart; none = no answer), sent before for the same purpose.',
+      'kind',
+      'status',
+      'repetition',
+    ),
+    requestSeconds: histogram('request_seconds', 'Time a request to the service took.', REQUEST_SECONDS, 'kind'),
+    runs: counter('runs_total', 'Runs that ended, by job, what set them off, and status.', 'job', 'trigger', 'status'),
+    runSeconds: histogram('run_seconds', 'Time a run took.', RUN_SECONDS, 'job'),
+    lastSuccess: gauge(
+      'last_success_timestamp_seconds',
+      'When a job last did its work: status succeeded or partial. Seconds since 1970.',
+      'job',
+    ),
+    scheduleLastSuccess: gauge(
+      'schedule_last_success_timestamp_seconds',
+      'The same for runs that a schedule set off.',
+      'job',
+    ),
+    scheduleLateness: gauge(
+      'schedule_lateness_seconds',
+      'How long after its time the last scheduled run was begun.',
+      'job',
+    ),
+    scheduleRefused: counter(
+      'schedule_refused_total',
+      'Slots that were refused, as the run before them had not ended.',
+      'job',
+    ),
+    parts: counter('parts_total', 'Parts executed here: done, failed or handed_back.', 'result'),
+    partSeconds: histogram('part_seconds', 'Time a part took.', PART_SECONDS),
+    refused: counter(
+      'queue_refused_total',
+      'What came from the queue as a part, message or result of a worker and was not signed by one, or has not the form.',
+      'what',
+    ),
+    notifications: counter('notifications_total', 'Notifications that went out, or could not.', 'channel', 'result'),
+    rate: gauge('rate_limit_rps', 'Requests per second in force, learned or stated; absent where there is none.'),
+    inFlight: gauge('requests_in_flight', 'Requests under way.'),
+    inFlightLimit: gauge('requests_in_flight_limit', 'Requests that may be under way at once, as learned.'),
+    held: gauge('held_seconds', 'Time from now within which nothing is sent, as the service asked for a pause.'),
+    claims: gauge('inbox_claims', 'Files taken from the drop folder that have not been put away.'),
+    active: gauge('runs_active', 'Runs this worker coordinates.'),
+    queueJobs: gauge('queue_jobs', 'Jobs on a queue by state.', 'queue', 'state'),
+    queueUp: gauge('queue_up', '1 where the queue told its counts in time, 0 where not.', 'queue'),
+  };
 }

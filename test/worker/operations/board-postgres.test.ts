@@ -1,8 +1,8 @@
 import { PGlite } from '@electric-sql/pglite';
 import { createPostgresBackend, DEFAULT_SCHEMA, type PgPool, Queue, runMigrations } from 'bullmq';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Operations, openOperations } from '../../../src/worker/operations/http.js';
 import { openMetrics } from '../../../src/worker/operations/metrics.js';
-import { type Operations, openOperations } from '../../../src/worker/operations/operations.js';
 
 let postgres: PGlite;
 let queue: Queue;

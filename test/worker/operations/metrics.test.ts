@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Queue } from 'bullmq';
 import { describe, expect, it } from 'vitest';
-import { openMetrics } from '../../../src/worker/operations/metrics.js';
-import type { Metrics, WatchedQueue } from '../../../src/worker/operations/metrics-port.js';
+import { type Metrics, openMetrics, type WatchedQueue } from '../../../src/worker/operations/metrics.js';
 import { itWith, privateRedis } from '../../support/servers.js';
 
 const itWithRedis = await itWith('redis');
@@ -22,9 +21,9 @@ async function samples(metrics: Metrics): Promise<Map<string, number>> {
 const queue = (name: string, getJobCounts: WatchedQueue['getJobCounts']): WatchedQueue => ({ name, getJobCounts });
 
 describe('metrics', () => {
-  it('counts rows from changes and from totals, each once', async () => {
+  it('counts rows from totals, each once', async () => {
     const metrics = openMetrics();
-    metrics.outcomes('assets', { created: 2, unchanged: 1 });
+    metrics.tally('assets')({ created: 2, unchanged: 1 });
     const totals = metrics.tally('assets', { created: 10 });
     totals({ created: 12, rejected: 1 });
     totals({ created: 11, rejected: 1 });
@@ -100,23 +99,21 @@ describe('metrics', () => {
     expect((await samples(metrics)).has('rowferry_requests_in_flight')).toBe(false);
     let rate: number | undefined = 40;
     metrics.watchPace(() => ({ rate, inFlight: 3, inFlightLimit: 16, heldMs: 1500 }));
-    metrics.watchHoldings(async () => ({ leases: 2, claims: 7, runs: 1 }));
-    metrics.watchQueues([queue('rowferry', async () => ({ waiting: 4, active: 1 }))]);
+    metrics.watchHoldings(() => (rate === undefined ? {} : { claims: 7, runs: 1 }));
+    metrics.watchQueues(() => [queue('rowferry', async () => ({ waiting: 4, active: 1 }))]);
     const first = await samples(metrics);
     expect(first.get('rowferry_rate_limit_rps')).toBe(40);
     expect(first.get('rowferry_requests_in_flight')).toBe(3);
     expect(first.get('rowferry_requests_in_flight_limit')).toBe(16);
     expect(first.get('rowferry_held_seconds')).toBe(1.5);
-    expect(first.get('rowferry_leases_held')).toBe(2);
     expect(first.get('rowferry_inbox_claims')).toBe(7);
     expect(first.get('rowferry_runs_active')).toBe(1);
     expect(first.get('rowferry_queue_jobs{queue="rowferry",state="waiting"}')).toBe(4);
     expect(first.get('rowferry_queue_up{queue="rowferry"}')).toBe(1);
     rate = undefined;
-    metrics.watchHoldings(undefined);
     const second = await samples(metrics);
     expect(second.has('rowferry_rate_limit_rps')).toBe(false);
-    expect(second.has('rowferry_leases_held')).toBe(false);
+    expect(second.has('rowferry_inbox_claims')).toBe(false);
   });
 
   it('does without a store that is away, in time, and does not ask it twice', async () => {
@@ -125,19 +122,19 @@ describe('metrics', () => {
     metrics.watchPace(() => {
       throw new Error('closed');
     });
-    metrics.watchHoldings(() => Promise.reject(new Error('away')));
-    metrics.watchQueues([
+    const watched = [
       queue('rowferry', () => {
         asked++;
         return new Promise(() => undefined);
       }),
-      queue('rowferry-schedules', async () => ({ delayed: 1 })),
-    ]);
+      queue('rowferry-parts', async () => ({ delayed: 1 })),
+    ];
+    metrics.watchQueues(() => watched);
     const begun = performance.now();
     const [all] = await Promise.all([samples(metrics), samples(metrics)]);
     expect(performance.now() - begun).toBeLessThan(5000);
     expect(all.get('rowferry_queue_up{queue="rowferry"}')).toBe(0);
-    expect(all.get('rowferry_queue_up{queue="rowferry-schedules"}')).toBe(1);
+    expect(all.get('rowferry_queue_up{queue="rowferry-parts"}')).toBe(1);
     expect((await samples(metrics)).get('rowferry_queue_up{queue="rowferry"}')).toBe(0);
     expect(asked).toBe(1);
   });
@@ -149,7 +146,7 @@ describe('metrics', () => {
     try {
       await real.add('import', { job: 'assets', file: 'secret-file-name.csv' });
       const metrics = openMetrics();
-      metrics.watchQueues([real]);
+      metrics.watchQueues(() => [real]);
       expect((await samples(metrics)).get('rowferry_queue_jobs{queue="rowferry",state="waiting"}')).toBe(1);
       expect(await metrics.text()).not.toContain('secret-file-name');
       await redis.kill();
@@ -165,7 +162,7 @@ describe('metrics', () => {
 
   it('keeps the number of labels bounded', async () => {
     const metrics = openMetrics();
-    for (let job = 0; job < 600; job++) metrics.outcomes(`job-${job}`, { created: 1 });
+    for (let job = 0; job < 600; job++) metrics.tally(`job-${job}`)({ created: 1 });
     const all = await samples(metrics);
     expect(all.get('rowferry_rows_total{job="other",outcome="created"}')).toBe(100);
   });

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { liveness } from '../../../src/worker/operations/health.js';
-import { openMetrics } from '../../../src/worker/operations/metrics.js';
 import {
   type Health,
+  liveness,
   type Operations,
   type OperationsOptions,
   openOperations,
-} from '../../../src/worker/operations/operations.js';
+} from '../../../src/worker/operations/http.js';
+import { openMetrics } from '../../../src/worker/operations/metrics.js';
 import { freePort } from '../../support/server-process.js';
 import { itWith, type PrivateServer, privateRedis } from '../../support/servers.js';
 
@@ -75,7 +75,7 @@ describe('health', () => {
     while (performance.now() < end);
     const well = JSON.parse((await get(`${url}/healthz`)).text);
     expect(Number(/longest wait (\d+) ms/.exec(well.details.event_loop)?.[1])).toBeGreaterThan(400);
-    expect(liveness(() => FINE, { lagMs: () => 6000, close: () => undefined })).toEqual({
+    expect(liveness(() => FINE, 6000)).toEqual({
       ok: false,
       details: { queue: 'ok', event_loop: 'blocked, longest wait 6000 ms' },
     });

@@ -1,0 +1,334 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Server } from 'node:http';
+import { type AddressInfo, isIPv4, type Socket } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Queue } from 'bullmq';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { RunError } from '../../model/error.js';
+import { pause } from '../../runs/pause.js';
+import { BOARD_PATH, boardPages } from './board.js';
+import type { Metrics } from './metrics.js';
+
+export interface Health {
+  readonly ok: boolean;
+  /** One short line a part, for people: anybody who reaches the port reads them. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+export interface OperationsOptions {
+  /** `Settings.worker.http`; absent: nothing is answered. */
+  readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
+  /** `--board`: serves the board at `/board`. */
+  readonly board: boolean;
+  readonly boardPassword?: string;
+  /** The board shows these, and `/metrics` counts their jobs; asked anew each time, as the store may be opened later. */
+  queues(): readonly Queue[];
+  /** Whether queue and drop folder can be used now. May take its time: the answer to `/readyz` is bounded. */
+  ready(): Promise<Health>;
+  /** Whether this worker works. The lag of the event loop is added here. */
+  live(): Health;
+  readonly metrics: Metrics;
+  readonly notice: (level: 'info' | 'warn', text: string) => void;
+}
+
+export interface Operations {
+  /** Where it is answered, e.g. `http://127.0.0.1:8720`; absent where `http` is. */
+  readonly url?: string;
+  /** Where the board is; absent where none was asked for. */
+  readonly boardUrl?: string;
+  /** Ends within 2 s, whoever is connected. */
+  close(): Promise<void>;
+}
+
+/**
+ * Health, readiness, metrics and the board over HTTP. Throws `RunError` (usage) for a stated port that is taken, and for a
+ * board that other machines reach without a password.
+ */
+export async function openOperations(options: OperationsOptions): Promise<Operations> {
+  const { http, board, boardPassword, queues, metrics, notice } = options;
+  metrics.watchQueues(queues);
+  if (http === undefined) {
+    if (board) throw new RunError('usage', '--board needs an address, and --http or ROWFERRY_HTTP says off.');
+    return { close: async () => undefined };
+  }
+  const loopback = isLoopback(http.host);
+  if (board && !loopback && boardPassword === undefined) {
+    throw new RunError(
+      'usage',
+      `--board shows the queue to everybody who reaches ${http.host}:${http.port}. Set ROWFERRY_BOARD_PASSWORD (the user is ${BOARD_USER}), or listen on 127.0.0.1 (--http or ROWFERRY_HTTP).`,
+    );
+  }
+
+  const loop = watchEventLoop();
+  const ready = readiness(options.ready);
+  const pages = new Hono();
+  pages.use(headers, readOnly);
+  if (loopback) pages.use(ownHostOnly(http.host));
+  pages.get('/', (c) => c.text(`rowferry worker\n\n/healthz\n/readyz\n/metrics\n${board ? `${BOARD_PATH}\n` : ''}`));
+  pages.get('/healthz', (c) => answer(c, liveness(options.live, loop.lagMs())));
+  pages.get('/readyz', async (c) => answer(c, await ready()));
+  pages.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
+  pages.notFound((c) => c.text('There is nothing at this address.\n', 404));
+  // What went wrong may tell of the inside; the log of the worker says it.
+  pages.onError((error, c) => {
+    notice('warn', `${c.req.path} could not be answered: ${error.message}`);
+    return c.text('This could not be answered; the log of the worker says why.\n', 500);
+  });
+  try {
+    if (board) {
+      // Also matches `/board` itself.
+      if (boardPassword !== undefined) pages.use(`${BOARD_PATH}/*`, passwordRequired(boardPassword, notice));
+      pages.route(BOARD_PATH, await boardPages(queues));
+    }
+    const server = await listen(pages, http);
+    if (!http.stated && server.port !== http.port) {
+      notice('info', `Port ${http.port} is taken; health and metrics are at ${server.url}.`);
+    }
+    return {
+      url: server.url,
+      ...(board && { boardUrl: `${server.url}${BOARD_PATH}` }),
+      async close() {
+        loop.close();
+        await server.close();
+      },
+    };
+  } catch (error) {
+    loop.close();
+    throw error;
+  }
+}
+
+function answer(c: Context, health: Health) {
+  return c.json(health, health.ok ? 200 : 503);
+}
+
+/** Blocked longer, a worker loses its leases, and others take its work. */
+const LONGEST_LAG_MS = 5000;
+const TICK_MS = 100;
+const LAG_WINDOW_MS = 10_000;
+
+/**
+ * The longest block of the event loop within the last 10 to 20 s, milliseconds; one that has just ended counts at once. While it is
+ * blocked nothing here answers.
+ */
+function watchEventLoop(): { lagMs(): number; close(): void } {
+  let tick = performance.now();
+  let begun = tick;
+  let [longest, before] = [0, 0];
+  const lag = () => performance.now() - tick - TICK_MS;
+  const timer = setInterval(() => {
+    longest = Math.max(longest, lag());
+    tick = performance.now();
+    if (tick - begun >= LAG_WINDOW_MS) [begun, before, longest] = [tick, longest, 0];
+  }, TICK_MS).unref();
+  return {
+    lagMs: () => Math.round(Math.max(before, longest, lag(), 0)),
+    close: () => clearInterval(timer),
+  };
+}
+
+/** The process works: what `live` says, and an event loop that was not blocked for long of late. */
+export function liveness(live: () => Health, lagMs: number): Health {
+  const { ok, details } = live();
+  const blocked = lagMs > LONGEST_LAG_MS;
+  const text = `${blocked ? 'blocked' : 'ok'}, longest wait ${lagMs} ms`;
+  return { ok: ok && !blocked, details: { ...details, event_loop: text } };
+}
+
+/** Within what the usual probes wait. */
+const PATIENCE_MS = 3000;
+/** Probes that come faster hear the same answer, and the store is not asked for each. */
+const FRESH_MS = 1000;
+
+/** The worker can be used: bounded in time, whatever `ready` waits for, and never a rejection. */
+function readiness(ready: () => Promise<Health>): () => Promise<Health> {
+  let last: { readonly at: number; readonly health: Health } | undefined;
+  let asking: Promise<Health> | undefined;
+  const failed = (check: string): Health => ({ ok: false, details: { check } });
+
+  async function ask(): Promise<Health> {
+    const health = await ready().catch((error: unknown) => failed(error instanceof Error ? error.message : 'failed'));
+    last = { at: performance.now(), health };
+    asking = undefined;
+    return health;
+  }
+
+  return async () => {
+    if (last && performance.now() - last.at < FRESH_MS) return last.health;
+    asking ??= ask();
+    const over = new AbortController();
+    const late = pause(PATIENCE_MS, over.signal).then(() => failed(`no answer within ${PATIENCE_MS} ms`));
+    return Promise.race([asking, late]).finally(() => over.abort());
+  };
+}
+
+/** Connections that do not end by themselves are cut after so long. */
+const CLOSE_MS = 1000;
+/** Beyond so many the oldest connection is cut: those that never finish their question must not keep out the others. */
+const MOST_CONNECTIONS = 100;
+
+/**
+ * Serves the pages. A default port that is taken gives way to any free one; a stated one that cannot be had throws
+ * `RunError` (usage).
+ */
+async function listen(pages: Hono, at: { readonly host: string; readonly port: number; readonly stated: boolean }) {
+  const server = createAdaptorServer({
+    fetch: pages.fetch,
+    hostname: at.host,
+    serverOptions: { requestTimeout: 10_000, headersTimeout: 5000, connectionsCheckingInterval: 1000 },
+  }) as Server;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+    const [oldest] = sockets;
+    if (sockets.size > MOST_CONNECTIONS) oldest?.destroy();
+  });
+  try {
+    await bind(server, at.port, at.host);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    if (at.stated) throw new RunError('usage', portFault(code, at), [], { cause: error });
+    // A second worker on this machine, as a rule.
+    await bind(server, 0, at.host);
+  }
+  // Faults of single connections end these only.
+  server.on('error', () => undefined);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${port}`,
+    port,
+    async close(): Promise<void> {
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+      clearTimeout(timer);
+    },
+  };
+}
+
+function bind(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function portFault(code: string, { host, port }: { readonly host: string; readonly port: number }): string {
+  const next = 'Set --http or ROWFERRY_HTTP to another one, or to off.';
+  const at = `${host}:${port}`;
+  if (code === 'EADDRINUSE') return `${at} (ROWFERRY_HTTP) is taken by another process. ${next}`;
+  if (code === 'EACCES')
+    return `${at} (ROWFERRY_HTTP) may not be used by this user: ports below 1024 are kept. ${next}`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${at} (ROWFERRY_HTTP) is no address of this machine. ${next}`;
+  return `${at} (ROWFERRY_HTTP) cannot be listened on (${code}). ${next}`;
+}
+
+/** The board's only user. */
+const BOARD_USER = 'rowferry';
+
+/** Whether an address reaches this machine only. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+/** Nothing here is a page of somebody else, nothing is kept by a browser, and no other server is asked for anything. */
+const headers: MiddlewareHandler = async (c, next) => {
+  await next();
+  c.header('cache-control', 'no-store');
+  c.header('content-security-policy', POLICY);
+  c.header('referrer-policy', 'no-referrer');
+  c.header('x-content-type-options', 'nosniff');
+  c.header('x-frame-options', 'DENY');
+};
+
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "frame-ancestors 'none'",
+  "base-uri 'self'",
+  "form-action 'none'",
+].join('; ');
+
+/** Everything here is for reading. */
+const readOnly: MiddlewareHandler = async (c, next) => {
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
+  return c.text('Only GET and HEAD are answered here.\n', 405, { allow: 'GET, HEAD' });
+};
+
+/**
+ * On a loopback address only its own names are answered: a page on the web whose name was made to point to this machine
+ * (DNS rebinding) carries that name in `Host`.
+ */
+function ownHostOnly(bound: string): MiddlewareHandler {
+  return async (c, next) => {
+    const host = hostName(c);
+    if (host !== undefined && (host === bound || isLoopback(host))) return next();
+    return c.text('This address answers to localhost and its loopback addresses only.\n', 421);
+  };
+}
+
+function hostName(c: Context): string | undefined {
+  const host = c.req.header('host');
+  const url = host === undefined ? undefined : `http://${host}`;
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  return new URL(url).hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Wrong passwords that one address may send within a window. */
+const MOST_WRONG = 10;
+const WINDOW_MS = 60_000;
+/** Addresses beyond so many within a window share one allowance. */
+const MOST_ADDRESSES = 1000;
+
+/**
+ * Basic authorisation. Compares in constant time, whatever the lengths. An address that sent too many wrong passwords is
+ * answered 429 for the rest of the minute, whatever it sends; `warn` is told of its first wrong one and of that.
+ */
+function passwordRequired(password: string, notice: OperationsOptions['notice']): MiddlewareHandler {
+  const expected = digest(`${BOARD_USER}:${password}`);
+  let begun = performance.now();
+  const wrong = new Map<string, number>();
+
+  return async (c, next) => {
+    const { authorization } = c.req.header();
+    if (performance.now() - begun > WINDOW_MS) {
+      begun = performance.now();
+      wrong.clear();
+    }
+    const from = getConnInfo(c).remote.address ?? 'unknown';
+    const address = wrong.has(from) || wrong.size < MOST_ADDRESSES ? from : 'many addresses';
+    const before = wrong.get(address) ?? 0;
+    if (authorization !== undefined && before >= MOST_WRONG) {
+      return c.text('Too many wrong passwords came from this address. Try again in a minute.\n', 429, {
+        'retry-after': String(WINDOW_MS / 1000),
+      });
+    }
+    const given = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization ?? '')?.[1] ?? '';
+    if (timingSafeEqual(digest(Buffer.from(given, 'base64').toString('utf8')), expected)) return next();
+    if (authorization !== undefined) {
+      wrong.set(address, before + 1);
+      if (before === 0) notice('warn', `The board refused a wrong password or user from ${address}.`);
+      if (before + 1 === MOST_WRONG) {
+        notice(
+          'warn',
+          `${MOST_WRONG} wrong passwords for the board came from ${address}: it is not listened to for a minute.`,
+        );
+      }
+    }
+    return c.text('The board needs its password.\n', 401, {
+      'www-authenticate': 'Basic realm="rowferry board", charset="UTF-8"',
+    });
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
