@@ -1,6 +1,6 @@
 import type { ExportableName } from '../model/resource-names.js';
 import type { TableColumn, TableKind } from '../model/table.js';
-import { foldText } from '../pipeline/headings.js';
+import { foldText } from '../model/value.js';
 import { MONEY_MAX } from '../resources/define.js';
 import { type ReadRecord, readRecord } from '../resources/read.js';
 import { recordId } from '../resources/read-value.js';

@@ -1,5 +1,4 @@
-import { isEmpty } from '../model/value.js';
-import { foldText } from '../pipeline/headings.js';
+import { foldText, isEmpty } from '../model/value.js';
 import { customType, fieldsByKey, formFieldName, templateFieldName } from '../resources/custom.js';
 import { entriesOf } from '../resources/read-custom.js';
 import { recordId } from '../resources/read-value.js';

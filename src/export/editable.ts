@@ -1,12 +1,12 @@
 import { Document, isMap, isScalar, isSeq, Pair, Scalar } from 'yaml';
 import { RunError } from '../model/error.js';
 import { type ImportJob, importJob } from '../model/job.js';
-import { isEmpty, isRef } from '../model/value.js';
+import { foldText, isEmpty, isRef } from '../model/value.js';
 import { decodeFields } from '../pipeline/codec.js';
-import type { Catalogue } from '../pipeline/custom-names.js';
-import { foldText, isOwnHeading } from '../pipeline/headings.js';
-import { isNarrowEnum } from '../pipeline/merge.js';
-import { findTarget } from '../pipeline/targets.js';
+import { isOwnHeading } from '../pipeline/map/headings.js';
+import type { Catalogue } from '../pipeline/map/targets.js';
+import { findTarget } from '../pipeline/map/targets.js';
+import { isNarrowEnum } from '../pipeline/plan/merge.js';
 import { parseCustomName } from '../resources/custom.js';
 import type { ReadRecord } from '../resources/read.js';
 import { findField, resourceSpec } from '../resources/registry.js';

@@ -1,6 +1,6 @@
 import { Decimal } from '../model/decimal.js';
 import { normaliseName } from '../model/value.js';
-import { didYouMean, excerpt } from '../pipeline/nearest.js';
+import { didYouMean, excerpt } from '../pipeline/map/headings.js';
 import { readDate } from '../resources/calendar.js';
 import { findCountry } from '../resources/countries.js';
 import { parseCustomName } from '../resources/custom.js';

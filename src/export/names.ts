@@ -1,8 +1,8 @@
 import { RunError } from '../model/error.js';
 import { customFieldName } from '../model/job.js';
-import { findCustom } from '../pipeline/custom-names.js';
-import { foldText } from '../pipeline/headings.js';
-import { didYouMean } from '../pipeline/nearest.js';
+import { foldText } from '../model/value.js';
+import { didYouMean } from '../pipeline/map/headings.js';
+import { findCustom } from '../pipeline/map/targets.js';
 import { findField, resourceSpec } from '../resources/registry.js';
 import type { FieldSpec } from '../resources/spec.js';
 import { type Exportable, type ExportColumn, type ExportContext, isWritable, readPaths } from './column.js';

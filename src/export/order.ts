@@ -1,4 +1,4 @@
-import { didYouMean } from '../pipeline/nearest.js';
+import { didYouMean } from '../pipeline/map/headings.js';
 import { idOf } from '../service/transport/answer.js';
 import type { ExportColumn, ExportRecord } from './column.js';
 import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';

@@ -1,9 +1,8 @@
 import { isRef, normaliseKey, type Ref } from '../model/value.js';
-import { trimText } from '../pipeline/cell-text.js';
-import { makeConverter } from '../pipeline/convert.js';
-import { type Directory, type DirectoryOptions, loadDirectory } from '../pipeline/directory.js';
-import { isRefusal } from '../pipeline/refusal.js';
-import { isId, isNamed } from '../pipeline/staged.js';
+import { isRefusal, trimText } from '../pipeline/map/cell-text.js';
+import { makeConverter } from '../pipeline/map/convert.js';
+import { type Directory, type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
+import { isId, isNamed } from '../pipeline/rows.js';
 import type { ReadRecord } from '../resources/read.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 

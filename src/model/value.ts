@@ -76,3 +76,16 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Visible ASCII with single blanks between: nearly every key and name. */
 const NORMAL_ALREADY = /^[!-~]+(?: [!-~]+)*$/;
+
+/** Characters nobody sees: zero-width blanks, soft hyphens, byte order marks. */
+const UNSEEN = /[\u00ad\u200b\u2060\ufeff]/g;
+
+/**
+ * The form in which headings and cell texts are compared without regard to case, blanks (also non-breaking ones and
+ * line breaks), invisible characters and Unicode form.
+ */
+export function foldText(text: string): string {
+  const visible = text.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/gu, ' ').trim();
+  // Upper case first: `ß` and `SS`, final and inner sigma become the same.
+  return visible.toUpperCase().toLowerCase().normalize('NFC');
+}

@@ -1,9 +1,8 @@
 import { Decimal } from '../model/decimal.js';
 import type { Issue } from '../model/issue.js';
 import type { Value } from '../model/value.js';
-import type { ResolvedRow } from './resolve.js';
-import { setMaker } from './set-maker.js';
-import type { Exported, StagedRow, StagedValue } from './staged.js';
+import type { ResolvedRow } from './resolve/resolve.js';
+import { type Exported, type StagedRow, type StagedValue, setMaker } from './rows.js';
 
 /**
  * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, fingerprint<tab>, [value, …]]`, the values in the

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../model/error.js';
-import { indexHeadings } from '../pipeline/headings.js';
+import { indexHeadings } from '../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../report/finish.js';
 import type { ReconcileInput } from '../report/reconcile/compare.js';
 import type { RunStatus, Summary } from '../report/summary.js';

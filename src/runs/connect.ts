@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { RunError } from '../model/error.js';
 import type { ExportableName } from '../model/resource-names.js';
-import type { ReadAll } from '../pipeline/read-all.js';
+import type { ReadAll } from '../pipeline/match/match.js';
 import { recordId } from '../resources/read-value.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ResourceSpec } from '../resources/spec.js';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { WriteRequest } from '../pipeline/send.js';
+import type { WriteRequest } from '../pipeline/apply/writing.js';
 import type { OpenDurableLines } from '../report/durable-lines.js';
 import type { Clock } from '../service/clock.js';
 import type { WriteAnswer } from '../service/port.js';

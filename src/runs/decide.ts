@@ -1,7 +1,7 @@
 import type { Change } from '../model/change.js';
-import { referenceCycle } from '../pipeline/after.js';
-import { planByFingerprint, planRow } from '../pipeline/plan.js';
-import type { ResolvedRow } from '../pipeline/resolve.js';
+import { planByFingerprint, planRow } from '../pipeline/plan/plan.js';
+import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
+import { referenceCycle } from '../pipeline/rows.js';
 import { adopt } from './adopt.js';
 import type { Matched } from './match-rows.js';
 import { heldToPlan } from './planned.js';

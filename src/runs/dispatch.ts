@@ -1,5 +1,4 @@
-import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/send.js';
-import { Halted, type WriteContext } from '../pipeline/writing.js';
+import { Halted, isFreshAt, sendRequest, type WriteContext, type WriteRequest } from '../pipeline/apply/writing.js';
 import type { Service, WriteAnswer } from '../service/port.js';
 import type { Carrier } from './context.js';
 

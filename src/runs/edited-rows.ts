@@ -1,9 +1,9 @@
 import type { SheetRow } from '../model/row.js';
-import { keepEdits } from '../pipeline/edited.js';
-import type { Mapping } from '../pipeline/map.js';
-import type { MappingInput } from '../pipeline/place.js';
-import type { ResolvedRow } from '../pipeline/resolve.js';
-import type { StagedRow } from '../pipeline/staged.js';
+import type { MappingInput } from '../pipeline/map/columns.js';
+import { keepEdits } from '../pipeline/map/edited.js';
+import type { Mapping } from '../pipeline/map/map.js';
+import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
+import type { StagedRow } from '../pipeline/rows.js';
 import { openBase } from './export/base.js';
 import type { Run } from './run.js';
 

@@ -1,4 +1,4 @@
-import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/brakes.js';
+import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
 import { announce, expectedWrites } from './announce.js';
 import { conclude, isFinished, type RunResult } from './conclude.js';
 import { connect } from './connect.js';

@@ -1,11 +1,11 @@
 import { RunError } from '../model/error.js';
 import { customFieldName, type RowsJob } from '../model/job.js';
 import type { Fields } from '../model/value.js';
-import { jobValue } from '../pipeline/constants.js';
-import { loadDirectory } from '../pipeline/directory.js';
-import { makeResolver, NameCollector } from '../pipeline/resolve.js';
-import type { StagedValue } from '../pipeline/staged.js';
-import { findTarget } from '../pipeline/targets.js';
+import { jobValue } from '../pipeline/map/columns.js';
+import { findTarget } from '../pipeline/map/targets.js';
+import { loadDirectory } from '../pipeline/resolve/directory.js';
+import { makeResolver, NameCollector } from '../pipeline/resolve/resolve.js';
+import type { StagedValue } from '../pipeline/rows.js';
 import type { FieldSpec } from '../resources/spec.js';
 import type { Connection } from './connect.js';
 

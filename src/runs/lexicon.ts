@@ -1,5 +1,5 @@
-import type { Directory } from '../pipeline/directory.js';
-import type { ReadAll } from '../pipeline/read-all.js';
+import type { ReadAll } from '../pipeline/match/match.js';
+import type { Directory } from '../pipeline/resolve/directory.js';
 import { findCountry } from '../resources/countries.js';
 import { parseForm, parseTemplate } from '../resources/custom.js';
 import type { Habits } from '../resources/read-habits.js';

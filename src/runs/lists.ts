@@ -1,4 +1,4 @@
-import type { ReadAll } from '../pipeline/read-all.js';
+import type { ReadAll } from '../pipeline/match/match.js';
 import { readingClock, systemClock } from '../service/clock.js';
 import { parseJson, stringifyBody } from '../service/json.js';
 import { readAll as walk } from '../service/lists/pages.js';

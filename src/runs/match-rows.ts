@@ -1,7 +1,7 @@
 import { isEmpty, normaliseKey } from '../model/value.js';
-import { fingerprints } from '../pipeline/fingerprint.js';
-import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../pipeline/match.js';
-import type { PlanOptions } from '../pipeline/plan.js';
+import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../pipeline/match/match.js';
+import { fingerprints } from '../pipeline/plan/fingerprint.js';
+import type { PlanOptions } from '../pipeline/plan/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import { wait } from '../service/clock.js';
 import { beginSnapshot } from '../service/lists/snapshot.js';

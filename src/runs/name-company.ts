@@ -1,5 +1,5 @@
 import { RunError } from '../model/error.js';
-import { PAGE_SIZE } from '../pipeline/filter.js';
+import { PAGE_SIZE } from '../pipeline/match/filter.js';
 import type { Json, Service } from '../service/port.js';
 import { idOf } from '../service/transport/answer.js';
 

@@ -1,4 +1,4 @@
-import { nearestNames } from '../pipeline/nearest.js';
+import { nearestNames } from '../pipeline/map/headings.js';
 
 /** `, did you mean \`columns\`?`, or '' where no name is near. */
 export function didYouMean(text: string, names: Iterable<string>): string {

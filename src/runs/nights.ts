@@ -1,6 +1,6 @@
 import { makeFolder } from '../files/make-folder.js';
 import type { Night } from '../model/reconcile.js';
-import type { BrakeFinding } from '../pipeline/night-brakes.js';
+import type { BrakeFinding } from '../pipeline/plan/brakes.js';
 import { reached } from '../trace/milestones.js';
 import { HOME } from './layout.js';
 import { type Absences, countAbsences, endAbsences, type Found, readAbsent, writeAbsent } from './nights-absent.js';

@@ -2,8 +2,8 @@ import type { Change, FieldDiff } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import { valueText } from '../model/value.js';
-import { changedFields } from '../pipeline/apply.js';
-import { trippedByRejections } from '../pipeline/brakes.js';
+import { changedFields } from '../pipeline/apply/apply.js';
+import { trippedByRejections } from '../pipeline/plan/brakes.js';
 import type { DiffText } from '../report/journal.js';
 import type { Run } from './run.js';
 

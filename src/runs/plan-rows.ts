@@ -1,8 +1,7 @@
 import type { Change } from '../model/change.js';
-import { parentNotWritten } from '../pipeline/after.js';
-import type { PlanCounts } from '../pipeline/brakes.js';
-import { changesOf } from '../pipeline/merge.js';
-import { isNoRecord } from '../pipeline/staged.js';
+import type { PlanCounts } from '../pipeline/plan/brakes.js';
+import { changesOf } from '../pipeline/plan/merge.js';
+import { isNoRecord, parentNotWritten } from '../pipeline/rows.js';
 import { reached } from '../trace/milestones.js';
 import { decide, decidedOrRows } from './decide.js';
 import type { Matched } from './match-rows.js';

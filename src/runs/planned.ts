@@ -4,7 +4,7 @@ import type { Change, FieldDiff } from '../model/change.js';
 import { fault } from '../model/issue.js';
 import { isRef, type Value, valueText } from '../model/value.js';
 import { encodeFields } from '../pipeline/codec.js';
-import { changesOf } from '../pipeline/merge.js';
+import { changesOf } from '../pipeline/plan/merge.js';
 import type { Snapshot } from '../service/port.js';
 import { lines, lineWriter } from './row-files.js';
 

@@ -1,7 +1,7 @@
 import { RunError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
 import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
-import { AFTER_BRAKE } from '../pipeline/brakes.js';
+import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { announce } from './announce.js';
 import { isFinished, type RunResult } from './conclude.js';

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import { diskWords, RunError } from '../model/error.js';
 import { MAX_RECORD_BYTES } from '../model/row.js';
 import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../pipeline/codec.js';
-import type { ResolvedRow } from '../pipeline/resolve.js';
+import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
 import { type Line, lineBlocks } from '../report/line-blocks.js';
 
 /** Writes the rows between two stages. They can be made again, so nothing is flushed unless it is asked for. */

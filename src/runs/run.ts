@@ -9,7 +9,7 @@ import { RunError } from '../model/error.js';
 import type { RowsJob } from '../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
-import { holdsCorrections } from '../pipeline/headings.js';
+import { holdsCorrections } from '../pipeline/map/headings.js';
 import { type AppendLog, openAppendLog } from '../report/append-log.js';
 import { type OpenDurableLines, openDurableLines } from '../report/durable-lines.js';
 import { REPORTS } from '../report/finish.js';

@@ -4,7 +4,7 @@ import { type Condition, conditionOn, describe, type Problem } from '../export/f
 import { columnOf, fieldNamed, type Naming } from '../export/names.js';
 import { RunError } from '../model/error.js';
 import { customFieldName, type ReconcileJob } from '../model/job.js';
-import { foldText } from '../pipeline/headings.js';
+import { foldText } from '../model/value.js';
 import type { Lexicon, ResourceName } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
 import type { RunLexicon } from './lexicon.js';

@@ -5,7 +5,7 @@ import { jobText } from '../blank-workbook/job-text.js';
 import { type BlankWorkbook, planWorkbook } from '../blank-workbook/plan.js';
 import { writeBlankWorkbook } from '../blank-workbook/workbook.js';
 import { RunError } from '../model/error.js';
-import type { Catalogue } from '../pipeline/custom-names.js';
+import type { Catalogue } from '../pipeline/map/targets.js';
 import { resourceSpec } from '../resources/registry.js';
 import { READ_ONLY, type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
 import { serviceDir } from '../service/address.js';

@@ -1,7 +1,7 @@
 import { RunError } from '../model/error.js';
-import { loadDirectory } from '../pipeline/directory.js';
-import { fingerprintSet } from '../pipeline/fingerprint-set.js';
-import { NameCollector } from '../pipeline/resolve.js';
+import { fingerprintSet } from '../pipeline/plan/fingerprint.js';
+import { loadDirectory } from '../pipeline/resolve/directory.js';
+import { NameCollector } from '../pipeline/resolve/resolve.js';
 import { conclude, isFinished, type RunResult } from './conclude.js';
 import { type Connection, connect } from './connect.js';
 import type { RunContext } from './context.js';

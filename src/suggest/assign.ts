@@ -1,5 +1,6 @@
 import { customFieldName } from '../model/job.js';
-import { foldText, isOwnHeading } from '../pipeline/headings.js';
+import { foldText } from '../model/value.js';
+import { isOwnHeading } from '../pipeline/map/headings.js';
 import { checkRecord } from '../resources/rules.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import { type Fit, fitOf } from './fit.js';

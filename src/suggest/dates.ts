@@ -1,7 +1,6 @@
 import type { Cell } from '../model/row.js';
-import { compileDateFormat, type DateFormat } from '../pipeline/date-format.js';
-import { dateByItself, numericReadings, writingOf } from '../pipeline/date-text.js';
-import { isRefusal } from '../pipeline/refusal.js';
+import { isRefusal } from '../pipeline/map/cell-text.js';
+import { compileDateFormat, type DateFormat, dateByItself, numericReadings, writingOf } from '../pipeline/map/dates.js';
 import type { SampledCell } from './profile.js';
 
 /** What the values of a column say about how its dates are written. */

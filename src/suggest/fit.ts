@@ -1,8 +1,8 @@
-import { makeConverter } from '../pipeline/convert.js';
-import { type DecimalSurvey, surveyDecimals } from '../pipeline/decimal-sign.js';
-import { foldText } from '../pipeline/headings.js';
-import { excerpt } from '../pipeline/nearest.js';
-import { isRefusal } from '../pipeline/refusal.js';
+import { foldText } from '../model/value.js';
+import { type DecimalSurvey, surveyDecimals } from '../pipeline/map/amounts.js';
+import { isRefusal } from '../pipeline/map/cell-text.js';
+import { makeConverter } from '../pipeline/map/convert.js';
+import { excerpt } from '../pipeline/map/headings.js';
 import { findCountry, suggestCountry } from '../resources/countries.js';
 import { booleanValue, enumValue } from '../resources/enum-match.js';
 import type { FieldSpec } from '../resources/spec.js';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { SourceMeta } from '../model/source.js';
-import { foldText } from '../pipeline/headings.js';
+import { foldText } from '../model/value.js';
 import { counted, number } from './fit.js';
 import { type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';

@@ -1,7 +1,7 @@
 import { type Cell, isBlank, type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceFormat } from '../model/source.js';
 import { normaliseKey } from '../model/value.js';
-import { trimText } from '../pipeline/cell-text.js';
+import { trimText } from '../pipeline/map/cell-text.js';
 import { type Words, wordsOf } from './words.js';
 
 /** One cell of the sample that is not blank. */

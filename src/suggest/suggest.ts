@@ -1,7 +1,7 @@
 import type { OpenSource } from '../model/source.js';
-import { surveyDecimals } from '../pipeline/decimal-sign.js';
-import { foldText, isOwnHeading } from '../pipeline/headings.js';
-import { excerpt } from '../pipeline/nearest.js';
+import { foldText } from '../model/value.js';
+import { surveyDecimals } from '../pipeline/map/amounts.js';
+import { excerpt, isOwnHeading } from '../pipeline/map/headings.js';
 import type { ResourceName, ResourceSpec } from '../resources/spec.js';
 import { type Assigned, assign, type Guess, HIGH } from './assign.js';
 import { counted, number } from './fit.js';

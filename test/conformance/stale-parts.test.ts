@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 const PAUSE_MS = 5_000;
 /** A read is good enough for less. */
 vi.mock('../../src/pipeline/apply.js', async (original) => {
-  const real = await original<typeof import('../../src/pipeline/apply.js')>();
+  const real = await original<typeof import('../../src/pipeline/apply/apply.js')>();
   const partRunner: typeof real.partRunner = (context) => real.partRunner({ ...context, freshMs: 3_000 });
   return { ...real, partRunner };
 });

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { brakes } from '../../src/model/job.js';
-import { trippedByPlan, trippedByRejections } from '../../src/pipeline/brakes.js';
+import { trippedByPlan, trippedByRejections } from '../../src/pipeline/plan/brakes.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 
 let desk: Desk;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { MOST_TURNS } from '../../src/pipeline/first-updates.js';
+import { MOST_TURNS } from '../../src/pipeline/apply/read-back.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;

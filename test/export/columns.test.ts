@@ -4,7 +4,7 @@ import type { Exportable } from '../../src/export/column.js';
 import { exportRecord } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
 import { Decimal } from '../../src/model/decimal.js';
-import { foldText } from '../../src/pipeline/headings.js';
+import { foldText } from '../../src/model/value.js';
 import { putAt } from '../../src/resources/path.js';
 import { fieldNames, readOnlySpec, resourceSpec } from '../../src/resources/registry.js';
 import { type CustomTemplate, READ_ONLY, WRITABLE } from '../../src/resources/spec.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ReconcileJob, reconcileJob } from '../../src/model/job.js';
-import { compileCompare } from '../../src/pipeline/authority.js';
+import { compileCompare } from '../../src/pipeline/plan/authority.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 
 const FIELDS = ['name', 'serial_number', 'asset_notes', 'category.name', 'category.subcategory', 'template.2.11'];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { brakes } from '../../src/model/job.js';
-import { AFTER_BRAKE, type PlanCounts, RECONCILE_LIMITS, trippedByPlan } from '../../src/pipeline/brakes.js';
+import { AFTER_BRAKE, type PlanCounts, RECONCILE_LIMITS, trippedByPlan } from '../../src/pipeline/plan/brakes.js';
 
 const plan = (counts: Partial<PlanCounts> = {}): PlanCounts => ({
   rows: 20_000,

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SheetRow } from '../../src/model/row.js';
-import { amountText, type DecimalRule } from '../../src/pipeline/amount.js';
-import { surveyDecimals } from '../../src/pipeline/decimal-sign.js';
+import { amountText, type DecimalRule, surveyDecimals } from '../../src/pipeline/map/amounts.js';
 
 const POINT: DecimalRule = { sign: '.', why: 'the test says so' };
 const COMMA: DecimalRule = { sign: ',', why: 'the test says so' };

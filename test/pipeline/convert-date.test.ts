@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SheetRow } from '../../src/model/row.js';
-import { compileDateFormat, type DateFormat } from '../../src/pipeline/date-format.js';
-import { surveyDateOrder } from '../../src/pipeline/date-survey.js';
-import { dateByItself, dateInFormats } from '../../src/pipeline/date-text.js';
+import {
+  compileDateFormat,
+  type DateFormat,
+  dateByItself,
+  dateInFormats,
+  surveyDateOrder,
+} from '../../src/pipeline/map/dates.js';
 
 const read = (result: ReturnType<typeof dateByItself>) => (typeof result === 'string' ? result : result.refused);
 

@@ -4,8 +4,8 @@ import type { Issue } from '../../src/model/issue.js';
 import { importJob } from '../../src/model/job.js';
 import type { Cell, RowFault, SheetRow } from '../../src/model/row.js';
 import type { SourceFormat, SourceMeta } from '../../src/model/source.js';
-import type { Catalogue } from '../../src/pipeline/custom-names.js';
-import { compileMapping, type Mapping } from '../../src/pipeline/map.js';
+import { compileMapping, type Mapping } from '../../src/pipeline/map/map.js';
+import type { Catalogue } from '../../src/pipeline/map/targets.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { CustomField, CustomTemplate } from '../../src/resources/spec.js';
 

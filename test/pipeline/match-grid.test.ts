@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matchKeys } from '../../src/pipeline/match.js';
-import { listRequests, NOTHING_PROBED, nextProbe } from '../../src/pipeline/match-cost.js';
+import { listRequests, NOTHING_PROBED, nextProbe } from '../../src/pipeline/match/filter.js';
+import { matchKeys } from '../../src/pipeline/match/match.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { openLists } from '../../src/runs/lists.js';
 import type { Json, Page, Service, Snapshot } from '../../src/service/port.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headingsChanged, unknownKeys } from '../../src/pipeline/night-brakes.js';
+import { headingsChanged, unknownKeys } from '../../src/pipeline/plan/brakes.js';
 
 describe('the brake on headings', () => {
   const before = ['Serial', 'Name', 'Cost', 'Note'];

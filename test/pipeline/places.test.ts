@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, places } from '../../src/pipeline/places.js';
+import { type Place, places } from '../../src/pipeline/apply/writing.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

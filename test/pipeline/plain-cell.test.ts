@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { trimText } from '../../src/pipeline/cell-text.js';
-import { type ConvertOptions, makeConverter } from '../../src/pipeline/convert.js';
-import { compileDateFormat, type DateFormat } from '../../src/pipeline/date-format.js';
-import { plainCell } from '../../src/pipeline/plain-cell.js';
-import { setMaker } from '../../src/pipeline/set-maker.js';
+import { trimText } from '../../src/pipeline/map/cell-text.js';
+import { type ConvertOptions, makeConverter, plainCell } from '../../src/pipeline/map/convert.js';
+import { compileDateFormat, type DateFormat } from '../../src/pipeline/map/dates.js';
+import { setMaker } from '../../src/pipeline/rows.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { WRITABLE } from '../../src/resources/spec.js';
 import { checkValue } from '../../src/resources/value-check.js';

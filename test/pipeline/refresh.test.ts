@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { refresh } from '../../src/pipeline/apply-update.js';
-import type { Update, WriteContext } from '../../src/pipeline/writing.js';
+import { refresh } from '../../src/pipeline/apply/update.js';
+import type { Update, WriteContext } from '../../src/pipeline/apply/writing.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { lexicon } from '../resources/lexicon.js';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import type { Value } from '../../src/model/value.js';
-import { isStoredForm } from '../../src/pipeline/stored-form.js';
+import { isStoredForm } from '../../src/pipeline/apply/stored.js';
 import type { FieldType } from '../../src/resources/spec.js';
 
 const TEXT: FieldType = { kind: 'text' };

@@ -44,7 +44,7 @@ export const REPORT_PLANTS: readonly Plant[] = [
     why: 'A false failure makes people import it again.',
     patches: [
       {
-        file: 'pipeline/apply-create.js',
+        file: 'pipeline/apply/create.js',
         find: 'return created(change, answer.id, attempts, context, kept);',
         replace:
           "return answer.id === undefined ? { kind: 'failed', attempts, issues: change.issues } : created(change, answer.id, attempts, context, kept);",
@@ -93,7 +93,7 @@ export const REPORT_PLANTS: readonly Plant[] = [
     why: 'An undo would put back the new values.',
     patches: [
       {
-        file: 'pipeline/before.js',
+        file: 'pipeline/apply/update.js',
         find: 'return { row: ref.row, id, record,',
         replace: 'return { row: ref.row, id, record: { ...record, ...changed },',
       },

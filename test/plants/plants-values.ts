@@ -18,7 +18,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     name: 'the first hit is taken',
     scenario: 'plain',
     why: 'Which of the two records is meant nobody knows.',
-    patches: [{ file: 'pipeline/plan.js', find: 'if (ids.length > 1) {', replace: 'if (false) {' }],
+    patches: [{ file: 'pipeline/plan/plan.js', find: 'if (ids.length > 1) {', replace: 'if (false) {' }],
   },
   {
     name: '"nothing found" is believed',
@@ -26,7 +26,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'A filter that does not work finds nothing, and all is created again.',
     patches: [
       {
-        file: 'pipeline/filter.js',
+        file: 'pipeline/match/filter.js',
         find: 'return answer.count > PAGE_SIZE || answer.results.some((record) =>',
         replace: 'return true || answer.results.some((record) =>',
       },
@@ -54,7 +54,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     name: 'keys compared as they are spelled',
     scenario: 'filters',
     why: 'The same key in another Unicode form is another record.',
-    patches: [{ file: 'model/value.js', find: "text.normalize('NFKC')", replace: 'text' }],
+    patches: [{ file: 'model/value.js', find: "return text.normalize('NFKC')", replace: 'return text' }],
   },
   {
     name: 'duplicates not noticed',
@@ -62,7 +62,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'The second row of a key is written, too.',
     patches: [
       {
-        file: 'pipeline/resolve.js',
+        file: 'pipeline/resolve/resolve.js',
         find: 'if (first === undefined)',
         replace: 'if (true)',
       },
@@ -91,7 +91,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'A PUT clears what it leaves out.',
     patches: [
       {
-        file: 'pipeline/merge.js',
+        file: 'pipeline/plan/merge.js',
         find: 'const target = { ...base };',
         replace: 'const target = { name: base.name, category: base.category, "category.name": base["category.name"] };',
       },
@@ -103,7 +103,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'The job says that it keeps.',
     patches: [
       {
-        file: 'pipeline/map.js',
+        file: 'pipeline/map/map.js',
         find: 'return column.whenBlank;',
         replace: "return column.whenBlank ?? (column.field === 'lifecycle_stage' ? null : undefined);",
       },
@@ -146,9 +146,13 @@ export const VALUE_PLANTS: readonly Plant[] = [
     scenario: 'plain',
     why: 'The update destroys what it cannot carry.',
     patches: [
-      { file: 'pipeline/plan.js', find: "if (merge.risks.length > 0 && policy !== 'warn')", replace: 'if (false)' },
       {
-        file: 'pipeline/send-update.js',
+        file: 'pipeline/plan/plan.js',
+        find: "if (merge.risks.length > 0 && policy !== 'warn')",
+        replace: 'if (false)',
+      },
+      {
+        file: 'pipeline/apply/update.js',
         find: "if (merge.risks.length > 0 && context.job.write.at_risk !== 'warn') {",
         replace: 'if (false) {',
       },
@@ -158,7 +162,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     name: 'what reads do not show is forgotten',
     scenario: 'hidden',
     why: 'Our own last write is the only one that knows it.',
-    patches: [{ file: 'pipeline/memory.js', find: 'kept[field] = value;', replace: ';' }],
+    patches: [{ file: 'pipeline/plan/memory.js', find: 'kept[field] = value;', replace: ';' }],
   },
   {
     name: 'an unchanged row is sent',
@@ -166,11 +170,11 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'Every night writes everything.',
     patches: [
       {
-        file: 'pipeline/plan.js',
+        file: 'pipeline/plan/plan.js',
         find: 'if (!failed && changes.length === 0 && !row.after) {',
         replace: 'if (false) {',
       },
-      { file: 'pipeline/send-update.js', find: 'if (changesOf(merge.diff).length === 0) {', replace: 'if (false) {' },
+      { file: 'pipeline/apply/update.js', find: 'if (changesOf(merge.diff).length === 0) {', replace: 'if (false) {' },
     ],
   },
   {
@@ -178,8 +182,8 @@ export const VALUE_PLANTS: readonly Plant[] = [
     scenario: 'plain',
     why: 'What could not be read is left out, and the rest is written.',
     patches: [
-      { file: 'pipeline/plan.js', find: 'if (errors.length > 0 && !mayRepeat)', replace: 'if (false)' },
-      { file: 'pipeline/plan.js', find: "return settle('invalid', issues);", replace: ';' },
+      { file: 'pipeline/plan/plan.js', find: 'if (errors.length > 0 && !mayRepeat)', replace: 'if (false)' },
+      { file: 'pipeline/plan/plan.js', find: "return settle('invalid', issues);", replace: ';' },
     ],
   },
   {
@@ -188,7 +192,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'Requests overtake one another.',
     patches: [
       {
-        file: 'pipeline/learn.js',
+        file: 'pipeline/match/look-up.js',
         find: 'const row = rows.get(key);\n        if',
         replace: 'const row = [...rows.values()].reverse()[[...found.keys()].indexOf(key)];\n        if',
       },

@@ -32,7 +32,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'A row is told to be created, and the service refused it.',
     patches: [
       {
-        file: 'pipeline/apply.js',
+        file: 'pipeline/apply/apply.js',
         find: "const ended = change.kind === 'create' ? await applyCreate(change, own) : await applyUpdate(change, own);",
         replace:
           "if (change.kind === 'create') { end(change, own, { kind: 'created', attempts: 1, issues: change.issues }); await applyCreate(change, own); return; } const ended = await applyUpdate(change, own);",
@@ -63,7 +63,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'Look-ups lag behind writes.',
     patches: [
       {
-        file: 'pipeline/apply-create.js',
+        file: 'pipeline/apply/create.js',
         find: 'for (const at of window) {',
         replace: 'for (const at of window.slice(0, 1)) {',
       },
@@ -74,14 +74,14 @@ export const WRITE_PLANTS: readonly Plant[] = [
     scenario: 'lag',
     why: 'The record is there already.',
     patches: [
-      { file: 'pipeline/apply-create.js', find: 'for (const at of window) {', replace: 'for (const at of []) {' },
+      { file: 'pipeline/apply/create.js', find: 'for (const at of window) {', replace: 'for (const at of []) {' },
     ],
   },
   {
     name: 'adopted without a look at its contents',
     scenario: 'others',
     why: 'A record that somebody else made is told to be ours.',
-    patches: [{ file: 'pipeline/apply-create.js', find: 'if (differs.length === 0)', replace: 'if (true)' }],
+    patches: [{ file: 'pipeline/apply/create.js', find: 'if (differs.length === 0)', replace: 'if (true)' }],
   },
   {
     name: 'unknown told as created',
@@ -89,7 +89,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'Nobody looks for what is not there.',
     patches: [
       {
-        file: 'pipeline/apply-create.js',
+        file: 'pipeline/apply/create.js',
         find: "kind: 'unknown',",
         replace: "kind: 'created',",
       },
@@ -125,7 +125,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'The update may not have taken effect.',
     patches: [
       {
-        file: 'pipeline/apply-update.js',
+        file: 'pipeline/apply/update.js',
         find: 'return settle(sent, answer, attempts, context);',
         replace: "return { ended: { kind: 'updated', attempts, issues, diff: merge.diff }, last: sent };",
       },
@@ -149,7 +149,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'The record is not there.',
     patches: [
       {
-        file: 'pipeline/apply-create.js',
+        file: 'pipeline/apply/create.js',
         find: "return { kind: 'rejected', attempts,",
         replace: "return { kind: 'created', attempts,",
       },
@@ -165,7 +165,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'overtaken update sent again',
     scenario: 'others',
     why: 'What somebody else entered is overwritten.',
-    patches: [{ file: 'pipeline/apply-update.js', find: 'if (moved.length > tidy.length) {', replace: 'if (false) {' }],
+    patches: [{ file: 'pipeline/apply/update.js', find: 'if (moved.length > tidy.length) {', replace: 'if (false) {' }],
   },
   {
     name: 'stale record not read again',
@@ -183,7 +183,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'conflict not noticed',
     scenario: 'stale',
     why: 'The field that somebody else set is overwritten.',
-    patches: [{ file: 'pipeline/send-update.js', find: 'if (field !== undefined) {', replace: 'if (false) {' }],
+    patches: [{ file: 'pipeline/apply/update.js', find: 'if (field !== undefined) {', replace: 'if (false) {' }],
   },
   {
     name: 'lost field not noticed',
@@ -191,7 +191,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'Every record loses it.',
     patches: [
       {
-        file: 'pipeline/verify-update.js',
+        file: 'pipeline/apply/read-back.js',
         find: 'return seen.dropped.length === 0 && !isWithoutEffect(seen);',
         replace: 'return true;',
       },

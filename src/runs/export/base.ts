@@ -1,7 +1,7 @@
 import { access, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskWords, RunError } from '../../model/error.js';
-import type { ExportedTexts } from '../../pipeline/edited.js';
+import type { ExportedTexts } from '../../pipeline/map/edited.js';
 import { beginSnapshot, openSnapshot } from '../../service/lists/snapshot.js';
 import type { Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';

@@ -1,4 +1,4 @@
-import type { ReadAll } from '../../pipeline/read-all.js';
+import type { ReadAll } from '../../pipeline/match/match.js';
 import type { KnownIds, Service } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import { openSources, sharedParts } from '../connect.js';

@@ -1,6 +1,6 @@
 import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import type { Job } from '../../model/job.js';
-import { nearestNames } from '../../pipeline/nearest.js';
+import { nearestNames } from '../../pipeline/map/headings.js';
 import { didYouMean } from '../nearest.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkDates } from './columns.js';

@@ -1,5 +1,6 @@
-import { compileDateFormat } from '../../pipeline/date-format.js';
-import { foldText, isOwnHeading } from '../../pipeline/headings.js';
+import { foldText } from '../../model/value.js';
+import { compileDateFormat } from '../../pipeline/map/dates.js';
+import { isOwnHeading } from '../../pipeline/map/headings.js';
 import type { FieldSpec } from '../../resources/spec.js';
 import { asPlain, type FieldNames, isScalarValue, type Plain, type Report } from './names.js';
 import { shown } from './shape.js';

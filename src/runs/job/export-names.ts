@@ -5,7 +5,7 @@ import { chooseColumns, columnOf, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
 import { withArticle } from '../../model/article.js';
 import { RunError } from '../../model/error.js';
-import { didYouMean } from '../../pipeline/nearest.js';
+import { didYouMean } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { FieldSpec, ReadOnlyName, ResourceName } from '../../resources/spec.js';
 import type { Report } from './names.js';

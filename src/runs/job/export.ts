@@ -1,7 +1,7 @@
 import { tableFormat } from '../../files/table-format.js';
 import { RunError } from '../../model/error.js';
 import { IMPORTABLE } from '../../model/resource-names.js';
-import { foldText } from '../../pipeline/headings.js';
+import { foldText } from '../../model/value.js';
 import { READ_ONLY, WRITABLE } from '../../resources/spec.js';
 import { type ExportNames, exportNames } from './export-names.js';
 import { PLACEHOLDERS } from './export-request.js';

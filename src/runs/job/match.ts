@@ -1,6 +1,6 @@
 import { withArticle } from '../../model/article.js';
 import { customFieldName } from '../../model/job.js';
-import { foldText } from '../../pipeline/headings.js';
+import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
 import { checkRecord } from '../../resources/rules.js';
 import type { ResourceSpec } from '../../resources/spec.js';

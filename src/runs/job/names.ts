@@ -1,6 +1,6 @@
 import { withArticle } from '../../model/article.js';
 import { customFieldName, type RowsJob } from '../../model/job.js';
-import { foldText } from '../../pipeline/headings.js';
+import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { didYouMean } from '../nearest.js';

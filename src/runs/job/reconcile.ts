@@ -1,5 +1,5 @@
 import { customFieldName, type ReconcileJob } from '../../model/job.js';
-import { foldText } from '../../pipeline/headings.js';
+import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { readScope, scopeNaming } from '../scope.js';

@@ -1,6 +1,5 @@
 import { Decimal } from '../../model/decimal.js';
-import { isoDate } from '../../pipeline/calendar.js';
-import { compileDateFormat } from '../../pipeline/date-format.js';
+import { compileDateFormat, isoDate } from '../../pipeline/map/dates.js';
 import { countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
 import { booleanValue, enumValue } from '../../resources/enum-match.js';
 import type { FieldSpec } from '../../resources/spec.js';

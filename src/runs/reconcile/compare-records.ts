@@ -1,8 +1,8 @@
 import { RunError } from '../../model/error.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
-import { PAGE_SIZE } from '../../pipeline/filter.js';
-import { keyText, lookOf } from '../../pipeline/key.js';
-import { isTwin, keepRecord, lookAgain, type MatchOptions, noteTwin, recordKey } from '../../pipeline/match.js';
+import { PAGE_SIZE } from '../../pipeline/match/filter.js';
+import { keyText, lookOf } from '../../pipeline/match/key.js';
+import { isTwin, keepRecord, lookAgain, type MatchOptions, noteTwin, recordKey } from '../../pipeline/match/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Json, Mirror } from '../../service/port.js';

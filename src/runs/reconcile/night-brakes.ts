@@ -1,7 +1,12 @@
 import type { ReconcileJob } from '../../model/job.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
-import { type PlanCounts, trippedByPlan } from '../../pipeline/brakes.js';
-import { type BrakeFinding, headingsChanged, unknownKeys } from '../../pipeline/night-brakes.js';
+import {
+  type BrakeFinding,
+  headingsChanged,
+  type PlanCounts,
+  trippedByPlan,
+  unknownKeys,
+} from '../../pipeline/plan/brakes.js';
 import { type Nights, sameFile } from '../nights.js';
 import type { Run } from '../run.js';
 import type { Resolved } from '../stage-rows.js';

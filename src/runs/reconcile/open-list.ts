@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
 import type { ReconcileJob } from '../../model/job.js';
-import { PAGE_SIZE } from '../../pipeline/filter.js';
-import type { ReadAll } from '../../pipeline/read-all.js';
+import { PAGE_SIZE } from '../../pipeline/match/filter.js';
+import type { ReadAll } from '../../pipeline/match/match.js';
 import { serviceDir } from '../../service/address.js';
 import { openMirror } from '../../service/lists/mirror.js';
 import type { Mirror, Readable } from '../../service/port.js';

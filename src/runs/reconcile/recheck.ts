@@ -1,5 +1,5 @@
-import { keyText } from '../../pipeline/key.js';
-import { keepRecord, lookAgain, recordKey } from '../../pipeline/match.js';
+import { keyText } from '../../pipeline/match/key.js';
+import { keepRecord, lookAgain, recordKey } from '../../pipeline/match/match.js';
 import type { Json, Mirror, Snapshot } from '../../service/port.js';
 import type { Matched } from '../match-rows.js';
 import type { Planned } from '../planned.js';

@@ -1,7 +1,7 @@
 import { type BlankColumn, blankColumns, isIndispensable } from '../../blank-workbook/columns.js';
 import { RunError } from '../../model/error.js';
-import type { Catalogue } from '../../pipeline/custom-names.js';
-import { foldText } from '../../pipeline/headings.js';
+import { foldText } from '../../model/value.js';
+import type { Catalogue } from '../../pipeline/map/targets.js';
 import { findField } from '../../resources/registry.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import { didYouMean } from '../nearest.js';

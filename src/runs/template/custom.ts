@@ -1,9 +1,9 @@
 import type { CustomColumn } from '../../blank-workbook/columns.js';
 import { RunError } from '../../model/error.js';
 import { customFieldName } from '../../model/job.js';
-import { type Catalogue, type CustomTarget, findCustom } from '../../pipeline/custom-names.js';
-import { foldText } from '../../pipeline/headings.js';
-import { quoted } from '../../pipeline/nearest.js';
+import { foldText } from '../../model/value.js';
+import { quoted } from '../../pipeline/map/headings.js';
+import { type Catalogue, type CustomTarget, findCustom } from '../../pipeline/map/targets.js';
 import type { CustomTemplate, FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { didYouMean } from '../nearest.js';
 

@@ -1,11 +1,10 @@
 import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { type Fields, isEmpty, isRef, sameValue, type Value, valueText } from '../../model/value.js';
+import { isStored, isStoredForm } from '../../pipeline/apply/stored.js';
 import { decodeFields } from '../../pipeline/codec.js';
-import { isStored } from '../../pipeline/created-record.js';
-import { isUnseen } from '../../pipeline/memory.js';
-import { type Held, heldBy, isNarrowEnum, type MergeOptions } from '../../pipeline/merge.js';
-import { isStoredForm } from '../../pipeline/stored-form.js';
+import { isUnseen } from '../../pipeline/plan/memory.js';
+import { type Held, heldBy, isNarrowEnum, type MergeOptions } from '../../pipeline/plan/merge.js';
 import { isRequired } from '../../resources/rules.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json } from '../../service/port.js';

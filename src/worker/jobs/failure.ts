@@ -1,5 +1,6 @@
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
+import { foldText } from '../../model/value.js';
 import { LockHeld } from '../../runs/lock.js';
 
 /**
@@ -40,8 +41,6 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
   return withoutSecrets(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
 }
 
-const foldHeading = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
-
 /** Takes out of a text what is quoted from a file. */
 export type WithoutCells = (text: string) => string;
 
@@ -53,9 +52,9 @@ export type WithoutCells = (text: string) => string;
 export function withoutCells({ columns, source }: Pick<RowsJob, 'columns' | 'source'>): WithoutCells {
   const targets = Object.values(columns).map((target) => (typeof target === 'object' ? target?.field : target) ?? '');
   const names = [...Object.keys(columns), ...targets, ...targets.flatMap((field) => field.split('.'))];
-  const known = new Set([...names, String(source.sheet ?? '')].map(foldHeading));
+  const known = new Set([...names, String(source.sheet ?? '')].map(foldText));
   return (text) => {
-    const strange = [...text.matchAll(/"([^"]*)"/g)].find(([, quote = '']) => !known.has(foldHeading(quote)));
+    const strange = [...text.matchAll(/"([^"]*)"/g)].find(([, quote = '']) => !known.has(foldText(quote)));
     return strange ? `${text.slice(0, strange.index)}"…"${text.slice(text.lastIndexOf('"') + 1)}` : text;
   };
 }

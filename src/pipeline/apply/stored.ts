@@ -1,0 +1,182 @@
+import { Decimal } from '../../model/decimal.js';
+import { type Issue, warning } from '../../model/issue.js';
+import { type Fields, isEmpty, isRef, normaliseName, sameValue, type Value, valueText } from '../../model/value.js';
+import { isCalendarDate } from '../../resources/calendar.js';
+import { isObject, valueAtSteps } from '../../resources/path.js';
+import { fieldReaders, readRecord } from '../../resources/read.js';
+import { readForms, readTemplate } from '../../resources/read-custom.js';
+import { readValue, recordId } from '../../resources/read-value.js';
+import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
+import type { Json } from '../../service/port.js';
+
+/**
+ * Whether a service that tidies values up could have made `got` of `sent`: text trimmed, cut, in another case or another
+ * Unicode form; a decimal rounded by less than a hundredth. Without a type the values tell by themselves.
+ */
+export function isStoredForm(sent: Value | undefined, got: Value | undefined, type: FieldType | undefined): boolean {
+  const kind = type?.kind;
+  if (typeof sent === 'string') {
+    if (kind !== undefined && kind !== 'text' && kind !== 'email') return false;
+    const [whole, part] = [folded(sent), typeof got === 'string' ? folded(got) : ''];
+    return part === '' ? whole === '' : whole.startsWith(part);
+  }
+  if (kind !== undefined && kind !== 'decimal') return false;
+  return sent instanceof Decimal && (got instanceof Decimal || typeof got === 'number') && isNear(sent, got);
+}
+
+/** Whether a text came back as its beginning alone: more is gone than blanks, case or a Unicode form. */
+export function isCut(sent: Value | undefined, got: Value | undefined): boolean {
+  if (typeof sent !== 'string' || typeof got !== 'string') return false;
+  const [whole, part] = [folded(sent), folded(got)];
+  return part !== '' && part.length < whole.length && whole.startsWith(part);
+}
+
+/** Decomposed, so that a cut between a letter and its accent is still a beginning. */
+function folded(text: string): string {
+  return normaliseName(text).normalize('NFKD').toLowerCase().toUpperCase();
+}
+
+const HUNDREDTH = Decimal.of('0.01');
+
+function isNear(a: Decimal, b: Decimal | number): boolean {
+  const difference = a.plus(negated(Decimal.of(String(b))));
+  return (difference.negative ? negated(difference) : difference).compare(HUNDREDTH) < 0;
+}
+
+function negated(value: Decimal): Decimal {
+  return Decimal.of(value.negative ? value.text.slice(1) : `-${value.text}`);
+}
+
+export const AGAIN = ' The row is written again at every import until the file has the form that the service keeps.';
+
+/** The warning of a value that the service tidied up. `changed`: the row sets it. */
+export function storedAs(field: string, sent: Value | undefined, got: Value | undefined, changed = true): Issue {
+  const text = `The service stored ${field} as "${valueText(got)}" where "${valueText(sent)}" was sent.`;
+  return warning('value_normalised', changed ? text + AGAIN : text, { field, value: valueText(sent) });
+}
+
+/** What tells how records are to be read. */
+interface Reading {
+  readonly spec: ResourceSpec;
+  readonly lexicon: Lexicon;
+}
+
+/** Two decimals of at most so many characters are two doubles, too. */
+const EXACT_CHARACTERS = 15;
+
+/**
+ * Whether a record shows every value that was sent as it was sent, so that nothing is to be said of it. Nearly every answer
+ * to a create does; to read the whole record, as `created-record.ts` must where this says no, costs several times as much.
+ */
+export function showsAllAsSent(fields: Fields, record: Json, { spec, lexicon }: Reading): boolean {
+  if (recordId(record['id']) === undefined) return false;
+  const readers = fieldReaders(spec);
+  let custom: Fields | undefined;
+  for (const name of Object.keys(fields)) {
+    const sent = fields[name];
+    if (sent === undefined) return false;
+    const reader = readers.get(name);
+    if (!reader) {
+      if (name.startsWith('form.') && spec.form?.read === undefined) continue;
+      custom ??= customFields(record, spec, lexicon);
+      if (!sameValue(sent, custom[name])) return false;
+      continue;
+    }
+    const steps = reader.paths[0];
+    // What reads do not show is not missed.
+    if (steps && !isAsSent(reader.field.type, sent, valueAtSteps(record, steps), lexicon)) return false;
+  }
+  return true;
+}
+
+function isAsSent(type: FieldType, sent: Value, raw: unknown, lexicon: Lexicon): boolean {
+  switch (type.kind) {
+    case 'text':
+    case 'email':
+      return raw === sent && raw !== '';
+    case 'date':
+      return raw === sent && typeof raw === 'string' && isCalendarDate(raw);
+    case 'enum':
+      return raw === sent && typeof raw === 'string' && type.values.includes(raw);
+    case 'integer':
+      return raw === sent && Number.isSafeInteger(raw);
+    case 'boolean':
+      return raw === sent && typeof raw === 'boolean';
+    case 'decimal':
+      if (!(sent instanceof Decimal)) return false;
+      if (raw instanceof Decimal) return raw.equals(sent);
+      return sent.text.length <= EXACT_CHARACTERS && raw === Number(sent.text);
+    case 'reference':
+      return isRef(sent) && isObject(raw) && raw['id'] === sent.id && recordId(sent.id) !== undefined;
+    default: {
+      const reading = readValue(type, raw, lexicon);
+      return 'value' in reading && sameValue(sent, reading.value);
+    }
+  }
+}
+
+function customFields(record: Json, spec: ResourceSpec, lexicon: Lexicon): Fields {
+  const sink = { fields: {}, losses: [] };
+  readTemplate(record[spec.template.read], lexicon, sink);
+  if (spec.form?.read) readForms(record[spec.form.read], lexicon, sink);
+  return sink.fields;
+}
+
+/** What a record holds of what a create asked for. */
+export interface Held {
+  /** Fields in which it does not hold that; the service may have trimmed or folded text. */
+  readonly differing: readonly string[];
+  /** One warning for each value that the service stored in another form; what the record does not show is left out. */
+  readonly tidied: readonly Issue[];
+  /** One warning for each value that it lacks or holds in another form. */
+  readonly unkept: readonly Issue[];
+}
+
+const ALL: Held = { differing: [], tidied: [], unkept: [] };
+
+/** Holds a record against the values of a create. What has no id is no record, and tells nothing. */
+export function heldOfCreate(fields: Fields, record: Json, context: Reading): Held {
+  if (recordId(record['id']) === undefined || showsAllAsSent(fields, record, context)) return ALL;
+  return heldByReading(fields, record, context);
+}
+
+/** The same by reading the whole record. */
+export function heldByReading(fields: Fields, record: Json, { spec, lexicon }: Reading): Held {
+  const read = readRecord(spec, record, lexicon);
+  const lost = new Set(read.losses.map((loss) => loss.field));
+  const readers = fieldReaders(spec);
+  const differing: string[] = [];
+  const tidied: Issue[] = [];
+  const gone: Issue[] = [];
+  for (const field of Object.keys(fields)) {
+    const own = readers.get(field)?.field;
+    const unseen = field.startsWith('form.')
+      ? spec.form?.read === undefined
+      : own !== undefined && own.read === undefined;
+    const [wanted, got] = [fields[field], read.fields[field]];
+    if (unseen || isStored(wanted, got)) continue;
+    if (isStoredForm(wanted, got, own?.type)) {
+      tidied.push(storedAs(field, wanted, got));
+      continue;
+    }
+    // Reads show some enums in fewer values than creates take.
+    const { type } = own ?? {};
+    const narrow = type?.kind === 'enum' && typeof wanted === 'string' && type.read && !type.read.includes(wanted);
+    if (lost.has(field) || narrow) continue;
+    differing.push(field);
+    gone.push(isEmpty(got) ? lacks(field, wanted) : storedAs(field, wanted, got));
+  }
+  return { differing, tidied, unkept: [...gone, ...tidied] };
+}
+
+function lacks(field: string, wanted: Value | undefined): Issue {
+  const value = valueText(wanted);
+  const text = `The service created the record without ${field}: "${value}" was sent. Look at the record in the service, and enter the value there.`;
+  return warning('would_lose_value', text, { field, value });
+}
+
+/** Whether a record holds what was written; the service may have trimmed or folded text. */
+export function isStored(wanted: Value | undefined, got: Value | undefined): boolean {
+  if (typeof wanted === 'string' && typeof got === 'string') return normaliseName(wanted) === normaliseName(got);
+  return sameValue(wanted, got);
+}

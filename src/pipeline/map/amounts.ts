@@ -1,0 +1,275 @@
+import type { SheetRow } from '../../model/row.js';
+import { type Refusal, refuse } from './cell-text.js';
+import { excerpt } from './headings.js';
+
+/**
+ * Amounts as people write them: `$1,200.50`, `1.200,50 €`, `(12.00)`, `CHF 1’200.—`, `1 200,5-`. Text in, text out:
+ * nothing passes through a float. Which of `.` and `,` is the decimal sign is told by each amount where it can be.
+ */
+
+type DecimalSign = '.' | ',';
+
+/** How the decimal sign of a column is decided. */
+export interface DecimalRule {
+  /** `each`: the file uses both, so only amounts that are certain by themselves are read. */
+  readonly sign: DecimalSign | 'each';
+  /** Why, as a clause: `cells such as "1.234,56" (row 3) show it`. */
+  readonly why: string;
+}
+
+/** The bare digits and separators of an amount, and its sign. */
+interface Amount {
+  readonly negative: boolean;
+  readonly body: string;
+}
+
+const CODES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
+const WORDS = new Set(['kr', 'fr', 'sfr', 'zł', 'kč', 'ft', 'lei', 'rs', 'лв', 'руб', 'r', 'rm', 'rp', 'euro', 'eur']);
+const BEFORE_SIGN = new Set(['', 'us', 'a', 'au', 'c', 'ca', 'nz', 'hk', 's', 'sg', 'r', 'nt', 'mx']);
+// A point belongs to the currency only in abbreviations: in `EUR.5` it is the decimal sign.
+const LEADING = /^(\p{L}{0,2}\p{Sc}|(?:kr|rs|s?fr|руб)\.|\p{L}{1,4})\s*/iu;
+const TRAILING = /\s*(\p{Sc}|(?:kr|rs|s?fr|руб)\.|\p{L}{1,4})$/iu;
+/** No amount is longer; bounds the work on hostile cells. */
+const LONGEST = 64;
+
+/** Takes currency, sign and brackets off; undefined where what is left is not an amount. */
+export function stripAmount(text: string): Amount | undefined {
+  // Fractions and raised digits (`1½`, `12²`) would turn into other numbers under NFKC.
+  if (text.length > LONGEST || /\p{No}/u.test(text)) return undefined;
+  let rest = text
+    .replace(/[’‘ʼ´`]/g, "'")
+    .replace(/[−–—‐‑]/g, '-')
+    .normalize('NFKC')
+    .trim();
+  let negative = false;
+  let signs = 0;
+  let currencies = 0;
+  for (let more = true; more; ) {
+    more = false;
+    const bracketed = /^\((.*)\)$/su.exec(rest);
+    if (bracketed) {
+      negative = true;
+      rest = bracketed[1]!.trim();
+      signs++;
+      more = true;
+      continue;
+    }
+    const lead = LEADING.exec(rest);
+    const trail = lead && isCurrency(lead[1]!) ? null : TRAILING.exec(rest);
+    if (lead && isCurrency(lead[1]!)) {
+      rest = rest.slice(lead[0].length);
+      currencies++;
+      more = true;
+    } else if (trail && isCurrency(trail[1]!)) {
+      rest = rest.slice(0, -trail[0].length);
+      currencies++;
+      more = true;
+    } else if (/^[+-]/.test(rest)) {
+      negative ||= rest.startsWith('-');
+      rest = rest.slice(1).trimStart();
+      signs++;
+      more = true;
+    } else if (/[.,]-{1,2}$/.test(rest)) {
+      // `5,-` and `5.--` are whole amounts.
+      rest = rest.replace(/-{1,2}$/, '00');
+    } else if (/\d\s*-$/.test(rest)) {
+      negative = true;
+      rest = rest.slice(0, -1).trimEnd();
+      signs++;
+      more = true;
+    }
+    if (signs > 1 || currencies > 2) return undefined;
+  }
+  const body = rest.replace(/\s/g, ' ');
+  return /^[\d.,][\d.,' ]*$/.test(body) && /\d/.test(body) && /[\d.,]$/.test(body) ? { negative, body } : undefined;
+}
+
+function isCurrency(token: string): boolean {
+  const bare = token.toLowerCase().replace(/\./g, '');
+  const symbol = /\p{Sc}$/u.exec(bare);
+  return symbol ? BEFORE_SIGN.has(bare.slice(0, symbol.index)) : CODES.has(bare) || WORDS.has(bare);
+}
+
+/**
+ * Which decimal sign an amount shows by itself: `none` where it has neither sign, `open` where a single sign is followed by
+ * exactly three digits (`1,234`), undefined where the separators make no number.
+ */
+export function signShown(body: string): DecimalSign | 'none' | 'open' | undefined {
+  const dots = count(body, '.');
+  const commas = count(body, ',');
+  const blanks = / |'/.test(body);
+  if (dots === 0 && commas === 0) return 'none';
+  if (dots > 0 && commas > 0) {
+    const last: DecimalSign = body.lastIndexOf('.') > body.lastIndexOf(',') ? '.' : ',';
+    return blanks || (last === '.' ? dots : commas) > 1 ? undefined : last;
+  }
+  const sign: DecimalSign = dots > 0 ? '.' : ',';
+  if (dots + commas > 1) return blanks ? undefined : sign === '.' ? ',' : '.';
+  const [head = '', tail = ''] = body.split(sign);
+  const grouped = tail.length === 3 && /^[1-9]\d{0,2}$/.test(head);
+  return grouped ? 'open' : sign;
+}
+
+/** `1.234,56` with `,` → `1234.56`. Groups must be well formed (3 digits, or 2 as in India); undefined otherwise. */
+export function amountDigits(body: string, sign: DecimalSign): string | undefined {
+  const [whole = '', fraction = '', ...more] = body.split(sign);
+  if (more.length > 0 || !/^\d*$/.test(fraction) || whole + fraction === '') return undefined;
+  if (!/^\d*$/.test(whole) && !groups(sign).some((grouping) => grouping.test(whole))) return undefined;
+  return `${whole.replace(/\D/g, '') || '0'}${fraction ? `.${fraction}` : ''}`;
+}
+
+const grouping = (mark: string) => new RegExp(`^(\\d{1,3}(${mark}\\d{3})+|\\d{1,2}(${mark}\\d{2})*${mark}\\d{3})$`);
+const BLANK_GROUPS = [grouping(' '), grouping("'")];
+const GROUPS = { '.': [grouping(','), ...BLANK_GROUPS], ',': [grouping('\\.'), ...BLANK_GROUPS] };
+const groups = (sign: DecimalSign) => GROUPS[sign];
+
+/** The amount as plain decimal text (`-1234.5`), or why it cannot be read under this rule. */
+export function amountText(text: string, rule: DecimalRule): string | Refusal {
+  // What most cells hold; a single `.` that three digits follow needs the full look.
+  if (rule.sign !== ',' && /^-?\d{1,30}(?:\.\d{1,2})?$/.test(text)) return text;
+  const amount = stripAmount(text);
+  const shown = amount && signShown(amount.body);
+  if (!amount || shown === undefined) return unreadable(text);
+  if (rule.sign === 'each' && shown === 'open') {
+    return refuse('not_a_number', `has two readings, because ${rule.why}. State ${AS_STATED}`);
+  }
+  const sign: DecimalSign = rule.sign !== 'each' ? rule.sign : shown === ',' ? ',' : '.';
+  if ((shown === '.' || shown === ',') && shown !== sign) {
+    return refuse(
+      'not_a_number',
+      `does not fit the decimal sign "${sign}", which is taken because ${rule.why}. Correct the cell, or if the sign is "${shown}": ${HOW_TO_STATE}`,
+    );
+  }
+  const digits = amountDigits(amount.body, sign);
+  return digits === undefined ? unreadable(text) : amount.negative ? `-${digits}` : digits;
+}
+
+/** How a job says which sign is meant; also part of warnings. */
+const AS_STATED = 'it in the job: `source: { decimal: "," }` or `decimal: ","` on the column (or ".").';
+const HOW_TO_STATE = `state ${AS_STATED}`;
+
+function unreadable(text: string): Refusal {
+  if (text.length > LONGEST) return refuse('not_a_number', 'cannot be read as a number. Write digits such as 1234.50.');
+  if (/[%‰]/.test(text)) return refuse('not_a_number', 'is a percentage; write the number without the sign.');
+  if (/^\W*[-−–—]\W*$/u.test(text)) {
+    return refuse(
+      'not_a_number',
+      'could mean zero or no value. Write 0 or clear the cell, or say it in the job: `values: { "-": 0 }`.',
+    );
+  }
+  if (/^[+-]?\d+([.,]\d+)?e[+-]?\d+$/i.test(text)) {
+    return refuse(
+      'number_precision_lost',
+      'is shortened to scientific notation, so digits may be lost. Write the number in full.',
+    );
+  }
+  return refuse('not_a_number', 'cannot be read as a number. Write digits such as 1234.50.');
+}
+
+function count(text: string, sign: string): number {
+  let found = 0;
+  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) found++;
+  return found;
+}
+
+/** What a look at the first rows said about the decimal sign of a file. */
+export interface DecimalSurvey {
+  readonly rule: DecimalRule;
+  readonly evidence?: string;
+  readonly warning?: string;
+}
+
+interface Sighting {
+  readonly text: string;
+  readonly row: number;
+  readonly heading: string;
+}
+
+/**
+ * Decides `decimal: auto` for all number columns together: a cell such as `1.234,56` or `0,5` shows its sign, `1,234` does not.
+ * Cells that show both signs decide nothing: then only cells with one reading are read; neither do some such as `12,5` among
+ * more such as `1,234`, which are whole numbers if those few are mistyped. Without any cell that shows its
+ * sign, `1,234` is a whole number, as nobody writes amounts with three decimals in every cell; `1.234` may be either, so
+ * it is refused.
+ */
+export function surveyDecimals(
+  columns: readonly { readonly heading: string; readonly index: number }[],
+  sample: readonly SheetRow[],
+): DecimalSurvey {
+  const seen: Record<'.' | ',' | 'open' | 'none', { first?: Sighting; count: number }> = {
+    '.': { count: 0 },
+    ',': { count: 0 },
+    open: { count: 0 },
+    none: { count: 0 },
+  };
+  let openPoint: Sighting | undefined;
+  /** Cells such as `1.234,5` show their sign by two marks: no slip of the finger does. */
+  let certain = false;
+  /** Cells such as `1,234`, by their mark. */
+  const marked: Record<'.' | ',', { first?: Sighting; count: number }> = { '.': { count: 0 }, ',': { count: 0 } };
+  for (const { row, cells } of sample) {
+    for (const { heading, index } of columns) {
+      const text = cells[index];
+      if (typeof text !== 'string' || text === '') continue;
+      const amount = stripAmount(text);
+      const shown = amount && signShown(amount.body);
+      if (shown === undefined) continue;
+      seen[shown].count++;
+      seen[shown].first ??= { text, row, heading };
+      certain ||= shown !== 'open' && shown !== 'none' && /\d[.,' ]\d{2,3}[.,]\d|(?:[.,]\d{2,3}){2}/.test(amount!.body);
+      if (shown !== 'open') continue;
+      const mark = text.includes('.') ? '.' : ',';
+      marked[mark].count++;
+      marked[mark].first ??= { text, row, heading };
+      if (mark === '.') openPoint ??= { text, row, heading };
+    }
+  }
+  const [dot, comma, open] = [seen['.'].first, seen[','].first, seen.open.first];
+  if (dot && comma) {
+    const why = `the file writes both ${cite(dot)} and ${cite(comma)}`;
+    return {
+      rule: { sign: 'each', why },
+      warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as 1,234 are refused. To settle it, ${HOW_TO_STATE}`,
+    };
+  }
+  const amounts = seen['.'].count + seen[','].count + seen.open.count + seen.none.count;
+  if (dot || comma) {
+    const sign = dot ? '.' : ',';
+    const first = (dot ?? comma)!;
+    const { count } = seen[sign];
+    const { first: doubted, count: alike } = marked[sign];
+    if (doubted && !certain && alike > count) {
+      const cells = `${count} ${count === 1 ? 'cell' : 'cells'}`;
+      const why = `only ${cells} of the first ${sample.length} rows, such as ${cite(first)}, ${count === 1 ? 'shows' : 'show'} "${sign}" as the decimal sign, and ${cite(doubted)} may be a whole or a decimal number`;
+      return {
+        rule: { sign: 'each', why },
+        warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as ${doubted.text.trim()} are refused. To settle it, ${HOW_TO_STATE}`,
+      };
+    }
+    const silent = amounts - count;
+    const others = silent === 0 ? '' : `, ${silent} ${silent === 1 ? 'says' : 'say'} nothing`;
+    return {
+      rule: { sign, why: `cells such as ${cite(first)} show it` },
+      evidence: `The decimal sign is "${sign}": ${cite(first)}; ${count} ${count === 1 ? 'cell' : 'cells'} of the first ${sample.length} rows ${count === 1 ? 'shows' : 'show'} it${others}.`,
+    };
+  }
+  if (openPoint) {
+    const why = `no cell of the first ${sample.length} rows shows the decimal sign, and ${cite(openPoint)} may be a whole or a decimal number`;
+    return {
+      rule: { sign: 'each', why },
+      warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as ${openPoint.text.trim()} are refused. To settle it, ${HOW_TO_STATE}`,
+    };
+  }
+  return {
+    rule: { sign: '.', why: `no cell of the first ${sample.length} rows shows another` },
+    ...(open
+      ? {
+          warning: `No cell shows the decimal sign for certain. "." is taken as the decimal sign and "," as the thousands sign, so ${cite(open)} is read as a whole number. If that is wrong, ${HOW_TO_STATE}`,
+        }
+      : {}),
+  };
+}
+
+function cite({ text, row, heading }: Sighting): string {
+  return `"${excerpt(text)}" (row ${row}, ${excerpt(heading)})`;
+}

@@ -1,0 +1,414 @@
+import { Decimal } from '../../model/decimal.js';
+import type { Issue } from '../../model/issue.js';
+import type { ColumnTarget, RowsJob } from '../../model/job.js';
+import type { Cell, SheetRow } from '../../model/row.js';
+import type { SourceMeta } from '../../model/source.js';
+import { foldText } from '../../model/value.js';
+import type { FieldType, ResourceSpec } from '../../resources/spec.js';
+import { checkValue } from '../../resources/value-check.js';
+import { isNamed, type StagedValue } from '../rows.js';
+import { type DecimalRule, surveyDecimals } from './amounts.js';
+import { isRefusal, trimText } from './cell-text.js';
+import { type Convert, type ConvertOptions, makeConverter, type PlainCell, plainCell } from './convert.js';
+import { compileDateFormat, type DateFormat, type DateSurvey, surveyDateOrder } from './dates.js';
+import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
+import { type CellRemarks, cellRemarks } from './remarks.js';
+import { type Catalogue, findTarget, type Target } from './targets.js';
+
+export interface MappingInput {
+  readonly job: RowsJob;
+  readonly meta: SourceMeta;
+  readonly spec: ResourceSpec;
+  readonly catalogue: Catalogue;
+  /** The first rows of the file: they show the decimal sign and how dates are written. */
+  readonly sample: readonly SheetRow[];
+  /** The rows were handed over as JSON: none of them need have every key. */
+  readonly jsonRows?: boolean;
+}
+
+/** A column whose field is found. `index`: -1 where the file may lack the heading, and does. */
+interface Placed extends Target {
+  readonly heading: string;
+  readonly index: number;
+  readonly options: ColumnTarget;
+  /** The key in the job file. */
+  readonly where: string;
+}
+
+/** What a column of the job sets, also where the file lacks the heading. */
+type Meant = Pick<Placed, 'field' | 'where'>;
+
+/** How many headings a file must have for a job, and how many of them it lacks. */
+export function headingsNeeded({ columns }: RowsJob, headings: readonly string[]): { needed: number; missing: number } {
+  const there = new Set(headings.map(foldText));
+  const needed = Object.entries(columns).flatMap(([heading, target]) =>
+    target === null || (typeof target !== 'string' && target.optional) ? [] : [foldText(heading)],
+  );
+  return { needed: needed.length, missing: needed.filter((heading) => !there.has(heading)).length };
+}
+
+/** Finds heading and field of every mapped column, and the headings nobody speaks of. */
+function place(
+  { job, meta, spec, catalogue, jsonRows = false }: MappingInput,
+  problems: string[],
+): { placed: Placed[]; unmapped: string[]; meant: Meant[] } {
+  const headings = indexHeadings(meta.headings);
+  const placed: Placed[] = [];
+  const meant: Meant[] = [];
+  const spokenOf = new Map<string, string>();
+  for (const [heading, target] of Object.entries(job.columns)) {
+    const where = `columns.${heading}`;
+    const before = spokenOf.get(foldText(heading));
+    if (before !== undefined)
+      problems.push(`${where}: the same heading as "${before}" but for case and blanks; delete one of them`);
+    spokenOf.set(foldText(heading), heading);
+    if (target === null || before !== undefined) continue;
+    const options = typeof target === 'string' ? { field: target } : target;
+    const found = findTarget(options.field, job, spec, catalogue);
+    if ('problem' in found) problems.push(`${where}: ${found.problem}`);
+    else meant.push({ field: found.field, where });
+    const [index, ...further] = headings.positions(heading);
+    if (isOwnHeading(heading))
+      problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
+    else if (index === undefined) {
+      if (!jsonRows && !options.optional)
+        problems.push(
+          `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
+        );
+      else if (!('problem' in found)) placed.push({ ...found, heading, index: -1, options, where });
+    } else if (further.length > 0) {
+      const places = [index, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
+      problems.push(
+        `${where}: several columns of the file have this heading: ${places.join(', ')}; rename or delete all but one`,
+      );
+    } else if (!('problem' in found)) placed.push({ ...found, heading: meta.headings[index]!, index, options, where });
+  }
+  const unmapped = meta.headings.filter((heading) => {
+    const folded = foldText(heading);
+    return folded !== '' && !folded.startsWith('_') && !spokenOf.has(folded);
+  });
+  return { placed, meant, unmapped: [...new Set(unmapped)] };
+}
+
+/**
+ * A value the job itself states (constants, defaults, `values`), in the type of its field. A fault goes to `problems` and gives
+ * undefined. Job files write `.` as the decimal sign and dates as `yyyy-MM-dd`, or in a format of `source.dates`.
+ */
+export function jobValue(
+  target: Target,
+  scalar: string | number | boolean,
+  at: { readonly where: string; readonly job: RowsJob; readonly column?: string },
+  problems: string[],
+): StagedValue | undefined {
+  const cell: Cell = typeof scalar === 'number' ? numberCell(scalar) : trimText(String(scalar));
+  if (cell === '') {
+    problems.push(`${at.where}: the value is blank; state a value, or use \`blank: clear\``);
+    return undefined;
+  }
+  const options = {
+    decimal: { sign: '.', why: 'job files write it so' },
+    format: 'ndjson',
+    ...(at.column === undefined ? {} : { column: at.column }),
+  } as const;
+  let value = makeConverter(target.spec, options)(cell);
+  const dates = (at.job.source.dates ?? []).map(compileDateFormat).filter((format) => typeof format !== 'string');
+  if (isRefusal(value) && target.spec.type.kind === 'date' && dates.length > 0) {
+    value = makeConverter(target.spec, { ...options, dates })(cell);
+  }
+  if (isRefusal(value)) {
+    problems.push(`${at.where}: "${excerpt(String(scalar))}" ${value.why}`);
+    return undefined;
+  }
+  const wrong = isNamed(value) ? undefined : checkValue(target.spec, value);
+  if (!wrong) return value;
+  problems.push(`${at.where}: ${wrong.message}`);
+  return undefined;
+}
+
+function numberCell(value: number): Cell {
+  return { t: 'n', value: Decimal.of(value).text, shown: String(value) };
+}
+
+/** Marks between groups of three digits; a point or comma before fewer is a decimal sign. */
+const SEPARATORS = /(?<=\d)[.,'’\s](?=\d{3}(?!\d))/gu;
+
+/**
+ * What a person should know of a column whose field holds text: cells of a workbook that are whole numbers, but shown with
+ * separators by their number format. They are imported as they are shown, where a code was probably meant without them.
+ */
+function separatedNumbers(
+  { heading, index }: { readonly heading: string; readonly index: number },
+  sample: readonly SheetRow[],
+): string | undefined {
+  let count = 0;
+  let first: { readonly text: string; readonly row: number } | undefined;
+  for (const { row, cells } of sample) {
+    const cell = cells[index];
+    if (typeof cell !== 'object' || cell.t !== 'n' || cell.shown === cell.value) continue;
+    if (cell.shown.replace(SEPARATORS, '') !== cell.value) continue;
+    count++;
+    first ??= { text: cell.shown, row };
+  }
+  if (!first) return undefined;
+  return (
+    `"${excerpt(heading)}": ${count} of the first ${sample.length} rows hold a number that its format shows with separators, ` +
+    `such as "${excerpt(first.text)}" (row ${first.row}); it is imported as it is shown. If the separators are no part of ` +
+    'the text, choose a number format without them, or format the column as text and enter the numbers again.'
+  );
+}
+
+/** A mapped column, made ready: everything a cell needs is worked out once. */
+export interface Column extends Target {
+  readonly heading: string;
+  /** 0-based position in the file. */
+  readonly index: number;
+  readonly convert: Convert;
+  /** Reads the cells that need no more than this; absent where each needs more. */
+  readonly plain?: PlainCell;
+  /** What came of texts that are not plain; the texts of a column come again, also the faulty ones: `n/a`, `tbd`, `-`. */
+  readonly looked: Map<string, Look>;
+  /** Whether the texts that are no fault come again, too. */
+  readonly fewTexts: boolean;
+  /** Whether values must be checked for length, range and form. */
+  readonly checked: boolean;
+  /** Folded cell text → value; null: as if the cell were blank. */
+  readonly values?: ReadonlyMap<string, StagedValue>;
+  /** Whether a trimmed text means blank for the whole file; `values` go before it. */
+  readonly isNull: (text: string) => boolean;
+  readonly remarks?: CellRemarks;
+  readonly required: boolean;
+  /** What a blank cell sets; null clears, undefined keeps. */
+  readonly whenBlank: StagedValue | undefined;
+}
+
+/** What a cell sets, and what is wrong with it. */
+export interface Look {
+  readonly value: StagedValue | undefined;
+  readonly issue?: Issue;
+}
+
+/** A value that every row sets. */
+interface Fixed extends Target {
+  readonly value: StagedValue;
+}
+
+interface ColumnPlan {
+  /** In the order of the file. */
+  readonly columns: readonly Column[];
+  readonly fixed: readonly Fixed[];
+  /** `match.key` as canonical fields. */
+  readonly key: readonly string[];
+  readonly warnings: readonly string[];
+  readonly evidence: readonly string[];
+  /** Every reason why the job cannot run on this file, one line each. */
+  readonly problems: readonly string[];
+}
+
+/** What columns follow unless they say otherwise. */
+interface FileRules {
+  readonly decimal: DecimalRule;
+  readonly dates: readonly DateFormat[] | undefined;
+  readonly isNull: (text: string) => boolean;
+  /** `defaults` of the job, by field. */
+  readonly whenBlank: ReadonlyMap<string, StagedValue>;
+}
+
+const STATED = 'the job states it';
+
+/** Conversion of these kinds cannot yield a value outside the field's rules. */
+const SOUND: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'reference']);
+
+/** Columns of these kinds hold few distinct texts, and of amounts few that are no plain numbers. */
+const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'decimal', 'enum']);
+
+/** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
+export function compileColumns(input: MappingInput): ColumnPlan {
+  const { job, spec, sample } = input;
+  const problems: string[] = [];
+  const { placed, meant, unmapped } = place(input, problems);
+  const setBy = new Map<string, string>();
+  for (const { field, where } of meant) claim(setBy, field, where, problems);
+  const lookUp = (names: readonly string[], where: (name: string) => string): [string, Target][] =>
+    names.flatMap((name): [string, Target][] => {
+      const target = findTarget(name, job, spec, input.catalogue);
+      if (!('problem' in target)) return [[name, target]];
+      problems.push(`${where(name)}: ${target.problem}`);
+      return [];
+    });
+  const constants = lookUp(Object.keys(job.constants), (name) => `constants.${name}`);
+  const defaults = lookUp(Object.keys(job.defaults), (name) => `defaults.${name}`);
+  for (const [name, { field }] of constants) {
+    // A constant stands in every row, also over a mapped column; the check of the job file remarks on it.
+    if (setBy.get(field)?.startsWith('constants.')) claim(setBy, field, `constants.${name}`, problems);
+    else setBy.set(field, `constants.${name}`);
+  }
+
+  const fixed: Fixed[] = [];
+  for (const [name, target] of constants) {
+    const value = jobValue(target, job.constants[name]!, { where: `constants.${name}`, job }, problems);
+    if (value !== undefined) fixed.push({ ...target, value });
+  }
+  const whenBlank = new Map<string, StagedValue>();
+  for (const [name, target] of defaults) {
+    const where = `defaults.${name}`;
+    const value = jobValue(target, job.defaults[name]!, { where, job }, problems);
+    const by = setBy.get(target.field);
+    if (by?.startsWith('constants.')) {
+      problems.push(`${where}: the field is a constant already (${by}); delete one of them`);
+    } else if (value !== undefined) {
+      // Without a column every row lacks the value.
+      if (by === undefined) fixed.push({ ...target, value });
+      else whenBlank.set(target.field, value);
+    }
+  }
+  const everywhere = [...constants, ...defaults].map(([, target]) => target);
+  oneTemplate([...everywhere, ...placed.filter(({ options }) => options.default !== undefined)], placed, problems);
+
+  const auto = job.source.decimal === 'auto';
+  const amounts = placed.filter((one) => one.spec.type.kind === 'decimal' && !one.options.decimal);
+  const survey = surveyDecimals(auto ? amounts : [], sample);
+  const ofFile: FileRules = {
+    decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
+    dates: formats(job.source.dates, 'source.dates', problems),
+    isNull: nullTest(job.source.null_values ?? []),
+    whenBlank,
+  };
+  const dates = new Map<Placed, DateSurvey>();
+  for (const one of placed) {
+    if (one.spec.type.kind === 'date' && !ofFile.dates && !one.options.dates)
+      dates.set(one, surveyDateOrder(one, sample));
+  }
+  const columns = placed.map((one) => compileColumn(one, input, ofFile, dates.get(one), problems));
+  const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
+    if (!setBy.has(field)) problems.push(`match.key: ${name} is set by no column; map the column that holds it`);
+    return field;
+  });
+  return {
+    columns: columns.sort((a, b) => a.index - b.index),
+    fixed,
+    key,
+    warnings: [
+      ...(unmapped.length > 0
+        ? [
+            `Not imported, because the job maps no field to ${unmapped.length === 1 ? 'it' : 'them'}: ${quoted(unmapped)}. Map a heading to ~ to leave it out without this warning.`,
+          ]
+        : []),
+      ...(survey.warning ? [survey.warning] : []),
+      ...[...dates.values()].flatMap((one) => one.warnings),
+      ...placed.flatMap((one) => (one.spec.type.kind === 'text' ? (separatedNumbers(one, sample) ?? []) : [])),
+    ],
+    evidence: [...(survey.evidence ? [survey.evidence] : []), ...[...dates.values()].flatMap((one) => one.evidence)],
+    problems,
+  };
+}
+
+/** Compiles one column; its own settings go before those of the file. */
+function compileColumn(
+  placed: Placed,
+  { job, meta }: MappingInput,
+  ofFile: FileRules,
+  shown: DateSurvey | undefined,
+  problems: string[],
+): Column {
+  const { options, heading, index, where, field, name, spec } = placed;
+  const read: Read = (scalar, at) => jobValue(placed, scalar, { where: at, job, column: heading }, problems);
+  const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : ofFile.dates;
+  const values = translations(placed, read, problems);
+  const ownDefault = options.default === undefined ? undefined : read(options.default, `${where}.default`);
+  const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
+  const converting: ConvertOptions = {
+    decimal: options.decimal ? { sign: options.decimal, why: STATED } : ofFile.decimal,
+    format: meta.format,
+    column: heading,
+    ...(dates ? { dates } : {}),
+    ...(shown ? { orders: shown.orders } : {}),
+  };
+  const convert = makeConverter(spec, converting);
+  const { isNull } = ofFile;
+  const plainly = values ? undefined : plainCell(spec, convert, converting);
+  const plain =
+    plainly && job.source.null_values ? (text: string) => (isNull(text) ? undefined : plainly(text)) : plainly;
+  const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);
+  const remarks = cellRemarks(heading, spec.type, stated);
+  return {
+    field,
+    name,
+    spec,
+    heading,
+    index,
+    convert,
+    ...(plain ? { plain } : {}),
+    looked: new Map(),
+    fewTexts: FEW_TEXTS.has(spec.type.kind),
+    checked: !SOUND.has(spec.type.kind),
+    ...(values ? { values } : {}),
+    isNull,
+    ...(remarks ? { remarks } : {}),
+    required: options.required ?? false,
+    whenBlank: ownDefault ?? values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,
+  };
+}
+
+function nullTest(words: readonly string[]): (text: string) => boolean {
+  const folded = new Set(words.map(foldText));
+  const longest = Math.max(0, ...[...words, ...folded].map(({ length }) => length));
+  return (text) => text.length <= longest && folded.has(foldText(text));
+}
+
+function claim(setBy: Map<string, string>, field: string, where: string, problems: string[]): void {
+  const before = setBy.get(field);
+  if (before === undefined) setBy.set(field, where);
+  else problems.push(`${where}: the field is set by ${before} already; delete one of them`);
+}
+
+/**
+ * A record holds the values of one custom field template (interface, section 2.1). Columns of several may be mapped, each
+ * row filling those of one; but not where a constant or default gives every row values of one of them.
+ */
+function oneTemplate(everywhere: readonly Target[], placed: readonly Target[], problems: string[]): void {
+  if (everywhere.every(({ template }) => template === undefined)) return;
+  const templates = new Map(
+    [...placed, ...everywhere].flatMap(({ template }) => (template ? [[template.id, template.name] as const] : [])),
+  );
+  if (templates.size > 1) {
+    problems.push(
+      `columns: a record holds the values of one custom field template, but ${quoted([...templates.values()], ' and ')} are set, one of them in every row; use one job for each`,
+    );
+  }
+}
+
+function formats(sources: readonly string[] | undefined, where: string, problems: string[]): DateFormat[] | undefined {
+  if (!sources || sources.length === 0) return undefined;
+  return sources.flatMap((source) => {
+    const format = compileDateFormat(source);
+    if (typeof format !== 'string') return [format];
+    problems.push(`${where}: "${source}" is no date format: ${format}`);
+    return [];
+  });
+}
+
+type Read = (scalar: string | number | boolean, where: string) => StagedValue | undefined;
+
+/** The `values` of a column: folded text → value. */
+function translations(
+  { options, where }: Placed,
+  read: Read,
+  problems: string[],
+): Map<string, StagedValue> | undefined {
+  if (!options.values) return undefined;
+  const values = new Map<string, StagedValue>();
+  const written = new Map<string, unknown>();
+  for (const [text, scalar] of Object.entries(options.values)) {
+    const folded = foldText(text);
+    const at = `${where}.values.${text}`;
+    if (written.has(folded) && written.get(folded) !== scalar) {
+      problems.push(
+        `${at}: the text stands here twice but for case and blanks, with different values; delete one of them`,
+      );
+    }
+    written.set(folded, scalar);
+    const value = scalar === null ? null : read(scalar, at);
+    if (value !== undefined) values.set(folded, value);
+  }
+  return values;
+}

@@ -1,0 +1,315 @@
+import { RunError } from '../../model/error.js';
+import { fault, type Issue, warning } from '../../model/issue.js';
+import { type Cell, isBlank, type NoRecord, type RowRef, type SheetRow, shownText } from '../../model/row.js';
+import { foldText } from '../../model/value.js';
+import type { FieldSpec } from '../../resources/spec.js';
+import { checkValue } from '../../resources/value-check.js';
+import { type StagedRow, type StagedValue, setMaker } from '../rows.js';
+import { isRefusal, trimText } from './cell-text.js';
+import { type Column, compileColumns, type Look, type MappingInput } from './columns.js';
+import { excerpt } from './headings.js';
+
+export type { MappingInput } from './columns.js';
+export { usesCustomFields } from './targets.js';
+
+/** A job fitted to one file: turns its rows into values by field. */
+export interface Mapping {
+  /** Converts a row; every fault of it becomes an issue with its heading, field and value. Never throws. */
+  mapRow(row: SheetRow, sheet?: string): StagedRow;
+  /** The heading a field comes from; undefined for constants and fields the job does not set. */
+  columnOf(field: string): string | undefined;
+  /** The mapped columns in the order of the file. */
+  readonly columns: readonly { readonly field: string; readonly heading: string; readonly spec: FieldSpec }[];
+  /** Every field a row may set, canonical: mapped columns, then constants and defaults. */
+  readonly fields: readonly string[];
+  /** `match.key` as canonical fields. */
+  readonly key: readonly string[];
+  /** The description of a field the mapping sets, also of custom fields. */
+  specOf(field: string): FieldSpec | undefined;
+  readonly warnings: readonly string[];
+  /** What is to be said of the cells of the rows that were converted, counted. */
+  remarks(): readonly string[];
+  /** What spoke for each thing that was detected, one sentence each. */
+  readonly evidence: readonly string[];
+}
+
+/** Where the headings were looked for, unless the job says where: the table may stand on another sheet, behind a cover. */
+function sheetRead({ job, meta }: MappingInput): string {
+  if (meta.sheet === null || job.source?.sheet !== undefined) return '';
+  return ` The headings are those in row ${meta.header_row} of the sheet "${meta.sheet}"; if the table stands on another sheet, name it in source.sheet.`;
+}
+
+/**
+ * Fits a job to a file. Throws a `RunError` of kind `usage` that lists every fault: headings the file lacks or has twice, fields
+ * and custom fields that do not exist or cannot be written, values of the job that do not fit their fields.
+ */
+export function compileMapping(input: MappingInput): Mapping {
+  const plan = compileColumns(input);
+  if (plan.problems.length > 0) {
+    const count = plan.problems.length;
+    throw new RunError(
+      'usage',
+      `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.${sheetRead(input)}`,
+      plan.problems,
+    );
+  }
+  const { fixed, key } = plan;
+  // A constant stands in every row: what a cell of the same field says is of no account.
+  const columns = plan.columns.filter(({ field }) => !fixed.some((one) => one.field === field));
+  const byField = new Map(columns.map((column) => [column.field, column]));
+  const specs = new Map([...columns, ...fixed].map(({ field, spec }) => [field, spec]));
+  const keyColumns = columns.filter((column) => key.includes(column.field));
+  const width = columns.length;
+
+  /** Of one row after the other: what its columns set, then what every row sets. */
+  const values: (StagedValue | undefined)[] = [...columns.map(() => undefined), ...fixed.map(({ value }) => value)];
+  const setOf = setMaker<StagedValue>([...columns, ...fixed].map(({ field }) => field));
+  let rows = 0;
+  /** By heading, cells that hold what a wrong decoding leaves. */
+  const misread = new Map<string, number>();
+
+  function mapRow(row: SheetRow, sheet?: string): StagedRow {
+    const ref: RowRef = sheet === undefined ? { row: row.row } : { sheet, row: row.row };
+    const issues: Issue[] = [];
+    let cells: Record<string, string> | undefined;
+    let escaped: Record<string, string> | undefined;
+    // Where the cells of a row are not certain, what they hold is not worth a fault of its own.
+    const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
+    const found = certain ? issues : [];
+    rows++;
+    const mayBePlain = row.faults === undefined && row.escaped === undefined;
+    for (let i = 0; i < width; i++) {
+      const column = columns[i]!;
+      const cell = row.cells[column.index];
+      if (typeof cell === 'string') column.remarks?.see(cell);
+      const plain = mayBePlain && typeof cell === 'string' ? column.plain?.(cell) : undefined;
+      values[i] = plain;
+      if (plain !== undefined) continue;
+      const value = row.faults?.some(({ index }) => index === column.index)
+        ? undefined
+        : cellValue(column, cell, found);
+      values[i] = value;
+      if (value === undefined) continue;
+      if (typeof cell === 'string' && isMoreThan(cell, value, column)) {
+        cells ??= {};
+        cells[column.field] = cell;
+      }
+      if (typeof cell === 'string' && row.escaped?.includes(column.index) && !isTranslated(cell, column.values)) {
+        escaped ??= {};
+        escaped[column.field] = `'${cell}`;
+      }
+    }
+    for (const { code, severity, column } of issues) {
+      if (code === 'control_character' && severity === 'warning' && column !== undefined)
+        misread.set(column, (misread.get(column) ?? 0) + 1);
+    }
+    if (row.noRecord && !isRecord(row.cells, row.noRecord, issues))
+      return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
+    const set = setOf(values) as Record<string, StagedValue>;
+    if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
+    return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
+  }
+
+  /**
+   * Whether a row that looks like none is a record. In doubt it is, where what identifies or completes it is filled;
+   * otherwise that has to stand beside its label and to convert.
+   */
+  function isRecord(cells: readonly Cell[], { like, doubtful }: NoRecord, issues: readonly Issue[]): boolean {
+    if (like === 'the heading again') return false;
+    const label = doubtful ? -1 : cells.findIndex((cell) => !isBlank(cell));
+    const needed = columns.filter((column) => column.required || keyColumns.includes(column));
+    const filled = needed.every(({ index }) => index !== label && !isBlank(cells[index]));
+    return filled && (doubtful || (needed.length > 0 && issues.length === 0));
+  }
+
+  return {
+    mapRow,
+    columnOf: (field) => byField.get(field)?.heading,
+    columns: columns.map(({ field, heading, spec }) => ({ field, heading, spec })),
+    fields: [...specs.keys()],
+    key,
+    specOf: (field) => specs.get(field),
+    warnings: plan.warnings,
+    remarks: () => [
+      ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? []),
+      ...[...misread].map(([heading, count]) =>
+        misreadText(
+          `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'cell holds' : 'cells hold'}`,
+        ),
+      ),
+    ],
+    evidence: plan.evidence,
+  };
+}
+
+/** The value a cell sets; undefined where it sets none, because it is blank and blank keeps, or because it is at fault. */
+function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): StagedValue | undefined {
+  const text = typeof cell === 'string' ? trimText(cell) : cell;
+  if (text === '') return blankValue(column, issues);
+  // What was not given empties nothing.
+  if (text === undefined) return blankValue(column, issues) ?? undefined;
+  if (column.values) {
+    const translated = column.values.get(foldText(shownText(text)));
+    if (translated === null) return blankValue(column, issues);
+    if (translated !== undefined) return translated;
+  }
+  if (column.isNull(typeof text === 'string' ? text : trimText(shownText(text)))) return blankValue(column, issues);
+  if (typeof text === 'object' && (text.t === 'e' || text.t === 'f')) {
+    issues.push(excelError(column, text));
+    return undefined;
+  }
+  const known = typeof text === 'string' ? column.looked.get(text) : undefined;
+  const { value, issue } = known ?? look(column, text);
+  if (issue) issues.push(issue);
+  return value;
+}
+
+/** Texts of a column of which is remembered what came of them. */
+const MOST_LOOKED = 4096;
+
+function look(column: Column, text: Cell): Look {
+  const value = column.convert(text);
+  const shown = shownText(text);
+  let looked: Look;
+  if (isRefusal(value)) {
+    looked = { value: undefined, issue: fault(value.refused, `"${excerpt(shown)}" ${value.why}`, at(column, shown)) };
+  } else {
+    const wrong = column.checked
+      ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>)
+      : undefined;
+    const issue =
+      wrong ??
+      (typeof value === 'string' && MISREAD.test(value)
+        ? warning('control_character', misreadText(`"${excerpt(shown)}" holds`))
+        : undefined);
+    looked = issue ? { value, issue: { ...issue, ...at(column, shown) } } : { value };
+  }
+  if (typeof text === 'string' && text.length <= 100 && (looked.issue || column.fewTexts)) {
+    if (column.looked.size >= MOST_LOOKED) column.looked.clear();
+    column.looked.set(text, looked);
+  }
+  return looked;
+}
+
+/** Control characters of C1: no one types them. */
+const MISREAD = /[\u0080-\u009f]/u;
+
+function misreadText(subject: string): string {
+  return `${subject} characters U+0080 to U+009F, as text that was decoded wrongly has, imported as it stands. If it looks wrong, export the file again as UTF-8.`;
+}
+
+/** What a service that shows a number as text can only mean as this number. */
+const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+/**
+ * Whether a cell's text says more than its value: the record may show just this text and its meaning may not be certain
+ * there. Texts lose their outer blanks, numbers their currency and separators, dates how they are written; a text that the job translates means its translation and nothing else.
+ */
+function isMoreThan(cell: string, value: StagedValue, { spec, values }: Column): boolean {
+  switch (spec.type.kind) {
+    case 'text':
+    case 'email':
+      return cell !== value && !isTranslated(cell, values);
+    case 'date':
+      return cell !== '' && cell !== value && !isTranslated(cell, values);
+    case 'decimal':
+    case 'integer':
+      return cell !== '' && !PLAIN_NUMBER.test(cell) && !isTranslated(cell, values);
+    default:
+      return false;
+  }
+}
+
+function isTranslated(cell: string, values: Column['values']): boolean {
+  return values?.has(foldText(cell)) ?? false;
+}
+
+function blankValue(column: Column, issues: Issue[]): StagedValue | undefined {
+  if (!column.required) return column.whenBlank;
+  issues.push(
+    fault(
+      'required',
+      `"${column.heading}" must be filled in: the job requires ${column.name}. Fill the cell.`,
+      at(column, ''),
+    ),
+  );
+  return undefined;
+}
+
+/** `#REF!`, `Err:502`; other texts are shown by cells whose stored value is damaged. */
+const SPREADSHEET_ERROR = /^(?:#|Err:\d)/;
+
+function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issue {
+  const shown = shownText(cell);
+  return cell.t === 'e'
+    ? fault(
+        'excel_error',
+        SPREADSHEET_ERROR.test(shown)
+          ? `The cell shows the spreadsheet error ${shown}. Correct its formula or write the value.`
+          : `The file stores a value for this cell that cannot be read; the cell shows "${excerpt(shown)}". Write the value again.`,
+        at(column, shown),
+      )
+    : fault(
+        'excel_error',
+        `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file it was typed in with a spreadsheet program and save it, or write the value.`,
+        at(column, shown),
+      );
+}
+
+function notARecord({ like }: NoRecord, { cells }: SheetRow): Issue {
+  const text = cells
+    .map(shownText)
+    .filter((one) => one.trim() !== '')
+    .join(' | ');
+  const message = `The row looks like ${like} ("${excerpt(text)}") and was skipped. If it is a record, state \`source: { footer: keep }\` in the job.`;
+  return warning('not_a_record', message);
+}
+
+/** A row whose key is wholly blank matches nothing and would be created anew at every import. */
+function checkKey(row: SheetRow, keyColumns: readonly Column[], set: StagedRow['set'], issues: Issue[]): void {
+  for (const column of keyColumns) {
+    const value = set[column.field];
+    if (value !== undefined && value !== null) return;
+    // A key cell that could not be read has its own fault already.
+    if (issues.some(({ field }) => field === column.name)) return;
+  }
+  const first = keyColumns[0]!;
+  const names = keyColumns.map(({ heading }) => `"${heading}"`).join(' and ');
+  issues.push(
+    fault(
+      'required',
+      `${names} ${keyColumns.length === 1 ? 'is' : 'are'} blank, and ${keyColumns.length === 1 ? 'it identifies' : 'they identify'} the record: a blank key never matches. Fill the cell.`,
+      at(first, shownText(row.cells[first.index])),
+    ),
+  );
+}
+
+/** Adds the faults the reader found in what is imported. False where they leave open which cell belongs to which heading. */
+function reportFaults(
+  row: SheetRow,
+  headings: readonly string[],
+  columns: readonly Column[],
+  issues: Issue[],
+): boolean {
+  let certain = true;
+  for (const { code, message, index } of row.faults ?? []) {
+    const open = code === 'ragged_row' || code === 'stray_quote';
+    const heading = index === undefined ? undefined : headings[index];
+    const name = columns.find((column) => column.index === index)?.name;
+    // A cell that nothing is read from does no harm.
+    if (!open && index !== undefined && name === undefined) continue;
+    certain &&= !open;
+    issues.push(
+      fault(code, message, {
+        ...(heading === undefined ? {} : { column: heading }),
+        ...(name === undefined ? {} : { field: name }),
+        ...(index === undefined ? {} : { value: shownText(row.cells[index]) }),
+      }),
+    );
+  }
+  return certain;
+}
+
+function at(column: Column, value: string): Pick<Issue, 'column' | 'field' | 'value'> {
+  return { column: column.heading, field: column.name, value };
+}

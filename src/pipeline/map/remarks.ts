@@ -1,0 +1,108 @@
+import { foldText } from '../../model/value.js';
+import { enumSynonym } from '../../resources/enum-match.js';
+import type { FieldType } from '../../resources/spec.js';
+import { trimText } from './cell-text.js';
+import { excerpt, quoted } from './headings.js';
+
+/** Counts the cells of a column that are no faults, but whose meaning a person should see confirmed. */
+export interface CellRemarks {
+  see(cell: string): void;
+  /** `rows`: how many were seen. */
+  sentences(rows: number): string[];
+}
+
+/** `stated`: whether the job says what a text means. Undefined for kinds of fields of which there is nothing to say. */
+export function cellRemarks(
+  heading: string,
+  type: FieldType,
+  stated: (text: string) => boolean,
+): CellRemarks | undefined {
+  if (type.kind === 'text') return nullWords(heading, stated);
+  return type.kind === 'enum' ? synonyms(heading, type, stated) : undefined;
+}
+
+/** What spreadsheet programs write into CSV files where a formula failed; folded. */
+const ERROR_TEXTS = ['#ref!', '#name?', '#value!', '#div/0!', '#num!', '#null!'];
+/** What databases and spreadsheet programs write where there is no value; folded. */
+const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'none', 'n/a', '#n/a', ...ERROR_TEXTS]);
+const LONGEST = 7;
+
+/** Fewer than this share of a column may be meant as text; of an error none is. */
+const SHARE = 0.01;
+
+function nullWords(heading: string, stated: (text: string) => boolean): CellRemarks {
+  const words = new Set<string>();
+  let count = 0;
+  let failed = false;
+  return {
+    see(cell) {
+      // Nearly every cell is longer, or begins with another character: n, N, #, a blank.
+      const first = cell.charCodeAt(0) | 0x20;
+      if (first !== 0x6e && first !== 0x23 && first !== 0x20) return;
+      const text = trimText(cell);
+      if (text.length > LONGEST || !NULL_WORDS.has(foldText(text)) || stated(text)) return;
+      words.add(text);
+      failed ||= ERROR_TEXTS.includes(foldText(text));
+      count++;
+    },
+    sentences(rows) {
+      if (count === 0 || (count <= rows * SHARE && !failed)) return [];
+      const all = [...words].map((word) => JSON.stringify(word)).join(', ');
+      return [
+        `"${excerpt(heading)}": ${number(count)} of ${number(rows)} cells hold ${quoted([...words], ' or ')}, and are imported as that text. ` +
+          `If it means that there is no value, state \`source: { null_values: [${all}] }\` in the job.`,
+      ];
+    },
+  };
+}
+
+/** Texts of which is remembered what they are. */
+const MOST_KNOWN = 4096;
+
+function synonyms(
+  heading: string,
+  type: Extract<FieldType, { kind: 'enum' }>,
+  stated: (text: string) => boolean,
+): CellRemarks {
+  interface Found {
+    readonly text: string;
+    readonly value: string;
+    count: number;
+  }
+  const found = new Map<string, Found>();
+  const known = new Map<string, Found | undefined>();
+  function look(cell: string): Found | undefined {
+    const text = trimText(cell);
+    const value = text === '' || stated(text) ? undefined : enumSynonym(type, text);
+    if (value === undefined) return undefined;
+    const folded = foldText(text);
+    const one = found.get(folded) ?? { text, value, count: 0 };
+    found.set(folded, one);
+    return one;
+  }
+  return {
+    see(cell) {
+      let one = known.get(cell);
+      if (one === undefined && !known.has(cell)) {
+        if (known.size >= MOST_KNOWN) known.clear();
+        one = look(cell);
+        known.set(cell, one);
+      }
+      if (one) one.count++;
+    },
+    sentences() {
+      if (found.size === 0) return [];
+      const each = [...found.values()].map(
+        ({ text, value, count }) =>
+          `"${excerpt(text)}" for ${value} (${number(count)} ${count === 1 ? 'cell' : 'cells'})`,
+      );
+      const [one] = found.values();
+      return [
+        `"${excerpt(heading)}": taken ${each.join(', ')}, as the job does not say what that means. ` +
+          `If it is right, state it: \`values: { ${excerpt(one!.text)}: ${one!.value} }\`.`,
+      ];
+    },
+  };
+}
+
+const number = (count: number) => count.toLocaleString('en-US');

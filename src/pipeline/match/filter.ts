@@ -1,0 +1,188 @@
+import { normaliseKey } from '../../model/value.js';
+import type { Json, Page, Readable, Service } from '../../service/port.js';
+
+/**
+ * What looking up keys costs in requests, and which way is the cheapest. Nothing here asks the service.
+ *
+ *   the list      pages - 1 (the first page is known), and 2 for its ends where a key was not in it
+ *   filters       one request for each text, and one control where no probe has shown that they can be believed
+ *   the probe     500 texts in a request; what exists comes in pages of 25, the control that travels along among it
+ *
+ * How many keys exist is not known before the probe. It is told from samples, so the choice may cost up to
+ * `MOST_TRIED` requests, or `TRIED_SHARE` of the list, more than the cheapest way.
+ */
+
+/** Records a page; fixed by the service (interface, section 8). */
+export const PAGE_SIZE = 25;
+/** Serial numbers asked for in one probe. */
+export const PROBE_SIZE = 500;
+
+/** Requests that may be spent on samples where the list may turn out to be cheaper: these, or a share of the list. */
+const MOST_TRIED = 2;
+const TRIED_SHARE = 0.03;
+/** The first sample: at worst so much of the list, where all of it exists. */
+const FIRST_SHARE = 0.02;
+/** Standard deviations by which a sample is trusted. */
+const SURE = 3;
+/** Of a page of the probe's answer, without the control. */
+const HITS_PER_PAGE = PAGE_SIZE - 1;
+
+/** Requests for the rest of a list whose first page is known. `missing`: a key is not in it, so its ends are asked for again. */
+export function listRequests(count: number, missing = false): number {
+  const pages = Math.ceil(count / PAGE_SIZE);
+  return pages <= 1 ? 0 : pages - 1 + (missing ? 2 : 0);
+}
+
+/** Requests that filter for so many texts. `known`: a probe has shown that they exist, which is control enough. */
+export function filterRequests(texts: number, known = false): number {
+  return texts + (known ? 0 : 1);
+}
+
+/** Requests that tell which of so many texts exist, where `hits` of them do. `whole`: answers are not cut into pages. */
+function probeRequests(texts: number, hits: number, whole = false): number {
+  if (texts === 0) return 0;
+  const batches = Math.ceil(texts / PROBE_SIZE);
+  return whole ? batches : batches * Math.max(1, Math.ceil((hits / batches + 1) / PAGE_SIZE));
+}
+
+/** What the probe has told so far, in texts. */
+export interface Probed {
+  readonly asked: number;
+  readonly hits: number;
+  readonly requests: number;
+  /** An answer held more than a page. */
+  readonly whole: boolean;
+}
+
+export const NOTHING_PROBED: Probed = { asked: 0, hits: 0, requests: 0, whole: false };
+
+/** Requests still to be made where the probe goes on and what exists is filtered for; by the share that was found. */
+export function probeAndFilter(texts: number, probed: Probed, share = shareOf(probed)): number {
+  const left = texts - probed.asked;
+  const hits = share * left;
+  return Math.round(probeRequests(left, hits, probed.whole) + filterRequests(probed.hits + hits, true));
+}
+
+/**
+ * How many texts the next probe asks for, or `list` where reading the list is cheaper than going on. `texts`: all of them;
+ * `probed`: a fair sample of them.
+ */
+export function nextProbe(count: number, texts: number, probed: Probed): number | 'list' {
+  const { asked, hits, requests, whole } = probed;
+  const list = listRequests(count, hits < asked);
+  const left = texts - asked;
+  const least = asked === 0 ? 0 : sureShare(probed, -SURE);
+  if (list <= probeAndFilter(texts, probed, least)) return 'list';
+  if (asked === 0) return batch(HITS_PER_PAGE * Math.max(1, Math.floor(list * FIRST_SHARE)), left);
+  // What may still be spent on finding out.
+  const pages = Math.floor(Math.max(MOST_TRIED, list * TRIED_SHARE) - requests);
+  const dear = list <= probeAndFilter(texts, probed);
+  if (dear && pages < 1) return 'list';
+  if (whole || probeAndFilter(texts, probed, sureShare(probed, SURE)) < list) return Math.min(PROBE_SIZE, left);
+  const size = (HITS_PER_PAGE * (dear ? pages : Math.max(MOST_TRIED, pages))) / sureShare(probed, 1);
+  return batch(Math.floor(size), left, dear);
+}
+
+/** Asking for a little more is cheaper than asking for the rest once more, unless it is not likely to be asked for. */
+function batch(size: number, left: number, dear = false): number {
+  const least = Math.max(HITS_PER_PAGE, size);
+  return Math.min(PROBE_SIZE, left, left <= 2 * least && !dear ? left : least);
+}
+
+/** The share of the texts that exist, as far as was probed. */
+function shareOf({ asked, hits }: Probed): number {
+  return asked === 0 ? 1 : hits / asked;
+}
+
+/** The least (`z` < 0) or greatest share that a sample leaves likely: the score interval of Wilson. */
+function sureShare({ asked, hits }: Probed, z: number): number {
+  const share = hits / asked;
+  const spread = z * Math.sqrt((share * (1 - share) + (z * z) / (4 * asked)) / asked);
+  return Math.min(1, Math.max(0, (share + (z * z) / (2 * asked) + spread) / (1 + (z * z) / asked)));
+}
+
+/** A query parameter of a list that filters by a field. */
+export interface Filter {
+  readonly resource: Readable;
+  readonly parameter: string;
+  /** Field of the read form that it filters by. */
+  readonly field: string;
+}
+
+/** Pages of one filtered answer beyond which the filter is not worth following. */
+const MOST_PAGES = 20;
+
+/** Whether the rest of the list costs no more requests than asking for each name (and the control). */
+export function listIsCheaper(count: number, names: number): boolean {
+  return listRequests(count) <= filterRequests(names);
+}
+
+/**
+ * A positive control: a record that is known to exist must be found by the filter, and the filter must leave others out.
+ * Only then is "nothing found" believed. `first` is the first page of the unfiltered list.
+ */
+export async function trustFilter(service: Service, filter: Filter, first: Page): Promise<boolean> {
+  const control = first.results.find((record) => controlValue(record, filter) !== '');
+  if (!control) return false;
+  const answer = await service.page(filter.resource, 1, { [filter.parameter]: controlValue(control, filter) });
+  if (answer.count >= first.count && first.count > 1) return false;
+  return answer.count > PAGE_SIZE || answer.results.some((record) => record['id'] === control['id']);
+}
+
+/**
+ * Other forms in which the service may keep a text that equals a key after trimming and NFKC. A filter that compares whole
+ * texts finds each by itself only, and there is no end of them: these are the ones that typing, copying and other programs
+ * leave, one at a time. `contains`: the filter finds parts of texts, so that outer blanks hide nothing.
+ */
+export function storedForms(text: string, contains = false): readonly string[] {
+  const key = normaliseKey(text);
+  const outer = contains ? [] : [`${key} `, ` ${key}`, `${key}\u00a0`, `\u00a0${key}`];
+  const inner = [key.normalize('NFD'), ...INNER.map(([what, form]) => key.replace(what, form))];
+  return [...new Set([key, ...outer, ...inner])].filter((form) => form !== text);
+}
+
+/** What the normal form of a character, or of several, is the form of; by the texts in which they stand. */
+const INNER: readonly (readonly [RegExp, (found: string) => string])[] = [
+  [/ /g, () => '\u00a0'],
+  [/[\u3001-\u30ff]+/g, (kana) => kana.normalize('NFD').replace(/./gu, (one) => HALF_WIDTH.get(one) ?? one)],
+  [/ffi|ffl|ff|fi|fl/g, (letters) => LIGATURES.get(letters) ?? letters],
+  [/\.\.\.|TM|(?<=m)[23]|[\u03bc\u03a9\u00c5]/g, (sign) => SIGNS.get(sign) ?? sign],
+  [/[ -~]/g, (ascii) => (ascii === ' ' ? '\u3000' : String.fromCodePoint((ascii.codePointAt(0) ?? 0) + FULL_WIDTH))],
+];
+
+/** From a visible character of ASCII to the same in full width. */
+const FULL_WIDTH = 0xfee0;
+
+const byNormalForm = (forms: string): ReadonlyMap<string, string> =>
+  new Map([...forms].map((one) => [one.normalize('NFKC'), one]));
+
+const LIGATURES = byNormalForm('\ufb00\ufb01\ufb02\ufb03\ufb04');
+/** Micro, ohm and angstrom sign, and what a text program writes of itself. */
+const SIGNS = byNormalForm('\u00b5\u2126\u212b\u2026\u2122\u00b2\u00b3');
+const HALF_WIDTH = byNormalForm(String.fromCodePoint(...Array.from({ length: 63 }, (_, at) => 0xff61 + at)));
+
+/**
+ * Everything the filter returns for a value; undefined where that is too much to be a filter: as much as the whole
+ * list of `count` records, or endless pages. Hits must be checked again.
+ */
+export async function askFilter(
+  service: Service,
+  filter: Filter,
+  value: string,
+  count: number,
+): Promise<readonly Json[] | undefined> {
+  const found: Json[] = [];
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const answer = await service.page(filter.resource, page, { [filter.parameter]: value });
+    if (answer.count > PAGE_SIZE && answer.count >= count) return undefined;
+    found.push(...answer.results);
+    if (page * PAGE_SIZE >= answer.count || answer.results.length === 0) return found;
+  }
+  return undefined;
+}
+
+function controlValue(record: Json, filter: Filter): string {
+  const value = record[filter.field];
+  // A serial number that is literally `list` is another request altogether (interface, section 4.4).
+  return typeof value === 'string' && value !== 'list' ? value.trim() : '';
+}

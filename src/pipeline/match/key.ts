@@ -1,0 +1,73 @@
+import { isEmpty, isRef, lookAlike, normaliseKey, type Value } from '../../model/value.js';
+import { isNamed, type StagedValue } from '../rows.js';
+
+/** Parts of a composite key are joined with a character that no cell can hold. */
+const JOIN = '\u0000';
+/** The same for people. */
+const SHOWN = ' | ';
+
+/**
+ * The natural key as it is compared: NFKC, trimmed; references by id. '' where every part is blank:
+ * a blank key never matches anything.
+ */
+export function keyOf(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {
+  if (key.length === 1) return part(fields[key[0] ?? '']);
+  const parts = key.map((field) => part(fields[field]));
+  return parts.every((text) => text === '') ? '' : parts.join(JOIN);
+}
+
+/**
+ * The keys of a file, each with the other spellings that the file has for it (parts joined like the key's). A filter of
+ * the service compares texts as they are stored: it is asked for every spelling.
+ */
+export interface Keys extends Iterable<readonly [key: string, spellings: readonly string[]]> {
+  readonly size: number;
+  /** Keys and other spellings together, where that is known without counting. */
+  readonly texts?: number;
+  has(key: string): boolean;
+  /** The other spellings; undefined where the key is not there. */
+  get(key: string): readonly string[] | undefined;
+  keys(): Iterable<string>;
+  /** Looks of the keys that hold what the screen does not show; absent where nobody asks for twins. */
+  readonly odd?: Pick<ReadonlyMap<string, unknown>, 'has'>;
+  /** The key at a place from 0, where each can be had alone. */
+  at?(place: number): readonly [key: string, spellings: readonly string[]];
+}
+
+/** The key as the row spells it: what a create would store. */
+export function keySpelling(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {
+  if (key.length === 1) return spelling(fields[key[0] ?? '']);
+  return key.map((field) => spelling(fields[field])).join(JOIN);
+}
+
+function spelling(value: StagedValue | undefined): string {
+  return typeof value === 'string' ? value : part(value);
+}
+
+/**
+ * The parts of a key of so many fields, in the order of the job's `match.key`. A key as people read it is taken apart,
+ * too; undefined where it cannot be told how.
+ */
+export function keyParts(key: string, fields: number): readonly string[] | undefined {
+  if (fields === 1) return [key];
+  const parts = key.split(key.includes(JOIN) ? JOIN : SHOWN);
+  return parts.length === fields ? parts : undefined;
+}
+
+/** The same for all keys that look the same on the screen. */
+export function lookOf(key: string): string {
+  return key.includes(JOIN) ? key.split(JOIN).map(lookAlike).join(JOIN) : lookAlike(key);
+}
+
+/** The key as people read it. */
+export function keyText(key: string): string {
+  return key.includes(JOIN) ? key.replaceAll(JOIN, SHOWN) : key;
+}
+
+function part(value: StagedValue | undefined): string {
+  if (value === undefined || isNamed(value)) return isNamed(value) ? normaliseKey(value.name) : '';
+  const plain: Value = value;
+  if (isEmpty(plain)) return '';
+  if (isRef(plain)) return `#${plain.id}`;
+  return normaliseKey(String(plain));
+}

@@ -1,0 +1,187 @@
+import { certainId } from '../../resources/read.js';
+import type { Json, Readable } from '../../service/port.js';
+import { askFilter, type Filter, PAGE_SIZE } from './filter.js';
+import { type Keys, keyText } from './key.js';
+import { filterFor, inWaves, isProbed, type MatchOptions, recordKey, type Values, valuesOf } from './match.js';
+import { probeValues } from './probe.js';
+
+/** A record that has a key, exactly. */
+interface Found {
+  readonly id: number;
+  readonly record: Json;
+}
+
+/** New records stand at the end of the list: so many of its last pages are looked through, for what others may have added. */
+const SPARE_PAGES = 4;
+
+/** Whether a key can be looked up at all. */
+function canLookUp(key: string, { spec, key: fields }: Pick<MatchOptions, 'spec' | 'key'>): boolean {
+  if (!spec.readPath || spec.name === 'customer' || key === '') return false;
+  return !(fields.length === 1 && fields[0] === 'id');
+}
+
+/**
+ * Fresh look-ups of keys, for settling writes whose effect is open; nothing that was read before is believed. Many keys
+ * cost little more than one: serial numbers are probed together, and the end of the list is read once for all.
+ * Keys must pass `canLookUp`. `createdSince`: records that may stand behind those looked for. The answer has every key that was asked for, with the records that have it.
+ */
+async function lookUpKeys(
+  keys: Keys,
+  options: MatchOptions,
+  createdSince = 0,
+): Promise<ReadonlyMap<string, readonly Found[]>> {
+  const wanted = new Map([...keys.keys()].map((key) => [keyText(key), new Map<number, Json>()]));
+  const visit = (records: readonly Json[]) => {
+    for (const record of records) {
+      const found = wanted.get(keyText(recordKey(record, options)));
+      if (found) found.set(certainId(options.spec, record), record);
+    }
+  };
+  const filter = filterFor(options);
+  if (filter) {
+    for (const [value, spellings] of await valuesToAsk(keys, filter, options)) {
+      for (const text of [value, ...spellings]) {
+        if (text === '' || text.trim() === 'list') continue;
+        visit((await askFilter(options.service, filter, text, Number.POSITIVE_INFINITY)) ?? []);
+      }
+    }
+  }
+  // Where a filter found nothing or there is none, the last pages tell.
+  const lacking = () => [...wanted.values()].some((found) => found.size === 0);
+  const pages = SPARE_PAGES + (filter ? 0 : Math.ceil(createdSince / PAGE_SIZE));
+  if (lacking()) await lastPages(pages, lacking, options, visit);
+  return new Map(
+    [...keys.keys()].map((key) => [key, [...(wanted.get(keyText(key)) ?? [])].map(([id, record]) => ({ id, record }))]),
+  );
+}
+
+/** Values that a filter is asked for; a probe leaves out those that do not exist. */
+async function valuesToAsk(keys: Keys, filter: Filter, options: MatchOptions): Promise<Values> {
+  const values = valuesOf(keys, filter, options);
+  if (values.size < 2 || !isProbed(filter)) return values;
+  const first = await options.service.page(filter.resource, 1);
+  return (await probeValues(values, first, options.service)) ?? values;
+}
+
+async function lastPages(
+  pages: number,
+  lacking: () => boolean,
+  options: MatchOptions,
+  visit: (records: readonly Json[]) => void,
+): Promise<void> {
+  const resource = options.spec.name as Readable;
+  const first = await options.service.page(resource, 1);
+  visit(first.results);
+  const last = Math.ceil(first.count / PAGE_SIZE);
+  for (let page = last; page > Math.max(1, last - pages) && (lacking() || page > last - SPARE_PAGES); page--)
+    visit((await options.service.page(resource, page)).results);
+}
+
+/**
+ * Gathers look-ups that are asked for at about the same time into one. `spelling` is the key as the row spells it,
+ * `since` how many records the run had created when the row was sent, `after` runs something later, `begun` how many it may have created by now. Undefined where
+ * the key cannot be looked up.
+ */
+export function gatherLookUps(
+  options: MatchOptions,
+  begun: () => number,
+  after: (milliseconds: number, run: () => void) => unknown,
+): (key: string, spelling: string, since: number) => Promise<readonly Found[] | undefined> {
+  interface Waiting {
+    readonly since: number;
+    readonly key: string;
+    readonly spelling: string;
+    readonly done: (found: readonly Found[]) => void;
+    readonly failed: (error: unknown) => void;
+  }
+  let waiting: Waiting[] = [];
+  const go = async () => {
+    const batch = waiting;
+    waiting = [];
+    const keys = new Map<string, string[]>();
+    for (const { key, spelling } of batch) {
+      const spellings = keys.get(key) ?? [];
+      if (spelling !== key && !spellings.includes(spelling)) spellings.push(spelling);
+      keys.set(key, spellings);
+    }
+    try {
+      const found = await lookUpKeys(keys, options, begun() - Math.min(...batch.map(({ since }) => since)));
+      for (const { key, done } of batch) done(found.get(key) ?? []);
+    } catch (error) {
+      for (const { failed } of batch) failed(error);
+    }
+  };
+  return (key, spelling, since) => {
+    if (!canLookUp(key, options)) return Promise.resolve(undefined);
+    return new Promise((done, failed) => {
+      if (waiting.push({ key, spelling, since, done, failed }) === 1) after(GATHER_MS, () => void go());
+    });
+  };
+}
+
+/** Short beside the seconds between two looks at an open write. */
+const GATHER_MS = 20;
+
+/**
+ * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
+ * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key, as outcomes show it; `created`
+ * is how many records the run created in all: those with known ids stand among the others. A key that two of the
+ * records have stays without an id: which of them is ours cannot be told. `look` is shown the records on the way.
+ * Interface, section 8.
+ */
+export async function learnIds(
+  rows: ReadonlyMap<string, number>,
+  created: number,
+  options: MatchOptions,
+  learned: (row: number, id: number) => void,
+  look: (row: number, record: Json) => void = () => undefined,
+): Promise<void> {
+  const { spec, service } = options;
+  if (rows.size === 0 || !spec.readPath || spec.name === 'customer') return;
+  if (rows.size <= 2 && Object.keys(spec.filters).some((field) => options.key.includes(field))) {
+    const found = await lookUpKeys(new Map([...rows.keys()].map((key) => [key, []])), options);
+    for (const [key, row] of rows) {
+      const [one, other] = found.get(key) ?? [];
+      if (!one || other) continue;
+      look(row, one.record);
+      learned(row, one.id);
+    }
+    return;
+  }
+  const resource = spec.name as Readable;
+  const first = await service.page(resource, 1);
+  const last = Math.max(1, Math.ceil(first.count / PAGE_SIZE));
+  const expected = Math.ceil(rows.size / PAGE_SIZE) + 1;
+  const lowest = Math.max(1, last - Math.ceil(Math.max(rows.size, created) / PAGE_SIZE) - 1 - SPARE_PAGES);
+  const found = new Map<string, number | 'several'>();
+  let top = last;
+  for (let pages = expected; top >= lowest && found.size < rows.size; pages = SPARE_PAGES) {
+    const count = Math.min(pages, top - lowest + 1);
+    const numbers = Array.from({ length: count }, (_, i) => top - i);
+    await inWaves(numbers, async (page) => {
+      const { results } = page === 1 ? first : await service.page(resource, page);
+      for (const record of results) note(record, rows, found, options, look);
+    });
+    top -= pages;
+  }
+  for (const [key, id] of found) {
+    const row = rows.get(key);
+    if (row !== undefined && id !== 'several') learned(row, id);
+  }
+}
+
+function note(
+  record: Json,
+  rows: ReadonlyMap<string, number>,
+  found: Map<string, number | 'several'>,
+  options: MatchOptions,
+  look: (row: number, record: Json) => void,
+): void {
+  const id = record['id'];
+  const key = keyText(recordKey(record, options));
+  const row = rows.get(key);
+  if (typeof id !== 'number' || key === '' || row === undefined) return;
+  const other = found.get(key);
+  found.set(key, other === undefined || other === id ? id : 'several');
+  look(row, record);
+}

@@ -1,0 +1,399 @@
+import { certainId, readFields } from '../../resources/read.js';
+import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
+import type { Json, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
+import {
+  askFilter,
+  type Filter,
+  filterRequests,
+  listRequests,
+  NOTHING_PROBED,
+  PAGE_SIZE,
+  probeAndFilter,
+  storedForms,
+  trustFilter,
+} from './filter.js';
+import { type Keys, keyOf, keyParts, lookOf } from './key.js';
+import { fairOrder, placesOf, probes, probeValues, probeWhileCheap, textsOf } from './probe.js';
+
+/** Sees records as they are read; `readAt` in milliseconds since 1970. */
+type Visit = (records: readonly Json[], readAt: number) => void | Promise<void>;
+
+/** A list that was read. */
+interface ReadList {
+  /** Ids ascended without repeats and the count held. */
+  readonly certified: boolean;
+  /** Whether no record was missed, for two requests at most: what moved while it was read may have hidden one. */
+  confirm(): Promise<boolean>;
+}
+
+/** Reads lists before the first write of a run; what it keeps is not asked of the service a second time. */
+export interface ReadAll {
+  /**
+   * Every record of a list, in any order of pages. `keep`: the list is likely to be wanted again. `backward`: one page after the
+   * other from the last, so that what is removed or added at the end meanwhile hides none.
+   */
+  (
+    resource: Readable,
+    visit: Visit,
+    options?: { readonly keep?: boolean; readonly backward?: boolean },
+  ): Promise<ReadList>;
+  /** Page 1, which tells what the whole list costs. */
+  first(resource: Readable): Promise<Page>;
+  /** Whether the list was read whole and kept, so that it costs no request. */
+  has(resource: Readable): boolean;
+}
+
+/** Look-ups started at once; how many are in flight is the service's business. */
+const WAVE = 64;
+/** Before that a few, which show how long the answers of a filter are. */
+const FIRST_WAVE = 8;
+/** Ids that are read one by one without asking first what the list would cost. */
+const FEW_IDS = 20;
+/** Times a list is read that changes meanwhile. */
+const MOST_READINGS = 3;
+
+export interface MatchOptions {
+  readonly spec: ResourceSpec;
+  readonly key: readonly string[];
+  readonly service: Service;
+  readonly lexicon: Lexicon;
+  readonly snapshot: Snapshot;
+  readonly readAll: ReadAll;
+  /** Sees every record that is kept. */
+  readonly onRecord?: (record: Json) => void;
+  /** Of what a record holds in the fields that rows may set; absent where that is not to be had. */
+  readonly fingerprint?: (record: Json) => number;
+  /** Gathers records whose key only looks like that of a row. */
+  readonly twins?: Twins;
+  /** How filters were found to match, by `resource.parameter`. */
+  readonly filters?: ProbedBehaviour['filters'];
+  /** Fingerprints of rows: nobody asks for a record that has one of them. */
+  readonly ofRows?: { has(fingerprint: number): boolean };
+  readonly now: () => number;
+}
+
+/** Key by id of the records that were seen, by the look of their keys, where that is also the look of another key of the file. */
+export type Twins = Map<string, Map<number, string>>;
+
+/** Values to filter by, in normal form, and how the file spells each otherwise. */
+export type Values = Keys;
+
+/**
+ * Finds the records that the keys of a file may match, the cheapest way in requests (`match-cost.ts`), and keeps them in the
+ * snapshot. Returns how it was done, in words, with what it took and what the other way would have taken.
+ *
+ *   a key the service cannot filter by → the whole list
+ *   serial numbers → probe; those that exist: one filtered request each, or the list as soon as that is likely to be cheaper
+ *   other keys → one filtered request each, after a positive control, or the list where that is cheaper
+ *
+ * What a filter returns is checked by exact key; what it does not return is believed only where it has found a record
+ * that is known to exist. Interface, sections 4.4 and 8.
+ */
+export async function matchKeys(keys: Keys, options: MatchOptions): Promise<string> {
+  if (keys.size === 0) return 'no keys to look up';
+  const { spec, service, readAll } = options;
+  if (!spec.readPath || spec.name === 'customer')
+    return 'customers cannot be read: matched with what earlier runs wrote';
+  const resource = spec.name as Readable;
+  const before = service.counts.reads;
+  const told = (how: string, instead?: string) =>
+    `${how}: ${requests(service.counts.reads - before)}${instead === undefined ? '' : `; ${instead}`}`;
+  const ids = options.key.length === 1 && options.key[0] === 'id';
+  if (ids && keys.size <= FEW_IDS) return told(await byId(keys, options));
+  const first = await readAll.first(resource);
+  const { count } = first;
+  const mirror = async (why: string, instead?: string) =>
+    told(`${why}${await readWhole(keys, first, options)}`, count <= PAGE_SIZE ? undefined : instead);
+  const list = (missing: boolean) => (readAll.has(resource) ? 0 : listRequests(count, missing));
+  const listInstead = (missing: boolean) => `the whole list would have taken ${number(1 + list(missing))}`;
+  if (ids) {
+    if (list(false) <= keys.size) return mirror('', `single records would have taken ${number(keys.size)}`);
+    return told(await byId(keys, options), listInstead(false));
+  }
+  const filter = filterFor(options);
+  if (!filter) return mirror('no filter for the key: ');
+  let values = valuesOf(keys, filter, options);
+  if (values.has('')) return mirror('parts of the key are blank: ');
+  const texts = textsOf(values);
+  let known = false;
+  let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${number(values.size)} keys`}`;
+  if (isProbed(filter) && !readAll.has(resource)) {
+    const probed = await probeWhileCheap(values, first, service);
+    if (probed?.asked === 0) {
+      const least = 1 + probeAndFilter(texts, NOTHING_PROBED, 0);
+      return mirror('', `probe and filters would have taken ${number(least)} or more`);
+    }
+    if (probed) {
+      const { existing, asked, requests: spent } = probed;
+      how = `probed ${probed.dear ? `${number(asked)} of ` : ''}${serials(texts)}, ${exist(existing.size)}`;
+      const instead = `probe and filters would have taken some ${number(1 + spent + probeAndFilter(texts, probed))}`;
+      if (probed.dear) return mirror(`${how}; then `, instead);
+      if (existing.size === 0) return told(how, listInstead(true));
+      if (existing.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
+      if (list(existing.size < values.size) <= probed.hits) return mirror(`${how}; then `, instead);
+      how += `, and asked for ${existing.size === 1 ? 'it' : 'each of these'}`;
+      known = true;
+      values = existing;
+    }
+  }
+  if (values.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
+  // Which keys are missing is not known: the ends of the list may have to be read again.
+  if (!known && list(true) <= filterRequests(texts))
+    return mirror('', `filters would have taken ${number(1 + filterRequests(texts))}`);
+  const doubted = 'the filter cannot be trusted: ';
+  if (!known && !(await trustFilter(service, filter, first))) return mirror(doubted);
+  const answered = await ask(values, known, { filter, keys, count, instead: list(true) }, options);
+  if (answered === 'believed') return told(how, listInstead(known));
+  return mirror(answered === 'dear' ? 'filters would have taken more: ' : doubted);
+}
+
+function areFound(keys: Keys, snapshot: Snapshot): boolean {
+  for (const key of keys.keys()) if (!snapshot.has(key)) return false;
+  return true;
+}
+
+/** Reads the list so that a key which was not found does not exist. Returns how, in words. */
+async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {
+  const { how, certified, confirm } = await readList(keys, first, options);
+  if (areFound(keys, options.snapshot)) return how;
+  // A key that was not found may be created: what the reading may have missed is asked for, or read over.
+  if (certified && (await confirm())) return how;
+  const asked = await lookAgain(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
+  if (asked) return how;
+  await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options), {
+    backward: true,
+  });
+  return `${how}; then once more from its end, because it moved`;
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');
+const requests = (made: number): string => (made === 1 ? 'one request' : `${number(made)} requests`);
+const serials = (texts: number): string => `${number(texts)} serial ${texts === 1 ? 'number' : 'numbers'}`;
+const exist = (hits: number): string =>
+  hits === 0 ? 'none exists' : `${number(hits)} ${hits === 1 ? 'exists' : 'exist'}`;
+
+/** Reads the list whole; again while it changes under the reading, because a record may have slipped through. */
+async function readList(keys: Keys, first: Page, options: MatchOptions): Promise<ReadList & { readonly how: string }> {
+  const pages = Math.ceil(first.count / PAGE_SIZE);
+  let readings = 0;
+  let list: ReadList | undefined;
+  while (!list?.certified && readings++ < MOST_READINGS) {
+    list = await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options));
+  }
+  const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
+  const records = `${number(first.count)} ${first.count === 1 ? 'record' : 'records'}`;
+  const how =
+    first.count === 0 && readings === 1
+      ? 'the list is empty'
+      : `read the whole list, ${records} on ${number(pages)} ${pages === 1 ? 'page' : 'pages'}${times}`;
+  return { how, certified: list?.certified === true, confirm: async () => list?.confirm() ?? false };
+}
+
+/**
+ * A record that moved to a page already read, while another took its place in the count, was missed by a list that
+ * looks whole. Where a few requests tell (`most` of them), the keys that were not found are asked for once more. False where they were not, or the filter cannot be believed.
+ */
+export async function lookAgain(
+  keys: Keys,
+  first: Page,
+  options: MatchOptions,
+  most = Math.ceil(first.count / PAGE_SIZE / 20),
+): Promise<boolean> {
+  if (first.count === 0) return true;
+  const filter = filterFor(options);
+  const missing = new Map<string, readonly string[]>();
+  for (const [key, spellings] of keys) if (!options.snapshot.has(key)) missing.set(key, spellings);
+  if (missing.size === 0) return true;
+  if (!filter || (first.count <= PAGE_SIZE && most !== Number.POSITIVE_INFINITY)) return false;
+  let values = valuesOf(missing, filter, options);
+  if (values.has('')) return false;
+  // Where the list tells nothing, the filter has to be one that finds what is there.
+  if (most === Number.POSITIVE_INFINITY && !(await trustFilter(options.service, filter, first))) return false;
+  if (isProbed(filter) && probes(values.size) <= most) {
+    const probed = await probeValues(values, first, options.service);
+    // A probe that tells nothing leaves the filters.
+    if (probed) values = probed;
+    else if (values.size > most) return false;
+  } else if (values.size > most) return false;
+  const whole = most !== Number.POSITIVE_INFINITY && !isProbed(filter);
+  return (await ask(values, false, { filter, keys, count: first.count, whole }, options)) === 'believed';
+}
+
+/** Whether the service can be asked for many values of the filter in one request. */
+export function isProbed(filter: Filter): boolean {
+  return filter.resource === 'asset' && filter.field === 'serial_number';
+}
+
+/** The key of a record of the service, compared like the keys of the file. */
+export function recordKey(
+  record: Json,
+  { spec, key, lexicon }: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>,
+): string {
+  const fields = readFields(spec, key, record, lexicon);
+  const id = key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
+  return keyOf({ ...fields, ...id }, key);
+}
+
+async function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): Promise<void> {
+  for (const record of records) {
+    const key = recordKey(record, options);
+    if (key === '') continue;
+    const twin = options.twins && isTwin(key, keys);
+    if (!twin && !keys.has(key)) continue;
+    // To leave it out would be to create it a second time.
+    const id = certainId(options.spec, record);
+    if (twin && options.twins) noteTwin(options.twins, key, id);
+    if (keys.has(key)) await keepRecord({ id, record, key, readAt }, options);
+  }
+}
+
+/** Whether a key looks like another one of the file. */
+export function isTwin(key: string, keys: Keys): boolean {
+  const look = lookOf(key);
+  return keys.odd?.has(look) === true || (look !== key && keys.has(look));
+}
+
+export function noteTwin(twins: Twins, key: string, id: number): void {
+  const look = lookOf(key);
+  const ids = twins.get(look) ?? new Map<number, string>();
+  twins.set(look, ids.set(id, key));
+}
+
+/** Puts a record that a row means into the snapshot, whole where its row may change it. */
+export function keepRecord(
+  { id, record, key, readAt, text }: KeptRecord,
+  { onRecord, fingerprint, ofRows, snapshot }: Pick<MatchOptions, 'onRecord' | 'fingerprint' | 'ofRows' | 'snapshot'>,
+): void | Promise<void> {
+  onRecord?.(record);
+  const print = fingerprint?.(record) ?? Number.NaN;
+  if (ofRows?.has(print)) snapshot.note(id, key, print);
+  else return snapshot.add(id, record, key, readAt, text, print);
+}
+
+interface KeptRecord {
+  readonly id: number;
+  readonly record: Json;
+  readonly key: string;
+  readonly readAt: number;
+  /** Its JSON on one line, where that is at hand. */
+  readonly text?: string;
+}
+
+async function byId(keys: Keys, options: MatchOptions): Promise<string> {
+  const resource = options.spec.name as Readable;
+  await inWaves([...keys.keys()], async (key) => {
+    const record = await options.service.get(resource, Number(key));
+    if (!record) return;
+    await keepRecord({ id: Number(key), record, key, readAt: options.now() }, options);
+  });
+  return `read ${keys.size === 1 ? 'the one id' : `each of ${number(keys.size)} ids`}`;
+}
+
+/** The filter that narrows most: the first part of the key that has one and is text. */
+export function filterFor(options: MatchOptions): Filter | undefined {
+  for (const field of options.key) {
+    const parameter = options.spec.filters[field];
+    const read = options.spec.fields.find((one) => one.name === field)?.read;
+    if (parameter && read) return { resource: options.spec.name as Readable, parameter, field: read };
+  }
+  return undefined;
+}
+
+/** The part of a key that the filter compares; '' where it is blank or a key for people cannot be taken apart. */
+function part(key: string, filter: Filter, options: MatchOptions): string {
+  const index = options.key.findIndex((field) => options.spec.filters[field] === filter.parameter);
+  const parts = keyParts(key, options.key.length);
+  return parts?.[index] ?? '';
+}
+
+/** What to filter by: the keys themselves, or of keys of several fields the one part that a filter compares. */
+export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Values {
+  if (options.key.length === 1) return keys;
+  const values = new Map<string, readonly string[]>();
+  for (const [key, spellings] of keys) {
+    const value = part(key, filter, options);
+    const others = new Set(values.get(value) ?? []);
+    for (const spelling of spellings) others.add(part(spelling, filter, options));
+    others.delete(value);
+    values.set(value, others.size === 0 ? NONE : [...others]);
+  }
+  return values;
+}
+
+const NONE: readonly string[] = [];
+
+/**
+ * What is asked of a filter. `instead`: requests for the rest of the list, where that may be read in its place. `whole`: the
+ * list was read, and has shown in which forms keys are stored.
+ */
+interface Asked {
+  readonly whole?: boolean;
+  readonly filter: Filter;
+  readonly keys: Keys;
+  readonly count: number;
+  readonly instead?: number;
+}
+
+/**
+ * Filters for each value, as the file spells it; then, for those that were not found, for the other forms that may be stored.
+ * `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values that are `known` to exist
+ * one that was not found. `dear` where the list, which shows every form, is cheaper than the rest.
+ */
+async function ask(
+  values: Values,
+  known: boolean,
+  { filter, keys, count, instead = Number.POSITIVE_INFINITY, whole = false }: Asked,
+  options: MatchOptions,
+): Promise<'believed' | 'doubted' | 'dear'> {
+  const contains = options.filters?.[`${filter.resource}.${filter.parameter}`] === 'contains';
+  const missing: (readonly [value: string, forms: readonly string[]])[] = [];
+  let believed = true;
+  let pages = 0;
+  const finds = async (value: string, texts: readonly string[], enough: boolean): Promise<boolean> => {
+    let found = false;
+    for (const text of texts) {
+      if (text === '' || text.trim() === 'list') continue;
+      const records = await askFilter(options.service, filter, text, count);
+      if (!records) believed = false;
+      if (!records) return false;
+      pages += Math.max(1, Math.ceil(records.length / PAGE_SIZE));
+      found ||= records.some((record) => keyOf({ value: String(record[filter.field] ?? '') }, ['value']) === value);
+      await keep(records, keys, options.now(), options);
+      if (found && enough) break;
+    }
+    return found;
+  };
+  const valueAt = placesOf(values);
+  const fair = fairOrder(values.size);
+  let formsLeft = 0;
+  // The first goes alone: it shows a filter that is ignored before many are sent.
+  let wave = 1;
+  for (let at = 0; at < values.size; ) {
+    const some = Array.from({ length: Math.min(wave, values.size - at) }, (_, n) => valueAt(fair(at + n)));
+    await Promise.all(
+      some.map(async ([value, spellings]) => {
+        const texts = [value, ...spellings];
+        if (await finds(value, texts, false)) return;
+        const forms = whole ? [] : storedForms(value, contains).filter((form) => !texts.includes(form));
+        missing.push([value, forms]);
+        formsLeft += forms.length;
+      }),
+    );
+    if (!believed) return 'doubted';
+    at += some.length;
+    const rest = ((pages + formsLeft) / at) * (values.size - at) + formsLeft;
+    // One long answer says little of the others.
+    if (at > FIRST_WAVE && instead < rest) return 'dear';
+    wave = at === 1 ? FIRST_WAVE : WAVE;
+  }
+  if (instead <= formsLeft) return 'dear';
+  await inWaves(missing, async ([value, forms]) => {
+    if (!(await finds(value, forms, true)) && known) believed = false;
+  });
+  return believed ? 'believed' : 'doubted';
+}
+
+/** Works on the items, some at a time. */
+export async function inWaves<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += WAVE) await Promise.all(items.slice(at, at + WAVE).map(work));
+}

@@ -1,0 +1,261 @@
+import { withArticle } from '../../model/article.js';
+import type { Brakes } from '../../model/job.js';
+import { foldText } from '../../model/value.js';
+import { isOwnHeading, quoted } from '../map/headings.js';
+
+/** What a plan would do, counted in rows; `cleared`: rows in which a value would be emptied. */
+export interface PlanCounts {
+  rows: number;
+  /** Rows that are no records; `min_rows` does not count them. */
+  noRecords?: number;
+  invalid: number;
+  creates: number;
+  updates: number;
+  cleared: number;
+  /** Rows in which a field would be changed, by field as job files name it. */
+  updatedBy?: Map<string, number>;
+  /** Rows at fault, by heading, or field where no column is to blame. */
+  invalidBy?: Map<string, number>;
+  /** Rows in which a field would be emptied, by field. */
+  clearedBy?: Map<string, number>;
+  /**
+   * Records that the file does not hold. `fresh`: it did hold them the time before, or there was none; `acting`: would be set
+   * or archived by this run; `scope`: records that the file is about.
+   */
+  orphans?: { readonly fresh: number; readonly acting: number; readonly scope: number };
+}
+
+/** How a brake is judged. */
+interface BrakeOptions {
+  /** A reconciliation: where the job does not set a brake, its default applies. Contract, section 8. */
+  readonly defaults?: boolean;
+  /** An import of corrected rows (`holdsCorrections`): a share of a few rows, picked for their faults, says nothing. */
+  readonly corrected?: boolean;
+}
+
+type LimitName = Exclude<keyof Brakes, 'min_rows'>;
+
+/** Brakes of a reconciliation whose job does not set them. `max_invalid`: a file that cannot be read by half is not the one meant. */
+export const RECONCILE_LIMITS: Readonly<Partial<Record<LimitName, string>>> = {
+  max_invalid: '50%',
+  max_updates: '25%',
+  max_orphans: '5%',
+  max_cleared: '1%',
+  max_change: '5%',
+};
+
+/** A default lets so many rows pass whatever their share: among a few rows a share says little. */
+const FEW = 10;
+
+const isShare = (limit: string | number): boolean => String(limit).endsWith('%');
+
+/** Whether a brake on rows or records says nothing of them: a share of corrected rows, or of fewer than 10. */
+const isIdle = (limit: string | number, of: number, corrected: boolean): boolean =>
+  isShare(limit) && (corrected || of < FEW);
+
+/** Whether a job must be planned whole before its first write. */
+export function brakesOnPlan(brakes: Brakes): boolean {
+  return [brakes.max_invalid, brakes.max_updates, brakes.max_creates, brakes.max_cleared, brakes.max_change].some(
+    (limit) => limit !== undefined,
+  );
+}
+
+/** One sentence for each brake the plan trips; none: the run may write. Contract, section 8. */
+export function trippedByPlan(
+  brakes: Brakes,
+  plan: PlanCounts,
+  previousRows: number | undefined,
+  { defaults = false, corrected = false }: BrakeOptions = {},
+): string[] {
+  const sentences: string[] = [];
+  const check = (name: LimitName, { count, of, told, atHalf = false, idle }: Counted) => {
+    const own = brakes[name];
+    if (own !== undefined) {
+      if (idle?.(own)) return;
+      if (exceeds(own, count, of)) sentences.push(`${name}: ${told(shareOf(own, count, of))}; the job allows ${own}.`);
+      return;
+    }
+    const limit = defaults ? RECONCILE_LIMITS[name] : undefined;
+    // Half of a short list is what a file that was cut leaves behind.
+    const many = count > FEW || (atHalf && of > FEW && count * 2 >= of);
+    if (limit === undefined || !many || !exceeds(limit, count, of)) return;
+    const rule = `the limit is ${limit} where the job sets no other (\`brakes.${name}\`)`;
+    sentences.push(`${name}: ${told(shareOf(limit, count, of))}; ${rule}.`);
+  };
+  const ofRows = (count: number, what: string): Counted => ({
+    count,
+    of: plan.rows,
+    told: (share) => `${shown(count)} of ${shown(plan.rows)} rows${share} ${what}`,
+    idle: (limit) => isIdle(limit, plan.rows, corrected),
+  });
+
+  const records = plan.rows - (plan.noRecords ?? 0);
+  if (records < brakes.min_rows) {
+    const rows = records === 0 ? 'no data rows' : `${shown(records)} data row${records === 1 ? '' : 's'}`;
+    sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${shown(brakes.min_rows)}.`);
+  }
+  check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));
+  check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
+  check('max_creates', ofRows(plan.creates, 'would be created'));
+  const cleared = `would have a value cleared${fieldsCounted(plan.clearedBy)}`;
+  check('max_cleared', { ...ofRows(plan.cleared, cleared), idle: () => false });
+  if (plan.orphans) check('max_orphans', orphansCounted(plan.orphans));
+  if (previousRows !== undefined && !corrected) check('max_change', rowsChanged(plan.rows, previousRows));
+  return sentences;
+}
+
+/**
+ * What a brake looks at; `told` in words, with the share it is. `atHalf`: half of a list is much also where the list is short.
+ * `idle`: whether a limit that the job sets is not asked.
+ */
+interface Counted {
+  readonly count: number;
+  readonly of: number;
+  told(share: string): string;
+  readonly atHalf?: boolean;
+  idle?(limit: string | number): boolean;
+}
+
+function orphansCounted({ fresh, acting, scope }: NonNullable<PlanCounts['orphans']>): Counted {
+  const count = Math.max(fresh, acting);
+  const what =
+    acting > fresh ? 'are missing from the file and would be changed for it' : 'are newly missing from the file';
+  const told = (share: string) => `${shown(count)} of ${shown(scope)} records${share} ${what}`;
+  return { count, of: scope, told, atHalf: true };
+}
+
+function rowsChanged(rows: number, previous: number): Counted {
+  const count = Math.abs(rows - previous);
+  const told = (share: string) =>
+    `the file has ${shown(rows)} rows, the last successful run had ${shown(previous)}${share && `: a change of${share.replace(/[()]/g, '')}`}`;
+  return { count, of: previous, told, atHalf: true, idle: (limit) => isShare(limit) && rows < FEW && previous < FEW };
+}
+
+/** ` (room 200, asset_notes 80 and 3 other fields)`; the most first. */
+function fieldsCounted(counts: ReadonlyMap<string, number> = new Map()): string {
+  const fields = [...counts].filter(([, count]) => count > 0).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  if (fields.length === 0) return '';
+  const named = fields.slice(0, 5).map(([field, count]) => `${field} ${shown(count)}`);
+  const more = fields.length - named.length;
+  const others = more === 0 ? '' : ` and ${more} other field${more === 1 ? '' : 's'}`;
+  return ` (${named.join(', ')}${others})`;
+}
+
+/** What a braked run tells people to do. The same words for every run: a report-only run says what one that writes would say. */
+export const AFTER_BRAKE =
+  'Nothing was written: look at the report first. If all of it is meant, `rowferry runs approve RUN --by NAME`, with the id of this run, ' +
+  'carries out exactly this plan; a new run with `--force` passes its brakes.';
+
+/** The brake that works while writing. `what`: what is written. */
+export function trippedByRejections(
+  brakes: Brakes,
+  rejected: number,
+  of: number,
+  { corrected = false, what = 'rows' }: Pick<BrakeOptions, 'corrected'> & { readonly what?: 'rows' | 'records' } = {},
+): string | undefined {
+  const { max_rejected: limit } = brakes;
+  if (limit === undefined || isIdle(limit, of, corrected) || !exceeds(limit, rejected, of)) return undefined;
+  return `max_rejected: the service refused ${rejected} of ${of} ${what}, the job allows ${limit}.`;
+}
+
+function exceeds(limit: string | number, count: number, of: number): boolean {
+  const text = String(limit);
+  if (!isShare(text)) return count > Number(text);
+  // In whole numbers: 0.57% of 10,000 is 57, not 56.99999999999999.
+  const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
+  return BigInt(count) * 10n ** BigInt(fraction.length + 2) > BigInt(whole + fraction) * BigInt(of);
+}
+
+/** ` (31.2%)` beside a limit that is a share. */
+function shareOf(limit: string | number, count: number, of: number): string {
+  if (!isShare(limit) || of === 0) return '';
+  const percent = (count / of) * 100;
+  return ` (${percent >= 100 ? Math.round(percent) : Number(percent.toFixed(2))}%)`;
+}
+
+const shown = (count: number): string => count.toLocaleString('en-US');
+
+/** Brakes of a reconciliation that ask whether the file is the one that is meant at all. Contract, section 8. */
+
+/** What a brake came to: `tripped` stops a run unless the job only warns, `remark` is said and stops nothing. Sentences. */
+export interface BrakeFinding {
+  readonly tripped?: string;
+  readonly remark?: string;
+}
+
+/** How many names a sentence lists. */
+const NAMED = 8;
+
+/**
+ * How the headings of a file differ from those of the file before. Compared as a job's headings are: without case, repeated
+ * blanks and Unicode form. `mapped`: the headings that the job maps, as the file or the job spells them.
+ */
+export function headingsChanged(
+  previous: readonly string[],
+  now: readonly string[],
+  mapped: Iterable<string>,
+): BrakeFinding {
+  const before = distinct(previous);
+  const after = distinct(now);
+  const gone = [...before].filter(([folded]) => !after.has(folded)).map(([, heading]) => heading);
+  const added = [...after].filter(([folded]) => !before.has(folded)).map(([, heading]) => heading);
+  const used = new Set([...mapped].map(foldText));
+  const inBoth = (folded: string) => used.has(folded) && before.has(folded) && after.has(folded);
+  const was = [...before.keys()].filter(inBoth);
+  const moved = [...after].filter(([folded]) => inBoth(folded)).filter(([folded], at) => folded !== was[at]);
+  const parts = [
+    ...(gone.length > 0 ? [`${columns(gone)} of the previous file ${gone.length === 1 ? 'is' : 'are'} missing`] : []),
+    ...(moved.length > 0
+      ? [`${columns(moved.map(([, heading]) => heading))} stand${moved.length === 1 ? 's' : ''} in another order`]
+      : []),
+  ];
+  if (parts.length > 0) {
+    const new_ = added.length > 0 ? `; ${columns(added)} ${added.length === 1 ? 'is' : 'are'} new` : '';
+    return {
+      tripped: `headings: ${parts.join(', and ')}${new_}. Values may stand under a wrong heading: compare the file with the one before.`,
+    };
+  }
+  if (added.length === 0) return {};
+  return { remark: `The previous file did not have ${columns(added)}.` };
+}
+
+/** Heading by folded form; blank ones and rowferry's own remarks left out, of equal ones the first. */
+function distinct(headings: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const heading of headings) {
+    const folded = foldText(heading);
+    if (folded === '' || isOwnHeading(heading) || found.has(folded)) continue;
+    found.set(folded, heading);
+  }
+  return found;
+}
+
+function columns(headings: readonly string[]): string {
+  const more = headings.length - NAMED;
+  const named = quoted(headings.slice(0, NAMED));
+  return `${headings.length === 1 ? 'the column' : 'the columns'} ${named}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** What `unknownKeys` looks at. */
+interface KeyCounts {
+  /** Keys of the file. */
+  readonly keyed: number;
+  /** Of these: keys that at least one record has. */
+  readonly matched: number;
+  /** Records of the service, in the job's scope, that have a key. */
+  readonly records: number;
+}
+
+/** The sentence of the brake `unknown_keys`: less than half of the keys that could be known are. */
+export function unknownKeys(
+  { keyed, matched, records }: KeyCounts,
+  at: { readonly company: number; readonly companyName?: string; readonly resource: string },
+): string | undefined {
+  if (keyed <= FEW || records <= FEW || matched * 2 >= Math.min(keyed, records)) return undefined;
+  const known = matched === 0 ? 'none' : `only ${shown(matched)}`;
+  const name = at.companyName === undefined ? '' : `, ${quoted([at.companyName])}`;
+  return (
+    `unknown_keys: of the ${shown(keyed)} keys of the file ${known} ${matched > 1 ? 'are' : 'is'} known to the service, which holds ${shown(records)} records that could be meant. ` +
+    `Is it the file of another company (this is company ${at.company}${name}) or of another resource (this job takes ${withArticle(at.resource)} a row), or are its keys written otherwise than before?`
+  );
+}

@@ -1,0 +1,255 @@
+import { distance } from 'fastest-levenshtein';
+import { normaliseKey, normaliseName, type Ref } from '../../model/value.js';
+import { recordId } from '../../resources/read-value.js';
+import type { ReferenceTarget } from '../../resources/spec.js';
+import type { Json, KnownIds, Service } from '../../service/port.js';
+import { askFilter, type Filter, listIsCheaper, listRequests, storedForms, trustFilter } from '../match/filter.js';
+import type { ReadAll } from '../match/match.js';
+import { isId } from '../rows.js';
+
+/** What looking a name up came to. */
+export type Lookup =
+  /** `byId`: the text is no name but the id. */
+  | { readonly kind: 'found'; readonly ref: Ref; readonly record?: Json; readonly byId?: true }
+  | { readonly kind: 'missing'; readonly nearest: readonly string[] }
+  | { readonly kind: 'ambiguous'; readonly ids: readonly number[] };
+
+export interface Directory {
+  /** By name; a number is the id, unless a record bears it as its exact name. Contract, section 4. */
+  lookup(target: ReferenceTarget, name: string): Lookup;
+  /** Categories may share a name and differ in their subcategories. */
+  category(name: string, subcategory: string | undefined): Lookup;
+  /** Subcategories of a category; undefined where the category is not known. */
+  subcategories(id: number): readonly string[] | undefined;
+  nameOf(target: ReferenceTarget, id: number): string | undefined;
+}
+
+interface Entry {
+  readonly id: number;
+  readonly name: string;
+  /** Under which it was found, as names are compared exactly. */
+  readonly spelling: string;
+  readonly record: Json;
+}
+
+interface Table {
+  /** By name, with repeated blanks as one. */
+  readonly byName: Map<string, Entry[]>;
+  readonly byId: Map<number, Entry>;
+}
+
+/** Where the names of a target are read from, and under which spellings a record is found. */
+const SOURCES: Partial<
+  Record<ReferenceTarget, { list: Filter['resource']; names: readonly string[]; filter?: string }>
+> = {
+  'asset-owner': { list: 'asset-owner', names: ['name', 'email'] },
+  category: { list: 'category', names: ['category'] },
+  contract: { list: 'contract', names: ['number'], filter: 'contract_no' },
+  supplier: { list: 'supplier', names: ['name'] },
+  'usage-status': { list: 'usage-status', names: ['name'] },
+};
+
+/** Targets that the service cannot list; their names are learned from other records. */
+const LEARNED: ReadonlySet<ReferenceTarget> = new Set(['customer', 'business-unit', 'hardware-model']);
+type Learned = 'customer' | 'business-unit' | 'hardware-model';
+
+/** How names of other records are swept when a customer or business unit is not known yet. */
+export interface DirectoryOptions {
+  readonly service: Service;
+  readonly known: KnownIds;
+  /** Reads every record of a list; customers and business units are learned on the way. */
+  readonly readAll: ReadAll;
+}
+
+/**
+ * Looks up the names a file uses, each list once. Contracts are filtered by number where that takes fewer requests
+ * than the list; the answer is checked again here because how the filter compares is not stated.
+ */
+export async function loadDirectory(
+  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
+  options: DirectoryOptions,
+): Promise<Directory> {
+  const tables = new Map<ReferenceTarget, Table>();
+  const missing = (['customer', 'business-unit'] as const).filter((target) => isOpen(target, needed, options.known));
+  // First, because it may read a list that is wanted again below.
+  if (missing.length > 0) await sweep(options, missing, needed);
+  for (const [target, names] of needed) {
+    const source = SOURCES[target];
+    if (source) tables.set(target, await loadTable(source, names, options));
+    else if (isLearned(target)) tables.set(target, learnedTable(target, options.known));
+  }
+  return directory(tables, options.known);
+}
+
+function isLearned(target: ReferenceTarget): target is Learned {
+  return LEARNED.has(target);
+}
+
+/** Whether a name is not known yet. A number is an id: no list is read to see whether a record bears it as its name. */
+function isOpen(target: Learned, needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>, known: KnownIds): boolean {
+  return [...(needed.get(target) ?? [])].some((name) => !isId(name) && known.ids(target, name).length === 0);
+}
+
+function learnedTable(target: Learned, known: KnownIds): Table {
+  const table: Table = { byName: new Map(), byId: new Map() };
+  for (const name of known.names(target))
+    for (const id of known.ids(target, name)) enter(table, { id, name, record: {} }, name);
+  return table;
+}
+
+function enter({ byName, byId }: Table, entry: Omit<Entry, 'spelling'>, spelling: string): void {
+  const key = normaliseName(spelling);
+  const entries = byName.get(key) ?? [];
+  if (!entries.some(({ id }) => id === entry.id)) entries.push({ ...entry, spelling: normaliseKey(spelling) });
+  byName.set(key, entries);
+  byId.set(entry.id, { ...entry, spelling });
+}
+
+async function loadTable(
+  source: NonNullable<(typeof SOURCES)[ReferenceTarget]>,
+  names: ReadonlySet<string>,
+  options: DirectoryOptions,
+): Promise<Table> {
+  const table: Table = { byName: new Map(), byId: new Map() };
+  const add = (record: Json) => {
+    const id = recordId(record['id']);
+    if (id === undefined || table.byId.has(id)) return;
+    const entry = { id, name: String(record[source.names[0] ?? ''] ?? ''), record };
+    table.byId.set(id, { ...entry, spelling: '' });
+    for (const field of source.names) {
+      const name = normaliseKey(String(record[field] ?? ''));
+      if (name === '') continue;
+      for (const spelling of new Set([name, ...(field === 'email' ? [name.toLowerCase()] : [])]))
+        enter(table, entry, spelling);
+    }
+  };
+  const { service, readAll } = options;
+  if (source.filter && source.names[0]) {
+    const filter: Filter = { resource: source.list, parameter: source.filter, field: source.names[0] };
+    const first = await readAll.first(source.list);
+    const ids = [...names].map(normaliseKey).filter(isId);
+    const dear = !readAll.has(source.list) && !listIsCheaper(first.count, names.size + ids.length);
+    if (dear && (await trustFilter(service, filter, first))) {
+      const named = await askByName(service, filter, [...names], first.count);
+      if (named) {
+        named.forEach(add);
+        for (const record of await Promise.all(ids.map((id) => service.get(source.list, Number(id)))))
+          if (record) add(record);
+        return table;
+      }
+    }
+  }
+  await readAll(source.list, (records) => records.forEach(add), { keep: source.filter !== undefined });
+  return table;
+}
+
+/**
+ * What a filter finds of names: as they are spelled, then of those that were not found in other forms that may be stored.
+ * Undefined where the filter is none, or the list is cheaper than the other forms.
+ */
+async function askByName(
+  service: Service,
+  filter: Filter,
+  names: readonly string[],
+  count: number,
+): Promise<readonly Json[] | undefined> {
+  const found: Json[] = [];
+  const finds = async (name: string, texts: readonly string[]): Promise<boolean | undefined> => {
+    for (const text of texts) {
+      const records = await askFilter(service, filter, text, count);
+      if (!records) return undefined;
+      found.push(...records);
+      const wanted = normaliseKey(name);
+      if (records.some((record) => normaliseKey(String(record[filter.field] ?? '')) === wanted)) return true;
+    }
+    return false;
+  };
+  const spelled = await Promise.all(names.map((name) => finds(name, [name])));
+  const missing = names.filter((_, at) => spelled[at] === false).map((name) => [name, storedForms(name)] as const);
+  const formsLeft = missing.reduce((sum, [, forms]) => sum + forms.length, 0);
+  if (spelled.includes(undefined) || (formsLeft > 0 && listRequests(count) <= formsLeft)) return undefined;
+  const further = await Promise.all(missing.map(([name, forms]) => finds(name, forms)));
+  return further.includes(undefined) ? undefined : found;
+}
+
+/** Contracts first, then assets: both show the customers and business units they belong to. */
+async function sweep(
+  options: DirectoryOptions,
+  targets: readonly ('customer' | 'business-unit')[],
+  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
+): Promise<void> {
+  for (const resource of ['contract', 'asset'] as const) {
+    // Reading is what teaches the names.
+    await options.readAll(resource, () => undefined, { keep: true });
+    const open = targets.some((target) => isOpen(target, needed, options.known));
+    if (!open) return;
+  }
+}
+
+function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: KnownIds): Directory {
+  const entriesOf = (target: ReferenceTarget, name: string): readonly Entry[] => {
+    const wanted = normaliseKey(name);
+    const { byName } = tables.get(target) ?? {};
+    const key = normaliseName(name);
+    const found = byName?.get(key) ?? (key.includes('@') ? byName?.get(key.toLowerCase()) : undefined) ?? [];
+    const exact = found.filter(({ spelling }) => spelling === wanted);
+    return exact.length > 0 ? exact : found;
+  };
+  const allNames = (target: ReferenceTarget): Iterable<string> =>
+    new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => entry.name));
+  const mailboxes = (target: ReferenceTarget): Iterable<string> =>
+    new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => String(entry.record['email'] ?? '')));
+  const decide = (named: readonly Entry[], target: ReferenceTarget, name: string): Lookup => {
+    const text = normaliseKey(name);
+    const id = isId(text) ? Number(text) : undefined;
+    const own =
+      id === undefined || named.some((entry) => entry.id === id) ? undefined : tables.get(target)?.byId.get(id);
+    const entries = own ? [...named, own] : named;
+    const [first, second] = entries;
+    if (second) return { kind: 'ambiguous', ids: entries.map((entry) => entry.id).sort((a, b) => a - b) };
+    const byId = own || (!first && id !== undefined && !SOURCES[target]) ? ({ byId: true } as const) : {};
+    if (first) return { kind: 'found', ref: { id: first.id, name: first.name }, record: first.record, ...byId };
+    // Of what the service cannot list, it alone can tell whether the id exists.
+    if (id !== undefined && !SOURCES[target]) return { kind: 'found', ref: { id }, ...byId };
+    const others = name.includes('@') ? mailboxes(target) : allNames(target);
+    return { kind: 'missing', nearest: nearest(name, others) };
+  };
+  const subcategories = (id: number) => {
+    const entry = tables.get('category')?.byId.get(id);
+    return entry && list(entry.record['subcategories']);
+  };
+  return {
+    lookup: (target, name) => decide(entriesOf(target, name), target, name),
+    category(name, subcategory) {
+      const entries = entriesOf('category', name);
+      const wanted = subcategory === undefined ? undefined : normaliseName(subcategory);
+      const fitting = entries.filter((one) =>
+        list(one.record['subcategories']).some((sub) => normaliseName(sub) === wanted),
+      );
+      return decide(entries.length > 1 && fitting.length > 0 ? fitting : entries, 'category', name);
+    },
+    subcategories,
+    nameOf: (target, id) => (isLearned(target) ? known.nameOf(target, id) : tables.get(target)?.byId.get(id)?.name),
+  };
+}
+
+function list(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** Up to three names that a person may have meant. */
+function nearest(name: string, names: Iterable<string>): readonly string[] {
+  const wanted = normaliseName(name).toLowerCase();
+  const limit = Math.max(2, Math.floor(wanted.length / 3));
+  const scored: { name: string; score: number }[] = [];
+  for (const candidate of names) {
+    const text = normaliseName(candidate).toLowerCase();
+    if (Math.abs(text.length - wanted.length) > limit && !text.startsWith(wanted) && !wanted.startsWith(text)) continue;
+    const score = text === wanted ? 0 : text.startsWith(wanted) || wanted.startsWith(text) ? 1 : distance(text, wanted);
+    if (score <= limit) scored.push({ name: candidate, score });
+  }
+  return scored
+    .sort((a, b) => a.score - b.score || a.name.localeCompare(b.name))
+    .slice(0, 3)
+    .map((one) => one.name);
+}

@@ -1,0 +1,318 @@
+import { crc32 } from 'node:zlib';
+import { fault, type Issue, warning } from '../../model/issue.js';
+import type { RowRef } from '../../model/row.js';
+import { isRef, normaliseKey, normaliseName, type Value, valueText, withHidden } from '../../model/value.js';
+import type { ReferenceTarget } from '../../resources/spec.js';
+import type { Mapping } from '../map/map.js';
+import { keyOf, keySpelling, keyText } from '../match/key.js';
+import { type After, type Exported, isId, isNamed, type Named, referenceCycle, type StagedRow } from '../rows.js';
+import type { Directory, Lookup } from './directory.js';
+
+/** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
+export interface ResolvedRow {
+  readonly ref: RowRef;
+  readonly key: string;
+  readonly set: Readonly<Record<string, Value>>;
+  readonly issues: readonly Issue[];
+  /** Cells as they stand in the file, by field, where the value does not tell; as in `StagedRow`. */
+  readonly cells?: Readonly<Record<string, string>>;
+  /** CSV: texts with the apostrophe that reading took off, by field; as in `StagedRow`. */
+  readonly escaped?: Readonly<Record<string, string>>;
+  /** What an export wrote into the cells that a person changed; as in `StagedRow`. */
+  readonly edited?: Readonly<Record<string, Exported>>;
+  /** An earlier row of the file with the same key. */
+  readonly duplicateOf?: number;
+  /** A row of this file that must be written first, because this one refers to it. */
+  readonly after?: After;
+}
+
+const WHAT: Record<ReferenceTarget, string> = {
+  'asset-owner': 'asset owner',
+  'business-unit': 'business unit',
+  category: 'category',
+  contract: 'contract number',
+  customer: 'customer',
+  'hardware-model': 'hardware model',
+  make: 'make',
+  supplier: 'supplier',
+  'usage-status': 'usage status',
+};
+
+const SUBCATEGORY = 'category.subcategory';
+
+/** Whether rows may hold names that have to be looked up; what `NameCollector` finds in the rows of others is nothing. */
+export function looksUp({ fields, specOf }: Pick<Mapping, 'fields' | 'specOf'>): boolean {
+  return fields.some((field) => field === SUBCATEGORY || specOf(field)?.type.kind === 'reference');
+}
+
+/** Collects the names a file uses while its rows are staged. */
+export class NameCollector {
+  readonly names = new Map<ReferenceTarget, Set<string>>();
+
+  /** `paired`: records have a subcategory beside their category. */
+  constructor(private readonly paired = false) {}
+
+  add(row: StagedRow): void {
+    for (const field of Object.keys(row.set)) {
+      const value = row.set[field];
+      if (isNamed(value)) this.need(value.named).add(value.name);
+      // A category and its subcategory are checked against each other, and an update needs the name of a usage status.
+      else if ((field === SUBCATEGORY && value) || (field === 'category.name' && isRef(value) && this.paired))
+        this.need('category');
+      else if (field === 'usage_status' && isRef(value)) this.need('usage-status');
+    }
+  }
+
+  private need(target: ReferenceTarget): Set<string> {
+    const set = this.names.get(target) ?? new Set<string>();
+    this.names.set(target, set);
+    return set;
+  }
+}
+
+interface ResolveOptions {
+  readonly directory: Directory;
+  readonly key: readonly string[];
+  readonly columnOf: (field: string) => string | undefined;
+  /** No row holds a name: `looksUp` says so. */
+  readonly nameless?: boolean;
+  /** The values of a row as one text, the same for rows that set the same. */
+  readonly textOf?: (set: StagedRow['set']) => string;
+  /** Contracts only: row of this file by contract number. */
+  readonly rowOfNumber?: ReadonlyMap<string, number>;
+  /** Of files that may have millions of rows; else they stay in memory. */
+  readonly firstRows?: FirstRows;
+}
+
+/** A row that has a key. */
+export interface FirstRow extends Earlier {
+  readonly key: string;
+  /** The key as the row has it. */
+  readonly spelling: string;
+}
+
+/** The first row of each key. */
+export interface FirstRows {
+  /** Notes a row. Returns the first row of its key where that is another one. */
+  note(row: FirstRow): Earlier | undefined;
+  /** Of the first row of a key: an earlier one whose key only looks the same. */
+  twinOf?(row: Pick<FirstRow, 'key' | 'row'>): Twin | undefined;
+}
+
+/** A row whose key looks like another one. */
+export type Twin = Pick<FirstRow, 'key' | 'row'>;
+
+/** Makes a resolver that sees the rows in file order: duplicates are told by what it has seen before. */
+export function makeResolver(options: ResolveOptions): (row: StagedRow) => ResolvedRow {
+  const { textOf = JSON.stringify, nameless = false, firstRows = inMemory() } = options;
+
+  /** Its key, and the fault of a row whose key an earlier one has. */
+  function withKey(row: WithIds): ResolvedRow {
+    const key = keyOf(row.set, options.key);
+    if (key === '') return { ...row, key };
+    const content = digest(textOf(row.set));
+    const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
+    if (first === undefined) return withTwin({ ...row, key });
+    const issues = [...row.issues, duplicateFault(first, content, row, options)];
+    return { ...row, key, issues, duplicateOf: first.row };
+  }
+
+  /** What its key only looks like: an earlier row of the file, letters of another script. */
+  function withTwin(row: ResolvedRow): ResolvedRow {
+    const issues: Issue[] = [];
+    const { key } = row;
+    const at = keyAddress(row, options);
+    const twin = firstRows.twinOf?.({ key, row: row.ref.row });
+    if (twin) issues.push(nearMatch(key, `row ${twin.row}, "${withHidden(keyText(twin.key))}"`, at));
+    const mixed = NOT_ASCII.test(key) ? keyText(key).match(WORD)?.find(isMixed) : undefined;
+    if (mixed !== undefined)
+      issues.push(
+        warning(
+          'mixed_scripts',
+          `The word "${mixed}" in the key has letters of another script that look like Latin ones: ${[...mixed]
+            .filter((one) => HOMOGLYPH.test(one))
+            .map((one) => `"${one}" is U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
+            .join(', ')}. A record whose key has the other letters is another one. See that it is meant.`,
+          at,
+        ),
+      );
+    return issues.length === 0 ? row : { ...row, issues: [...row.issues, ...issues] };
+  }
+
+  function withIds(row: StagedRow): WithIds {
+    const issues: Issue[] = [...row.issues];
+    const set: Record<string, Value> = {};
+    let after: ResolvedRow['after'];
+    for (const field of Object.keys(row.set)) {
+      const value = row.set[field];
+      if (value === undefined) continue;
+      if (!isNamed(value)) {
+        set[field] = value;
+        continue;
+      }
+      if (field === 'parent_contract' && isOwnNumber(value, row)) {
+        issues.push(referenceCycle(row.ref.row, { field, row: row.ref.row, ...at(value) }));
+        continue;
+      }
+      let found = look(value, row, options.directory);
+      const parent = field === 'parent_contract' ? options.rowOfNumber?.get(normaliseKey(value.name)) : undefined;
+      // The number of a contract of this file and the id of another one.
+      if (parent !== undefined && found.kind === 'found' && found.byId)
+        found = { kind: 'ambiguous', ids: [found.ref.id] };
+      if (found.kind === 'found') {
+        set[field] = found.ref;
+        continue;
+      }
+      if (parent !== undefined && found.kind === 'missing') after = { field, row: parent, ...at(value) };
+      else issues.push(lookupFault(value, field, found));
+    }
+    const subcategory = checkSubcategory(set, options, issues);
+    const cells = subcategory === undefined ? row.cells : { [SUBCATEGORY]: subcategory, ...row.cells };
+    return {
+      ref: row.ref,
+      set,
+      issues,
+      ...(cells ? { cells } : {}),
+      ...(row.escaped ? { escaped: row.escaped } : {}),
+      ...(row.edited ? { edited: row.edited } : {}),
+      ...(after ? { after } : {}),
+    };
+  }
+
+  return (row) => withKey(nameless ? (row as WithIds) : withIds(row));
+}
+
+function inMemory(): FirstRows {
+  const rows = new Map<string, Earlier>();
+  return {
+    note(row) {
+      const earlier = rows.get(row.key);
+      if (!earlier) rows.set(row.key, row);
+      return earlier;
+    },
+  };
+}
+
+type WithIds = Omit<ResolvedRow, 'key' | 'duplicateOf'>;
+
+function isOwnNumber(value: Named, row: StagedRow): boolean {
+  const number = row.set['number'];
+  return typeof number === 'string' && normaliseKey(number) === normaliseKey(value.name);
+}
+
+function look(value: Named, row: StagedRow, directory: Directory): Lookup {
+  if (value.named !== 'category') return directory.lookup(value.named, value.name);
+  const subcategory = row.set[SUBCATEGORY];
+  return directory.category(value.name, typeof subcategory === 'string' ? subcategory : undefined);
+}
+
+function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind: 'found' }>): Issue {
+  const what = WHAT[value.named];
+  const where = { field, value: value.name, ...at(value) };
+  if (found.kind === 'ambiguous') {
+    const several = isId(value.name)
+      ? `"${value.name}" is the id of one record and the ${what} of another`
+      : `Several records have the ${what} "${value.name}"`;
+    return fault(
+      'reference_ambiguous',
+      `${several}: ids ${found.ids.join(', ')}. Write the id instead, e.g. \`id:${found.ids[0]}\`.`,
+      where,
+    );
+  }
+  const hint = found.nearest.length ? ` Did you mean ${found.nearest.map((name) => `"${name}"`).join(' or ')}?` : '';
+  const unlisted =
+    value.named === 'customer' ||
+    value.named === 'business-unit' ||
+    value.named === 'hardware-model' ||
+    value.named === 'make';
+  const next = unlisted
+    ? ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead, e.g. \`id:17\`.`
+    : ` Correct the cell, or create the ${what} in the service first.`;
+  const id = isId(value.name) ? ', nor a record with this id' : '';
+  return fault('reference_not_found', `There is no ${what} "${value.name}"${id}.${hint}${next}`, where);
+}
+
+function at({ column }: Named): { readonly column?: string } {
+  return column === undefined ? {} : { column };
+}
+
+/** Puts the category's own spelling in; the answer is the row's where that is another. */
+function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, issues: Issue[]): string | undefined {
+  const subcategory = set[SUBCATEGORY];
+  const category = set['category.name'];
+  if (typeof subcategory !== 'string' || subcategory === '' || !isRef(category)) return undefined;
+  const known = options.directory.subcategories(category.id);
+  if (!known) return undefined;
+  const wanted = normaliseName(subcategory);
+  const exact = known.find((name) => normaliseName(name) === wanted);
+  if (exact !== undefined) {
+    set[SUBCATEGORY] = exact;
+    return exact === subcategory ? undefined : subcategory;
+  }
+  const column = options.columnOf(SUBCATEGORY);
+  const list = known.length ? `It has ${known.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
+  issues.push(
+    fault(
+      'reference_not_found',
+      `The category ${category.name ? `"${category.name}"` : category.id} has no subcategory "${subcategory}". ${list}`,
+      { field: SUBCATEGORY, value: subcategory, ...(column === undefined ? {} : { column }) },
+    ),
+  );
+  return undefined;
+}
+
+/** What becomes of a row that is left in the file: the next import knows nothing of the earlier row. */
+const ALONE =
+  'Imported again by itself, this row would overwrite that record: leave it out unless it is the right one.';
+
+/** The first row of a key; `content` stands for all that it sets. */
+interface Earlier {
+  readonly row: number;
+  readonly content: number;
+}
+
+function keyAddress({ set, cells }: Pick<ResolvedRow, 'set' | 'cells'>, { key, columnOf }: ResolveOptions) {
+  const field = key[0] ?? '';
+  const column = columnOf(field);
+  return { field, value: cells?.[field] ?? valueText(set[field]), ...(column === undefined ? {} : { column }) };
+}
+
+/** The fault of a row whose key only looks like `others`. */
+export function nearMatch(key: string, others: string, at: Pick<Issue, 'field' | 'value' | 'column'>): Issue {
+  return fault(
+    'near_match',
+    `The key "${withHidden(keyText(key))}" looks the same on the screen as that of ${others}, and is another one: they differ in inner blanks or in characters that the screen does not show. Write the key as it stands there, or make both look different.`,
+    at,
+  );
+}
+
+const NOT_ASCII = /[^ -~]/;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+/** Greek and Cyrillic letters that look like Latin ones. */
+const HOMOGLYPH =
+  /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bd\u03bf\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u04bb]/;
+
+function isMixed(word: string): boolean {
+  return /\p{Script=Latin}/u.test(word) && HOMOGLYPH.test(word);
+}
+
+function duplicateFault(
+  earlier: Earlier,
+  content: number,
+  row: Pick<ResolvedRow, 'set' | 'cells'>,
+  options: ResolveOptions,
+): Issue {
+  const at = keyAddress(row, options);
+  return content === earlier.content
+    ? fault('duplicate_row', `Row ${earlier.row} is the same in every mapped column. Delete one of them.`, at)
+    : fault(
+        'duplicate_key',
+        `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right. ${ALONE}`,
+        at,
+      );
+}
+
+/** Checksum and length: enough to word a message, a fraction of the memory of the row. */
+function digest(text: string): number {
+  return crc32(text) + (text.length % 2 ** 20) * 2 ** 32;
+}

@@ -1,0 +1,129 @@
+import { fault, type Issue } from '../model/issue.js';
+import type { RowRef } from '../model/row.js';
+import type { Value } from '../model/value.js';
+import type { ReferenceTarget } from '../resources/spec.js';
+
+/** A reference by name that has not been looked up yet. */
+export interface Named {
+  readonly named: ReferenceTarget;
+  readonly name: string;
+  /** The heading, for the fault when the name is not found. */
+  readonly column?: string;
+}
+
+export type StagedValue = Value | Named;
+
+/** Whether a text may be the id of a record. */
+export function isId(text: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
+/** A row after mapping and conversion; any issue with severity `error` makes it invalid. */
+export interface StagedRow {
+  readonly ref: RowRef;
+  /** What the row sets, by field; null clears; absent fields are left as they are. */
+  readonly set: Readonly<Record<string, StagedValue>>;
+  readonly issues: readonly Issue[];
+  /**
+   * Cells as they stand in the file, by field, where the value does not tell: outer blanks, a currency, how
+   * a date is written. What the record holds may be just that text, and the row then changes nothing. Absent where every
+   * value tells.
+   */
+  readonly cells?: Readonly<Record<string, string>>;
+  /**
+   * CSV: texts as they stand in the file, by field, where reading took an apostrophe off. A spreadsheet program does not
+   * put one there, so in a file that one has saved it is part of the text.
+   */
+  readonly escaped?: Readonly<Record<string, string>>;
+  /** Files that an export wrote: what it wrote into the cells of the fields that a person changed, by field. */
+  readonly edited?: Readonly<Record<string, Exported>>;
+}
+
+/** What an export wrote for a field, which the record held then: the merge base of the cell. */
+export interface Exported {
+  /** Position in the texts of the export. */
+  readonly at: number;
+  readonly text: string;
+  /** What the text means; absent where nothing can be made of it. */
+  readonly value?: StagedValue;
+}
+
+/** Whether a row was recognised as no record: it sets nothing, and is skipped. */
+export function isNoRecord({ issues }: Pick<StagedRow, 'issues'>): boolean {
+  return issues.some(({ code }) => code === 'not_a_record');
+}
+
+export function isNamed(value: StagedValue | undefined): value is Named {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'named' in value;
+}
+
+/** A row of the file that must be written before the row that refers to it. */
+export interface After {
+  readonly field: string;
+  readonly row: number;
+  /** Heading of the cell that names it. */
+  readonly column?: string;
+}
+
+/** The row it refers to has no id that could be sent. */
+export function parentNotWritten(after: After): Issue {
+  return fault(
+    'parent_not_written',
+    `Row ${after.row} of this file, which this row refers to, was not written, or its id could not be found out. Put that row right and import both again.`,
+    place(after),
+  );
+}
+
+/** Rows that refer to one another can none of them be written first. */
+export function referenceCycle(row: number, after: After): Issue {
+  const how =
+    after.row === row
+      ? 'This row refers to itself.'
+      : `This row refers to row ${after.row}, which leads back to it: neither can be written first.`;
+  return fault('reference_cycle', `${how} Correct the cell.`, place(after));
+}
+
+function place({ field, column }: After): Partial<Issue> {
+  return column === undefined ? { field } : { field, column };
+}
+
+/** Patterns of fields that are set whose objects are remembered; a file has few of them. */
+const MOST_PATTERNS = 256;
+
+/**
+ * Makes what rows set, by field, of values in the order of the fields; undefined where a row does not set one. The object of
+ * the same fields is copied and filled, at half the cost of adding field by field.
+ */
+export function setMaker<V>(
+  fields: readonly string[],
+): (values: readonly (V | undefined)[]) => Record<string, V | undefined> {
+  const width = fields.length;
+  const marks = fields.map((_, i) => String.fromCharCode(i));
+  const whole = objectOf(fields);
+  const patterns = new Map<string, Readonly<Record<string, undefined>>>();
+
+  function patternOf(values: readonly unknown[]): Readonly<Record<string, undefined>> {
+    let absent = '';
+    for (let i = 0; i < width; i++) if (values[i] === undefined) absent += marks[i]!;
+    if (absent === '') return whole;
+    let pattern = patterns.get(absent);
+    if (!pattern) {
+      pattern = objectOf(fields.filter((_, i) => values[i] !== undefined));
+      if (patterns.size < MOST_PATTERNS) patterns.set(absent, pattern);
+    }
+    return pattern;
+  }
+
+  return (values) => {
+    const set: Record<string, V | undefined> = { ...patternOf(values) };
+    for (let i = 0; i < width; i++) {
+      const value = values[i];
+      if (value !== undefined) set[fields[i]!] = value;
+    }
+    return set;
+  };
+}
+
+function objectOf(fields: readonly string[]): Readonly<Record<string, undefined>> {
+  return Object.fromEntries(fields.map((field) => [field, undefined]));
+}
