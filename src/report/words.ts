@@ -10,6 +10,7 @@ import {
   rowsForPerson,
   rowsInPlace,
   type Summary,
+  when,
 } from './summary.js';
 
 /** How all reports say things, so that each is said in one way: outcomes, faults, differences, orphans, the run as a whole. */
@@ -338,6 +339,29 @@ export function scopeSentence({ scope, read }: ReconcileFacts): string {
   if (scope.without_key > 0)
     parts.push(`${count(scope.without_key)} without a value in the key, so that no row can mean them`);
   return parts.length > 0 ? `${parts.join('; ')}.` : '';
+}
+
+/** How the service was read, and what the run was compared with. */
+export function readingFacts({ read, scope, previous, approved }: Facts): (readonly [label: string, text: string])[] {
+  return [
+    ['Reading', read.described],
+    [
+      'Certain',
+      read.certified
+        ? 'Yes: no record that was there all the time can have been missed.'
+        : 'No: records may have been missed, so that orphans cannot be told.',
+    ],
+    ['Scope', scope.described ?? 'All records of the service'],
+    [
+      'Compared with',
+      previous
+        ? `Run ${previous.run} of ${when(previous.at)}, ${count(previous.rows)} rows`
+        : 'No earlier run: this is the first.',
+    ],
+    ...(approved
+      ? [['Approved', `By ${approved.by}, ${when(approved.at)}: the plan of run ${approved.run}`] as const]
+      : []),
+  ];
 }
 
 // The run as a whole

@@ -348,6 +348,21 @@ describe('the rejected file', () => {
     expect(() => gunzipSync(zipped)).toThrow();
   });
 
+  it('of a workbook keeps the key in sight and offers the lists of its columns', async () => {
+    const columns = { ...COLUMNS, Extra: { field: 'warranty_type', values: { gold: 'gold_level_support' } } };
+    const run = await desk.import(
+      await desk.file('lists.xlsx', await workbook(ROWS, 1, ['Data'])),
+      job({}, { columns }),
+    );
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.readFile(join(run.reportDir, 'rejected.xlsx'));
+    const sheet = book.getWorksheet('Data')!;
+    expect(sheet.views[0]).toMatchObject({ state: 'frozen', xSplit: 2, ySplit: 1 });
+    const { type, formulae } = sheet.getCell('G2').dataValidation;
+    expect([type, formulae[0]]).toEqual(['list', expect.stringMatching(/^"gold,.*gold_level_support/)]);
+    expect(sheet.getCell('A2').dataValidation).toBeUndefined();
+  });
+
   it('of a workbook fills the cells at fault and notes what is wrong', async () => {
     const run = await desk.import(await desk.file('in.xlsx', await workbook(ROWS, 1, ['Data'])), job());
     const book = new ExcelJS.Workbook();

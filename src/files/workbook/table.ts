@@ -229,7 +229,7 @@ export async function writeTable(book: Book, table: BookTable, names: readonly s
 
 /** Characters that a screen has beside each other, and those of them that may stay where they are. */
 const SCREEN = 170;
-const STILL = 60;
+const STILL = 90;
 
 function inSight({ inSight: wanted }: BookTable, widths: readonly number[]) {
   if (!wanted) return {};

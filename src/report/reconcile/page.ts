@@ -4,7 +4,16 @@ import { foreign, html, type Markup } from '../html-parts.js';
 import { sentence } from '../report-lines.js';
 import { count, rowsForPerson, type Summary, when } from '../summary.js';
 import { shorten } from '../tally.js';
-import { changes, orphanParts, orphanRule, orphanState, resultOf, scopeSentence, standsWord } from '../words.js';
+import {
+  changes,
+  orphanParts,
+  orphanRule,
+  orphanState,
+  readingFacts,
+  resultOf,
+  scopeSentence,
+  standsWord,
+} from '../words.js';
 import {
   CREATED,
   changesText,
@@ -150,27 +159,10 @@ ${
 }
 
 /** How the service was read, and what the run was compared with. */
-export function reading({ read, scope, previous, approved }: Facts): Markup {
-  const facts: [string, string][] = [
-    ['Read', read.described],
-    [
-      'Certain',
-      read.certified
-        ? 'Yes: no record that was there all the time can have been missed.'
-        : 'No: records may have been missed, so that orphans cannot be told.',
-    ],
-    ['Scope', scope.described ?? 'All records of the service'],
-    [
-      'Compared with',
-      previous
-        ? `Run ${previous.run} of ${when(previous.at)}, ${count(previous.rows)} rows`
-        : 'No earlier run: this is the first.',
-    ],
-  ];
-  if (approved) facts.push(['Approved', `By ${approved.by}, ${when(approved.at)}: the plan of run ${approved.run}`]);
+export function reading(reconcile: Facts): Markup {
   return html`<section>
 <h2>How it was found out</h2>
-<table class="plain"><tbody>${facts.map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${foreign(text)}</td></tr>`)}</tbody></table>
+<table class="plain"><tbody>${readingFacts(reconcile).map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${foreign(text)}</td></tr>`)}</tbody></table>
 </section>`;
 }
 

@@ -2,7 +2,7 @@ import type { Page, PageCell, PageLine } from '../../files/workbook/page.js';
 import { LOOKS, type Look } from '../../files/workbook/styles.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../../model/outcome.js';
 import { count, duration, fileName, rowsForPerson, type Summary, when } from '../summary.js';
-import { actedOrphans, headline, orphanRule, outcomeWords, SHEETS, scopeSentence } from '../words.js';
+import { actedOrphans, headline, orphanRule, outcomeWords, readingFacts, SHEETS, scopeSentence } from '../words.js';
 
 const WIDTHS = [36, 14, 20, 20, 14, 42];
 const ALL = WIDTHS.length;
@@ -223,26 +223,8 @@ function orphans(summary: Summary, facts: Facts): PageLine[] {
 }
 
 function reading({ detected = [] }: Summary, facts: Facts): PageLine[] {
-  const { read, previous, approved } = facts;
-  const lines = [
-    ...section('How it was found out'),
-    fact('Reading', read.described),
-    fact(
-      'Certain',
-      read.certified
-        ? 'Yes: no record that was there all the time can have been missed.'
-        : 'No: records may have been missed, so that orphans cannot be told.',
-    ),
-    fact('Scope', facts.scope.described ?? 'All records of the service'),
-    fact(
-      'Compared with the run',
-      previous ? `${previous.run} of ${when(previous.at)}, ${count(previous.rows)} rows` : 'None: this is the first.',
-    ),
-  ];
-  if (approved)
-    lines.push(fact('Approved', `By ${approved.by}, ${when(approved.at)}: the plan of run ${approved.run}`));
-  for (const text of detected) lines.push(fact('Detected', text));
-  return lines;
+  const found = [...readingFacts(facts), ...detected.map((text) => ['Detected', text] as const)];
+  return [...section('How it was found out'), ...found.map(([label, text]) => fact(label, text))];
 }
 
 function theRun(summary: Summary): PageLine[] {
