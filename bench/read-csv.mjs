@@ -111,7 +111,7 @@ const READERS = {
   },
   scanner: async () => {
     const [{ createRecordFeed }, { withLimits }, { fileBytes }] = await Promise.all(
-      ['csv/feed.js', 'limits.js', 'bytes.js'].map(ours),
+      ['csv/scan.js', 'limits.js', 'bytes.js'].map(ours),
     );
     return async (path) => {
       const limits = withLimits();

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
-import { createRecordFeed } from '../../src/files/csv/feed.js';
+import { createRecordFeed } from '../../src/files/csv/scan.js';
 import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { RunError } from '../../src/model/error.js';
 import { type Comparison, explained, newComparison, unexplained } from './comparison.js';

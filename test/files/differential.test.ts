@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRecordFeed } from '../../src/files/csv/feed.js';
+import { createRecordFeed } from '../../src/files/csv/scan.js';
 import { withLimits } from '../../src/files/limits.js';
 import { numberFormat } from '../../src/files/number/number-format.js';
 import { openSource } from '../../src/files/open.js';

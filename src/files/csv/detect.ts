@@ -1,6 +1,6 @@
 import { RunError } from '../../model/error.js';
 import type { SourceLimits } from '../limits.js';
-import { createRecordFeed } from './feed.js';
+import { createRecordFeed } from './scan.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Looked at only where none of the usual ones cuts, because they are common within cells. */

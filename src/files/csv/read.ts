@@ -8,10 +8,8 @@ import { utf8Check } from '../encoding/survey.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import { withoutMeaning } from '../stated.js';
-import { createRecordFeed } from './feed.js';
-import type { ScannedRecord } from './scan.js';
-import { assertText, type Survey, surveyCsv } from './survey.js';
-import { swallowedFault } from './swallowed.js';
+import { createRecordFeed, type ScannedRecord } from './scan.js';
+import { assertText, type Survey, surveyCsv, swallowedFault } from './survey.js';
 
 const BATCH = 500;
 
@@ -163,7 +161,7 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
     while (cells.length < width) cells.push('');
   }
   let escaped: number[] | undefined;
-  for (let i = record.apostrophe ? 0 : cells.length; i < cells.length; i++) {
+  for (let i = 0; i < cells.length; i++) {
     const text = cells[i]!;
     if (text.charCodeAt(0) !== 0x27) continue;
     const plain = unescapeFormula(text);

@@ -1,6 +1,7 @@
+import { RunError } from '../../model/error.js';
 import { asciiText, utf8Text } from '../encoding/byte-text.js';
 import { visibleBytes } from '../encoding/decode.js';
-import { createQuickScan, NOT_QUICK } from './quick-scan.js';
+import { type SourceLimits, sizeText } from '../limits.js';
 
 /**
  * Splits CSV bytes (UTF-8, or any single-byte superset of ASCII) into records, one call a record.
@@ -44,11 +45,9 @@ export interface ScannedRecord {
   faults: CellFault[];
   /** No cell holds anything but blanks. */
   blank: boolean;
-  /** Whether an apostrophe may stand in it. */
-  apostrophe: boolean;
   /** A byte order mark stands in front of it, as where files were put one behind the other; no cell holds it. */
   marked: boolean;
-  /** Whether a quoted cell may hold a line end. */
+  /** Whether a quoted cell holds a line end. */
   lines: boolean;
 }
 
@@ -57,8 +56,6 @@ export interface ScanOptions {
   readonly delimiter: number;
   readonly maxCells: number;
   readonly maxCharacters: number;
-  /** Never the quick way: what the quick way is compared with. */
-  readonly exactly?: boolean;
 }
 
 /** How far reading B may run before it is given up, and how often that may happen: a hostile file costs no more. */
@@ -70,18 +67,9 @@ export interface RecordScanner {
   /**
    * Scans one record from `from`. Returns the position after it, or -1 where the bytes up to `end` do not hold it
    * whole and `final` is false. `width` is the expected number of cells (0 = not known yet), `collect` whether the
-   * cells are wanted, `counted` whether their number is (always, where cells are wanted). Within the same bytes, `from`
-   * must ascend.
+   * cells are wanted.
    */
-  scan(
-    bytes: Buffer,
-    from: number,
-    end: number,
-    final: boolean,
-    width: number,
-    collect: boolean,
-    counted: boolean,
-  ): number;
+  scan(bytes: Buffer, from: number, end: number, final: boolean, width: number, collect: boolean): number;
 }
 
 export function createRecordScanner(options: ScanOptions): RecordScanner {
@@ -99,9 +87,8 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
     open: false,
     faults: [],
     blank: true,
-    apostrophe: true,
     marked: false,
-    lines: true,
+    lines: false,
   };
 
   function keep(bytes: Buffer, from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
@@ -136,8 +123,7 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
     record.stray = -1;
     record.open = false;
     record.blank = true;
-    record.apostrophe = true;
-    record.lines = true;
+    record.lines = false;
     if (record.faults.length > 0) record.faults = [];
     let i = from;
     for (;;) {
@@ -155,6 +141,7 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
             kind = classOf[bytes[i]!]!;
             if (kind === QUOTE || kind === NUL) break;
             if (kind === HIGH) high = true;
+            else if (kind === LF || kind === CR) record.lines = true;
             i++;
           }
           if (i >= end) {
@@ -220,9 +207,8 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
     }
   }
 
-  const quick = createQuickScan(record, options.delimiter, options, keep);
-
-  const exact = (bytes: Buffer, from: number, end: number, final: boolean, width: number, collect: boolean) => {
+  /** Reads a record, with a stray quote in it the way that gives the expected number of cells. */
+  const readEither = (bytes: Buffer, from: number, end: number, final: boolean, width: number, collect: boolean) => {
     const next = read(bytes, from, end, final, false, collect);
     if (next < 0 || record.stray < 0 || width === 0 || record.count === width || attempts === 0) return next;
     const stray = record.stray;
@@ -239,17 +225,10 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
 
   return {
     record,
-    scan(bytes, first, end, final, width, collect, counted) {
+    scan(bytes, first, end, final, width, collect) {
       record.marked = bytes[first] === 0xef && bytes[first + 1] === 0xbb && bytes[first + 2] === 0xbf;
       const from = record.marked ? Math.min(end, first + 3) : first;
-      if (!options.exactly) {
-        if (record.faults.length > 0) record.faults = [];
-        record.stray = -1;
-        record.open = false;
-        const next = quick(bytes, from, end, collect, counted || collect);
-        if (next !== NOT_QUICK) return next;
-      }
-      const next = exact(bytes, from, end, final, width, collect);
+      const next = readEither(bytes, from, end, final, width, collect);
       // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
       if (collect && next >= 0 && record.count > maxCells + 1) {
         const rest = restOf(bytes, restFrom, next, options.delimiter);
@@ -273,4 +252,150 @@ function restOf(bytes: Buffer, from: number, next: number, delimiter: number): s
 function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {
   for (let i = from; i < to; i++) if (bytes[i] !== 0x20 && bytes[i] !== 0x09) return false;
   return true;
+}
+
+/** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
+export interface RecordFeed {
+  /** The chunk's memory must stay as it is until the next is pushed. */
+  push(chunk: Buffer): void;
+  /** No further chunk follows. */
+  finish(): void;
+  /** Scans the next record into `record`; false where more bytes are needed or none are left. */
+  next(): boolean;
+  readonly record: ScannedRecord;
+  /** Number of the last record: every record is one row, blank ones too. The line `sep=;` has the number 0. */
+  readonly row: number;
+  /** Byte position where the last record begins, in the bytes now held. */
+  readonly start: number;
+  /** Byte position after the last record, in the bytes now held. */
+  readonly position: number;
+  readonly bytes: Buffer;
+  /** Expected cells of the records to come; 0 = not known. Decides only where a row with a stray quote ends. */
+  width: number;
+}
+
+export interface FeedOptions {
+  readonly path: string;
+  readonly delimiter: string;
+  readonly limits: SourceLimits;
+  /**
+   * The first line names the delimiter (`sep=;`). Spreadsheet programs obey it and show the line below it as row 1, so
+   * that it has no number here either.
+   */
+  readonly hinted?: boolean;
+  /** Whether cells are wanted. */
+  readonly collect: boolean;
+  /**
+   * Blank rows that are counted without being scanned: a file may hold millions of them. `lines`: those of a line end alone;
+   * `rows`: also those of blanks and delimiters.
+   */
+  readonly skip?: 'lines' | 'rows';
+  /** Whether an open quote at the end is refused; false for a sample that may stop anywhere. */
+  readonly whole: boolean;
+}
+
+export function createRecordFeed(options: FeedOptions): RecordFeed {
+  const { path, limits, collect, whole, skip } = options;
+  const delimiter = options.delimiter.charCodeAt(0);
+  const scanner = createRecordScanner({
+    delimiter,
+    maxCells: limits.columns + 1,
+    maxCharacters: limits.cellCharacters,
+  });
+  let bytes: Buffer = Buffer.alloc(0);
+  let position = 0;
+  let start = 0;
+  let final = false;
+  let row = options.hinted ? -1 : 0;
+
+  /** Memory for an unfinished record and the chunk behind it; two, because the rest may stand in the one last used. */
+  const spaces: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
+  function joined(rest: Buffer, chunk: Buffer): Buffer {
+    const length = rest.length + chunk.length;
+    spaces.reverse();
+    if (spaces[0].length < length) spaces[0] = Buffer.allocUnsafeSlow(Math.ceil(length * 1.25));
+    rest.copy(spaces[0], 0);
+    chunk.copy(spaces[0], rest.length);
+    return spaces[0].subarray(0, length);
+  }
+
+  /** Goes to the first line that may hold something. */
+  function skipBlank(): void {
+    const [blank, tab, separator] = skip === 'rows' ? [0x20, 0x09, delimiter] : [-1, -1, -1];
+    for (let at = position; at < bytes.length; ) {
+      const byte = bytes[at]!;
+      if (byte === 0x0a || byte === 0x0d) {
+        // A line feed may follow in the next chunk.
+        if (byte === 0x0d && at + 1 === bytes.length && !final) return;
+        at += byte === 0x0d && bytes[at + 1] === 0x0a ? 2 : 1;
+        position = at;
+        row++;
+      } else if (byte === blank || byte === tab || byte === separator) at++;
+      else return;
+    }
+  }
+
+  const feed: RecordFeed = {
+    record: scanner.record,
+    width: 0,
+    get row() {
+      return row;
+    },
+    get start() {
+      return start;
+    },
+    get position() {
+      return position;
+    },
+    get bytes() {
+      return bytes;
+    },
+    push(chunk) {
+      bytes = position < bytes.length ? joined(bytes.subarray(position), chunk) : chunk;
+      position = 0;
+    },
+    finish() {
+      final = true;
+    },
+    next() {
+      if (skip) skipBlank();
+      if (position >= bytes.length) return false;
+      const next = scanner.scan(bytes, position, bytes.length, final, feed.width, collect);
+      const size = (next < 0 ? bytes.length : next) - position;
+      if (size > limits.recordBytes) throw tooLong(path, row + 1, bytes.subarray(position), limits.recordBytes);
+      if (next < 0) return false;
+      row++;
+      if (scanner.record.open && whole) throw openQuote(path, row, bytes.subarray(position));
+      start = position;
+      position = next;
+      return true;
+    },
+  };
+  return feed;
+}
+
+function beginning(bytes: Buffer): string {
+  return bytes
+    .subarray(0, 200)
+    .toString('utf8')
+    .replace(/\ufffd|\p{Cc}/gu, ' ')
+    .slice(0, 60);
+}
+
+function openQuote(path: string, row: number, bytes: Buffer): RunError {
+  return new RunError(
+    'failed',
+    `${path}: a quotation mark opened in row ${row} is never closed (the row begins "${beginning(bytes)}"). ` +
+      'The file is cut off or a quotation mark is missing. It was refused whole, nothing was sent. ' +
+      'Export it again, or close the quote in that row.',
+  );
+}
+
+function tooLong(path: string, row: number, bytes: Buffer, limit: number): RunError {
+  return new RunError(
+    'failed',
+    `${path}: row ${row} is longer than ${sizeText(limit)} (it begins "${beginning(bytes)}"). ` +
+      `${bytes.includes(0x22) ? 'A quotation mark opened there is probably not closed' : 'No table has such rows'}. ` +
+      'The file was refused whole, nothing was sent. Correct that row.',
+  );
 }
