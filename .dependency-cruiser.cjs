@@ -20,7 +20,8 @@ module.exports = {
     only('resources', 'model'),
     only('compact'),
     only('files', 'model', 'trace'),
-    only('report', 'model', 'files', 'trace'),
+    only('store', 'model', 'trace'),
+    only('report', 'model', 'files', 'store', 'trace'),
     only('service', 'model', 'resources', 'compact', 'trace'),
     only('pipeline', 'model', 'resources', 'service'),
     {
@@ -39,7 +40,7 @@ module.exports = {
     only('export', 'model', 'resources', 'service', 'pipeline'),
     only('blank-workbook', 'model', 'resources', 'files'),
     only('suggest', 'model', 'resources', 'files', 'pipeline'),
-    only('runs', 'model', 'resources', 'compact', 'files', 'report', 'service', 'pipeline', 'export', 'blank-workbook', 'suggest', 'trace'),
+    only('runs', 'model', 'resources', 'compact', 'files', 'store', 'report', 'service', 'pipeline', 'export', 'blank-workbook', 'suggest', 'trace'),
     only('worker', 'runs', 'model', 'trace'),
     only('cli', 'runs', 'model', 'worker', 'sandbox'),
     only('trace'),

@@ -18,7 +18,7 @@ export const LANES: readonly Lane[] = [
     together: [
       'test/corpus/**/*.test.ts',
       'test/files/{differential,differential-csv,differential-xlsx,ods-corpus,refused,table-write-process,xlsx-hostile}.test.ts',
-      'test/report/{journal-formats,reconcile}.test.ts',
+      'test/report/reconcile.test.ts',
     ],
     alone: ['test/fuzz/**/*.test.ts'],
   },
@@ -38,7 +38,7 @@ export const LANES: readonly Lane[] = [
     proves:
       'Every room, the main job from a sheet to its reports, a worker on the embedded queue, a kill with its resume; documents, fixtures and import directions against the code.',
     together: [
-      'test/{blank-workbook,cli,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,suggest,trace}/**/*.test.ts',
+      'test/{blank-workbook,cli,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,store,suggest,trace}/**/*.test.ts',
       'test/e2e/{custom-fields,export,fixtures,references,reports,round-trip,update-rules}.test.ts',
       'test/compact/**/*.test.ts',
       'test/crash/resume.test.ts',

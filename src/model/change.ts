@@ -14,6 +14,14 @@ export interface FieldDiff {
   readonly kind: 'set' | 'clear' | 'preserved' | 'at_risk' | 'kept';
 }
 
+/** A field's change as text, old → new, as reports show it. */
+export interface DiffText {
+  readonly field: string;
+  readonly old: string;
+  readonly new: string;
+  readonly kind: FieldDiff['kind'];
+}
+
 /** What the plan decided for one row. Only `create` and `update` lead to a request. */
 export type Change = {
   readonly ref: RowRef;

@@ -1,7 +1,7 @@
+import type { DiffText } from '../model/change.js';
 import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
-import type { DiffText } from './journal.js';
 import type { RunKind } from './summary.js';
 import { outcomeWords } from './words.js';
 

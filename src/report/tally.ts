@@ -1,6 +1,6 @@
+import type { DiffText } from '../model/change.js';
 import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes, type Outcome, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
-import type { DiffText } from './journal.js';
 import { faultsOf } from './report-lines.js';
 import { count, type LostRows, type TopFault } from './summary.js';
 

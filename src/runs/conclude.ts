@@ -49,12 +49,9 @@ export async function conclude(
   try {
     const status = statusOf(run, stopped);
     if (run.past.cutOff && !run.past.finished) run.warn(COUNTED_AT_LEAST);
-    run.journal.append([{ t: 'phase', phase: 'requests', data: run.counts }]);
-    if (status === undefined) {
-      run.journal.append([{ t: 'phase', phase: 'finished', data: { warnings: run.warnings, detected: run.evidence } }]);
-    }
-    await run.journal.close();
-    await run.before.close();
+    if (status === undefined) run.store.keep('finished', { warnings: run.warnings, detected: run.evidence });
+    run.store.end();
+    await run.store.flush();
     if (status === undefined) reached('finished-noted');
     if (stopped instanceof RunError && stopped.kind === 'usage' && !run.counts?.writes) {
       // A job that does not fit its file was refused before anything was done: it leaves no run behind.
@@ -73,8 +70,7 @@ export async function conclude(
     const estimate = run.outlook.summary({ dryRun: request.dryRun, requests: finishedCounts });
     const summary = await writeReports({
       dir: request.reportDir,
-      journal: run.folder.journal,
-      before: run.folder.before,
+      store: run.store,
       source,
       rejected: rejectedForm(run),
       ...(status === undefined
@@ -114,8 +110,11 @@ export async function conclude(
     finished = status === undefined;
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
   } finally {
-    // Where the disk failed one of them did not come so far; closing again does nothing.
-    for (const lines of [run.journal, run.before]) await lines.close().catch(() => undefined);
+    try {
+      run.store.close();
+    } catch {
+      // The disk failed: that was said.
+    }
     await letGo(run, stopped);
     // What can be made again from the private copy; of a run that stopped it stays, to be looked at.
     if (finished)

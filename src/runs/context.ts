@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { WriteRequest } from '../pipeline/apply/writing.js';
-import type { OpenDurableLines } from '../report/durable-lines.js';
 import type { Clock } from '../service/clock.js';
 import type { WriteAnswer } from '../service/port.js';
 import type { ServiceOptions } from '../service/service.js';
@@ -20,8 +19,6 @@ export interface RunContext {
   readonly worker?: WorkerContext;
   /** Time as the run sees it; default: the system's. The service client has its own, of its channel. */
   readonly clock?: Clock;
-  /** Opens the journal and the logs beside it; default: files of the disk. */
-  readonly openLines?: OpenDurableLines;
 }
 
 /** What a run in a worker shares with the other runs of its process, and with other workers. */

@@ -47,8 +47,8 @@ export interface RunFolder {
   readonly snapshot: string;
   /** Exports: the records as they were read. */
   readonly records: string;
-  readonly journal: string;
-  readonly before: string;
+  /** What the run must not lose: `RunStore`. */
+  readonly store: string;
   /** Held by the process that works on the run: its process id. */
   readonly lock: string;
 }
@@ -67,8 +67,7 @@ export function runFolder(home: string, run: string): RunFolder {
     plan: join(work, 'plan.ndjson'),
     snapshot: join(work, 'snapshot.ndjson'),
     records: join(work, 'records.ndjson'),
-    journal: join(dir, 'journal.log'),
-    before: join(work, 'before.ndjson'),
+    store: join(dir, 'run.db'),
     lock: join(dir, 'lock'),
   };
 }

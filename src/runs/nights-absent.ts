@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writeSafely } from '../files/safe-write.js';
-import { readLog } from '../report/append-log.js';
+import { lineBlocks } from '../report/line-blocks.js';
 
 /** Since when, and in how many runs in a row, a record is missing from a job's file. */
 export interface Absence {
@@ -85,7 +85,7 @@ export async function writeAbsent(dir: string, service: string, absent: Absences
 export async function readAbsent(dir: string, service: string): Promise<Absences> {
   const absent = new Map<number, Absence>();
   let expected: unknown;
-  for await (const lines of readLog(join(dir, FILE))) {
+  for await (const lines of lineBlocks(join(dir, FILE), 'The log', 'empty')) {
     for (const { bytes } of lines) {
       const line = parsed(bytes);
       if (expected === undefined) {

@@ -1,35 +1,14 @@
-import type { Change, FieldDiff } from '../model/change.js';
+import type { Change, DiffText, FieldDiff } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import { valueText } from '../model/value.js';
 import { changedFields } from '../pipeline/apply/apply.js';
 import { trippedByRejections } from '../pipeline/plan/brakes.js';
-import type { DiffText } from '../report/journal.js';
 import type { Run } from './run.js';
 
-/** Requests that a run's journal has on record. */
-const counted = new WeakMap<Run, number>();
-
-/** How many requests were sent so far, where that has changed: after a kill at most those under way are not on record. */
-function newCounts(run: Run): [number, number, number, number] | undefined {
-  const { counts } = run;
-  if (!counts || counts.total === (counted.get(run) ?? 0)) return undefined;
-  const { total, reads, writes, retries } = counts;
-  counted.set(run, total);
-  return [total, reads, writes, retries];
-}
-
-/** Notes the outcome of a row in the journal and in the run's tally. */
-export function note(run: Run, outcome: Outcome, diff?: readonly FieldDiff[]): void {
-  const requests = newCounts(run);
-  run.journal.append([
-    {
-      t: 'outcome',
-      outcome,
-      ...(diff && diff.length > 0 ? { diff: diff.map(asText) } : {}),
-      ...(requests ? { requests } : {}),
-    },
-  ]);
+/** Notes the outcome of a row in the store and in the run's tally. */
+export function note(run: Run, outcome: Outcome, diff: readonly FieldDiff[] = []): void {
+  run.rowStore.outcome({ outcome, diff: diff.map(asText) });
   run.tally[outcome.kind]++;
 }
 

@@ -39,7 +39,7 @@ export async function passBrakes(run: Run, matched: Matched, { tripped, advice, 
   }
   const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
   for (const sentence of tripped) run.warn(`Brake overridden${by}: ${sentence}`);
-  if (!dryRun) run.journal.append([{ t: 'phase', phase: 'passed' }]);
+  if (!dryRun) run.store.keep('passed', true);
   reached('passed');
 }
 

@@ -1,11 +1,8 @@
-import { access } from 'node:fs/promises';
 import { type ByPlace, choicesByPlace, numbersByPlace } from '../compact/by-place.js';
 import { OUTCOMES, type OutcomeKind } from '../model/outcome.js';
-import { readLog } from '../report/append-log.js';
-import { readJournal } from '../report/journal.js';
 import { parseJson } from '../service/json.js';
 import type { Json, RequestCounts } from '../service/port.js';
-import type { RunFolder } from './layout.js';
+import type { RowStore, RunStore } from '../store/run-store.js';
 
 /** An intent without an outcome: the request may have taken effect. */
 export interface OpenIntent {
@@ -18,7 +15,7 @@ export interface OpenIntent {
 }
 
 /**
- * What the journal tells of earlier processes of a run. `not_attempted` and `failed` finish nothing: both are known not
+ * What the store tells of earlier processes of a run. `not_attempted` and `failed` finish nothing: both are known not
  * to be written.
  */
 export interface Past {
@@ -50,76 +47,42 @@ export interface Finished {
   readonly detected: readonly string[];
 }
 
-/** Reads the journal; of a run that was not begun there is none. `openBefore`: what an earlier run has left open. */
-export async function readPast(
-  folder: RunFolder,
+/** Reads what the store tells of some rows of a run. `openBefore`: what an earlier run has left open. */
+export function readPast(
+  store: RunStore,
+  rows: RowStore,
   openBefore: ReadonlyMap<number, OpenIntent> = new Map(),
-): Promise<Past> {
+): Past {
   const outcomes = choicesByPlace(OUTCOMES);
   const open = new Map(openBefore);
   const ids = numbersByPlace();
   const nameless = new Map<number, string>();
-  const failed = new Set<number>();
-  const requests: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
-  let latest: RequestCounts | undefined;
-  let finished: Finished | undefined;
-  const warned: string[] = [];
-  let begun = false;
+  let failed = 0;
   let sent = false;
-  let passed = false;
-  let cutOff = false;
-  /** The entry read last is one with which a process ends in order. */
-  let ended = true;
-  const there = await access(folder.journal).then(
-    () => true,
-    () => false,
-  );
-  if (!there) return { begun, sent, passed, outcomes, open, ids, nameless, requests, cutOff: false, warned };
-  for await (const { entry } of readJournal(folder.journal)) {
-    begun = true;
-    if (entry.t === 'run') cutOff ||= !ended;
-    ended = entry.t === 'phase' && (entry.phase === 'requests' || entry.phase === 'finished');
-    if (entry.t === 'run') {
-      add(requests, latest);
-      latest = undefined;
-    } else if (entry.t === 'phase') {
-      if (entry.phase === 'requests') latest = entry.data as RequestCounts;
-      if (entry.phase === 'passed') passed = true;
-      if (entry.phase === 'warned') warned.push(entry.data as string);
-      if (entry.phase === 'finished') finished = entry.data as Finished;
-    } else if (entry.t === 'intent') {
-      sent = true;
-      const { op, at, id } = entry;
-      open.set(entry.row, { op, at, ...(id === undefined ? {} : { id }) });
-    } else if (entry.t === 'ids') {
-      for (const [row, id] of entry.ids) {
-        ids.set(row, id);
-        nameless.delete(row);
-      }
-    } else if (entry.t === 'outcome') {
-      if (entry.requests) {
-        const [total, reads, writes, retries] = entry.requests;
-        latest = { total, reads, writes, retries };
-      }
-      const { ref, kind, id, key } = entry.outcome;
-      open.delete(ref.row);
-      if (kind === 'not_attempted') continue;
-      if (kind === 'failed') {
-        failed.add(ref.row);
-        continue;
-      }
-      failed.delete(ref.row);
-      outcomes.set(ref.row, kind);
-      if (id === undefined) {
-        if (kind === 'created') nameless.set(ref.row, key);
-      } else if (kind === 'created' || kind === 'updated') ids.set(ref.row, id);
+  for (const batch of rows.rows('op is not null or kind is not null')) {
+    for (const { row, op, at, record, key, kind, id } of batch) {
+      sent ||= op !== undefined;
+      if (kind !== undefined) open.delete(row);
+      else if (op !== undefined) open.set(row, { op, at: at ?? 0, ...(record === undefined ? {} : { id: record }) });
+      if (kind === 'failed') failed++;
+      if (kind === undefined || kind === 'failed' || kind === 'not_attempted') continue;
+      outcomes.set(row, kind);
+      if (kind !== 'created' && kind !== 'updated') continue;
+      if (id !== undefined) ids.set(row, id);
+      else if (kind === 'created') nameless.set(row, key);
     }
   }
-  cutOff ||= !ended;
-  add(requests, latest);
-  await addRecords(folder, open);
-  const past = { begun, sent, passed, outcomes, open, ids, nameless, requests, cutOff, warned };
-  return finished && failed.size === 0 ? { ...past, finished } : past;
+  for (const batch of rows.whole(`op = 'update' and kind is null`)) {
+    for (const { row, before } of batch) {
+      const intent = open.get(row);
+      if (intent && before !== undefined) intent.before = (parseJson(before) as { record: Json }).record;
+    }
+  }
+  const { begun, cutOff, requests } = store.processes;
+  const passed = store.kept('passed') === true;
+  const finished = store.kept('finished') as Finished | undefined;
+  const past = { begun, sent, passed, outcomes, open, ids, nameless, requests, cutOff, warned: store.warned };
+  return finished && failed === 0 ? { ...past, finished } : past;
 }
 
 function add(total: RequestCounts, more: Readonly<RequestCounts> | undefined): void {
@@ -131,15 +94,4 @@ export function allRequests(past: Pick<Past, 'requests'>, counts: Readonly<Reque
   const total = { ...past.requests };
   add(total, counts);
   return total;
-}
-
-async function addRecords(folder: RunFolder, open: Map<number, OpenIntent>): Promise<void> {
-  if (![...open.values()].some((intent) => intent.op === 'update')) return;
-  for await (const lines of readLog(folder.before)) {
-    for (const { bytes } of lines) {
-      const entry = parseJson(bytes.toString('utf8')) as { row: number; record: Json };
-      const intent = open.get(entry.row);
-      if (intent) intent.before = entry.record;
-    }
-  }
 }

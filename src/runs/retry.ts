@@ -1,8 +1,9 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyPrivately, writeSafely } from '../files/safe-write.js';
+import { copyPrivately } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
+import { RunStore } from '../store/run-store.js';
 import { writeChosen } from './chosen-rows.js';
 import type { RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
@@ -36,7 +37,7 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
       `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
     );
   }
-  const { chosen, before } = await openRows(folder);
+  const { chosen, before } = openRows(folder);
   const notReached = earlier.summary?.rows.not_attempted ?? 0;
   if (chosen.rows.size === 0) throw nothingToRetry(earlier, notReached);
   const { reportDir, concurrency, force = false } = options;
@@ -55,7 +56,11 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
       // A retry of this retry goes by the same plan.
       await copyFile(folder.plan, own.plan).catch(absent);
       // Where such a row turns out to be written, this is what it can be put back to.
-      if (before.length > 0) await writeSafely(own.before, (write) => write(Buffer.concat(before)));
+      if (before.length > 0) {
+        const store = new RunStore(own.store);
+        store.rows.noteBefore(before);
+        store.close();
+      }
       return copyPrivately(join(folder.dir, 'work', request.source), path);
     },
     ...(reportDir === undefined ? {} : { reportDir }),

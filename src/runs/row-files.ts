@@ -32,7 +32,7 @@ export async function lineWriter(path: string, { durable = false } = {}): Promis
     if (failure) throw diskFault(path, failure);
     const more = stream.write(buffered.join(''));
     buffered = [];
-    if (!more) await once(stream, 'drain');
+    if (!more) await once(stream, 'drain').catch(() => undefined);
     if (failure) throw diskFault(path, failure);
   };
   return {

@@ -10,12 +10,10 @@ import type { RowsJob } from '../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { holdsCorrections } from '../pipeline/map/headings.js';
-import { type AppendLog, openAppendLog } from '../report/append-log.js';
-import { type OpenDurableLines, openDurableLines } from '../report/durable-lines.js';
 import { REPORTS } from '../report/finish.js';
-import { type Journal, openJournal } from '../report/journal.js';
 import { type Clock, readingClock, systemClock } from '../service/clock.js';
 import type { RequestCounts } from '../service/port.js';
+import { type RowStore, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { type ChosenRows, onlyRows, readChosen } from './chosen-rows.js';
 import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
@@ -99,10 +97,9 @@ export interface Run {
   readonly log: Logger;
   readonly listener: RunListener;
   readonly source: OpenSource;
-  readonly journal: Journal;
-  readonly before: AppendLog;
-  /** How further journals and logs of the run are opened. */
-  readonly openLines: OpenDurableLines;
+  readonly store: RunStore;
+  /** Where it is noted what becomes of the rows at work: those of the file, or orphans. */
+  readonly rowStore: RowStore;
   readonly clock: Clock;
   /** When something was read, and how old it is: milliseconds since 1970 that never go back (`readingClock`). */
   readonly now: () => number;
@@ -214,13 +211,13 @@ async function begin(
   // Every row whose effect is open waits, and listens for the interruption.
   const halting = new AbortController();
   const signal = AbortSignal.any([context.signal, halting.signal]);
-  const { clock = systemClock, openLines = openDurableLines } = context;
+  const { clock = systemClock } = context;
   setMaxListeners(0, signal);
   let leftAt: number | undefined;
   const unlock = await takeLock(folder.lock, `The run ${folder.run}`, (at) => {
     leftAt = at;
   });
-  let journal: Journal | undefined;
+  let store: RunStore | undefined;
   try {
     for (const dir of [folder.dir, join(folder.dir, 'work')]) await removeUnfinished(dir);
     const { job } = request.job;
@@ -231,11 +228,10 @@ async function begin(
     );
     const chosen = request.lineage?.retries === undefined ? undefined : await readChosen(folder);
     const source = chosen ? onlyRows(whole, chosen.rows) : whole;
-    const past = await pastOf(folder, chosen);
+    const opened = new RunStore(folder.store);
+    store = opened;
+    const past = pastOf(opened, chosen);
     reached('past-read');
-    journal = await openJournal(folder.journal, openLines);
-    journal.append([{ t: 'run', v: 1, run: folder.run, data: { resumed: past.begun } }]);
-    const before = await openAppendLog(folder.before, openLines);
     const warnings = [
       ...(past.finished?.warnings ?? [
         ...(request.notes ?? []),
@@ -263,9 +259,8 @@ async function begin(
       log: context.log,
       listener: context.listener,
       source,
-      journal,
-      before,
-      openLines,
+      store: opened,
+      rowStore: opened.rows,
       clock,
       now: readingClock(clock),
       past,
@@ -277,8 +272,8 @@ async function begin(
       warn(text) {
         if (warnings.includes(text)) return;
         warnings.push(text);
-        // A killed process must not take its warnings along. The reports tell of a journal that fails.
-        if (!request.dryRun) noteWarning(run.journal, text);
+        // A killed process must not take its warnings along. The reports tell of a store that fails.
+        if (!request.dryRun) noteWarning(opened, text);
         context.listener.notice({ level: 'warn', text });
       },
       info: (text) => context.listener.notice({ level: 'info', text }),
@@ -313,9 +308,10 @@ async function begin(
       counts: undefined,
       planned: undefined,
     };
+    opened.begin(() => run.counts);
     return run;
   } catch (error) {
-    await journal?.close().catch(() => undefined);
+    store?.close();
     await unlock();
     throw error;
   }
@@ -325,16 +321,16 @@ async function begin(
  * What was done so far. Of a run that sent nothing and did not finish, nothing is kept: it is planned anew from its first row,
  * so that its brakes look at all of them.
  */
-async function pastOf(folder: RunFolder, chosen: ChosenRows | undefined): Promise<Past> {
-  const past = await readPast(folder, chosen?.open);
+function pastOf(store: RunStore, chosen: ChosenRows | undefined): Past {
+  const past = readPast(store, store.rows, chosen?.open);
   if (!past.begun || past.sent || past.finished) return past;
-  await rm(folder.journal, { force: true });
-  return { ...(await readPast(folder, chosen?.open)), begun: true, requests: past.requests };
+  store.forget();
+  return { ...readPast(store, store.rows, chosen?.open), requests: past.requests };
 }
 
-function noteWarning(journal: Journal, text: string): void {
+function noteWarning(store: RunStore, text: string): void {
   try {
-    journal.append([{ t: 'phase', phase: 'warned', data: text }]);
+    store.warn(text);
   } catch {
     // Whoever sends next meets the same failure.
   }

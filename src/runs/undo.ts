@@ -18,7 +18,6 @@ import { beginAbsencesAnew } from './undo/absences.js';
 import { readCreated } from './undo/created.js';
 import { decideRecords, type Retirement } from './undo/decide-records.js';
 import { type RetireValues, undoJob } from './undo/job.js';
-import { runLogs } from './undo/logs.js';
 import { writeUndoRows } from './undo/rows.js';
 import { type Survey, survey } from './undo/survey.js';
 import { countLeft, warnBlind, warnLeft } from './undo/warnings.js';
@@ -81,7 +80,7 @@ export async function resumeUndo(run: string, context: RunContext): Promise<RunR
 /** Its records, without those of which not even the id is known; a note says how many these are. */
 async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerator<readonly WrittenRecord[]> {
   let open = 0;
-  for await (const batch of whatWasWritten(runLogs(folder))) {
+  for (const batch of whatWasWritten(folder.store)) {
     const known = batch.filter(({ outcome, id }) => outcome !== 'unknown' || id !== undefined);
     open += batch.length - known.length;
     if (known.length > 0) yield known;
@@ -109,7 +108,7 @@ async function carryOut(run: Run): Promise<RunResult> {
     const decided = await decideRecords(run, matched, found, retirement);
     if (run.request.dryRun) await planRows(run, decided);
     else await writeRows(run, decided);
-    if (!run.signal.aborted) warnLeft(run, await countLeft(run));
+    if (!run.signal.aborted) warnLeft(run, countLeft(run));
   } catch (error) {
     stopped = error as Error;
   }
@@ -122,7 +121,7 @@ async function carryOut(run: Run): Promise<RunResult> {
 
 /** A record of which a part was put back needs a person. */
 async function end(run: Run, stopped: Error | undefined): Promise<RunResult> {
-  return conclude(run, stopped, { needsPerson: (await countLeft(run)).fields > 0 });
+  return conclude(run, stopped, { needsPerson: countLeft(run).fields > 0 });
 }
 
 /** Undefined where the run created nothing, or the job says nothing about created records. */

@@ -12,6 +12,7 @@ import { gatherLookUps, learnIds } from '../pipeline/match/look-up.js';
 import { isUnseen, remember } from '../pipeline/plan/memory.js';
 import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
 import { wait } from '../service/clock.js';
+import { stringifyBody } from '../service/json.js';
 import type { Json } from '../service/port.js';
 import { reached } from '../trace/milestones.js';
 import { createFields } from './adopt.js';
@@ -25,8 +26,6 @@ import { type PartSizes, partSizes } from './part-sizes.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
-/** Learned ids in one line of the journal. */
-const IDS_PER_LINE = 10_000;
 /** Records with learned ids that are held against their rows; each is kept until then, about 3 kB. */
 const MOST_COMPARED = 5_000;
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
@@ -205,13 +204,12 @@ function writeContext(
         // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.
         await matched.known.flush();
         intended += intents.filter(({ op }) => op === 'create').length;
-        if (before.length > 0) run.before.append(before);
         const at = run.clock.wall();
-        run.journal.append([
-          { t: 'phase', phase: 'requests', data: run.counts ?? matched.service.counts },
-          ...intents.map((intent) => ({ t: 'intent' as const, ...intent, at })),
-        ]);
-        await Promise.all([before.length > 0 && run.before.flush(), run.journal.flush()]);
+        run.rowStore.intend(
+          intents.map((intent) => ({ ...intent, at })),
+          before.map((one) => ({ row: one.row, line: stringifyBody(one) })),
+        );
+        await run.store.flush();
         reached('intent-durable');
       },
       outcome(outcome, diff) {
@@ -297,11 +295,7 @@ async function learn(
     }
   }
   if (unseen) await matched.known.flush();
-  if (issues.length > 0) run.journal.append([{ t: 'ids', ids: [], issues }]);
-  const pairs = [...ids];
-  for (let at = 0; at < pairs.length; at += IDS_PER_LINE) {
-    run.journal.append([{ t: 'ids', ids: pairs.slice(at, at + IDS_PER_LINE) }]);
-  }
+  run.rowStore.learn(ids, issues);
   reached('ids-noted');
 }
 

@@ -13,7 +13,7 @@
  */
 import fs from 'node:fs';
 import fsp from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { resolve } from 'node:path';
 
 const real = { ...fs };
@@ -218,3 +218,23 @@ fs.openSync = (path, flags, mode) => {
   return real.openSync(path, flags, mode);
 };
 syncBuiltinESMExports();
+
+// SQLite writes by itself: a commit is a write and a flush of its file, and one that fails is undone.
+const Driver = process.getBuiltinModule?.('node:sqlite')?.DatabaseSync ?? createRequire(import.meta.url)('libsql');
+const { exec } = Driver.prototype;
+const RESULTS = {
+  ENOSPC: [13, 'SQLITE_FULL', 'database or disk is full'],
+  EIO: [1034, 'SQLITE_IOERR', 'disk I/O error'],
+};
+Driver.prototype.exec = function (sql) {
+  if (sql === 'commit') {
+    const { file } = this.prepare('pragma database_list').get();
+    const verdict = weigh('write', file) ?? weigh('fsync', file);
+    if (verdict) {
+      exec.call(this, 'rollback');
+      const [number, code, text] = RESULTS[verdict === 'half' ? 'ENOSPC' : verdict.code];
+      throw Object.assign(new Error(text), { code, rawCode: number, errcode: number });
+    }
+  }
+  return exec.call(this, sql);
+};

@@ -50,8 +50,8 @@ describe('a disk that fails at any write: words, no request without a durable in
     const { touched } = await attempt(IMPORT, 'count', 0, { inside: true });
     const at = (path: RegExp) => touched.findIndex((line) => path.test(line)) + 1;
     const tries: readonly (readonly [Work, DiskFault, number])[] = [
-      [IMPORT, 'full', at(/ write .*journal\.log$/)],
-      [IMPORT, 'short', at(/ write .*journal\.log$/)],
+      [IMPORT, 'full', at(/ write .*run\.db$/)],
+      [IMPORT, 'short', at(/ write .*run\.db$/)],
       [IMPORT, 'full', at(/ rename .*summary\.json$/)],
       [EXPORT, 'full', 30],
     ];

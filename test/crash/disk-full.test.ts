@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { RunStore } from '../../src/store/run-store.js';
 import { run } from '../support/process.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
@@ -49,15 +50,13 @@ it('a disk that is full: exit 1 with words, nothing was sent without a durable i
 
     const runs = join(disk.path, 'home', 'runs');
     const folder = join(runs, readdirSync(runs)[0] ?? '');
-    const intended = new Set(
-      [...readFileSync(join(folder, 'journal.log'), 'utf8').matchAll(/"t":"intent".*"key":"([^"]+)"/g)].map(
-        ([, key]) => key,
-      ),
-    );
+    disk.free();
+    const store = RunStore.existing(join(folder, 'run.db'));
+    const intended = new Set([...(store?.rows.rows('op is not null') ?? [])].flat().map(({ key }) => key));
+    store?.close();
     const unforeseen = sandbox.records('asset').filter((record) => !intended.has(String(record['serial_number'])));
     expect(unforeseen).toEqual([]);
 
-    disk.free();
     expect((await run(RESUME, { cwd: bench.dir, env })).code).toBe(0);
     const told = await bench.told(folder);
     expect(others(told, 'created')).toEqual([]);

@@ -3,8 +3,10 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readJournal } from '../../src/report/journal.js';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { RunStore } from '../../src/store/run-store.js';
 import { cli } from '../cli/fake-io.js';
 import { table } from '../support/desk.js';
 import { run } from '../support/process.js';
@@ -72,7 +74,7 @@ export async function attempt(
       ...endedWell(broken),
       ...(await unforeseen(home, sandbox)),
       ...(await falselyFinished(work, dir, home, sandbox, broken.code)),
-      ...(inside ? leftOpen(dir) : []),
+      ...(inside ? await leftOpen(dir) : []),
     ];
     // The disk has space again.
     if (broken.code === 1) {
@@ -93,8 +95,14 @@ export async function attempt(
 /** What a run hands from one stage to the next. Such a file may stay open after a fault elsewhere, one for a failed run. */
 const BETWEEN_STAGES = /\/work\/(?:staged|resolved|plan|orphans|list)[^/]*\.ndjson(?:\.tmp)?$/;
 
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
 /** Files of the work that this process still holds open: a worker lives on after a run that failed. */
-function leftOpen(dir: string): string[] {
+async function leftOpen(dir: string): Promise<string[]> {
+  // libsql lets go of a closed database once its statements are collected.
+  collect();
+  await new Promise(setImmediate);
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
       const path = readlinkSync(`/proc/self/fd/${fd}`);
@@ -171,20 +179,18 @@ const runFolders = (home: string): string[] => {
     : [];
 };
 
-/** Writes of the service that no journal on the disk had announced. */
+/** Writes of the service that no intent on the disk had announced. */
 async function unforeseen(home: string, sandbox: Sandbox): Promise<string[]> {
   const announced = new Map<string, number>();
   for (const folder of runFolders(home)) {
-    // Orphans have a journal of their own.
-    for (const name of ['journal.log', 'orphans.log']) {
-      const journal = join(folder, name);
-      if (!existsSync(journal)) continue;
-      for await (const { entry } of readJournal(journal)) {
-        if (entry.t !== 'intent') continue;
-        const what = entry.op === 'create' ? `POST ${entry.key}` : `PUT ${entry.id}`;
-        announced.set(what, (announced.get(what) ?? 0) + 1);
+    const store = RunStore.existing(join(folder, 'run.db'));
+    for (const rows of store ? [store.rows, store.orphans] : []) {
+      for (const { op, key, record, sent } of [...rows.rows('op is not null')].flat()) {
+        const what = op === 'create' ? `POST ${key}` : `PUT ${record}`;
+        announced.set(what, (announced.get(what) ?? 0) + sent);
       }
     }
+    store?.close();
   }
   return sandbox.commits.flatMap(({ method, id, body }) => {
     const key = String((JSON.parse(body ?? '{}') as Record<string, unknown>)['serial_number']);

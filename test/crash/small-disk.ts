@@ -29,7 +29,8 @@ export async function openSmallDisk(): Promise<SmallDisk | undefined> {
     fill: () => fillUp(filler),
     free: () => rmSync(filler),
     async remove() {
-      execFileSync('umount', [path]);
+      // A process may hold a file of it a moment longer.
+      execFileSync('umount', ['-l', path]);
       await rm(path, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,8 @@
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, type Imported, type ImportOptions, openDesk } from '../support/desk.js';
 import { expectTruth } from '../support/truth.js';
 
@@ -25,7 +26,7 @@ const sheet = (rows = ROWS, cost = '10.00') =>
 const outcomes = (imported: Imported) => imported.results.map((row) => row['outcome']);
 const all = (outcome: string, rows = ROWS) => Array.from({ length: rows }, () => outcome);
 const truth = (imported: Imported, rows = ROWS) => expectTruth(imported, desk.sandbox, 'asset', 'serial_number', rows);
-const journal = (imported: Imported) => join(desk.home, 'runs', imported.summary.run, 'journal.log');
+const journal = (imported: Imported) => join(desk.home, 'runs', imported.summary.run, 'run.db');
 
 /** A desk whose next import is interrupted at its n-th request of the kind. */
 async function interruptedAt(method: string, nth: number, reason = 'SIGTERM', options: SandboxOptions = {}) {
@@ -61,10 +62,10 @@ describe('an interrupted run', () => {
     }));
     desk.sandbox.insert('asset', bodies);
     const imported = await desk.import(await sheet(), ASSETS, { ...options, env: ONE_BY_ONE });
-    const lines = (await readFile(journal(imported), 'utf8')).split('\n');
-    const killed = lines.findLastIndex((line) => line.includes('"t":"outcome"') && line.includes('"kind":"updated"'));
-    const { row } = JSON.parse(lines[killed]!.slice(9)).outcome.ref;
-    await writeFile(journal(imported), lines.filter((_, at) => at !== killed).join('\n'));
+    const store = new RunStore(journal(imported));
+    const row = store.prepare(`select max(row) as row from rows where kind = 'updated'`).get()?.['row'] as number;
+    store.prepare('update rows set kind = null, id = null, result = null where row = ?').run(row);
+    store.close();
     desk.sandbox.edit('asset', row - 1, { serial_number: 'SN-moved' });
     const resumed = await desk.resume();
     expect(outcomes(resumed)).toEqual(all('updated'));
@@ -250,31 +251,30 @@ describe('resume', () => {
     }
   });
 
-  it('ignores a last line of the journal that a crash has torn', async () => {
+  it('ignores what a crash has torn at the end of the journal', async () => {
     const imported = await stoppedAt(5);
-    const text = await readFile(journal(imported), 'utf8');
-    await appendFile(journal(imported), text.slice(text.lastIndexOf('\n', text.length - 2) + 1, -20));
+    const bytes = await readFile(journal(imported));
+    await writeFile(`${journal(imported)}-wal`, bytes.subarray(0, 6_000));
     const resumed = await desk.resume();
     expect(outcomes(resumed)).toEqual(all('created'));
     truth(resumed);
   });
 
-  it('refuses a journal that is damaged in the middle, names the line, and sends nothing', async () => {
+  it('refuses a journal that is damaged in the middle, names it, and sends nothing', async () => {
     const imported = await stoppedAt(5);
-    const lines = (await readFile(journal(imported), 'utf8')).split('\n');
-    lines[3] = (lines[3] ?? '').replace(/"t"/, '"x"');
-    await writeFile(journal(imported), lines.join('\n'));
+    const bytes = await readFile(journal(imported));
+    await writeFile(journal(imported), bytes.fill(0xff, bytes.length - 8_192, bytes.length - 4_096));
     const requests = desk.sandbox.requests.total;
-    await expect(desk.resume()).rejects.toThrow(/damaged in line 4.*import the spreadsheet again/);
+    await expect(desk.resume()).rejects.toThrow(/run\.db is damaged.*import the spreadsheet again/);
     expect(desk.sandbox.requests.total).toBe(requests);
   });
 
   it('refuses the journal of a newer version (48)', async () => {
     const imported = await stoppedAt(5);
-    const { crc32 } = await import('node:zlib');
-    const json = JSON.stringify({ t: 'run', v: 2, run: imported.summary.run });
-    await appendFile(journal(imported), `${crc32(Buffer.from(json)).toString(16).padStart(8, '0')} ${json}\n`);
-    await expect(desk.resume()).rejects.toThrow(/format 2.*version that began it/s);
+    const store = new RunStore(journal(imported));
+    store.prepare('pragma user_version = 2').run();
+    store.close();
+    await expect(desk.resume()).rejects.toThrow(/format 2.*version that began the run/s);
   });
 
   it('of a run that was killed before it had taken over its file says what to do', async () => {

@@ -82,8 +82,8 @@ export const REPORT_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'report/finish.js',
-        find: 'return !GOOD_OUTCOMES.has(state);',
-        replace: "return !GOOD_OUTCOMES.has(state) && state !== 'duplicate';",
+        find: 'const good = [...GOOD_OUTCOMES]',
+        replace: "const good = [...GOOD_OUTCOMES, 'duplicate']",
       },
     ],
   },
@@ -106,8 +106,8 @@ export const REPORT_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'report/finish.js',
-        find: "const WRITTEN = new Set(['updated', 'unknown']);",
-        replace: 'const WRITTEN = new Set();',
+        find: 'const WRITTEN = `',
+        replace: 'const WRITTEN = `0 and ',
       },
     ],
   },

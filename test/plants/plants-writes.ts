@@ -9,7 +9,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'runs/write-rows.js',
-        find: 'await Promise.all([before.length > 0 && run.before.flush(), run.journal.flush()]);',
+        find: 'await run.store.flush();',
         replace: '',
       },
     ],
@@ -21,8 +21,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'runs/write-rows.js',
-        find: "...intents.map((intent) => ({ t: 'intent', ...intent, at })),",
-        replace: '',
+        find: 'intents.map((intent) => ({ ...intent, at }))',
+        replace: '[]',
       },
     ],
   },
@@ -212,14 +212,15 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [{ file: 'runs/decide.js', find: 'const change = intent ?', replace: 'const change = false ?' }],
   },
   {
-    name: 'a torn line is not cut off',
+    name: 'the write-ahead log is cleared away',
     scenario: 'killed',
-    why: 'A power cut tears the last line, and what follows it cannot be read.',
+    why: 'A killed process leaves there what it had noted last.',
     patches: [
       {
-        file: 'report/journal.js',
-        find: "await openLines(path, keep, 'The journal');",
-        replace: "await openLines(path, Infinity, 'The journal');",
+        file: 'store/sqlite.js',
+        find: 'const connection = guarded(',
+        replace:
+          "createRequire(import.meta.url)('node:fs').rmSync(path + '-wal', { force: true });\n    const connection = guarded(",
       },
     ],
   },

@@ -5,22 +5,30 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
 import { fault, warning } from '../../src/model/issue.js';
-import type { Outcome } from '../../src/model/outcome.js';
 import { visibleLines } from '../../src/model/visible.js';
-import { openAppendLog } from '../../src/report/append-log.js';
 import { type ReportInput, type SummaryHead, writeReports } from '../../src/report/finish.js';
-import { type Entry, openJournal } from '../../src/report/journal.js';
-import { outcome, readCsv, tooLong } from './sample.js';
+import { RunStore } from '../../src/store/run-store.js';
+import { intent, outcome, readCsv, record, tooLong } from './sample.js';
 
 let dir: string;
 let out: string;
-let journal: string;
+let store: RunStore;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'reports-'));
   out = join(dir, 'out', 'deep');
-  journal = join(dir, 'journal');
+  store = new RunStore(join(dir, 'run.db'));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => {
+  store.close();
+  return rm(dir, { recursive: true, force: true });
+});
+
+/** That of another run. */
+async function newStore(): Promise<void> {
+  store.close();
+  await rm(store.path);
+  store = new RunStore(store.path);
+}
 
 function head(rows: number, more: Partial<SummaryHead> = {}): SummaryHead {
   return {
@@ -49,12 +57,6 @@ function head(rows: number, more: Partial<SummaryHead> = {}): SummaryHead {
   };
 }
 
-async function record(...entries: (Entry | Outcome)[]): Promise<void> {
-  const opened = await openJournal(journal);
-  opened.append(entries.map((entry) => ('t' in entry ? entry : { t: 'outcome', outcome: entry })));
-  await opened.close();
-}
-
 async function csv(text: string, name = 'in.csv') {
   await writeFile(join(dir, name), text);
   return openSource(join(dir, name));
@@ -63,19 +65,18 @@ async function csv(text: string, name = 'in.csv') {
 const FILE = 'Serial,Item Name,Cost\r\nA1,"Pump, big",1\r\nA2,x,2\r\nA3,y,3\r\nA4,z,4\r\n';
 
 async function write(more: Partial<ReportInput> = {}) {
-  return writeReports({ dir: out, journal, source: await csv(FILE), summary: head(4), ...more });
+  return writeReports({ dir: out, store, source: await csv(FILE), summary: head(4), ...more });
 }
 
 describe('writeReports', () => {
   test('puts rows into input order, whatever order they were done in, and accounts for every one', async () => {
-    await record(
-      { t: 'run', v: 1, run: 'r' },
+    record(
+      store,
       outcome(5, 'rejected', {
         issues: [{ code: 'service_rejected', severity: 'error', message: 'serial: taken', origin: 'service' }],
       }),
-      { t: 'intent', row: 3, op: 'update', key: 'A2', id: 7, hash: 'h', at: 1 },
+      intent(3, 'update', { key: 'A2', id: 7 }),
       {
-        t: 'outcome',
         outcome: outcome(3, 'updated', { key: 'A2', id: 7, changed: ['name', 'original_cost'] }),
         diff: [
           { field: 'name', old: '=old', new: 'x', kind: 'set' },
@@ -136,7 +137,7 @@ describe('writeReports', () => {
   });
 
   test('lines end in CRLF and there is no byte order mark', async () => {
-    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
+    record(store, ...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
     await write();
     const text = await readFile(join(out, 'results.csv'), 'latin1');
     expect(text.startsWith('row,')).toBe(true);
@@ -163,9 +164,10 @@ describe('writeReports', () => {
     );
     await fc.assert(
       fc.asyncProperty(hostile, hostile, async (key, message) => {
-        await rm(journal, { force: true });
+        await newStore();
         const issue = fault('required', message, { column: key, value: message });
-        await record(
+        record(
+          store,
           outcome(2, 'invalid', { key, issues: [issue] }),
           ...[3, 4, 5].map((row) => outcome(row, 'unchanged')),
         );
@@ -188,11 +190,11 @@ describe('writeReports', () => {
   });
 
   test('a good run has no rejected file, and one that is left from before is removed', async () => {
-    await record(outcome(2, 'invalid'), ...[3, 4, 5].map((row) => outcome(row, 'created')));
+    record(store, outcome(2, 'invalid'), ...[3, 4, 5].map((row) => outcome(row, 'created')));
     await write();
     expect(await readdir(out)).toContain('rejected.csv');
-    await rm(journal);
-    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'unchanged')));
+    await newStore();
+    record(store, ...[2, 3, 4, 5].map((row) => outcome(row, 'unchanged')));
     await writeFile(join(out, 'mine.txt'), 'stays');
     const summary = await write();
     expect(summary.status).toBe('succeeded');
@@ -202,29 +204,32 @@ describe('writeReports', () => {
   });
 
   test('a second outcome of a row is an error, and no summary is left to be believed', async () => {
-    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
+    record(store, ...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
     await write();
-    await record(outcome(3, 'failed'));
-    await expect(write()).rejects.toThrow(/two outcomes for row 3: created and failed/);
+    const refused = /has the outcome created for row 3, and a second outcome is failed/;
+    expect(() => record(store, outcome(3, 'failed'))).toThrow(refused);
+    await expect(write()).rejects.toThrow(refused);
     expect(await readdir(out)).not.toContain('summary.json');
+    expect(() => store.close()).toThrow(refused);
   });
 
   test('not_attempted gives way to the real outcome of the resumed run', async () => {
-    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'not_attempted')));
-    await record({ t: 'intent', row: 2, op: 'create', key: 'A1', hash: '', at: 1 });
-    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
+    record(store, ...[2, 3, 4, 5].map((row) => outcome(row, 'not_attempted')));
+    record(store, intent(2, 'create', { key: 'A1' }));
+    record(store, ...[2, 3, 4, 5].map((row) => outcome(row, 'created')));
     expect((await write()).rows).toMatchObject({ created: 4, not_attempted: 0, total: 4 });
   });
 
   test('a row without an outcome is an error in a run that finished', async () => {
-    await record(...[2, 3, 4].map((row) => outcome(row, 'created')));
+    record(store, ...[2, 3, 4].map((row) => outcome(row, 'created')));
     await expect(write()).rejects.toThrow(/4 rows were read and 3 have an outcome/);
-    await record({ t: 'intent', row: 5, op: 'create', key: 'A4', hash: '', at: 1 });
+    record(store, intent(5, 'create', { key: 'A4' }));
     await expect(write()).rejects.toThrow(/row 5 was sent and has no outcome/);
+    expect(await readdir(out)).toEqual([]);
   });
 
   test('a run that stopped says so of every row it did not finish', async () => {
-    await record(outcome(2, 'created'), { t: 'intent', row: 4, op: 'update', key: 'A3', id: 9, hash: '', at: 1 });
+    record(store, outcome(2, 'created'), intent(4, 'update', { key: 'A3', id: 9 }));
     const stopped = 'The run was interrupted by SIGTERM.';
     const summary = await write({ stopped, summary: head(4, { status: 'interrupted', reason: stopped }) });
     expect(summary.rows).toMatchObject({ created: 1, unknown: 1, not_attempted: 2, total: 4 });
@@ -238,30 +243,73 @@ describe('writeReports', () => {
     expect((await readCsv(join(out, 'rejected.csv'))).map((line) => line[0])).toEqual(['Serial', 'A2', 'A3', 'A4']);
   });
 
+  test('a run that stopped and was resumed tells how every row ended at last', async () => {
+    record(store, outcome(2, 'created', { id: 6 }), intent(4, 'update', { id: 9 }));
+    await write({ stopped: 'The run was interrupted by SIGTERM.' });
+    record(store, ...[3, 4, 5].map((row) => outcome(row, 'updated', { id: row })));
+    expect((await write()).rows).toMatchObject({ created: 1, updated: 3, total: 4 });
+  });
+
   test('outcomes of rows the file does not have are noticed', async () => {
-    await record(...[2, 3, 4].map((row) => outcome(row, 'created')), outcome(50, 'invalid'));
+    record(store, ...[2, 3, 4].map((row) => outcome(row, 'created')), outcome(50, 'invalid'));
     await expect(write()).rejects.toThrow(/not the one of this run/);
   });
 
-  test('records from before the updates come with the reports', async () => {
-    await record(...[2, 3, 4, 5].map((row) => outcome(row, 'updated')));
-    const before = join(dir, 'before.log');
-    const log = await openAppendLog(before);
-    log.append([
-      { row: 5, id: 1, record: { name: 'x' } },
-      { row: 2, id: 2, record: {} },
+  test('ids and issues that were learned after the rows were written are told', async () => {
+    record(
+      store,
+      outcome(2, 'created'),
+      outcome(3, 'created', { attempts: 0 }),
+      outcome(4, 'created', { issues: [warning('value_normalised', 'Stored as Y.')] }),
+      outcome(5, 'created'),
+    );
+    store.rows.learn(
+      [
+        [2, 12],
+        [4, 14],
+      ],
+      [[4, [warning('too_long', 'Stored shortened.')]]],
+    );
+    await write();
+    const [, ...lines] = await readCsv(join(out, 'results.csv'));
+    expect(lines.map((line) => [line[0], line[3], line[5]])).toEqual([
+      ['2', '12', ''],
+      ['3', '', ''],
+      ['4', '14', 'value_normalised; too_long'],
+      ['5', '', 'id_unknown'],
     ]);
-    await log.close();
-    const summary = await write({ before });
-    expect(summary.reports).toContain('before.ndjson');
-    const rows = (await readFile(join(out, 'before.ndjson'), 'utf8')).trim().split('\n');
-    expect(rows.map((line) => (JSON.parse(line) as { row: number }).row)).toEqual([2, 5]);
+  });
+
+  test('records from before the updates come with the reports: by row, the last of each, digit by digit', async () => {
+    const last = '{"row":5,"id":1,"record":{"cost":12345678901234.560}}';
+    store.rows.intend(
+      [intent(5, 'update', { id: 1 }), intent(2, 'update', { id: 2 })],
+      [
+        { row: 5, line: '{"row":5,"id":1,"record":{"cost":1}}' },
+        { row: 2, line: '{"row":2,"id":2,"record":{"name":"Zoë\\n\\"x\\""}}' },
+      ],
+    );
+    record(store, outcome(5, 'failed'));
+    store.rows.intend([intent(5, 'update', { id: 1 })], [{ row: 5, line: last }]);
+    for (const row of [3, 4])
+      store.rows.intend([intent(row, 'update', { id: row })], [{ row, line: `{"row":${row},"id":${row}}` }]);
+    record(
+      store,
+      ...[2, 5].map((row) => outcome(row, 'updated')),
+      outcome(3, 'rejected'),
+      outcome(4, 'unknown', { id: 4 }),
+    );
+    expect((await write()).reports).toContain('before.ndjson');
+    expect(await readFile(join(out, 'before.ndjson'), 'utf8')).toBe(
+      `{"row":2,"id":2,"record":{"name":"Zoë\\n\\"x\\""}}\n{"row":4,"id":4}\n${last}\n`,
+    );
   });
 
   test('the most frequent faults: at most ten, by code and column, counted over all rows', async () => {
     const rows = Array.from({ length: 300 }, (_, at) => at + 2);
     const source = await csv(`H\r\n${rows.map((row) => `v${row}\r\n`).join('')}`, 'many.csv');
-    await record(
+    record(
+      store,
       ...rows.map((row) =>
         outcome(row, 'invalid', { issues: [tooLong(`v${row}`, `C${row % 12}`), fault('required', 'x')] }),
       ),
@@ -273,7 +321,8 @@ describe('writeReports', () => {
   });
 
   test('a fault without a column is counted by its field', async () => {
-    await record(
+    record(
+      store,
       outcome(2, 'invalid', { issues: [fault('required', 'x', { field: 'name' })] }),
       outcome(3, 'invalid', { issues: [fault('required', 'x', { field: 'name' })] }),
       outcome(4, 'invalid', { issues: [fault('required', 'x', { field: 'city', column: 'Town' })] }),
@@ -289,22 +338,16 @@ describe('writeReports', () => {
 
   test('100,000 rows in shuffled order: right order, small memory', async () => {
     const total = 100_000;
-    const opened = await openJournal(journal);
     for (let block = 0; block < total; block += 1000) {
-      const entries: Entry[] = [];
       // Within a window of 1,000 rows outcomes come in an order of their own: 37 and 1,000 have no common divisor.
       for (let at = 0; at < 1000; at++) {
         const row = block + ((at * 37) % 1000) + 2;
         const kind = row % 10 === 0 ? 'invalid' : 'created';
-        entries.push({
-          t: 'outcome',
-          outcome: outcome(row, kind, { id: row, issues: kind === 'invalid' ? [tooLong('v')] : [] }),
-        });
+        const issues = kind === 'invalid' ? [tooLong('v')] : [];
+        store.rows.outcome({ outcome: outcome(row, kind, { id: row, issues }), diff: [] });
       }
-      opened.append(entries);
-      await opened.flush();
+      await store.flush();
     }
-    await opened.close();
     let text = 'Serial,Item Name\n';
     for (let row = 2; row < total + 2; row++) text += `S${row},n\n`;
     const source = await csv(text);
@@ -314,7 +357,7 @@ describe('writeReports', () => {
     const timer = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage().rss);
     }, 5);
-    const summary = await writeReports({ dir: out, journal, source, summary: head(total) });
+    const summary = await writeReports({ dir: out, store, source, summary: head(total) });
     clearInterval(timer);
     expect(summary.rows).toMatchObject({ created: 90_000, invalid: 10_000, total });
     const results = await readCsv(join(out, 'results.csv'));

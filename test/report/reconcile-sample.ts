@@ -1,14 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSource } from '../../src/files/open.js';
+import type { DiffText } from '../../src/model/change.js';
 import { fault } from '../../src/model/issue.js';
 import type { Outcome } from '../../src/model/outcome.js';
 import type { Night, OrphanLine, ReconcileFacts } from '../../src/model/reconcile.js';
 import type { OpenSource } from '../../src/model/source.js';
 import type { ReportInput, SummaryHead } from '../../src/report/finish.js';
-import { type DiffText, type Entry, openJournal } from '../../src/report/journal.js';
 import type { ReconcileInput } from '../../src/report/reconcile/compare.js';
-import { outcome } from './sample.js';
+import type { RunStore } from '../../src/store/run-store.js';
+import { outcome, record } from './sample.js';
 
 /** A night of a made-up ERP file, small enough to be checked by hand: what each row is stands in its number. */
 
@@ -210,31 +211,17 @@ export function head(more: Partial<SummaryHead> = {}): SummaryHead {
   };
 }
 
-/** Writes the journal of the night into `dir`; what `writeReports` takes. */
-export async function night(dir: string, more: Partial<ReportInput> = {}): Promise<ReportInput> {
-  const journal = join(dir, 'journal');
-  const entries = results().map(
-    ([one, changes]): Entry => ({
-      t: 'outcome',
-      outcome: one,
-      ...(changes ? { diff: changes } : {}),
-    }),
-  );
-  await record(journal, entries);
+/** Notes the night in `store`; what `writeReports` takes to write it into `dir`. */
+export async function night(dir: string, store: RunStore, more: Partial<ReportInput> = {}): Promise<ReportInput> {
+  record(store, ...results().map(([one, diff = []]) => ({ outcome: one, diff })));
   return {
     dir: join(dir, 'out'),
-    journal,
+    store,
     source: await source(dir),
     reconcile: reconcileInput(),
     summary: head(),
     ...more,
   };
-}
-
-export async function record(journal: string, entries: readonly Entry[]): Promise<void> {
-  const opened = await openJournal(journal);
-  opened.append(entries);
-  await opened.close();
 }
 
 export async function source(dir: string, rows = ROWS): Promise<OpenSource> {

@@ -9,18 +9,31 @@ import { openArchive } from '../../src/files/package/zip.js';
 import { type Cell, shownText } from '../../src/model/row.js';
 import { summaryText } from '../../src/report/console.js';
 import { writeReports } from '../../src/report/finish.js';
-import { type Entry, openJournal } from '../../src/report/journal.js';
 import { headline } from '../../src/report/words.js';
-import { facts, head, inBatches, night, nights, ORPHANS, reconcileInput, record, source } from './reconcile-sample.js';
-import { outcome, readCsv } from './sample.js';
+import { RunStore } from '../../src/store/run-store.js';
+import { facts, head, inBatches, night, nights, ORPHANS, reconcileInput, source } from './reconcile-sample.js';
+import { intent, outcome, readCsv, record } from './sample.js';
 
 let dir: string;
 let out: string;
+let store: RunStore;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'reconcile-'));
   out = join(dir, 'out');
+  store = new RunStore(join(dir, 'run.db'));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => {
+  store.close();
+  return rm(dir, { recursive: true, force: true });
+});
+
+/** That of another run. */
+async function newStore(): Promise<RunStore> {
+  store.close();
+  await rm(store.path);
+  store = new RunStore(store.path);
+  return store;
+}
 
 /** Before anything was done to them. */
 const UNTOUCHED = ORPHANS.map(({ id, key, name, since, absences, state }) => ({
@@ -61,7 +74,7 @@ async function ourCells(name: string): Promise<string[][]> {
 
 describe('CSV', () => {
   test('every field that differs has a line; what is only kept is no plan', async () => {
-    const summary = await writeReports(await night(dir));
+    const summary = await writeReports(await night(dir, store));
     const [columns, ...lines] = await readCsv(join(out, 'differences.csv'));
     expect(columns).toEqual([
       ...['row', 'key', 'id', 'field', 'column', 'service', 'file', 'stands', 'action', 'outcome'],
@@ -92,7 +105,7 @@ describe('CSV', () => {
   });
 
   test('orphans with their state and how they ended', async () => {
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     const [columns, ...lines] = await readCsv(join(out, 'orphans.csv'));
     expect(columns).toEqual([
       ...['id', 'key', 'name', 'since', 'absences', 'state', 'why', 'outcome', 'codes', 'message', 'changes'],
@@ -109,7 +122,7 @@ describe('CSV', () => {
 
 describe('summary and files', () => {
   test('the reports are named, summary.json has the facts', async () => {
-    const summary = await writeReports(await night(dir));
+    const summary = await writeReports(await night(dir, store));
     expect(summary.reports).toEqual([
       'results.csv',
       'rejected.csv',
@@ -127,22 +140,19 @@ describe('summary and files', () => {
   });
 
   test('what a reconciliation left is removed where the next run has none', async () => {
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     await writeFile(join(out, '.reconcile.xlsx.0123456789ab.tmp'), 'torn');
-    const { reconcile: _, ...plain } = await night(join(dir));
-    await rm(join(dir, 'journal'));
-    await night(dir);
+    const { reconcile: _, ...plain } = await night(dir, await newStore());
     const summary = await writeReports({ ...plain, summary: head({ kind: 'import' }) });
     expect(summary.reconcile).toBeUndefined();
     expect((await readdir(out)).filter((name) => /reconcile|orphans|differences/.test(name))).toEqual([]);
   });
 
   test('an orphan that could not be settled makes a run partial', async () => {
-    const good: Entry[] = [2, 3].map((row) => ({ t: 'outcome', outcome: outcome(row, 'unchanged') }));
-    await record(join(dir, 'journal'), good);
+    record(store, ...[2, 3].map((row) => outcome(row, 'unchanged')));
     const input = {
       dir: out,
-      journal: join(dir, 'journal'),
+      store,
       source: await source(dir, 2),
       summary: head({ source: null }),
     };
@@ -155,41 +165,58 @@ describe('summary and files', () => {
   });
 
   test('the records before follow the rows: orphans that were, or may have been, written', async () => {
-    const before = join(dir, 'before.log');
-    const orphansBefore = join(dir, 'orphans-before.log');
-    await writeFile(before, '{"row":8,"id":108,"record":{"n":1.10}}\n{"row":7,"id":107,"record":{}}\n');
-    await writeFile(
-      orphansBefore,
-      '{"row":null,"id":203,"record":{}}\n{"row":null,"id":202,"record":1}\n{"row":null,"id":202,"record":{"m":2.50}}\n',
+    const { orphans, rows } = store;
+    rows.intend(
+      [8, 7].map((row) => intent(row, 'update', { id: 100 + row })),
+      [
+        { row: 8, line: '{"row":8,"id":108,"record":{"n":1.10}}' },
+        { row: 7, line: '{"row":7,"id":107,"record":{}}' },
+      ],
     );
-    const summary = await writeReports(await night(dir, { before, reconcile: reconcileInput({ orphansBefore }) }));
+    for (const [row, id, line] of [
+      [3, 205, '{"row":3,"id":205,"record":{"row":3,"a":[{"row":4,"b":1}]}}'],
+      [2, 203, '{"row":2,"id":203,"record":{}}'],
+      [1, 202, '{"row":1,"id":202,"record":1}'],
+      [1, 202, '{"row":1,"id":202,"record":{"m":2.50}}'],
+    ] as const)
+      orphans.intend([intent(row, 'update', { id })], [{ row, line }]);
+    orphans.outcome({ outcome: outcome(1, 'updated', { id: 202 }), diff: [] });
+    orphans.outcome({ outcome: outcome(2, 'conflict', { id: 203 }), diff: [] });
+    const summary = await writeReports(await night(dir, store));
     expect(summary.reports).toContain('before.ndjson');
     expect((await readFile(join(out, 'before.ndjson'), 'utf8')).split('\n')).toEqual([
       '{"row":7,"id":107,"record":{}}',
       '{"row":8,"id":108,"record":{"n":1.10}}',
       '{"row":null,"id":202,"record":{"m":2.50}}',
+      '{"row":null,"id":205,"record":{"row":3,"a":[{"row":4,"b":1}]}}',
       '',
     ]);
-    await rm(orphansBefore);
-    await rm(before);
-    await rm(join(dir, 'journal'));
-    const again = await writeReports(await night(dir, { before, reconcile: reconcileInput({ orphansBefore }) }));
+    const again = await writeReports(await night(dir, await newStore()));
     expect(again.reports).not.toContain('before.ndjson');
+    expect(await readdir(out)).not.toContain('before.ndjson');
+  });
+
+  test('the records before of orphans alone', async () => {
+    store.orphans.intend(
+      [intent(1, 'update', { id: 202 })],
+      [{ row: 1, line: '{"row":1,"id":202,"record":{"m":2.50}}' }],
+    );
+    await writeReports(await night(dir, store));
+    expect(await readFile(join(out, 'before.ndjson'), 'utf8')).toBe('{"row":null,"id":202,"record":{"m":2.50}}\n');
   });
 
   test('the same night gives the same bytes', async () => {
     const names = ['reconcile.xlsx', 'report.html', 'differences.csv', 'orphans.csv'];
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     const first = await Promise.all(names.map((name) => readFile(join(out, name))));
-    await rm(join(dir, 'journal'));
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, await newStore()));
     for (const [at, name] of names.entries()) expect(await readFile(join(out, name)), name).toEqual(first[at]);
   });
 });
 
 describe('reconcile.xlsx', () => {
   test('a sheet for each question, with frozen and filterable headings', async () => {
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     const workbook = await book();
     expect(workbook.worksheets.map(({ name }) => name)).toEqual(SHEETS);
     for (const name of SHEETS.slice(1)) {
@@ -201,7 +228,7 @@ describe('reconcile.xlsx', () => {
   });
 
   test('the differences: values as text, changes filled, what the service keeps in grey', async () => {
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     const workbook = await book();
     const sheet = workbook.getWorksheet('Differences')!;
     const rows = cells(workbook, 'Differences');
@@ -240,7 +267,7 @@ describe('reconcile.xlsx', () => {
   });
 
   test('the other sheets name what they are about', async () => {
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     const workbook = await book();
     expect(cells(workbook, 'To create').slice(1)).toEqual([
       [11, 'SN-1011', 'Created', '511', ''],
@@ -273,7 +300,7 @@ describe('reconcile.xlsx', () => {
   });
 
   test('the first sheet says it all in one look, and leads to the others', async () => {
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     const workbook = await book();
     const rows = cells(workbook, 'Summary');
     const value = (label: string) => {
@@ -318,7 +345,7 @@ describe('reconcile.xlsx', () => {
   test('a report-only run says what would be, and a brake why', async () => {
     const reason = 'max_updates: 6,000 of 20,000 rows would be updated.';
     const summary = await writeReports(
-      await night(dir, {
+      await night(dir, store, {
         stopped: reason,
         summary: head({ dry_run: true, status: 'braked', reason }),
         reconcile: reconcileInput({ facts: facts({ apply: false }), orphans: () => inBatches(UNTOUCHED) }),
@@ -341,13 +368,12 @@ describe('reconcile.xlsx', () => {
   });
 
   test('a night without anything says so on every sheet', async () => {
-    const entries: Entry[] = [2, 3].map((row) => ({ t: 'outcome', outcome: outcome(row, 'unchanged') }));
-    await record(join(dir, 'journal'), entries);
+    record(store, ...[2, 3].map((row) => outcome(row, 'unchanged')));
     const nothing = { rows: 0, fields: 0, file_stands: 0, service_stands: 0, cleared: 0, by_field: [] };
     const none = { action: 'report' as const, after: 2, total: 0, fresh: 0, waiting: 0, acted: 0, settled: 0, held: 0 };
     const summary = await writeReports({
       dir: out,
-      journal: join(dir, 'journal'),
+      store,
       source: await source(dir, 2),
       summary: { ...head({ warnings: [] }), source: { ...head().source!, rows: 2 } },
       reconcile: reconcileInput({
@@ -369,19 +395,13 @@ describe('reconcile.xlsx', () => {
   });
 
   test('differences that a stopped run did not note are counted by its plan', async () => {
-    const entries: Entry[] = [
-      { t: 'outcome', outcome: outcome(2, 'unchanged') },
-      { t: 'outcome', outcome: outcome(3, 'not_attempted', { attempts: 0, changed: ['name'] }) },
-      {
-        t: 'outcome',
-        outcome: outcome(4, 'not_attempted', { attempts: 0, id: 9, changed: ['name'] }),
-        diff: [{ field: 'name', old: 'a', new: 'b', kind: 'set' }],
-      },
-    ];
-    await record(join(dir, 'journal'), entries);
+    record(store, outcome(2, 'unchanged'), outcome(3, 'not_attempted', { attempts: 0, changed: ['name'] }), {
+      outcome: outcome(4, 'not_attempted', { attempts: 0, id: 9, changed: ['name'] }),
+      diff: [{ field: 'name', old: 'a', new: 'b', kind: 'set' }],
+    });
     const summary = await writeReports({
       dir: out,
-      journal: join(dir, 'journal'),
+      store,
       source: await source(dir, 4),
       stopped: 'max_updates: too many.',
       summary: head({ status: 'braked', reason: 'max_updates: too many.' }),
@@ -406,17 +426,14 @@ describe('reconcile.xlsx', () => {
 test('300,000 differences do not fill the memory', { timeout: 120_000 }, async () => {
   const rows = 60_000;
   const fields = ['name', 'original_cost', 'lifecycle_stage', 'asset_notes', 'purchase_date'];
-  const journal = join(dir, 'journal');
   // What a first report takes once, whatever its size.
-  await writeReports(await night(dir));
-  await rm(journal);
-  const log = await openJournal(journal);
+  await writeReports(await night(dir, store));
+  await newStore();
   for (let row = 2; row < rows + 2; row++) {
     const diff = fields.map((field) => ({ field, old: `old ${row}`, new: `new ${row}`, kind: 'set' as const }));
-    log.append([{ t: 'outcome', outcome: outcome(row, 'updated', { id: row, changed: fields }), diff }]);
-    if (row % 1000 === 0) await log.flush();
+    store.rows.outcome({ outcome: outcome(row, 'updated', { id: row, changed: fields }), diff });
   }
-  await log.close();
+  store.write();
   const opened = await source(dir, rows);
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
@@ -426,7 +443,7 @@ test('300,000 differences do not fill the memory', { timeout: 120_000 }, async (
   }, 5);
   const summary = await writeReports({
     dir: out,
-    journal,
+    store,
     source: opened,
     reconcile: reconcileInput(),
     summary: { ...head(), source: { ...head().source!, rows } },
@@ -440,8 +457,7 @@ test('300,000 differences do not fill the memory', { timeout: 120_000 }, async (
 describe('report.html', () => {
   test('asks the network for nothing, runs nothing, and every tag is closed', async () => {
     for (const dry_run of [false, true]) {
-      await rm(join(dir, 'journal'), { force: true });
-      await writeReports(await night(dir, { summary: head({ dry_run }) }));
+      await writeReports(await night(dir, await newStore(), { summary: head({ dry_run }) }));
       const page = await readFile(join(out, 'report.html'), 'utf8');
       expect(page).not.toMatch(/https?:|\/\/|<script|\bsrc=|@import|url\(|<link/i);
       expect(page).toContain(`default-src 'none'`);
@@ -458,7 +474,7 @@ describe('report.html', () => {
   });
 
   test('shows what the workbook shows', async () => {
-    await writeReports(await night(dir));
+    await writeReports(await night(dir, store));
     const page = await readFile(join(out, 'report.html'), 'utf8');
     const text = page
       .replace(/<style>.*?<\/style>/s, '')
@@ -481,24 +497,21 @@ describe('report.html', () => {
 
   test('a run that is in the history already is not shown twice', async () => {
     const own = { ...nights(1)[0]!, run: head().run };
-    await writeReports(await night(dir, { reconcile: reconcileInput({ history: [...nights(3), own] }) }));
+    await writeReports(await night(dir, store, { reconcile: reconcileInput({ history: [...nights(3), own] }) }));
     expect(await readFile(join(out, 'report.html'), 'utf8')).toContain('The last 4 nights');
   });
 
   test('hostile text is text wherever it stands', async () => {
     const hostile = `</td><script>alert(1)</script><img src="http://evil.example/x" onerror='x'>&amp;`;
-    await record(join(dir, 'journal'), [
-      {
-        t: 'outcome',
-        outcome: outcome(2, 'updated', { key: hostile }),
-        diff: [{ field: hostile, old: hostile, new: `${hostile}2`, kind: 'set' }],
-      },
-    ]);
+    record(store, {
+      outcome: outcome(2, 'updated', { key: hostile }),
+      diff: [{ field: hostile, old: hostile, new: `${hostile}2`, kind: 'set' }],
+    });
     const bad = facts({ scope: { records: 1, without_key: 0, outside: 1, described: hostile } });
     const by_field = [{ field: hostile, file: 1, service: 0, cleared: 0 }];
     await writeReports({
       dir: out,
-      journal: join(dir, 'journal'),
+      store,
       source: await source(dir, 1),
       summary: { ...head({ job: hostile, run: hostile }), source: { ...head().source!, rows: 1, path: hostile } },
       reconcile: reconcileInput({
@@ -517,7 +530,7 @@ describe('report.html', () => {
 
 describe('console', () => {
   test('one short block with what each number is made of', async () => {
-    const summary = await writeReports(await night(dir));
+    const summary = await writeReports(await night(dir, store));
     expect(summaryText(summary, 'out').split('\n').slice(0, 12)).toEqual([
       '3 records were put right; 2 were created; 5 orphans (1 new, 1 acted on, 1 needs a person); 6 rows need a person.',
       '',

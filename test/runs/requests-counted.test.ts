@@ -1,8 +1,10 @@
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runFolder } from '../../src/runs/layout.js';
-import { readPast } from '../../src/runs/past.js';
+import { type Past, readPast } from '../../src/runs/past.js';
+import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;
@@ -16,12 +18,21 @@ const JOB = {
   constants: { 'category.name': 'id:3' },
 };
 
-/** The journal as a process leaves it that is killed behind so many of its outcomes. */
-async function killedAfter(journal: string, outcomes: number): Promise<void> {
-  const lines = (await readFile(journal, 'utf8')).split('\n');
-  let left = outcomes;
-  const end = lines.findIndex((line) => line.includes('"t":"outcome"') && --left === 0);
-  await writeFile(journal, `${lines.slice(0, end + 1).join('\n')}\n`);
+function past(path: string): Past {
+  const store = new RunStore(path);
+  try {
+    return readPast(store, store.rows);
+  } finally {
+    store.close();
+  }
+}
+
+/** The store as a process leaves it that is killed behind all its outcomes. */
+function killedAtEnd(path: string): void {
+  const store = new RunStore(path);
+  store.prepare('update process set ended = 0').run();
+  store.prepare(`delete from kept where name = 'finished'`).run();
+  store.close();
 }
 
 describe('requests of a process that was killed', () => {
@@ -30,9 +41,9 @@ describe('requests of a process that was killed', () => {
     const rows = Array.from({ length: 60 }, (_, i) => [`N-${i}`, 'Box']);
     const first = await desk.import(await desk.file('a.csv', csv([['Serial', 'Name'], ...rows])), JOB);
     const folder = runFolder(desk.home, first.summary.run);
-    await killedAfter(folder.journal, 60);
-    const past = await readPast(folder);
-    expect([past.cutOff, past.requests.writes, past.outcomes.size]).toEqual([true, 60, 60]);
+    killedAtEnd(folder.store);
+    const left = past(folder.store);
+    expect([left.cutOff, left.requests.writes, left.outcomes.size]).toEqual([true, 60, 60]);
     await rm(join(first.reportDir, 'summary.json'));
     const resumed = await desk.resume();
     expect(resumed.summary.requests.writes).toBe(60);
@@ -40,7 +51,34 @@ describe('requests of a process that was killed', () => {
     expect(resumed.summary.warnings.join()).toContain('the counts of requests are at least what was sent');
   });
 
-  it('a run that ended in order, and an older journal, are told from it', async () => {
+  it('are on record with the outcomes that they brought, whenever the process is killed', async () => {
+    desk = await openDesk({ responses: 'full' });
+    // More than are about to be sent at once.
+    const ROWS = 1100;
+    const rows = Array.from({ length: ROWS }, (_, i) => [`N-${i}`, 'Box']);
+    const file = await desk.file('a.csv', csv([['Serial', 'Name'], ...rows]));
+    const seen: (readonly [writes: number, outcomes: number])[] = [];
+    const look = (message: unknown) => {
+      if ((message as { name: string }).name !== 'lines-durable' || !folder) return;
+      const { requests, outcomes } = past(folder.store);
+      seen.push([requests.writes, outcomes.size]);
+    };
+    let folder: ReturnType<typeof runFolder> | undefined;
+    subscribe('rowferry:milestone', look);
+    try {
+      await desk.import(file, JOB, {
+        onProgress({ run }) {
+          folder ??= runFolder(desk.home, run);
+        },
+      });
+    } finally {
+      unsubscribe('rowferry:milestone', look);
+    }
+    expect(seen.filter(([writes, outcomes]) => writes < outcomes)).toEqual([]);
+    expect(seen.filter(([, outcomes]) => outcomes > 0 && outcomes < ROWS)).not.toEqual([]);
+  });
+
+  it('a run that ended in order is told from it', async () => {
     desk = await openDesk({ responses: 'full' });
     const file = await desk.file(
       'a.csv',
@@ -51,9 +89,9 @@ describe('requests of a process that was killed', () => {
     );
     const first = await desk.import(file, JOB);
     const folder = runFolder(desk.home, first.summary.run);
-    expect((await readPast(folder)).cutOff).toBe(false);
     expect(first.summary.warnings.join()).not.toContain('at least');
-    await appendFile(folder.journal, 'torn');
-    expect((await readPast(folder)).requests.writes).toBe(1);
+    const left = past(folder.store);
+    expect([left.cutOff, left.requests.writes]).toEqual([false, 1]);
+    expect(left.finished).toBeDefined();
   });
 });

@@ -1,6 +1,6 @@
 // Above 300 lines with its neighbours in mind: one file for every way in which the program touches a disk.
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { activeMachine } from './machine.js';
 
@@ -58,7 +58,8 @@ export function cutPower(folder: string): void {
   const current = disk;
   if (!current) return;
   for (const entry of real.readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
+    // SQLite flushes by itself, in one step with its commit.
+    if (!entry.isFile() || /\.db(?:-wal|-shm)?$/.test(entry.name)) continue;
     const path = join(entry.parentPath, entry.name);
     const size = real.statSync(path).size;
     const safe = Math.min(size, durable.get(path) ?? 0);
@@ -359,4 +360,28 @@ export function installDisk(): void {
     );
   }
   syncBuiltinESMExports();
+
+  const Driver =
+    (process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as { DatabaseSync?: Driver })?.DatabaseSync ??
+    (createRequire(import.meta.url)('libsql') as Driver);
+  const { exec } = Driver.prototype;
+  Driver.prototype.exec = function (sql) {
+    if (sql === 'commit' && disk?.full.size) {
+      try {
+        assertRoom(this.prepare('pragma database_list').get().file);
+      } catch {
+        exec.call(this, 'rollback');
+        throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL', rawCode: 13, errcode: 13 });
+      }
+    }
+    return exec.call(this, sql);
+  };
+}
+
+interface Driver {
+  prototype: { exec(this: Connection, sql: string): unknown };
+}
+
+interface Connection {
+  prepare(sql: string): { get(): { readonly file: string } };
 }

@@ -1,8 +1,7 @@
-import type { FileHandle } from 'node:fs/promises';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../../model/outcome.js';
 import type { Night, OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
-import { type JournalIndex, PER_READ, type RowResult, readResults } from '../outcome-index.js';
-import type { RowPlace } from '../row-index.js';
+import type { RowResult, RowStore } from '../../store/run-store.js';
+import { results } from '../results.js';
 import type { Compared, Summary } from '../summary.js';
 
 /** What the caller knows of a reconciliation beyond the outcomes of its rows. */
@@ -14,11 +13,6 @@ export interface ReconcileInput {
   readonly history: readonly Night[];
   /** What a field is called in the file: its heading. Undefined for fields that no column sets. */
   readonly columnOf: (field: string) => string | undefined;
-  /**
-   * The log of orphans before they were written: `BeforeEntry` lines with `"row": null`. Those of orphans that were (or may
-   * have been) written follow the rows in before.ndjson. Need not exist.
-   */
-  readonly orphansBefore?: string;
 }
 
 /** One field in which a row and its record differ; a line of differences.csv. */
@@ -143,8 +137,6 @@ export interface ReconcileSamples {
 /** What is counted and kept of a reconciliation's rows and orphans as they pass; counts are never capped, samples are. */
 export interface Comparison {
   readonly compared: Compared;
-  /** Rows with differences. */
-  readonly differing: ReadonlySet<number>;
   readonly samples: ReconcileSamples;
   /** Counts a row and returns its differences. */
   add(result: RowResult): readonly Difference[];
@@ -179,13 +171,11 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
     orphans_acted: 0,
     orphans_for_person: 0,
   };
-  const differing = new Set<number>();
   const differences: Difference[] = [];
   const created: Outcome[] = [];
   const orphans = new Map<OrphanLine['state'], OrphanLine[]>();
   return {
     compared,
-    differing,
     samples: {
       differences,
       created,
@@ -194,14 +184,13 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
       },
     },
     add(result) {
-      const { kind, ref } = result.outcome;
+      const { kind } = result.outcome;
       if (isNew(result.outcome) && created.length < CREATED) created.push(result.outcome);
       const found = differencesOf(result, columnOf);
       if (found.length === 0) {
         if (kind === 'unchanged') compared.agree++;
         return found;
       }
-      differing.add(ref.row);
       compared.differ++;
       if (kind === 'updated') compared.put_right++;
       else if (kind === 'unchanged') compared.left_to_service++;
@@ -236,39 +225,23 @@ export interface Found {
   orphans(): AsyncIterable<readonly OrphanLine[]>;
 }
 
-/** Where the results of the rows are read from. */
-export interface Results {
-  readonly file: FileHandle;
-  readonly journal: string;
-  readonly index: JournalIndex;
-  readonly stopped: string;
-}
-
-export function foundIn(results: Results, input: ReconcileInput, comparison: Comparison): Found {
-  async function* rows(wanted: (place: RowPlace) => boolean): AsyncGenerator<readonly RowResult[]> {
-    const { file, journal, index, stopped } = results;
-    let held: RowPlace[] = [];
-    for (const places of index.batches(PER_READ)) {
-      for (const place of places) if (wanted(place)) held.push(place);
-      if (held.length < PER_READ / 2) continue;
-      yield await readResults(file, journal, held, stopped, index.ids);
-      held = [];
+export function foundIn(rows: RowStore, stopped: string, input: ReconcileInput): Found {
+  const outcomes = async function* (kinds: readonly OutcomeKind[]): AsyncGenerator<readonly Outcome[]> {
+    // What stands without an outcome is told as one of a run that stopped.
+    const where = `kind is null or kind in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
+    for (const batch of results(rows, stopped, where)) {
+      yield batch.map(({ outcome }) => outcome).filter(({ kind }) => kinds.includes(kind));
     }
-    if (held.length > 0) yield await readResults(file, journal, held, stopped, index.ids);
-  }
+  };
   return {
     async *differences() {
-      for await (const batch of rows(({ row }) => comparison.differing.has(row)))
+      for (const batch of results(rows, stopped, `result not like '%"diff":[]}'`))
         yield batch.flatMap((result) => differencesOf(result, input.columnOf));
     },
     async *created() {
-      for await (const batch of rows(({ state }) => state === 'created' || state === 'not_attempted'))
-        yield batch.map(({ outcome }) => outcome).filter(isNew);
+      for await (const batch of outcomes(['created', 'not_attempted'])) yield batch.filter(isNew);
     },
-    async *outcomes(wanted) {
-      for await (const batch of rows(({ state }) => state !== 'none' && state !== 'open' && wanted(state)))
-        yield batch.map(({ outcome }) => outcome);
-    },
+    outcomes: (wanted) => outcomes(OUTCOMES.filter(wanted)),
     orphans: () => input.orphans(),
   };
 }

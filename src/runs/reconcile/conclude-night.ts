@@ -7,7 +7,7 @@ import { jobKey, type RunFolder } from '../layout.js';
 import { type EndedNight, type NightsOf, readNights, rememberNight } from '../nights.js';
 import type { Run } from '../run.js';
 import { readFacts, type Stored } from './stored.js';
-import { orphanFolder, orphanLines, orphansBefore, orphansNeedPerson } from './write-orphans.js';
+import { orphanFolder, orphanLines, orphansNeedPerson } from './write-orphans.js';
 
 /** Whose nights a run is one of. */
 export function nightsOf({ settings, request }: Run): NightsOf {
@@ -31,21 +31,19 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
     // What the night is told by cannot be read or written: the run ends as one that failed, and lets go of what it holds.
     return conclude(run, stopped ?? (error as Error));
   }
-  const { stored, before, reconcile, needsPerson } = told;
+  const { stored, reconcile, needsPerson } = told;
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson,
     remember: async (summary) => rememberNight(nightsOf(run), await endedNight(run, summary, stored)),
   });
   const { status } = result.summary;
-  if (status === 'succeeded' || status === 'partial') await removeRemade(folder, before);
+  if (status === 'succeeded' || status === 'partial') await removeRemade(folder);
   return result;
 }
 
 interface Told {
   readonly stored: Stored | undefined;
-  /** Where the records that orphans were stand. */
-  readonly before: string;
   readonly reconcile: ReconcileInput | undefined;
   readonly needsPerson: boolean;
 }
@@ -54,18 +52,16 @@ async function tell(run: Run): Promise<Told> {
   const { folder } = run;
   const stored = await readFacts(folder);
   const nights = await readNights(nightsOf(run));
-  const before = await orphansBefore(folder);
   const reconcile: ReconcileInput | undefined = stored && {
     facts: stored.facts,
-    orphans: () => orphanLines(folder),
+    orphans: () => orphanLines(folder, run.store),
     history: nights.history.filter((night) => night.run < folder.run),
     columnOf: (field) => stored.columns[field],
-    orphansBefore: before,
   };
-  return { stored, before, reconcile, needsPerson: await orphansNeedPerson(folder) };
+  return { stored, reconcile, needsPerson: orphansNeedPerson(run.store) };
 }
 
-async function endedNight({ folder, request, source }: Run, summary: Summary, stored: Stored | undefined) {
+async function endedNight({ folder, store, request, source }: Run, summary: Summary, stored: Stored | undefined) {
   const approves = request.lineage?.approves?.run;
   const ended: EndedNight = {
     night: nightOf(summary, stored?.facts),
@@ -76,15 +72,15 @@ async function endedNight({ folder, request, source }: Run, summary: Summary, st
   };
   if (!stored) return ended;
   const orphans: number[] = [];
-  for await (const batch of orphanLines(folder)) for (const { id } of batch) orphans.push(id);
+  for await (const batch of orphanLines(folder, store)) for (const { id } of batch) orphans.push(id);
   const { certain, found } = stored;
   return { ...ended, seen: { orphans, date: request.startedAt.slice(0, 10), certain, found: new Set(found) } };
 }
 
 /** What a finished run can do without. What `runs undo` reads stays: the orphans, what became of them and what they were. */
-async function removeRemade(folder: RunFolder, before: string): Promise<void> {
+async function removeRemade(folder: RunFolder): Promise<void> {
   const { resolved, snapshot } = orphanFolder(folder);
-  for (const path of [resolved, snapshot, before, join(folder.dir, 'work', 'mirror')]) {
+  for (const path of [resolved, snapshot, join(folder.dir, 'work', 'mirror')]) {
     await rm(path, { recursive: true, force: true });
   }
 }

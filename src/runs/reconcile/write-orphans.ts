@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
@@ -6,16 +5,15 @@ import type { Orphan, OrphanLine, OrphanOutcome } from '../../model/reconcile.js
 import { eachLimit } from '../../pipeline/apply/apply.js';
 import { recordKey } from '../../pipeline/match/match.js';
 import { fingerprintSet } from '../../pipeline/plan/fingerprint.js';
-import { openAppendLog, readLog } from '../../report/append-log.js';
-import { openJournal, readJournal } from '../../report/journal.js';
 import type { Json, Readable } from '../../service/port.js';
+import type { RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { JobValues } from '../job-values.js';
 import type { RunFolder } from '../layout.js';
 import { beginMatching, type Matching } from '../match-rows.js';
 import { note } from '../outcomes.js';
 import { readPast } from '../past.js';
-import { filling, lines, lineWriter, rowWriter } from '../row-files.js';
+import { lines, lineWriter, rowWriter } from '../row-files.js';
 import type { Run } from '../run.js';
 import type { Scope } from '../scope.js';
 import type { Resolved } from '../stage-rows.js';
@@ -27,8 +25,6 @@ export function orphanFolder(folder: RunFolder): RunFolder {
   const work = join(folder.dir, 'work');
   return {
     ...folder,
-    journal: join(folder.dir, 'orphans.log'),
-    before: join(work, 'orphans-before.ndjson'),
     resolved: join(work, 'orphans-resolved.ndjson'),
     snapshot: join(work, 'orphans-snapshot.ndjson'),
   };
@@ -70,7 +66,7 @@ export async function writeOrphans(
   { values, scope }: OrphanWork,
 ): Promise<void> {
   const folder = orphanFolder(run.folder);
-  const past = await readPast(folder);
+  const past = readPast(run.store, run.store.orphans);
   const tally = noOutcomes();
   for (const kind of past.outcomes.values()) tally[kind]++;
   const out = await rowWriter(folder.resolved);
@@ -78,17 +74,11 @@ export async function writeOrphans(
     out.write({ ref: { row: at + 1 }, key: String(id), set: values.fields, issues: [] });
   }
   await out.close();
-  const journal = await openJournal(folder.journal, run.openLines);
-  const before = await openAppendLog(folder.before, run.openLines).catch(async (error: unknown) => {
-    await journal.close().catch(() => undefined);
-    throw error;
-  });
   const done = past.outcomes;
   const pass: Run = {
     ...run,
     folder,
-    journal,
-    before,
+    rowStore: run.store.orphans,
     tally,
     past,
     planned: undefined,
@@ -96,48 +86,43 @@ export async function writeOrphans(
     job: { ...run.job, match: { key: ['id'], existing: 'update', missing: 'skip' } },
     progress: () => undefined,
   };
-  try {
-    journal.append([{ t: 'run', v: 1, run: run.folder.run, data: { orphans: orphans.length } }]);
-    const { stands: _, mapping, ...rest } = resolved;
-    const matching = await beginMatching(pass, {
-      ...rest,
-      mapping: {
-        ...mapping,
-        key: ['id'],
-        columnOf: () => undefined,
-        fields: Object.keys(values.fields),
-        specOf: (field) => values.specOf(field),
-      },
-      keys: new Map(orphans.map(({ id }) => [String(id), []])),
-      // The rows of the file set other fields.
-      fingerprints: fingerprintSet(),
-      depth: new Map(),
-      waves: 1,
-    });
-    const open = orphans.filter((_orphan, at) => !done.has(at + 1));
-    await readAgain(open, matching);
-    const matched = await matching.conclude();
-    const moved = whatMoved(resolved, { values, scope });
-    for (const [at, orphan] of orphans.entries()) {
-      const row = at + 1;
-      const found = await matched.snapshot.get(orphan.id);
-      if (done.has(row) || past.open.has(row)) continue;
-      const why = found ? moved(orphan, found.record) : 'it is there no more';
-      if (why === undefined) continue;
-      const { id, key } = orphan;
-      const issue = fault(
-        'changed_meanwhile',
-        `Somebody changed the record after it was planned: ${why}. Nothing was sent.`,
-      );
-      note(pass, { ref: { row }, kind: 'conflict', key, id, attempts: 0, issues: [issue], changed: [] });
-      done.set(row, 'conflict');
-    }
-    reached('orphans-begun');
-    await writeRows(pass, matched);
-    reached('orphans-ended');
-  } finally {
-    await journal.close().finally(() => before.close());
+  const { stands: _, mapping, ...rest } = resolved;
+  const matching = await beginMatching(pass, {
+    ...rest,
+    mapping: {
+      ...mapping,
+      key: ['id'],
+      columnOf: () => undefined,
+      fields: Object.keys(values.fields),
+      specOf: (field) => values.specOf(field),
+    },
+    keys: new Map(orphans.map(({ id }) => [String(id), []])),
+    // The rows of the file set other fields.
+    fingerprints: fingerprintSet(),
+    depth: new Map(),
+    waves: 1,
+  });
+  const open = orphans.filter((_orphan, at) => !done.has(at + 1));
+  await readAgain(open, matching);
+  const matched = await matching.conclude();
+  const moved = whatMoved(resolved, { values, scope });
+  for (const [at, orphan] of orphans.entries()) {
+    const row = at + 1;
+    const found = await matched.snapshot.get(orphan.id);
+    if (done.has(row) || past.open.has(row)) continue;
+    const why = found ? moved(orphan, found.record) : 'it is there no more';
+    if (why === undefined) continue;
+    const { id, key } = orphan;
+    const issue = fault(
+      'changed_meanwhile',
+      `Somebody changed the record after it was planned: ${why}. Nothing was sent.`,
+    );
+    note(pass, { ref: { row }, kind: 'conflict', key, id, attempts: 0, issues: [issue], changed: [] });
+    done.set(row, 'conflict');
   }
+  reached('orphans-begun');
+  await writeRows(pass, matched);
+  reached('orphans-ended');
 }
 
 /** One by one: the list was read before the rows were written. */
@@ -166,8 +151,8 @@ function whatMoved({ keys, lexicon, spec, mapping }: Resolved, { values, scope }
 }
 
 /** The orphans of a run with how those ended that it acted on, in batches. */
-export async function* orphanLines(folder: RunFolder): AsyncGenerator<readonly OrphanLine[]> {
-  const outcomes = await outcomesOf(orphanFolder(folder).journal);
+export async function* orphanLines(folder: RunFolder, { orphans }: RunStore): AsyncGenerator<readonly OrphanLine[]> {
+  const outcomes = outcomesOf(orphans);
   let row = 0;
   let batch: OrphanLine[] = [];
   for await (const line of lines(listOf(folder))) {
@@ -183,42 +168,25 @@ export async function* orphanLines(folder: RunFolder): AsyncGenerator<readonly O
 
 const BATCH = 500;
 
-async function outcomesOf(journal: string): Promise<ReadonlyMap<number, OrphanOutcome>> {
+function outcomesOf(rows: RowStore): ReadonlyMap<number, OrphanOutcome> {
   const outcomes = new Map<number, OrphanOutcome>();
-  const there = await access(journal).then(
-    () => true,
-    () => false,
-  );
-  if (!there) return outcomes;
-  for await (const { entry } of readJournal(journal)) {
-    if (entry.t !== 'outcome') continue;
-    const { kind, issues, ref } = entry.outcome;
-    const changes = (entry.diff ?? []).filter((one) => one.kind === 'set' || one.kind === 'clear');
-    outcomes.set(ref.row, {
-      outcome: kind,
-      codes: [...new Set(issues.map(({ code }) => code))],
-      message: issues.map(({ message }) => message).join(' '),
-      changes: changes.map(({ field, old, new: value }) => ({ field, old, new: value })),
-    });
+  for (const batch of rows.whole('kind is not null')) {
+    for (const { row, result } of batch) {
+      if (!result) continue;
+      const { kind, issues } = result.outcome;
+      const changes = result.diff.filter((one) => one.kind === 'set' || one.kind === 'clear');
+      outcomes.set(row, {
+        outcome: kind,
+        codes: [...new Set(issues.map(({ code }) => code))],
+        message: issues.map(({ message }) => message).join(' '),
+        changes: changes.map(({ field, old, new: value }) => ({ field, old, new: value })),
+      });
+    }
   }
   return outcomes;
 }
 
 /** Whether an orphan that the run acted on ended in a way that somebody has to look at. */
-export async function orphansNeedPerson(folder: RunFolder): Promise<boolean> {
-  const outcomes = await outcomesOf(orphanFolder(folder).journal);
-  return [...outcomes.values()].some(({ outcome }) => !GOOD_OUTCOMES.has(outcome));
-}
-
-/** The records of orphans before they were written, as before.ndjson has them: no row of the file speaks of them. */
-export async function orphansBefore(folder: RunFolder): Promise<string> {
-  const path = join(folder.dir, 'work', 'orphans-before-rows.ndjson');
-  const out = await lineWriter(path);
-  await filling(out, async () => {
-    for await (const block of readLog(orphanFolder(folder).before)) {
-      for (const { bytes } of block) out.write(`${bytes.toString('utf8').replace(/^\{"row":\d+,/, '{"row":null,')}\n`);
-      await out.drained();
-    }
-  });
-  return path;
+export function orphansNeedPerson({ orphans }: RunStore): boolean {
+  return [...outcomesOf(orphans).values()].some(({ outcome }) => !GOOD_OUTCOMES.has(outcome));
 }

@@ -1,9 +1,8 @@
-import { access } from 'node:fs/promises';
-import { readJournal } from '../../report/journal.js';
+import { RunStore } from '../../store/run-store.js';
 import { readRequest } from '../earlier-run.js';
 import { jobKey, type RunFolder, runFolder } from '../layout.js';
 import { forgetAbsences } from '../nights-forget.js';
-import { actedOrphans, orphanFolder } from '../reconcile/write-orphans.js';
+import { actedOrphans } from '../reconcile/write-orphans.js';
 import type { Run, StoredRequest } from '../run.js';
 
 /**
@@ -14,7 +13,7 @@ export async function beginAbsencesAnew(run: Run): Promise<void> {
   const { settings, request } = run;
   if (request.dryRun) return;
   const undone = await undoneRun(settings.home, request);
-  if (undone?.request.job.job.kind !== 'reconcile' || !(await hasOrphans(undone.folder))) return;
+  if (undone?.request.job.job.kind !== 'reconcile' || !hasOrphans(undone.folder)) return;
   const acted = new Set((await actedOrphans(undone.folder)).map(({ id }) => id));
   const back = await putBackBy(run, acted);
   if (back.size === 0) return;
@@ -39,21 +38,19 @@ async function undoneRun(
   return undefined;
 }
 
-function hasOrphans(folder: RunFolder): Promise<boolean> {
-  return access(orphanFolder(folder).journal).then(
-    () => true,
-    () => false,
-  );
+function hasOrphans(folder: RunFolder): boolean {
+  const store = RunStore.existing(folder.store);
+  const count = store?.orphans.count() ?? 0;
+  store?.close();
+  return count > 0;
 }
 
 /** Of these records: those that are as they were before the run again. */
-async function putBackBy(run: Run, ids: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+async function putBackBy({ store, rowStore }: Run, ids: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const back = new Set<number>();
-  await run.journal.flush();
-  for await (const { entry } of readJournal(run.folder.journal)) {
-    if (entry.t !== 'outcome') continue;
-    const { kind, id } = entry.outcome;
-    if (id !== undefined && ids.has(id) && (kind === 'updated' || kind === 'unchanged')) back.add(id);
+  store.write();
+  for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`)) {
+    for (const { id } of batch) if (id !== undefined && ids.has(id)) back.add(id);
   }
   return back;
 }

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import type { Change } from '../../model/change.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { type Fields, isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
@@ -6,6 +5,7 @@ import { isUnseen, lastWritten } from '../../pipeline/plan/memory.js';
 import { heldBy } from '../../pipeline/plan/merge.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { Json, Readable, Snapshot } from '../../service/port.js';
+import { RunStore } from '../../store/run-store.js';
 import { runFolder } from '../layout.js';
 import type { Matched } from '../match-rows.js';
 import { noteSettled } from '../outcomes.js';
@@ -39,7 +39,7 @@ export async function decideRecords(
   const names = nameRecords(matched);
   const options: PutBackOptions = { ...matched.options, tidied };
   const unseen = new Set<string>();
-  const recent = await isRecent(run);
+  const recent = isRecent(run);
   const context = { run, matched, options, retirement, recent, keyOf: names.keyOf };
   const out = await rowWriter(run.folder.resolved);
   let done = 0;
@@ -194,10 +194,11 @@ function gone(id: number, name: string): Issue {
 /** Lists of the service may need so long until they show a write. */
 const RECENT_MS = 60_000;
 
-async function isRecent(run: Run): Promise<boolean> {
-  const { journal } = runFolder(run.settings.home, run.request.lineage?.undoes ?? '');
-  const last = await stat(journal).catch(() => undefined);
-  return last !== undefined && Date.now() - last.mtimeMs < RECENT_MS;
+function isRecent(run: Run): boolean {
+  const undone = RunStore.existing(runFolder(run.settings.home, run.request.lineage?.undoes ?? '').store);
+  const lastAt = undone?.processes.lastAt ?? 0;
+  undone?.close();
+  return Date.now() - lastAt < RECENT_MS;
 }
 
 /** What a row that is written says of the fields that it leaves. */

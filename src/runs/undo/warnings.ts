@@ -1,5 +1,4 @@
 import type { IssueCode } from '../../model/issue.js';
-import { readJournal } from '../../report/journal.js';
 import type { Matched } from '../match-rows.js';
 import type { Run } from '../run.js';
 
@@ -17,14 +16,14 @@ export interface Left {
   readonly records: number;
 }
 
-export async function countLeft(run: Run): Promise<Left> {
-  await run.journal.flush();
+export function countLeft({ rowStore }: Run): Left {
   let [records, fields] = [0, 0];
-  for await (const { entry } of readJournal(run.folder.journal)) {
-    if (entry.t !== 'outcome' || entry.outcome.kind !== 'updated') continue;
-    const left = entry.outcome.issues.filter(({ code }) => LEFT.has(code)).length;
-    if (left > 0) records++;
-    fields += left;
+  for (const batch of rowStore.whole(`kind = 'updated'`)) {
+    for (const { result } of batch) {
+      const left = result?.outcome.issues.filter(({ code }) => LEFT.has(code)).length ?? 0;
+      if (left > 0) records++;
+      fields += left;
+    }
   }
   return { fields, records };
 }

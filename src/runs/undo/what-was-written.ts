@@ -1,18 +1,8 @@
-import { access, open } from 'node:fs/promises';
-import type { OutcomeKind } from '../../model/outcome.js';
-import { readLog } from '../../report/append-log.js';
+import type { DiffText } from '../../model/change.js';
 import type { BeforeEntry } from '../../report/before.js';
-import type { DiffText } from '../../report/journal.js';
-import { indexOutcomes, PER_READ, readResults } from '../../report/outcome-index.js';
-import { createRowIndex, type RowIndex, type RowPlace } from '../../report/row-index.js';
-import { readPieces } from '../../report/scattered-read.js';
+import { resultOf } from '../../report/results.js';
 import { parseJson } from '../../service/json.js';
-
-/** The logs of one pass over records: its journal, and the records as they were before. */
-export interface RunLogs {
-  readonly journal: string;
-  readonly before: string;
-}
+import { RunStore } from '../../store/run-store.js';
 
 /** A record that a run created or changed, or may have changed. */
 export interface WrittenRecord {
@@ -32,29 +22,20 @@ export interface WrittenRecord {
 }
 
 /**
- * What a run wrote, in the order of its rows, from its own logs: outcomes `created` and `updated`, and `unknown` ones, which may
- * have taken effect. Memory does not grow with what was written, but for 26 bytes a row.
+ * What a run wrote, in the order of its rows, then of its orphans: outcomes `created` and `updated`, and `unknown` ones, which
+ * may have taken effect. `path`: its store.
  */
-export async function* whatWasWritten(logs: readonly RunLogs[]): AsyncGenerator<readonly WrittenRecord[]> {
-  let rowsBefore = 0;
-  for (const one of logs) {
-    if (!(await exists(one.journal))) continue;
-    const index = await indexOutcomes(one.journal);
-    const places = await indexBefore(one.before);
-    const journal = await open(one.journal, 'r');
-    const before = await open(one.before, 'r').catch(() => undefined);
-    let last = 0;
-    try {
-      for (const batch of index.batches(PER_READ)) {
-        last = batch.at(-1)?.row ?? last;
-        const wanted = batch.filter(({ state }) => state === 'open' || WRITTEN.has(state));
-        if (wanted.length === 0) continue;
-        const results = await readResults(journal, one.journal, wanted, '', index.ids);
-        const entries = results.map(({ outcome }) => place(places, outcome.ref.row, outcome.id));
-        const lines = before ? await readPieces(before, entries) : [];
-        yield results.map(({ outcome, diff }, at) => {
+export function* whatWasWritten(path: string): Generator<readonly WrittenRecord[]> {
+  const store = RunStore.existing(path);
+  if (!store) return;
+  try {
+    let rowsBefore = 0;
+    for (const rows of [store.rows, store.orphans]) {
+      for (const batch of rows.whole(WRITTEN)) {
+        yield batch.map((whole) => {
+          const { outcome, diff } = resultOf(whole, '');
           const { kind, key, id, issues, ref } = outcome;
-          const line = lines[at]?.length ? (parseJson(lines[at].toString('utf8')) as BeforeEntry) : undefined;
+          const line = whole.before === undefined ? undefined : (parseJson(whole.before) as BeforeEntry);
           return {
             row: rowsBefore + ref.row,
             key,
@@ -66,48 +47,16 @@ export async function* whatWasWritten(logs: readonly RunLogs[]): AsyncGenerator<
           };
         });
       }
-    } finally {
-      await journal.close();
-      await before?.close();
+      rowsBefore += rows.last;
     }
-    rowsBefore += last;
+  } finally {
+    store.close();
   }
 }
 
-const WRITTEN: ReadonlySet<string> = new Set<OutcomeKind>(['created', 'updated', 'unknown']);
+const WRITTEN = `kind in ('created', 'updated', 'unknown') or (kind is null and op is not null)`;
 const CHANGED: ReadonlySet<string> = new Set<DiffText['kind']>(['set', 'clear', 'at_risk']);
-
-/** Where the lines of a log stand: by row, and those of no row by the record's id. The last line of a row counts. */
-interface BeforeIndex {
-  readonly byRow: RowIndex;
-  readonly byId: RowIndex;
-}
-
-async function indexBefore(log: string): Promise<BeforeIndex> {
-  const byRow = createRowIndex();
-  const byId = createRowIndex();
-  for await (const block of readLog(log)) {
-    for (const { bytes, offset, length } of block) {
-      const { row, id } = JSON.parse(bytes.toString('utf8')) as BeforeEntry;
-      if (typeof row === 'number') byRow.set(row, 'open', offset, length);
-      else byId.set(id, 'open', offset, length);
-    }
-  }
-  return { byRow, byId };
-}
-
-function place({ byRow, byId }: BeforeIndex, row: number, id: number | undefined): RowPlace {
-  const found = byRow.get(row);
-  return found.state === 'none' && id !== undefined ? byId.get(id) : found;
-}
 
 function withoutRow({ record, set, ours }: BeforeEntry): Omit<BeforeEntry, 'row' | 'id'> {
   return { record, ...(set ? { set } : {}), ...(ours ? { ours } : {}) };
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -21,7 +21,7 @@ const assets: Sheet = {
   ],
 };
 
-/** Killed among its creates and again among its updates, with a line of the journal torn by the power cut, and resumed. */
+/** Killed among its creates and again among its updates, with the end of the journal torn by the power cut, and resumed. */
 export const killed: Scenario = {
   name: 'killed',
   title: 'killed among creates and updates, the journal torn, and resumed (37)',
@@ -40,7 +40,7 @@ export const killed: Scenario = {
       open: NEW + OLD,
       afterKill: (runs) => {
         const run = runsOf(runs).at(-1);
-        if (run) appendFileSync(join(runs, run, 'journal.log'), '1234abcd {"t":"outcome","outc');
+        if (run) appendFileSync(join(runs, run, 'run.db-wal'), 'torn'.repeat(1_500));
       },
       outcomes: [...Array.from({ length: NEW }, () => 'created'), ...Array.from({ length: OLD }, () => 'updated')],
     });

@@ -1,0 +1,104 @@
+import { RunError } from '../model/error.js';
+import { type Issue, warning } from '../model/issue.js';
+import type { Outcome } from '../model/outcome.js';
+import type { OpenSource } from '../model/source.js';
+import type { RowResult, RowStore, WholeRow } from '../store/run-store.js';
+
+/** The results of the rows in the order of the file. `stopped` says why a row without an outcome was not reached. */
+export function* results(rows: RowStore, stopped: string, where?: string): Generator<readonly RowResult[]> {
+  for (const batch of rows.whole(where)) yield batch.map((row) => resultOf(row, stopped));
+}
+
+/** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
+export function resultOf(row: WholeRow, stopped: string): RowResult {
+  const { result } = row;
+  if (result)
+    return { outcome: withLate(withId(withReason(result.outcome, stopped), row.id), row.late), diff: result.diff };
+  return { outcome: row.op === undefined ? notReached(row.row, stopped) : leftOpen(row, stopped), diff: [] };
+}
+
+/**
+ * Makes sure that each row of the file has its outcome. Of a run that stopped, those it did not get to are made known first.
+ * Returns the number of rows.
+ * @throws RunError where a run that came to its end does not account for every row.
+ */
+export async function assertComplete(
+  rows: RowStore,
+  path: string,
+  {
+    stopped,
+    source,
+    expected,
+  }: { readonly stopped: boolean; readonly source?: OpenSource; readonly expected?: number },
+): Promise<number> {
+  if (stopped && source) {
+    let read = 0;
+    for await (const batch of source.rows()) {
+      read += batch.length;
+      rows.see(batch.map(({ row }) => row));
+    }
+    const known = rows.count();
+    if (known !== read) throw incomplete(path, `${read} rows were read and ${known} are known`);
+    return read;
+  }
+  const open = rows.count('kind is null and op is not null');
+  const [first] = rows.rows('kind is null and op is not null').next().value ?? [];
+  if (first)
+    throw incomplete(path, `row ${first.row} was sent and has no outcome${open > 1 ? `, and ${open - 1} more` : ''}`);
+  const ended = rows.count('kind is not null');
+  if (expected !== undefined && ended !== expected)
+    throw incomplete(path, `${expected} rows were read and ${ended} have an outcome`);
+  return ended;
+}
+
+function incomplete(path: string, found: string): RunError {
+  return new RunError(
+    'failed',
+    `The journal ${path} does not account for every row: ${found}. ` +
+      'The totals would not be the truth, so no report is written. Resume the run to settle what is open.',
+  );
+}
+
+/** A row that was skipped because the run stopped says so, like those that were never looked at. */
+function withReason(outcome: Outcome, stopped: string): Outcome {
+  if (
+    outcome.kind !== 'not_attempted' ||
+    stopped === '' ||
+    outcome.issues.some((issue) => issue.code === 'run_stopped')
+  )
+    return outcome;
+  return { ...outcome, issues: [...outcome.issues, warning('run_stopped', stopped)] };
+}
+
+/** Adds an id that was learned later. Attempts tell a record that was really created from one of a dry run. */
+function withId(outcome: Outcome, id: number | undefined): Outcome {
+  if (outcome.id !== undefined) return outcome;
+  if (id !== undefined) return { ...outcome, id };
+  if (outcome.kind !== 'created' || outcome.attempts === 0) return outcome;
+  const message =
+    'The record was created; the service did not tell its id, and it could not be learned by looking it up.';
+  return { ...outcome, issues: [...outcome.issues, warning('id_unknown', message)] };
+}
+
+/** Adds what the record told when its id was learned. */
+function withLate(outcome: Outcome, late: readonly Issue[]): Outcome {
+  return late.length === 0 ? outcome : { ...outcome, issues: [...outcome.issues, ...late] };
+}
+
+function notReached(row: number, stopped: string): Outcome {
+  const issues = [warning('run_stopped', stopped)];
+  return { ref: { row }, kind: 'not_attempted', key: '', attempts: 0, issues, changed: [] };
+}
+
+function leftOpen({ row, key, record }: WholeRow, stopped: string): Outcome {
+  const message = `${stopped} The row was on its way to the service; resuming the run finds out whether it arrived.`;
+  return {
+    ref: { row },
+    kind: 'unknown',
+    key,
+    attempts: 1,
+    issues: [{ code: 'outcome_unknown', severity: 'error', message, origin: 'local' }],
+    changed: [],
+    ...(record === undefined ? {} : { id: record }),
+  };
+}

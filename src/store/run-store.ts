@@ -1,0 +1,428 @@
+import { existsSync } from 'node:fs';
+import type { DiffText } from '../model/change.js';
+import { RunError } from '../model/error.js';
+import type { Issue } from '../model/issue.js';
+import type { Outcome, OutcomeKind } from '../model/outcome.js';
+import { reached } from '../trace/milestones.js';
+import { type Database, openDatabase, type SqlRow, type SqlValue, type Statement } from './sqlite.js';
+
+/** Requests that were sent: `total` counts retries, too. */
+export interface RequestTotals {
+  readonly total: number;
+  readonly reads: number;
+  readonly writes: number;
+  readonly retries: number;
+}
+
+/** A writing request that is about to be sent; `at` is milliseconds since 1970, `hash` the hash of its body. */
+export interface NotedIntent {
+  readonly row: number;
+  readonly op: 'create' | 'update';
+  readonly key: string;
+  readonly id?: number;
+  readonly hash: string;
+  readonly at: number;
+}
+
+/** An outcome with the changes that were planned for the row. */
+export interface RowResult {
+  readonly outcome: Outcome;
+  readonly diff: readonly DiffText[];
+}
+
+/**
+ * A row as it stands in the store:
+ *
+ *   nothing → intent (`op`, no `kind`: open, the request may have taken effect) → outcome (`kind`)
+ *   outcome `failed` or `not_attempted`, known not to be written → intent → outcome, when the run is resumed
+ *
+ * Any other outcome is final; a second one is refused.
+ */
+export interface StoredRow {
+  readonly row: number;
+  /** How often a request was about to be sent. */
+  readonly sent: number;
+  /** The last of these requests. */
+  readonly op?: 'create' | 'update';
+  readonly at?: number;
+  /** Updates: the record. */
+  readonly record?: number;
+  readonly key: string;
+  readonly kind?: OutcomeKind;
+  /** Of the record that was written, also where it was learned later. */
+  readonly id?: number;
+}
+
+/** A stored row with all it holds. */
+export interface WholeRow extends StoredRow {
+  readonly result?: RowResult;
+  /** What the record told once its id was learned. */
+  readonly late: readonly Issue[];
+  /** The record as it was before its update, a line of before.ndjson. */
+  readonly before?: string;
+}
+
+/** Rows that are read and held at a time. */
+export const PER_READ = 1000;
+/** Entries that wait at most; more are written without being asked for, so that noting alone does not fill the memory. */
+const MOST_WAITING = 1000;
+const VERSION = 1;
+const REPLACEABLE = `kind is null or kind in ('failed', 'not_attempted')`;
+
+/** Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair. */
+const tableOf = (name: string) => `create table ${name} (
+  row integer primary key, sent integer not null default 0, op text, at real, record integer, hash text, before text,
+  kind text, key text, id integer, result text, late text
+) strict;`;
+
+const SCHEMA = `
+  ${tableOf('rows')}
+  ${tableOf('orphans')}
+  create table process (
+    number integer primary key, at real not null, ended integer not null default 0,
+    total integer not null default 0, reads integer not null default 0, writes integer not null default 0, retries integer not null default 0
+  ) strict;
+  create table kept (name text primary key, value text not null) strict;
+  create table warned (number integer primary key, text text not null unique) strict;
+`;
+
+/** What a run notes of one set of rows: those of its file, or the orphans of a reconciliation. */
+export class RowStore {
+  readonly #store: RunStore;
+  readonly #table: string;
+  readonly #intend: Statement;
+  readonly #before: Statement;
+  readonly #outcome: Statement;
+  readonly #learn: Statement;
+  readonly #late: Statement;
+
+  constructor(store: RunStore, database: Database, table: 'rows' | 'orphans') {
+    this.#store = store;
+    this.#table = table;
+    this.#intend = database.prepare(
+      `insert into ${table} (row, sent, op, key, record, hash, at) values (?, 1, ?, ?, ?, ?, ?)
+       on conflict (row) do update set sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, hash = excluded.hash,
+         at = excluded.at, kind = null, id = null, result = null where ${REPLACEABLE}`,
+    );
+    this.#before = database.prepare(
+      `insert into ${table} (row, before) values (?, ?) on conflict (row) do update set before = excluded.before`,
+    );
+    this.#outcome = database.prepare(
+      `insert into ${table} (row, kind, key, id, result) values (?, ?, ?, ?, ?)
+       on conflict (row) do update set kind = excluded.kind, key = excluded.key, id = excluded.id, result = excluded.result
+       where ${REPLACEABLE}`,
+    );
+    this.#learn = database.prepare(`update ${table} set id = ? where row = ?`);
+    this.#late = database.prepare(`update ${table} set late = ? where row = ?`);
+  }
+
+  /** What is about to be sent, and the records as they are before, each a line of before.ndjson. Durable once flushed. */
+  intend(
+    intents: readonly NotedIntent[],
+    before: readonly { readonly row: number; readonly line: string }[] = [],
+  ): void {
+    for (const { row, op, key, id, hash, at } of intents) {
+      this.#store.enter(this.#intend, [row, op, JSON.stringify(key), id ?? null, hash, at], () =>
+        this.#ended(row, 'it was about to be sent again'),
+      );
+    }
+    this.noteBefore(before);
+  }
+
+  noteBefore(before: readonly { readonly row: number; readonly line: string }[]): void {
+    for (const { row, line } of before) this.#store.enter(this.#before, [row, line]);
+  }
+
+  outcome(result: RowResult): void {
+    const { ref, kind, key, id } = result.outcome;
+    this.#store.enter(this.#outcome, [ref.row, kind, JSON.stringify(key), id ?? null, JSON.stringify(result)], () =>
+      this.#ended(ref.row, `a second outcome is ${kind}`),
+    );
+  }
+
+  /** Ids that were learned after their rows were written: answers to writes may be empty. `issues`: what the records then told. */
+  learn(
+    ids: Iterable<readonly [row: number, id: number]>,
+    issues: Iterable<readonly [row: number, issues: readonly Issue[]]>,
+  ): void {
+    for (const [row, id] of ids) this.#store.enter(this.#learn, [id, row]);
+    for (const [row, found] of issues) this.#store.enter(this.#late, [JSON.stringify(found), row]);
+  }
+
+  /** Makes known that these rows are in the file, whether or not the run gets to them. */
+  see(rows: readonly number[]): void {
+    const statement = this.#store.prepare(`insert or ignore into ${this.#table} (row) select value from json_each(?)`);
+    this.#store.enter(statement, [JSON.stringify(rows)]);
+  }
+
+  /** Leaves nothing of outcomes; to be asked where nothing was sent. */
+  forget(): void {
+    const none = 'kind = null, key = null, id = null, result = null, late = null';
+    this.#store.enter(this.#store.prepare(`update ${this.#table} set ${none}`), []);
+  }
+
+  /** Rows that an intent or an outcome speaks of, ascending; `where` is a condition on the columns of the table. */
+  *rows(where = '1'): Generator<readonly StoredRow[]> {
+    for (const batch of this.#pages('row, sent, op, at, record, key, kind, id', where)) yield batch.map(storedRow);
+  }
+
+  /** The same with all they hold. */
+  *whole(where = '1'): Generator<readonly WholeRow[]> {
+    for (const batch of this.#pages('*', where)) yield batch.map(wholeRow);
+  }
+
+  /** Records before their updates, as lines of before.ndjson, in the order of their rows. */
+  *before(where: string): Generator<readonly string[]> {
+    for (const batch of this.#pages('row, before', `before is not null and (${where})`)) {
+      yield batch.map(({ before }) => String(before));
+    }
+  }
+
+  /** The highest row that is known; 0 where none is. */
+  get last(): number {
+    return Number(this.#store.prepare(`select coalesce(max(row), 0) as last from ${this.#table}`).get()?.['last']);
+  }
+
+  count(where = '1'): number {
+    this.#store.write();
+    return Number(this.#store.prepare(`select count(*) as n from ${this.#table} where ${where}`).get()?.['n']);
+  }
+
+  *#pages(columns: string, where: string): Generator<SqlRow[]> {
+    this.#store.write();
+    const page = this.#store.prepare(
+      `select ${columns} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ}`,
+    );
+    for (let last = 0; ; ) {
+      const rows = page.all(last);
+      if (rows.length === 0) return;
+      yield rows;
+      last = Number(rows[rows.length - 1]?.['row']);
+    }
+  }
+
+  #ended(row: number, what: string): RunError {
+    const found = this.#store.prepare(`select kind from ${this.#table} where row = ?`).get(row);
+    return new RunError(
+      'failed',
+      `The journal ${this.#store.path} has the outcome ${found?.['kind']} for row ${row}, and ${what}. ` +
+        'The totals would not be the truth, so the run is stopped. Check whether two processes ran this run at once.',
+    );
+  }
+}
+
+function storedRow({ row, sent, op, at, record, key, kind, id }: SqlRow): StoredRow {
+  return {
+    row: Number(row),
+    sent: Number(sent),
+    key: key === null ? '' : (JSON.parse(String(key)) as string),
+    ...(op === null ? {} : { op: op as 'create' | 'update' }),
+    ...(at === null ? {} : { at: Number(at) }),
+    ...(record === null ? {} : { record: Number(record) }),
+    ...(kind === null ? {} : { kind: kind as OutcomeKind }),
+    ...(id === null ? {} : { id: Number(id) }),
+  };
+}
+
+function wholeRow(row: SqlRow): WholeRow {
+  const { result, late, before } = row;
+  return {
+    ...storedRow(row),
+    late: late === null ? [] : (JSON.parse(String(late)) as Issue[]),
+    ...(result === null ? {} : { result: JSON.parse(String(result)) as RowResult }),
+    ...(before === null ? {} : { before: String(before) }),
+  };
+}
+
+/** What earlier processes of a run left. */
+export interface Processes {
+  readonly begun: boolean;
+  /** One was killed: requests that it had under way are not counted. */
+  readonly cutOff: boolean;
+  readonly requests: RequestTotals;
+  /** When one of them last wrote: milliseconds since 1970. */
+  readonly lastAt: number;
+}
+
+/**
+ * Everything that a run must not lose, in one file of its folder: what it was about to send, what became of each row, how it
+ * went. Entries wait until they are flushed; a flush writes all that wait in one transaction, so a thousand callers in one turn
+ * cost one write to the disk. Once a write has failed every later one fails: what cannot be recorded must not be sent.
+ */
+export class RunStore {
+  readonly rows: RowStore;
+  readonly orphans: RowStore;
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
+  readonly #counts: Statement;
+  #waiting: {
+    readonly statement: Statement;
+    readonly values: readonly SqlValue[];
+    readonly refused?: (() => RunError) | undefined;
+  }[] = [];
+  #flushing: Promise<void> | undefined;
+  #failure: RunError | undefined;
+  #process: number | undefined;
+  #requests: (() => RequestTotals | undefined) | undefined;
+  #noted = -1;
+  #closed = false;
+
+  constructor(readonly path: string) {
+    this.#database = openDatabase(path, {
+      what: 'The journal',
+      schema: SCHEMA,
+      version: VERSION,
+      remedy:
+        'What was sent cannot be told with certainty, so the run is not continued. Restore the file from a backup, use the version that began the run, ' +
+        'or import the spreadsheet again: rows that are in already will be found unchanged.',
+    });
+    this.rows = new RowStore(this, this.#database, 'rows');
+    this.orphans = new RowStore(this, this.#database, 'orphans');
+    this.#counts = this.prepare(
+      'update process set at = ?, total = ?, reads = ?, writes = ?, retries = ? where number = ?',
+    );
+  }
+
+  /** Of a run that came so far; undefined where it has none. */
+  static existing(path: string): RunStore | undefined {
+    return existsSync(path) ? new RunStore(path) : undefined;
+  }
+
+  /** For the tables of this store. */
+  prepare(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** Lets a change wait for the next flush. `refused`: the fault where it changes nothing. */
+  enter(statement: Statement, values: readonly SqlValue[], refused?: () => RunError): void {
+    if (this.#failure) throw this.#failure;
+    if (this.#closed) throw new Error(`${this.path} is closed`);
+    this.#waiting.push({ statement, values, refused });
+    if (this.#waiting.length >= MOST_WAITING) this.write();
+  }
+
+  /** Everything noted before the call is on the disk when it resolves; calls of one turn share one write. */
+  flush(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#waiting.length === 0) return Promise.resolve();
+    this.#flushing ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        this.#flushing = undefined;
+        try {
+          this.write();
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    return this.#flushing;
+  }
+
+  /** The same at once. */
+  write(): void {
+    if (this.#failure) throw this.#failure;
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    try {
+      this.#database.transaction(() => {
+        for (const { statement, values, refused } of waiting) {
+          if (Number(statement.run(...values).changes) === 0 && refused) throw refused();
+        }
+        this.#noteRequests();
+        reached('lines-written');
+      });
+    } catch (error) {
+      this.#failure = error as RunError;
+      throw error;
+    }
+    reached('lines-durable');
+  }
+
+  #noteRequests(): void {
+    const counts = this.#requests?.();
+    if (this.#process === undefined || !counts || counts.total === this.#noted) return;
+    const { total, reads, writes, retries } = counts;
+    this.#counts.run(Date.now(), total, reads, writes, retries, this.#process);
+    this.#noted = total;
+  }
+
+  /** What earlier processes of the run left; to be asked before `begin`. */
+  get processes(): Processes {
+    const found = this.prepare(
+      `select count(*) as n, sum(ended = 0) as cut, max(at) as at, sum(total) as total, sum(reads) as reads,
+         sum(writes) as writes, sum(retries) as retries from process`,
+    ).get();
+    const number = (name: string) => Number(found?.[name] ?? 0);
+    return {
+      begun: number('n') > 0,
+      cutOff: number('cut') > 0,
+      lastAt: number('at'),
+      requests: {
+        total: number('total'),
+        reads: number('reads'),
+        writes: number('writes'),
+        retries: number('retries'),
+      },
+    };
+  }
+
+  /** A process takes the run up. `requests`: what it has sent; noted with every write where it has changed. */
+  begin(requests: () => RequestTotals | undefined): void {
+    this.#process = Number(this.prepare('select coalesce(max(number), 0) + 1 as n from process').get()?.['n']);
+    this.#requests = requests;
+    this.enter(this.prepare('insert into process (number, at) values (?, ?)'), [this.#process, Date.now()]);
+  }
+
+  /** The process ends in order; all its requests are counted. */
+  end(): void {
+    this.enter(this.prepare('update process set ended = 1 where number = ?'), [this.#process ?? 0]);
+  }
+
+  /** Of a run that sent nothing: it is planned anew from its first row. How often it was begun, and its requests, stay. */
+  forget(): void {
+    this.rows.forget();
+    this.enter(this.prepare('delete from kept'), []);
+    this.enter(this.prepare('delete from warned'), []);
+    this.write();
+  }
+
+  /** A value by its name, as JSON; `undefined` where none is kept. */
+  kept(name: string): unknown {
+    const value = this.prepare('select value from kept where name = ?').get(name)?.['value'];
+    return value === undefined ? undefined : JSON.parse(String(value));
+  }
+
+  keep(name: string, value: unknown): void {
+    const statement = this.prepare('insert or replace into kept (name, value) values (?, ?)');
+    this.enter(statement, [name, JSON.stringify(value)]);
+  }
+
+  warn(text: string): void {
+    this.enter(this.prepare('insert or ignore into warned (text) values (?)'), [JSON.stringify(text)]);
+  }
+
+  get warned(): readonly string[] {
+    return this.prepare('select text from warned order by number')
+      .all()
+      .map(({ text }) => JSON.parse(String(text)) as string);
+  }
+
+  /** Writes what waits, and closes. */
+  close(): void {
+    if (this.#closed) return;
+    try {
+      this.write();
+    } finally {
+      this.#closed = true;
+      this.#statements.clear();
+      this.#database.close();
+    }
+  }
+}

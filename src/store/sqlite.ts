@@ -1,0 +1,158 @@
+import { createRequire } from 'node:module';
+import { RunError } from '../model/error.js';
+
+export type SqlValue = string | number | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** What `node:sqlite` and libsql have in common; statements are prepared once and run often. */
+export interface Statement {
+  run(...values: readonly SqlValue[]): { readonly changes: number | bigint };
+  get(...values: readonly SqlValue[]): SqlRow | undefined;
+  all(...values: readonly SqlValue[]): SqlRow[];
+}
+
+interface Connection {
+  exec(sql: string): unknown;
+  prepare(sql: string): Statement;
+  close(): unknown;
+}
+
+type Driver = new (path: string) => Connection;
+
+/**
+ * A database file of ours. Everything is written in transactions that are on the disk when `transaction` returns
+ * (write-ahead log, `synchronous = FULL`); one that was cut off by a kill or a power cut leaves nothing. Faults are thrown as
+ * `RunError`s that say what the file holds and what to do.
+ */
+export interface Database {
+  prepare(sql: string): Statement;
+  transaction(work: () => void): void;
+  close(): void;
+}
+
+export interface DatabaseOptions {
+  /** Names the file in messages: "The journal of the run …". */
+  readonly what: string;
+  /** The tables, made where the file is new. */
+  readonly schema: string;
+  /** Of the schema; a file of another one is refused. */
+  readonly version: number;
+  /** What to do about a file that is damaged or of another version. */
+  readonly remedy: string;
+}
+
+/** Opens the file and makes it if it is missing. */
+export function openDatabase(path: string, { what, schema, version, remedy }: DatabaseOptions): Database {
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw error instanceof RunError ? error : fault(error, path, what, remedy);
+    }
+  };
+  const connection = guarded(() => new (driver())(path));
+  const transaction = (work: () => void) =>
+    guarded(() => {
+      connection.exec('begin immediate');
+      try {
+        work();
+        connection.exec('commit');
+      } catch (error) {
+        // Where the disk is full it was undone already.
+        try {
+          connection.exec('rollback');
+        } catch {}
+        throw error;
+      }
+    });
+  try {
+    const look = (pragma: string) => guarded(() => Object.values(connection.prepare(pragma).get() ?? {})[0]);
+    connection.exec('pragma busy_timeout = 10000');
+    const found = look('pragma user_version');
+    const isNew = found === 0 && look('select count(*) from sqlite_schema') === 0;
+    if (!isNew && found !== version) {
+      throw new RunError(
+        'failed',
+        `${what} ${path} has format ${found}; this version of rowferry reads format ${version}. ${remedy}`,
+      );
+    }
+    const sound = isNew ? 'ok' : look('pragma quick_check(1)');
+    if (sound !== 'ok') throw damaged(path, what, remedy, sound);
+    guarded(() => connection.exec('pragma journal_mode = wal; pragma synchronous = full'));
+    if (isNew) {
+      transaction(() => {
+        connection.exec(schema);
+        connection.exec(`pragma user_version = ${version}`);
+      });
+    }
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return {
+    prepare(sql) {
+      const statement = guarded(() => connection.prepare(sql));
+      return {
+        run: (...values) => guarded(() => statement.run(...values)),
+        get: (...values) => guarded(() => statement.get(...values)),
+        all: (...values) => guarded(() => statement.all(...values)),
+      };
+    },
+    transaction,
+    close() {
+      try {
+        // The file is whole by itself then. While another process reads it, the log stays beside it.
+        connection.exec('pragma journal_mode = delete');
+      } catch {}
+      connection.close();
+    },
+  };
+}
+
+let loaded: Driver | undefined;
+
+/** SQLite as Node brings it, or where it does not yet, from libsql. */
+function driver(): Driver {
+  if (!loaded) {
+    // Node calls it experimental on the terminal of people who have nothing to do with it.
+    const { emitWarning } = process;
+    process.emitWarning = () => undefined;
+    try {
+      const own = process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as
+        | { DatabaseSync: Driver }
+        | undefined;
+      loaded = own?.DatabaseSync ?? (createRequire(import.meta.url)('libsql') as Driver);
+    } finally {
+      process.emitWarning = emitWarning;
+    }
+  }
+  return loaded;
+}
+
+/** Primary result codes of SQLite, https://sqlite.org/rescode.html, with the code of the system that comes nearest. */
+const REASONS: Readonly<Record<number, readonly [code: string, words: string]>> = {
+  5: ['EBUSY', 'another process holds it. Let that process end'],
+  8: ['EROFS', 'this user may not write there, or the disk is read-only. Grant the right to write'],
+  10: ['EIO', 'the disk reports an input/output error (or a quota, or a limit on the size of files). Put that right'],
+  13: ['ENOSPC', 'the disk is full. Free some space'],
+  14: ['EACCES', 'it cannot be opened. Check that its folder exists and that this user may write there'],
+};
+
+function damaged(path: string, what: string, remedy: string, cause: unknown): RunError {
+  return new RunError('failed', `${what} ${path} is damaged. ${remedy}`, [], { cause });
+}
+
+function fault(cause: unknown, path: string, what: string, remedy: string): RunError {
+  const { rawCode, errcode, code } = cause as { rawCode?: number; errcode?: number; code?: unknown };
+  const words = cause instanceof Error ? cause.message : String(cause);
+  // Where libsql cannot open a file, the number stands in its words alone.
+  const number = (rawCode ?? errcode ?? Number(/database .*: (\d+)"?\)$/.exec(words)?.[1] ?? 0)) & 0xff;
+  if (number === 11 || number === 26) return damaged(path, what, remedy, cause);
+  const [system, reason] = REASONS[number] ?? [String(code ?? ''), `SQLite reports: ${words}. Put that right`];
+  return new RunError(
+    'failed',
+    `${what} ${path} cannot be written: ${reason}, then resume the run. Nothing more is sent until what is sent can be recorded.`,
+    [],
+    { cause: Object.assign(new Error(words, { cause }), { code: system }) },
+  );
+}
