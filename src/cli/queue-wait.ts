@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, RunError } from '../model/error.js';
 import type { RunResult } from '../runs/import.js';
-import { isRunId, readRun } from '../runs/list.js';
+import { isRunId, readRun, readSummary } from '../runs/list.js';
 import type { Summary } from '../runs/present.js';
 import type { Progress, RunListener } from '../runs/progress.js';
 import type { RunsApi, RunView } from '../worker/api/runs.js';
@@ -57,10 +57,16 @@ export async function waitForJob(
 async function resultOf(summary: Summary, { progress: { host } }: RunView, home: string): Promise<RunResult> {
   // Whoever writes on the queue writes this, too.
   const here = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
+  // What came by the queue quotes no heading that the job does not name.
+  const whole = here && (await readSummary(here.reportDir).catch(() => undefined));
   // The run may have been on another machine; a folder there is told as such.
   const reportDir =
     here && here.rows !== undefined ? here.reportDir : `data folder of ${host ?? 'the worker'}, runs/${summary.run}`;
-  return { summary, exitCode: EXITS[summary.status] ?? EXIT.failed, reportDir };
+  return {
+    summary: whole?.run === summary.run ? whole : summary,
+    exitCode: EXITS[summary.status] ?? EXIT.failed,
+    reportDir,
+  };
 }
 
 const EXITS: Readonly<Record<Summary['status'], number>> = {

@@ -15,7 +15,7 @@ const COUNT_EVERY_MS = 2_000;
 const LOOK_EVERY_MS = 60_000;
 
 /** Puts what was taken from the drop folder on the queue. */
-export interface Offers {
+interface Offers {
   /** Files that were taken and have no end yet, as far as is known here. */
   readonly waiting: number;
   /** False while enough that was taken waits for its run. */
@@ -26,7 +26,7 @@ export interface Offers {
   close(): void;
 }
 
-export interface OffersOptions {
+interface OffersOptions {
   readonly queue: Queue;
   readonly inbox: string;
   /** The kind of run for a file that was dropped for a job. */

@@ -1,4 +1,6 @@
+import type { Right } from '../runs/context.js';
 import { pause } from '../runs/pause.js';
+import type { Settings } from '../runs/settings.js';
 import { isAway } from './store/faults.js';
 import type { Lease, Store } from './store/port.js';
 
@@ -62,4 +64,92 @@ export function every(ms: number, work: () => Promise<unknown>): () => void {
   }, ms);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+interface RightOptions {
+  readonly store: Pick<Store, 'lease' | 'read' | 'swap'>;
+  readonly name: string;
+  /** Runs whose open requests the new holder settles itself, or has given their time: its own, and the one it replaces. */
+  readonly runs: readonly [own: string, ...others: (string | undefined)[]];
+  readonly leaseMs: number;
+  /** So long after it was sent, in milliseconds, a request may still take effect. */
+  readonly settleMs: number;
+  readonly signal: AbortSignal;
+  readonly told: (text: string) => void;
+}
+
+/** An answer is waited for this long, and an effect looked for over the window after it; what was sent takes none later. */
+export function effectOverMs({ timeoutMs, settleWindowMs }: Pick<Settings, 'timeoutMs' | 'settleWindowMs'>): number {
+  return timeoutMs + (settleWindowMs.at(-1) ?? 0);
+}
+
+/** A wait that takes longer is told. */
+const TELL_AFTER_MS = 1_000;
+const BUSY = 'Another run writes records of this kind for this company. This one goes on when it has ended.';
+
+/** A try that failed because the store was away is made again after so long. */
+const AGAIN_MS = 500;
+
+/**
+ * The right to write, and with it the certainty that nothing is on its way any more from whoever had it before. A lease ends
+ * for a holder that died or was paused; what it had sent by then may take effect later, and a look-up would miss it.
+ *
+ *   lease taken → no mark, or one of these runs ─────────────→ marked → held → mark gone → lease released
+ *               → the mark of another run: wait `settleMs` ──↗        → lost, or left with open requests: the mark stays
+ *
+ * Undefined where the signal was given first.
+ */
+export async function waitForRight(options: RightOptions): Promise<Right | undefined> {
+  const { store, name, leaseMs, signal } = options;
+  while (!signal.aborted) {
+    const late = setTimeout(() => options.told(BUSY), TELL_AFTER_MS);
+    const lease = await waitForLease(store, name, leaseMs, signal).finally(() => clearTimeout(late));
+    if (!lease) return undefined;
+    try {
+      if (await marked(lease, options)) return rightOf(lease, options);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+    await lease.release().catch(() => undefined);
+    await pause(AGAIN_MS, signal);
+  }
+  return undefined;
+}
+
+const markOf = (name: string): string => `mark.${name}`;
+
+async function marked(lease: Lease, options: RightOptions): Promise<boolean> {
+  const { store, name, runs, settleMs, signal, told } = options;
+  const before = await store.read(markOf(name));
+  if (before && !runs.includes(before)) {
+    const seconds = Math.ceil(settleMs / 1000);
+    told(
+      `The run ${before}, which wrote these records last, ended without a word: what it sent may still take effect. This one goes on in ${seconds} s.`,
+    );
+    await pause(settleMs, AbortSignal.any([signal, lease.lost]));
+  }
+  // The earlier mark stands until this point: who dies while it waits leaves the waiting to the next.
+  if (signal.aborted || !lease.valid) return false;
+  await store.swap(markOf(name), runs[0]);
+  return lease.valid;
+}
+
+function rightOf(lease: Lease, { store, name, runs: [run], signal }: RightOptions): Right {
+  return {
+    get valid() {
+      return lease.valid;
+    },
+    lost: lease.lost,
+    async release(open = signal.aborted) {
+      // Left for the resumption of the run, and for whoever comes before it.
+      if (lease.valid && !open) await unmark(store, name, run).catch(() => undefined);
+      await lease.release();
+    },
+  };
+}
+
+/** A mark that is not ours means that the right went to another one in this very moment. */
+async function unmark(store: Pick<Store, 'swap'>, name: string, run: string): Promise<void> {
+  const was = await store.swap(markOf(name), '');
+  if (was && was !== run) await store.swap(markOf(name), was);
 }

@@ -9,29 +9,26 @@ import { requireService, type Settings } from '../runs/settings.js';
 import { reached } from '../trace/milestones.js';
 import { runsOnStore } from './api/runs.js';
 import { serveHome } from './api/server.js';
-import { openClosing } from './closing.js';
 import { openDropFolder } from './inbox/claim-run.js';
 import { assertInbox } from './inbox/folders.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
 import { openJobFiles, scheduledJobs } from './job-files.js';
 import { inboxClaims } from './jobs/claims.js';
 import { RUNS_QUEUE } from './jobs/data.js';
-import { homeId } from './jobs/home-id.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
 import { restoreJobs } from './jobs/tickets.js';
-import { tellRoots, tellService } from './jobs/told-roots.js';
+import { homeId, tellRoots, tellService } from './jobs/told-roots.js';
 import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
 import { openParts } from './parts/parts.js';
-import { every, given, keepLease } from './rights.js';
+import { effectOverMs, every, given, keepLease, waitForRight } from './rights.js';
 import { openSchedules, type ScheduledJob } from './schedule/schedules.js';
 import { openSigner } from './signer.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
-import { effectOverMs, waitForRight } from './writing-right.js';
 
 export interface WorkerOptions {
   readonly settings: Settings;
@@ -298,6 +295,36 @@ async function readiness(store: Store | undefined, inbox: Inbox | undefined): Pr
     details: {
       queue: queue ?? 'ok',
       ...(folder && { drop_folder: folder.problem ?? 'ok' }),
+    },
+  };
+}
+
+/** What was opened, to be closed in the opposite order, whatever goes wrong on the way. */
+export interface Closing {
+  add(name: string, close: () => unknown): void;
+  /** No step may take longer than this; a step that does is left behind. */
+  all(eachMs: number): Promise<void>;
+}
+
+function openClosing(log: Logger): Closing {
+  const steps: { name: string; close: () => unknown }[] = [];
+  return {
+    add: (name, close) => steps.push({ name, close }),
+    async all(eachMs) {
+      for (const { name, close } of steps.splice(0).reverse()) {
+        const ended = (async () => close())().catch((error: unknown) => {
+          log.warn({ part: name, err: error }, 'worker.close');
+        });
+        let timer: NodeJS.Timeout | undefined;
+        const late = new Promise<void>((resolve) => {
+          timer = setTimeout(() => {
+            log.warn({ part: name }, 'worker.close_late');
+            resolve();
+          }, eachMs);
+        });
+        await Promise.race([ended, late]);
+        clearTimeout(timer);
+      }
     },
   };
 }

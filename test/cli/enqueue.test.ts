@@ -9,8 +9,7 @@ import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
 import { waitForJob } from '../../src/cli/queue-wait.js';
 import { runsOnStore } from '../../src/worker/api/runs.js';
-import { homeId } from '../../src/worker/jobs/home-id.js';
-import { tellRoots } from '../../src/worker/jobs/told-roots.js';
+import { homeId, tellRoots } from '../../src/worker/jobs/told-roots.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
 import { capture, type Ran } from './fake-io.js';
 

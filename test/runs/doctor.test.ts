@@ -11,7 +11,7 @@ import { runProbe } from '../../src/runs/probe.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { loadBehaviour } from '../../src/service/behaviour.js';
-import { lookAtQueue } from '../../src/worker/look-at-queue.js';
+import { lookAtQueue } from '../../src/worker/api/client.js';
 import { freePort } from '../support/server-process.js';
 import { itWith, privateRedis } from '../support/servers.js';
 

@@ -1,7 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
 import { resolveSettings } from '../../src/runs/settings.js';
+import { openSigner } from '../../src/worker/signer.js';
 import { parseAddress } from '../../src/worker/store/address.js';
 
 const cwd = path.resolve('/srv/ferry');
@@ -109,5 +112,35 @@ describe('a queue', () => {
     const { secrets } = resolveSettings({ ROWFERRY_NOTIFY_URL: url }, {}, cwd);
     expect(secrets).toEqual(expect.arrayContaining([url, 'pass-word-9', '0123456789abcdefXYZ', 'k-e-y-1234']));
     expect(secrets).not.toContain('services');
+  });
+});
+
+describe('the secret of the queue', () => {
+  const SECRET = 'sixteen-letters!';
+
+  it.each([
+    [{ ROWFERRY_QUEUE_SECRET: SECRET, ROWFERRY_QUEUE_SECRET_FILE: 'secret' }, /are set; keep one/],
+    [{ ROWFERRY_QUEUE_SECRET: SECRET.slice(1) }, /ROWFERRY_QUEUE_SECRET must have 16 characters at least/],
+  ])('is refused where it cannot be meant so: %j', (env, fault) => {
+    const faults = faultsOf('redis://localhost', env as Record<string, string>);
+    expect(faults).toMatch(fault);
+    expect(faults).not.toContain(SECRET.slice(1));
+  });
+
+  it('may lie in a file, which has to hold as many characters when the worker starts', async () => {
+    const dir = await mkdtemp(path.join(tmpdir(), 'rowferry-secret-'));
+    const file = path.join(dir, 'secret');
+    try {
+      const { queueSecretFile } = resolve('redis://localhost', { ROWFERRY_QUEUE_SECRET_FILE: file });
+      expect(queueSecretFile).toBe(file);
+      await expect(openSigner({ queueSecretFile: file })).rejects.toThrow(/cannot be read, or holds fewer than 16/);
+      await writeFile(file, `${SECRET.slice(1)}\n`);
+      await expect(openSigner({ queueSecretFile: file })).rejects.toThrow(/ROWFERRY_QUEUE_SECRET_FILE/);
+      await writeFile(file, `${SECRET}\n`);
+      const [one, other] = [await openSigner({ queueSecretFile: file }), await openSigner({ queueSecret: SECRET })];
+      expect(await other.verify('text', one.sign('text'))).toBe(true);
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
   });
 });

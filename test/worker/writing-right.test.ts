@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { effectOverMs, waitForRight } from '../../src/worker/writing-right.js';
+import { effectOverMs, waitForRight } from '../../src/worker/rights.js';
 import { redisServer } from '../support/binaries.js';
 import { type PrivateServer, privateRedis } from '../support/servers.js';
 import { until } from '../support/until.js';

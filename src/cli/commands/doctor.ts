@@ -47,7 +47,7 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
       cwd: io.cwd,
       env,
       signal: interruption.signal,
-      lookAtQueue: async (given) => (await import('../../worker/look-at-queue.js')).lookAtQueue(given),
+      lookAtQueue: async (given) => (await import('../../worker/api/client.js')).lookAtQueue(given),
     });
     const code = checkUpCode(checks);
     if (!options.json) for (const check of checks) print(io, clean(checkText(check)));

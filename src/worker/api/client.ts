@@ -4,7 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RunError } from '../../model/error.js';
 import { LockHeld } from '../../runs/lock.js';
 import type { Settings } from '../../runs/settings.js';
-import { homeId } from '../jobs/home-id.js';
+import { RUNS_QUEUE } from '../jobs/data.js';
+import { homeId } from '../jobs/told-roots.js';
 import { openStore } from '../store/open.js';
 import type { Store, StoreOptions } from '../store/port.js';
 import { type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
@@ -160,4 +161,31 @@ function exchange(
     });
     asked.end(body === undefined ? undefined : JSON.stringify(body));
   });
+}
+
+/** A queue that does not answer in this time is reported, in milliseconds. */
+const PATIENCE_MS = 3_000;
+
+/**
+ * Reaches the queue, as a worker would, and counts who works on it. Throws a `RunError` that says what is wrong. Undefined
+ * for an embedded queue that no worker has open: it is not opened for a look.
+ */
+export async function lookAtQueue(
+  settings: Settings,
+): Promise<{ readonly address: string; readonly workers: number } | undefined> {
+  if (settings.queueUrl === undefined) return askOwner(settings.home);
+  const store = await openStore({
+    url: settings.queueUrl,
+    home: settings.home,
+    strict: settings.strict,
+    patienceMs: PATIENCE_MS,
+    notice: () => undefined,
+    signal: new AbortController().signal,
+  });
+  try {
+    await store.check();
+    return { address: store.address, workers: await store.workers(RUNS_QUEUE) };
+  } finally {
+    await store.close();
+  }
 }

@@ -26,7 +26,7 @@ export type FitData =
   | { readonly kind: 'reconcile'; readonly ok: RowsData; readonly inline?: LoadedReconcileJob }
   | { readonly kind: 'export'; readonly ok: ExportData; readonly inline?: LoadedExportJob };
 
-export type CheckedData = FitData | { readonly faults: readonly string[] };
+type CheckedData = FitData | { readonly faults: readonly string[] };
 
 /** More are counted, not listed: the reason of a failed job lies in the queue and is shown on one page. */
 const LISTED = 100;

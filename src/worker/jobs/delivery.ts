@@ -1,19 +1,24 @@
+import path from 'node:path';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
+import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import type { RunResult } from '../../runs/conclude.js';
 import type { RunContext } from '../../runs/context.js';
 import type { Summary } from '../../runs/present.js';
 import type { Progress } from '../../runs/progress.js';
+import type { Schedule } from '../../runs/schedule/slots.js';
 import type { Settings } from '../../runs/settings.js';
-import type { EndedRun } from '../operations/ended.js';
-import type { Lateness } from '../schedule/slot-job.js';
+import { type Claim, droppedName } from '../inbox/claim.js';
+import type { EndedRun, Trigger } from '../operations/ended.js';
+import { type Lateness, lateness, safeName } from '../schedule/slot-job.js';
 import { isAway } from '../store/faults.js';
 import type { Store } from '../store/port.js';
 import type { Claims, RepeatedSummary } from './claims.js';
-import type { RunData } from './data.js';
-import type { Origin } from './origin.js';
+import { type JobKind, RUNS_QUEUE, type RunData } from './data.js';
+import { FileAway, OutsideRoots } from './roots.js';
 import type { JobState } from './state.js';
+import { readElsewhere } from './told-roots.js';
 
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps {
@@ -36,7 +41,7 @@ export interface RunDeps {
   onSlot?(slot: Lateness & { readonly job: string; readonly run: string }): void;
 }
 
-export interface RunAbout {
+interface RunAbout {
   /** Name of the job file, or `inline`. */
   readonly job: string;
   readonly run: string;
@@ -142,4 +147,101 @@ export function deathText(deaths: number, advice: string): string {
     `${deaths} workers died, one after another, while they worked on this job, and it came no further: it is not tried again. ` +
     `Look into the logs of the workers for how they ended (out of memory, killed, a crash), and ${advice}`
   );
+}
+
+/** Where a job of the queue came from, as its id tells. */
+interface Origin {
+  readonly trigger: Trigger;
+  /** Set where the id names the run. */
+  readonly run?: string;
+  readonly claim?: Claim;
+  /** A file taken from the drop folder of another worker, under a path that is not this worker's: left to that one. */
+  readonly elsewhere?: true;
+}
+
+const RUN = String.raw`\d{8}T\d{9}Z-[0-9a-f]+`;
+const DROP = new RegExp(`^drop\\.(.+)\\.(${RUN})$`, 's');
+const AGAIN = new RegExp(`^again\\.(${RUN})$`);
+const NIGHT = /^night\.(.+)\.[^.]+$/s;
+
+/**
+ * Reads a job's id: `drop.<job>.<run id>`, `night.<job>.<slot>`, `again.<run id>` or anybody's own. An id of ours over
+ * data that do not fit it proves nothing, and the job counts as anybody's. No export reads what is dropped.
+ */
+export function originOf(id: string | undefined, kind: JobKind, data: RunData, inbox: string): Origin {
+  const again = AGAIN.exec(id ?? '')?.[1];
+  if (again !== undefined) return { trigger: 'queue', run: again };
+  if (typeof data.job !== 'string') return { trigger: 'queue' };
+  const { job } = data;
+  const named = (found: string | undefined) => found === job || found === safeName(job);
+  const [, dropped, run] = DROP.exec(id ?? '') ?? [];
+  if (kind !== 'export' && run !== undefined && named(dropped) && data.file !== undefined) {
+    const dir = path.join(inbox, 'processing', job, run);
+    const file = path.resolve(dir, data.file);
+    if (path.dirname(file) === dir)
+      return { trigger: 'drop', run, claim: { job, run, dir, file, name: droppedName(path.basename(file)) } };
+    if (data.file.endsWith(path.join('processing', job, run, path.basename(data.file))))
+      return { trigger: 'drop', run, elsewhere: true };
+  }
+  return { trigger: named(NIGHT.exec(id ?? '')?.[1]) ? 'schedule' : 'queue' };
+}
+
+/** A file that is on another machine is looked for by others, so often and so long apart. */
+const AWAY = { times: 30, everyMs: 2_000 };
+
+/**
+ * What is to be thrown for a file that this worker cannot have: the job is handed on to the workers that may, and fails,
+ * with `advice`, where there are none. Any other error comes back as it is.
+ */
+export async function handOn(delivery: Delivery, state: JobState, error: unknown, advice: string): Promise<unknown> {
+  const { data, deps } = delivery;
+  const away =
+    error instanceof FileAway ||
+    (error instanceof OutsideRoots && (await readElsewhere(deps.store, deps.homeId, data.file ?? '')));
+  if (!away) return error;
+  const times = (state.away ?? 0) + 1;
+  // Where no other worker is there, nobody else can have it.
+  const alone = (await deps.store.workers(RUNS_QUEUE)) === 1;
+  if (!alone && times <= AWAY.times) return postpone(delivery, AWAY.everyMs, { ...state, away: times });
+  const looked = alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`;
+  return new RunError('failed', `${error.message}${looked} ${advice}`, [], { cause: error });
+}
+
+/** Why a run begins here and now, as far as that is worth telling. */
+export interface Occasion {
+  /** The slot of the job's schedule that it stands for. */
+  readonly slot?: Lateness;
+  /** Sentences for the warnings of its summary. */
+  readonly notes: readonly string[];
+}
+
+/** Looks at what led to the run; who watches the schedules is told that the run of a slot begins. */
+export function occasionOf(delivery: Delivery, state: JobState, schedule: Schedule | undefined): Occasion {
+  const { job, deps, name, work } = delivery;
+  const slot = schedule && job.id !== undefined ? lateness(job.id, schedule, job.timestamp) : undefined;
+  if (slot) deps.onSlot?.({ job: name, run: state.run, ...slot });
+  const notes = [lateNote(job, schedule, Date.now()), anewNote(state, work.anewText)];
+  return { ...(slot && { slot }), notes: notes.filter((note) => note !== undefined) };
+}
+
+function anewNote({ insteadOf }: JobState, text: string): string | undefined {
+  return (
+    insteadOf &&
+    `Begun anew: run ${insteadOf.run} of the same job was begun on ${insteadOf.host}, whose worker is gone. ${text}`
+  );
+}
+
+/** `Late: due 2026-11-21 02:00 Europe/Berlin, begun 07:12.`; undefined for a job that is no slot's, or in time. */
+function lateNote(job: Pick<Job, 'id' | 'timestamp'>, schedule: Schedule | undefined, now: number): string | undefined {
+  const slot = schedule && job.id !== undefined ? lateness(job.id, schedule, job.timestamp) : undefined;
+  if (!schedule || !slot?.late) return undefined;
+  const due = wallTime(slot.dueAt, schedule.timezone);
+  const begun = wallTime(now, schedule.timezone);
+  const sameDay = due.slice(0, 10) === begun.slice(0, 10);
+  return `Late: due ${due} ${schedule.timezone}, begun ${sameDay ? begun.slice(11) : begun}.`;
+}
+
+/** `2026-11-21 02:00` */
+function wallTime(at: number, timeZone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at);
 }

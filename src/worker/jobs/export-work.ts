@@ -4,8 +4,7 @@ import { dateOf, exportRequest, type LoadedExportJob, loadExportJob, outputOf, w
 import type { FitData } from './check-data.js';
 import type { ExportData } from './data.js';
 import type { Delivery, Plan, Work } from './delivery.js';
-import { handOn } from './hand-on.js';
-import { type Occasion, occasionOf } from './occasion.js';
+import { handOn, type Occasion, occasionOf } from './delivery.js';
 import { makeTarget, targetFolders } from './target.js';
 
 /** What an export does in its own way: it has a file to write, and changes nothing in the service. */

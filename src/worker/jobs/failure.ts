@@ -10,7 +10,7 @@ import { LockHeld } from '../../runs/lock.js';
  *   `retry`: may pass by itself, and the job has attempts left
  *   `final`: nothing will be different next time
  */
-export type FailureKind = 'later' | 'full' | 'retry' | 'final';
+type FailureKind = 'later' | 'full' | 'retry' | 'final';
 
 /** The run came to an end as `failed`, and the job has attempts left: the next one continues it. */
 export class RunFailed extends Error {
@@ -41,6 +41,9 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
   return withoutSecrets(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
 }
 
+/** What of a job may be quoted. */
+type CellNames = Pick<RowsJob, 'columns'> & { readonly source: Pick<Partial<RowsJob['source']>, 'sheet'> };
+
 /** Takes out of a text what is quoted from a file. */
 export type WithoutCells = (text: string) => string;
 
@@ -49,7 +52,7 @@ export type WithoutCells = (text: string) => string;
  * what the job itself names is quoted; from the first other quotation on, all is left out up to the last quotation mark, as
  * a cell may hold such marks.
  */
-export function withoutCells({ columns, source }: Pick<RowsJob, 'columns' | 'source'>): WithoutCells {
+export function withoutCells({ columns, source }: CellNames): WithoutCells {
   const targets = Object.values(columns).map((target) => (typeof target === 'object' ? target?.field : target) ?? '');
   const names = [...Object.keys(columns), ...targets, ...targets.flatMap((field) => field.split('.'))];
   const known = new Set([...names, String(source.sheet ?? '')].map(foldText));

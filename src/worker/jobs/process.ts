@@ -1,17 +1,29 @@
+import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DelayedError, type Job } from 'bullmq';
+import { z } from 'zod';
 import { RunError, RunInterrupted } from '../../model/error.js';
+import type { RowsJob } from '../../model/job.js';
+import type { RunResult } from '../../runs/conclude.js';
+import { readRequest } from '../../runs/earlier-run.js';
+import { runFolder } from '../../runs/layout.js';
 import { freshRunId } from '../../runs/list.js';
+import type { Summary } from '../../runs/present.js';
+import type { Progress } from '../../runs/progress.js';
+import { resumeRun } from '../../runs/resume.js';
 import { isAway } from '../store/faults.js';
 import type { Processor } from '../store/port.js';
 import { checkJobData, type FitData } from './check-data.js';
-import { isHere } from './claims.js';
+import { isHere, type RepeatedSummary } from './claims.js';
 import {
   type Delivery,
   deathText,
   handBack,
   MAX_DEATHS,
+  originOf,
+  type Plan,
+  type Prepared,
   postpone,
   type RunDeps,
   refusal,
@@ -19,13 +31,18 @@ import {
   type Work,
 } from './delivery.js';
 import { exportWork } from './export-work.js';
-import { failureKind, failureText, RunFailed } from './failure.js';
-import { importWork } from './import-work.js';
-import { originOf } from './origin.js';
-import { reconcileWork } from './reconcile-work.js';
-import { runOnce } from './run-once.js';
-import { freshState, type JobState, stateOf } from './state.js';
-import { beginTicket, endTicket, readTicket } from './tickets.js';
+import {
+  failureKind,
+  failureText,
+  faultWithoutCells,
+  RunFailed,
+  type WithoutCells,
+  withoutCells,
+  withoutSecrets,
+} from './failure.js';
+import { importWork, reconcileWork } from './rows-work.js';
+import { freshState, type JobState, stateOf, stateWriter } from './state.js';
+import { beginTicket, endTicket, readTicket, wasBegunBy } from './tickets.js';
 
 export type { RunDeps } from './delivery.js';
 
@@ -103,7 +120,8 @@ function delivery(deps: RunDeps): Processor {
     if (!lease) throw await postpone(delivery, SOON_MS);
     try {
       const stop = [lease.lost, ...(signal ? [signal] : [])];
-      return await underLease({ ...delivery, log: delivery.log.child({ run: state.run }) }, state, stop);
+      const result = await underLease({ ...delivery, log: delivery.log.child({ run: state.run }) }, state, stop);
+      return await withoutQuotes(result, deps.settings.home);
     } finally {
       await lease.release().catch(() => undefined);
     }
@@ -131,17 +149,25 @@ async function leaveToOthers(delivery: Delivery): Promise<Error> {
   return postpone(delivery, SOON_MS);
 }
 
-/** The run that the job stands for: what its id, an earlier delivery or this data folder says, else a new one, which is kept at once. */
-async function runOf({ job, origin, deps }: Delivery): Promise<JobState> {
+/**
+ * The run that the job stands for: what its id, an earlier delivery or this data folder says, else a new one, which is kept at
+ * once. Anybody may write the id of a run on the queue: one of this data folder is continued only by the job that began it.
+ */
+async function runOf({ job, origin, deps, log }: Delivery): Promise<JobState> {
+  const { home } = deps.settings;
   const before = stateOf(job);
-  if (before && (origin.run === undefined || origin.run === before.run)) return before;
-  const run = origin.run ?? (await readTicket(deps.settings.home, job))?.run ?? (await freshRunId(deps.settings.home));
-  const state = freshState(run);
+  const said = before && (origin.run === undefined || origin.run === before.run) ? before : undefined;
+  const named = said?.run ?? origin.run ?? (await readTicket(home, job))?.run;
+  const ofAnother = named !== undefined && (await isHere(home, named)) && !(await wasBegunBy(home, job, named));
+  if (ofAnother && origin.claim) throw refusal(`The job names run ${named}, which it has not begun.`);
+  if (ofAnother) log.warn({ run: named }, 'the job names a run that it has not begun: it gets one of its own');
+  if (said && !ofAnother) return said;
+  const state = freshState(named === undefined || ofAnother ? await freshRunId(home) : named);
   await job.updateProgress(state);
   return state;
 }
 
-async function underLease(delivery: Delivery, before: JobState, ends: readonly AbortSignal[]): Promise<unknown> {
+async function underLease(delivery: Delivery, before: JobState, ends: readonly AbortSignal[]): Promise<object> {
   const { job, deps, work } = delivery;
   const { home } = deps.settings;
   const done = await work.endedBefore(delivery);
@@ -267,4 +293,138 @@ async function refusedData(deps: RunDeps, job: Job, faults: readonly string[]): 
 function faultsText(faults: readonly string[]): string {
   const count = faults.length === 1 ? 'a fault' : 'faults';
   return `The data of this job has ${count}; nothing was sent, and it is not tried again.\n${faults.join('\n')}`;
+}
+
+/** Begins or continues the run and brings it to its end. Returns what the queue keeps as the result of the job. */
+async function runOnce(delivery: Delivery, plan: Plan): Promise<Summary | RepeatedSummary> {
+  const { job, deps, origin, name, work } = delivery;
+  const right =
+    origin.trigger === 'schedule'
+      ? await deps.store.lease(`schedule.${name}`, deps.settings.worker.leaseMs)
+      : undefined;
+  if (origin.trigger === 'schedule' && !right) throw await postpone(delivery, 1_000);
+  try {
+    const prepared = plan.resumed ? undefined : await work.prepare(delivery, plan);
+    if (prepared && 'result' in prepared) return prepared.result;
+    const state = { ...plan.state, home: deps.homeId, host: hostname() };
+    await job.updateProgress(state);
+    const signal = right ? AbortSignal.any([plan.signal, right.lost]) : plan.signal;
+    const asked = prepared?.rowsJob ?? (await storedJob(deps.settings.home, state.run));
+    const clean = asked ? withoutCells(asked) : (text: string) => text;
+    const result = await carryOut(delivery, { ...plan, state, signal }, prepared, clean);
+    const { reason } = result.summary;
+    const told = reason === undefined ? result.summary : { ...result.summary, reason: clean(reason) };
+    return await conclude(delivery, state, { ...result, summary: told });
+  } finally {
+    await right?.release().catch(() => undefined);
+  }
+}
+
+/** A summary as it leaves this machine, by the queue: what it quotes may be cells. The one on the disk is whole. */
+async function withoutQuotes(result: Partial<Summary>, home: string): Promise<object> {
+  const { run = '', reason, warnings, kind } = result;
+  if (kind === 'export') return result;
+  const clean = withoutCells((await storedJob(home, run)) ?? { columns: {}, source: {} });
+  return {
+    ...result,
+    ...(warnings && { warnings: warnings.map(clean) }),
+    ...(reason !== undefined && { reason: clean(reason) }),
+  };
+}
+
+/** The job of a run that takes rows, as it was begun. */
+async function storedJob(home: string, run: string): Promise<RowsJob | undefined> {
+  const { job } = (await readRequest(runFolder(home, run)))?.job ?? {};
+  return job && 'match' in job ? job : undefined;
+}
+
+async function carryOut(
+  delivery: Delivery,
+  plan: Plan,
+  prepared: Prepared | undefined,
+  clean: WithoutCells,
+): Promise<RunResult> {
+  const { job, deps, log, name, work } = delivery;
+  const { run } = plan.state;
+  const about = { job: name, run, insteadOf: plan.state.insteadOf?.run, log };
+  const writer = stateWriter(job, plan.state, (error) => log.warn({ err: error }, 'the progress could not be told'));
+  const told = deps.onBegun?.({ ...about, resumed: plan.resumed });
+  const context = {
+    ...deps.context(about),
+    log,
+    signal: plan.signal,
+    listener: {
+      progress(progress: Progress) {
+        writer.note(progress);
+        told?.(progress);
+      },
+      notice: ({ level, text }: { readonly level: 'info' | 'warn'; readonly text: string }) => log[level](clean(text)),
+    },
+  };
+  log.info({ file: prepared?.file }, prepared ? 'run begun' : 'run taken up again');
+  try {
+    return prepared ? await prepared.begin(context) : await resumeRun(run, context);
+  } catch (error) {
+    throw faultWithoutCells(error, clean);
+  } finally {
+    await writer.close();
+    if (await isHere(deps.settings.home, run)) await work.cleanUp(delivery, run);
+  }
+}
+
+async function conclude(delivery: Delivery, state: JobState, result: RunResult): Promise<Summary> {
+  const { job, deps, origin, name, data, work, log, lastAttempt } = delivery;
+  const { home, secrets } = deps.settings;
+  const { status, reason } = result.summary;
+  if (status === 'interrupted') throw new RunError('failed', 'The run was interrupted.');
+  if (status === 'failed' && !lastAttempt) throw new RunFailed(withoutSecrets(reason ?? 'The run failed.', secrets));
+  const { dir, summary } = await work.putAway(delivery, result);
+  await endTicket(home, job, state.run);
+  const { rows, records, target, seconds, company } = summary;
+  const { total, ...outcomes } = rows;
+  const reached = records ?? total;
+  await tellEnd(delivery, { ...state, phase: 'done', total: reached, done: reached, outcomes });
+  const facts = work.kind === 'export' ? { records, target: target?.path } : { rows };
+  log.info({ status, ...facts, seconds, reports: dir }, 'run ended');
+  const rehearsal = await isRehearsal(home, summary);
+  const doubt = work.kind === 'export' && status === 'partial' ? doubtText(summary) : undefined;
+  deps.onEnded({
+    kind: work.kind,
+    job: name,
+    ...(typeof data.job === 'string' ? {} : { inline: true }),
+    trigger: origin.trigger,
+    status,
+    run: state.run,
+    company,
+    counts: outcomes,
+    seconds,
+    reports: dir,
+    ...(rehearsal && { dryRun: true }),
+    ...(reason !== undefined && { reason }),
+    ...(doubt !== undefined && { reason: doubt, doubtful: true }),
+  });
+  return summary;
+}
+
+/** An export that cannot be shown to be whole. */
+function doubtText({ records = 0, target }: Summary): string {
+  return (
+    `the list changed while it was read, and it could not be established that the ${records} records in ` +
+    `${target?.path ?? 'the file'} are all of them. The summary says more; export again when less is going on.`
+  );
+}
+
+/** The part of run.json that tells what the job does where nobody says otherwise. */
+const stored = z.object({ job: z.object({ job: z.object({ apply: z.boolean() }) }) });
+
+/**
+ * Whether somebody asked for this run not to write, though its job does. A reconcile job that only reports does all its
+ * work in report-only runs; they are no rehearsals.
+ */
+export async function isRehearsal(home: string, { run, kind, dry_run: dryRun }: Summary): Promise<boolean> {
+  if (!dryRun || kind !== 'reconcile') return dryRun;
+  const text = await readFile(runFolder(home, run).request, 'utf8').catch(() => undefined);
+  // Our own file, complete or not there.
+  const { data } = stored.safeParse(text === undefined ? undefined : JSON.parse(text));
+  return data?.job.job.apply ?? false;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { RunError } from '../../model/error.js';
 
 /** The folders that files of queue jobs may lie in. Absolute. */
-export interface AllowedFolders {
+interface AllowedFolders {
   /** Tried in this order where the path is relative. */
   readonly roots: readonly string[];
   /** A relative path that begins with `inbox/` is meant below this folder. */
@@ -85,7 +85,7 @@ export function allowedPlaces(file: string, { roots, inbox }: AllowedFolders): s
 }
 
 /** An allowed folder by a name of it, and what that leads to. */
-export interface RealRoot {
+interface RealRoot {
   readonly named: string;
   readonly real: string;
 }

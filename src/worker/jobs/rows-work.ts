@@ -1,19 +1,18 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunResult } from '../../runs/conclude.js';
 import type { RunContext } from '../../runs/context.js';
-import type { ImportRequest } from '../../runs/import.js';
-import type { LoadedJob } from '../../runs/job-file.js';
+import { type ImportRequest, importFile } from '../../runs/import.js';
+import { type LoadedJob, loadJob, loadReconcileJob } from '../../runs/job-file.js';
 import { linklessCopy } from '../../runs/linkless.js';
 import type { Summary } from '../../runs/present.js';
-import { alreadyEnded, endAfterRun, endRefused, endRepeated } from './claims.js';
-import type { RowsData } from './data.js';
-import { type Delivery, type Plan, postpone, refusal, type Work } from './delivery.js';
+import { reconcileFile } from '../../runs/reconcile.js';
+import type { FitData } from './check-data.js';
+import { alreadyEnded, endAfterRun, endRefused, endRepeated, moveReports } from './claims.js';
+import type { RowsData, RowsOptions, RunData, Scalar } from './data.js';
+import { type Delivery, handOn, occasionOf, type Plan, postpone, refusal, type Work } from './delivery.js';
 import { failureText } from './failure.js';
-import { handOn } from './hand-on.js';
-import { moveReports } from './move-reports.js';
-import { occasionOf } from './occasion.js';
 import { allowedPlaces, fileBelowRoots } from './roots.js';
-import { removeUpload, uploadOf, writeRows } from './rows-file.js';
 import { settledRows } from './state.js';
 import { endTicket } from './tickets.js';
 
@@ -35,7 +34,7 @@ export interface RowsKind<J extends LoadedJob> extends Pick<Work, 'anewText' | '
 }
 
 /** What every run of rows does in its own way: it has a file, perhaps out of the drop folder, and may write to the service. */
-export function rowsWork<J extends LoadedJob>(data: RowsData, own: RowsKind<J>): Work {
+function rowsWork<J extends LoadedJob>(data: RowsData, own: RowsKind<J>): Work {
   const { kind, anewText, deathAdvice } = own;
   return {
     kind,
@@ -123,4 +122,69 @@ function endedBefore({ dir, summary }: { readonly dir: string; readonly summary?
   if (summary) return summary;
   if (path.basename(path.dirname(path.dirname(dir))) === 'done') return { dir };
   throw refusal(`The file was refused; it lies in ${dir}, with the reason in ERROR.txt.`);
+}
+
+/** Where files lie until a run has its private copy of them: `<home>/uploads/`. */
+export function uploadsDir(home: string): string {
+  return path.join(home, 'uploads');
+}
+
+/** Writes the rows of a job as NDJSON, one object a line; row numbers are then positions in the list, from 1. Returns its path. */
+export async function writeRows(
+  home: string,
+  run: string,
+  rows: readonly Readonly<Record<string, Scalar>>[],
+): Promise<string> {
+  const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
+  await mkdir(uploadsDir(home), { recursive: true });
+  const file = uploadOf(home, {}, run);
+  await writeFile(`${file}.tmp`, lines.join(''), { mode: 0o600 });
+  await rename(`${file}.tmp`, file);
+  return file;
+}
+
+/** Where the file of a job lies, or would lie if it had been put into `<home>/uploads`. */
+function uploadOf(home: string, data: Pick<RunData, 'file'>, run: string): string {
+  return data.file === undefined ? path.join(uploadsDir(home), `${run}.ndjson`) : path.resolve(home, data.file);
+}
+
+/** Names that rows and copies are given: of one job each, and removed after it. */
+const OURS = /^[0-9a-f]{16}-.|^\d{8}T\d{9}Z-[0-9a-f]+\.ndjson$/s;
+
+/** Removes what was put into `<home>/uploads` for one job; other files are left alone. */
+async function removeUpload(home: string, file: string): Promise<void> {
+  if (path.dirname(file) === uploadsDir(home) && OURS.test(path.basename(file))) await rm(file, { force: true });
+}
+
+/** An import: what is not asked to be a dry run writes. */
+export function importWork({ ok: data, inline }: Extract<FitData, { readonly kind: 'import' }>): Work {
+  return rowsWork(data, {
+    kind: 'import',
+    anewText: 'Rows that it wrote are unchanged here; its own reports lie there, if anywhere.',
+    deathAdvice:
+      'import the file by itself: rowferry import FILE --job JOB. What was written stays written; importing the file again repeats nothing.',
+    inline,
+    load: loadJob,
+    dryRun: () => data.options?.dry_run ?? false,
+    begin: importFile,
+  });
+}
+
+/** A reconciliation: it writes where the data or else the job say so. */
+export function reconcileWork({ ok: data, inline }: Extract<FitData, { readonly kind: 'reconcile' }>): Work {
+  return rowsWork(data, {
+    kind: 'reconcile',
+    anewText: 'What it wrote is unchanged here; its own reports lie there, if anywhere.',
+    deathAdvice:
+      'reconcile the file by itself: rowferry reconcile FILE --job JOB. What was written stays written; reconciling the file again repeats nothing.',
+    inline,
+    load: loadReconcileJob,
+    dryRun: ({ job }) => !(asked(data.options) ?? job.apply),
+    begin: reconcileFile,
+  });
+}
+
+/** Whether the data ask for the differences to be written, or not to be; undefined where they leave it to the job. */
+export function asked({ apply, dry_run: dryRun }: RowsOptions = {}): boolean | undefined {
+  return apply ?? (dryRun === undefined ? undefined : !dryRun);
 }

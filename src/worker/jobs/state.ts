@@ -70,7 +70,7 @@ export function settledRows(outcomes: Readonly<OutcomeCounts>): number {
 }
 
 /** Sends where a run stands to the queue, one message at a time and the latest only. */
-export interface StateWriter {
+interface StateWriter {
   note(progress: Progress): void;
   /** Waits for what is under way; nothing is sent afterwards. */
   close(): Promise<void>;

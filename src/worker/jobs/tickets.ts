@@ -10,7 +10,7 @@ import { reached } from '../../trace/milestones.js';
  *
  *   begun --run ended, job not acknowledged yet--> ended: the run is known, the data are gone
  */
-export interface Ticket {
+interface Ticket {
   readonly run: string;
   readonly id: string;
   readonly name: string;
@@ -26,6 +26,18 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 
 export async function readTicket(home: string, job: Ticketed): Promise<Ticket | undefined> {
   return readFrom(ticketFile(home, job));
+}
+
+/** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
+export async function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): Promise<boolean> {
+  if ((await readFrom(ticketFile(home, job)))?.run === run) return true;
+  const again = job.id === `again.${run}`;
+  if (!again && !job.id?.startsWith('drop.')) return false;
+  for (const entry of await readdir(ticketsDir(home)).catch((): string[] => [])) {
+    const ticket = await readFrom(path.join(ticketsDir(home), entry));
+    if (ticket?.run === run && (again || ticket.id === job.id)) return true;
+  }
+  return false;
 }
 
 export async function beginTicket(home: string, job: Ticketed, run: string): Promise<void> {

@@ -3,10 +3,9 @@ import { type Job, UnrecoverableError } from 'bullmq';
 import type { RunContext, WorkerContext, WriteAnswer, WriteRequest } from '../../runs/context.js';
 import { isFreshAt, type PartContext, sendPart } from '../../runs/send-part.js';
 import type { Letters } from './letters.js';
-import { pack } from './pack.js';
-import { type Message, type PartResult, requestsOf, type Signed } from './protocol.js';
+import { type Message, type PartResult, pack, requestsOf, type Signed } from './protocol.js';
 
-export interface ExecutorOptions
+interface ExecutorOptions
   extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
     Pick<WorkerContext, 'channel' | 'observe'> {
   readonly letters: Letters;

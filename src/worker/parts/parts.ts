@@ -8,9 +8,7 @@ import { partExecutor } from './executor.js';
 import { type LettersOptions, openLetters } from './letters.js';
 import { MOST_STALLS, PARTS_AT_ONCE, partsQueue } from './protocol.js';
 
-export interface PartsOptions
-  extends Pick<RunContext, 'settings' | 'signal'>,
-    Pick<WorkerContext, 'channel' | 'observe'> {
+interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<WorkerContext, 'channel' | 'observe'> {
   readonly store: Store;
   /** Address of the service. */
   readonly service: string;

@@ -1,7 +1,7 @@
 import { RunError } from '../../model/error.js';
 
 /** A queue's address, taken apart. */
-export type StoreAddress = RedisAddress | PostgresAddress;
+type StoreAddress = RedisAddress | PostgresAddress;
 
 export interface RedisAddress {
   readonly kind: 'redis';

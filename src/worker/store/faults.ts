@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { RunError } from '../../model/error.js';
+import type { StoreOptions } from './port.js';
 
 /** What an error of a store's driver means. Redis tells by the first word of the message, PostgreSQL and Node by `code`. */
 export interface Fault {
@@ -42,7 +44,7 @@ export class Away extends Error {
 }
 
 /** The store cannot be used now, and may be in a moment: what was asked of it is worth asking again. */
-export class StoreAway extends RunError {
+class StoreAway extends RunError {
   constructor(message: string, cause: unknown) {
     super('failed', message, [], { cause });
   }
@@ -89,4 +91,126 @@ function tell(error: unknown): [code: string, message: string] {
 
 function firstLine(text: string): string {
   return text.split('\n', 1)[0]?.trim().slice(0, 300) ?? '';
+}
+
+/** Turns a driver's errors into words for people, and tells of each at most every ten seconds. */
+export interface Reports {
+  /** An error nobody waits for: of a connection, of a worker that looks for jobs. */
+  heard(error: unknown): void;
+  /** The store has answered: told once where it was away. */
+  answered(): void;
+  /** The same error as a `RunError`. */
+  explain(error: unknown): RunError;
+}
+
+/** BullMQ's words for it. */
+const LOCK_LOST = /missing (lock|key) for job|could not renew lock|lock mismatch|is not in the active state/i;
+const QUIET_MS = 10_000;
+/** Different texts remembered; they come from outside. */
+const MOST_TEXTS = 100;
+
+export function openReports(
+  what: { readonly name: string; readonly address: string },
+  notice: StoreOptions['notice'],
+): Reports {
+  const told = new Map<string, number>();
+  let away = false;
+
+  const words = (error: unknown): string => {
+    const { kind, reason } = faultOf(error);
+    const place = `The queue at ${what.address}`;
+    switch (kind) {
+      case 'away':
+        return `${place} cannot be reached (${reason}).`;
+      case 'refused':
+        return `${place} refuses the user or the password (${reason}). Look at ROWFERRY_QUEUE_URL.`;
+      case 'forbidden':
+        return `${place} does not allow its user what a queue needs (${reason}). Give the user that right.`;
+      case 'missing':
+        return `${place} does not exist (${reason}). Create the database, or correct ROWFERRY_QUEUE_URL.`;
+      case 'full':
+        return (
+          `${place} is full: ${what.name} takes no more data (${reason}). ` +
+          'Give it more memory or disk, or remove old jobs; nothing is lost, work goes on when there is room.'
+        );
+      default:
+        if (LOCK_LOST.test(reason))
+          return `${place}: a job's lock had ended before its work did (${reason}). The job is taken up again; nothing is sent twice.`;
+        return `${place} answered with an error: ${reason}`;
+    }
+  };
+
+  return {
+    heard(error) {
+      const { kind } = faultOf(error);
+      if (kind === 'away') away = true;
+      const text = kind === 'away' ? `${words(error)} Trying again until it is there.` : words(error);
+      const now = performance.now();
+      if (now - (told.get(text) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+      if (told.size >= MOST_TEXTS) told.clear();
+      told.set(text, now);
+      notice('warn', text);
+    },
+    answered() {
+      if (!away) return;
+      away = false;
+      told.clear();
+      notice('info', `The queue at ${what.address} is there again.`);
+    },
+    explain(error) {
+      if (error instanceof RunError) return error;
+      const { kind } = faultOf(error);
+      const text = words(error);
+      return kind === 'away' || kind === 'full'
+        ? new StoreAway(text, error)
+        : new RunError('failed', text, [], { cause: error });
+    },
+  };
+}
+
+const NOTICE_MS = 10_000;
+const LEAST_PAUSE_MS = 200;
+const MOST_PAUSE_MS = 2_000;
+
+/**
+ *   try → there: done
+ *       → away: told at once and every ten seconds, tried again after a pause, until patience ends
+ *       → anything else (password, rights, settings of the server): thrown, no waiting
+ */
+export async function whenThere<T>(
+  address: string,
+  attempt: () => Promise<T>,
+  options: Pick<StoreOptions, 'patienceMs' | 'notice' | 'signal'>,
+  explain: (error: unknown) => RunError,
+): Promise<T> {
+  const began = performance.now();
+  let told: number | undefined;
+  for (let tries = 0; ; tries++) {
+    options.signal.throwIfAborted();
+    try {
+      const found = await attempt();
+      if (told !== undefined) options.notice('info', `The queue at ${address} is there.`);
+      return found;
+    } catch (error) {
+      const { kind, reason } = faultOf(error);
+      if (error instanceof RunError || kind !== 'away') throw explain(error);
+      const now = performance.now();
+      const left = options.patienceMs - (now - began);
+      if (left <= 0) {
+        throw new RunError(
+          'failed',
+          `The queue at ${address} cannot be reached (${reason}); waited ${Math.round((now - began) / 1000)} s. ` +
+            'Is the server running, and is ROWFERRY_QUEUE_URL right?',
+          [],
+          { cause: error },
+        );
+      }
+      if (told === undefined || now - told >= NOTICE_MS) {
+        told = now;
+        options.notice('warn', `The queue at ${address} cannot be reached (${reason}): waiting until it is there.`);
+      }
+      const delay = Math.min(LEAST_PAUSE_MS * 2 ** Math.min(tries, 10), MOST_PAUSE_MS, left);
+      await pause(delay, undefined, { signal: options.signal });
+    }
+  }
 }

@@ -34,6 +34,33 @@ describe('a job of the queue', () => {
     expect(again.returnvalue).toMatchObject({ job: 'inline', rows: { unchanged: 20 } });
   });
 
+  it('that names the run of another job in its progress gets one of its own: anybody may write there', async () => {
+    bench = await openBench();
+    await bench.worker();
+    await bench.file('a.csv', sheet(5));
+    await bench.file('b.csv', sheet(5, 100));
+    const first = await bench.settled(await bench.add({ job: 'assets', file: 'a.csv' }));
+    await bench.queue.pause();
+    const forged = await bench.add({ job: 'assets', file: 'b.csv' });
+    await forged.updateProgress(first.progress);
+    await bench.queue.resume();
+    const { returnvalue } = await bench.settled(forged);
+    expect(returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 5 } });
+    expect(returnvalue.run).not.toBe(first.returnvalue.run);
+    expect(bench.sandbox.commits).toHaveLength(10);
+  });
+
+  it('returns no warning that quotes what may be a cell', async () => {
+    bench = await openBench();
+    const { settings } = await bench.worker();
+    await bench.file('a.csv', 'Name,Serial,Top secret\r\na,S-1,x');
+    const { returnvalue } = await bench.settled(await bench.add({ job: 'assets', file: 'a.csv' }));
+    expect(returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 1 } });
+    expect(returnvalue.warnings.join()).not.toContain('secret');
+    const whole = await jsonOf(settings.home, 'runs', returnvalue.run, 'summary.json');
+    expect(JSON.stringify(whole['warnings'])).toContain('Top secret');
+  });
+
   it('with rows runs, and leaves no file of them', async () => {
     bench = await openBench();
     const { settings } = await bench.worker();

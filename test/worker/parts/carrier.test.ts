@@ -1,8 +1,8 @@
 import type { Job, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { unpack } from '../../../src/worker/parts/pack.js';
 import type { Message, PartData } from '../../../src/worker/parts/protocol.js';
+import { unpack } from '../../../src/worker/parts/protocol.js';
 import { privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import {

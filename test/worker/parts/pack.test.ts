@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Decimal } from '../../../src/model/decimal.js';
-import { pack, unpack } from '../../../src/worker/parts/pack.js';
+import { pack, unpack } from '../../../src/worker/parts/protocol.js';
 
 const decimal = fc
   .tuple(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), fc.nat(30))

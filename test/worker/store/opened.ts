@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openFolder } from '../../../src/worker/store/embedded/folder.js';
 import { EmbeddedPool } from '../../../src/worker/store/embedded/pool.js';
+import { openReports } from '../../../src/worker/store/faults.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
-import { postgresStore } from '../../../src/worker/store/postgres/store.js';
-import { openReports } from '../../../src/worker/store/reports.js';
+import { postgresStore } from '../../../src/worker/store/postgres/open.js';
 import { cliPath } from '../../support/build.js';
 import type { StoreServer } from '../../support/servers.js';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RunError } from '../../../model/error.js';
 import { isHeld, LockHeld, takeLock } from '../../../runs/lock.js';
+import { openReports } from '../faults.js';
 import type { Store, StoreOptions } from '../port.js';
-import { postgresStore } from '../postgres/store.js';
-import { openReports } from '../reports.js';
+import { postgresStore } from '../postgres/open.js';
 import { cannotOpen, openFolder } from './folder.js';
 import { EmbeddedPool } from './pool.js';
 

@@ -1,11 +1,19 @@
-import { UnsupportedPostgresVersionError } from 'bullmq';
+import {
+  createPostgresBackend,
+  DEFAULT_SCHEMA,
+  type PgPool,
+  type PgPoolClient,
+  type PgQueryResult,
+  runMigrations,
+  UnsupportedPostgresVersionError,
+} from 'bullmq';
+import pg from 'pg';
 import { RunError } from '../../../model/error.js';
 import type { PostgresAddress } from '../address.js';
+import { assemble } from '../assembled.js';
+import { Away, faultOf, openReports, type Reports, whenThere } from '../faults.js';
 import type { Store, StoreOptions } from '../port.js';
-import { openReports } from '../reports.js';
-import { whenThere } from '../waiting.js';
-import { openPool } from './pool.js';
-import { postgresStore, QUEUE_SCHEMA } from './store.js';
+import { postgresPrimitives, SCHEMA, SCHEMA_LOCK } from './primitives.js';
 
 /**
  * A queue on PostgreSQL 13 or newer. BullMQ's tables lie in its usual schema `bullmq`, so that programs with a plain BullMQ
@@ -29,4 +37,138 @@ export async function openPostgres(address: PostgresAddress, options: StoreOptio
       `The queue at ${address.shown} is PostgreSQL ${error.serverVersion}: the queue needs ${error.minimumVersion} or newer.`,
     );
   });
+}
+
+/** BullMQ's own default: programs with a plain BullMQ can put jobs on the queue. */
+const QUEUE_SCHEMA = DEFAULT_SCHEMA;
+
+/**
+ * A store over a pool of connections to PostgreSQL, or what behaves like one. The pool is the store's from here on.
+ * Rejects with the driver's error.
+ */
+export async function postgresStore(options: {
+  readonly kind: 'postgres' | 'embedded';
+  readonly address: string;
+  readonly pool: PgPool & { abandon?(): void };
+  readonly reports: Reports;
+}): Promise<Store> {
+  const { kind, address, pool, reports } = options;
+  pool.on('error', reports.heard);
+  await migrate(pool);
+  return assemble({
+    kind,
+    address,
+    primitives: postgresPrimitives(pool),
+    reports,
+    bull: { options: { connection: pool }, backend: createPostgresBackend },
+    async lastEvent(queue) {
+      const { rows } = await pool.query<{ last: string }>(
+        `SELECT coalesce(max(id), 0) AS last FROM ${QUEUE_SCHEMA}.event WHERE queue = $1`,
+        [queue],
+      );
+      return String(rows[0]?.last ?? '$');
+    },
+    end: () => pool.end(),
+    abandon: () => pool.abandon?.(),
+  });
+}
+
+/** Makes the tables of BullMQ and our own, or brings them up to date. */
+async function migrate(pool: PgPool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await runMigrations(client, QUEUE_SCHEMA);
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+    await client.query(SCHEMA);
+    await client.query('COMMIT');
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+  client.release();
+}
+
+const CONNECT_MS = 5_000;
+/** Every worker and every listener for events holds one; the rest are made when needed and ended when idle. */
+const MOST_CONNECTIONS = 20;
+const KEEP_ALIVE_MS = 10_000;
+
+/** The pool all queues, workers and listeners of a process share. `schema`: where names without one are looked for. */
+function openPool(address: PostgresAddress, schema: string): PatientPool {
+  const url = new URL(address.url);
+  const asked = url.searchParams.get('options');
+  url.searchParams.set('options', [...(asked === null ? [] : [asked]), `-c search_path=${schema}`].join(' '));
+  const pool = new pg.Pool({
+    connectionString: url.href,
+    application_name: 'rowferry',
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    allowExitOnIdle: true,
+  });
+  // Every queue, worker and listener of BullMQ listens to the pool's errors.
+  pool.setMaxListeners(0);
+  // One that is lent and breaks would end the process where its borrower does not listen; what it is asked rejects anyway.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return new PatientPool(pool);
+}
+
+/**
+ * BullMQ pauses before it asks again where a connection is refused, and asks without end after other errors: to it every
+ * error that will pass by itself is a refused connection.
+ */
+class PatientPool implements PgPool {
+  /** BullMQ: a lost connection shows soon, so that a worker may wait for long. */
+  readonly options = { keepAlive: true } as const;
+  readonly #pool: pg.Pool;
+  readonly #lent = new Set<PgPoolClient>();
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async query<R>(text: string, params: readonly unknown[] = []): Promise<PgQueryResult<R>> {
+    return (await patient(this.#pool.query(text, [...params]))) as PgQueryResult<unknown> as PgQueryResult<R>;
+  }
+
+  async connect(): Promise<PgPoolClient> {
+    const client = (await patient(this.#pool.connect())) as unknown as PgPoolClient;
+    const release = client.release.bind(client);
+    this.#lent.add(client);
+    client.release = (destroy) => {
+      this.#lent.delete(client);
+      release(destroy);
+    };
+    return client;
+  }
+
+  /** Cuts the connections that are still lent: their borrowers wait for a server that is away. */
+  abandon(): void {
+    for (const client of this.#lent) client.release(true);
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  on(event: 'error' | 'connect', listener: (value: never) => void): this {
+    this.#pool.on(event as 'error', listener as () => void);
+    return this;
+  }
+
+  removeAllListeners(event?: string): this {
+    this.#pool.removeAllListeners(event as 'error');
+    return this;
+  }
+}
+
+async function patient<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { kind, reason } = faultOf(error);
+    throw kind === 'away' ? new Away(reason, { cause: error }) : error;
+  }
 }
