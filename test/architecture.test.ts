@@ -44,13 +44,13 @@ describe('architecture', () => {
         '--ts-pre-compilation-deps',
         '--output-type',
         'json',
-        'src/pipeline/plan.ts',
+        'src/pipeline/plan/plan.ts',
       ],
       { maxBuffer: 64 << 20 },
     );
     const { modules } = JSON.parse(stdout) as { modules: { source: string; dependencies: { resolved: string }[] }[] };
-    const plan = modules.find((module) => module.source === 'src/pipeline/plan.ts');
-    expect(plan?.dependencies.map((one) => one.resolved)).toContain('src/pipeline/merge.ts');
+    const plan = modules.find((module) => module.source === 'src/pipeline/plan/plan.ts');
+    expect(plan?.dependencies.map((one) => one.resolved)).toContain('src/pipeline/plan/merge.ts');
   }, 120_000);
 
   it('has every package of its lock by its hash, and no registry by its name', async () => {
@@ -106,6 +106,8 @@ describe('architecture', () => {
       if (/\bservice\.(create|update)\(/.test(await readFile(file, 'utf8'))) senders.push(file);
     }
     // The probe writes its own scratch records, with consent, and never a row of a file.
-    expect(senders.filter((file) => !/runs\/probe/.test(file)).sort()).toEqual([join('src', 'pipeline', 'send.ts')]);
+    expect(senders.filter((file) => !/runs\/probe/.test(file)).sort()).toEqual([
+      join('src', 'pipeline', 'apply', 'writing.ts'),
+    ]);
   });
 });

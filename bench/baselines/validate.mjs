@@ -18,7 +18,7 @@ const cells = Array.from({ length: SET }, (_, row) => cellsOf(row, { bad: bad ==
 async function ours() {
   const load = (name) => import(pathToFileURL(join(dist, name)).href);
   const [{ compileMapping }, { resourceSpec }, { inlineJob }] = await Promise.all(
-    ['pipeline/map.js', 'resources/registry.js', 'runs/job-file.js'].map(load),
+    ['pipeline/map/map.js', 'resources/registry.js', 'runs/job-file.js'].map(load),
   );
   const sheet = cells.map((row, i) => ({ row: i + 2, cells: row }));
   const meta = {

@@ -265,7 +265,7 @@ export function valueColumn(owner: CustomTemplate, field: CustomField): Pick<Exp
   return { kind: tableKind(type), type, note };
 }
 
-/** What an import accepts: pipeline/custom-names.ts. */
+/** What an import accepts: pipeline/map/targets.ts. */
 function isImportable(owner: CustomTemplate, field: CustomField): boolean {
   return owner.active && field.active && field.dataType !== 'attachment';
 }

@@ -6,7 +6,7 @@ import { stringifyBody } from '../service/json.js';
 
 /** Values of a record as the text of one cell. Nothing is cut, and no number passes through a float. */
 
-/** What an import splits a list of text at: pipeline/convert.ts. */
+/** What an import splits a list of text at: pipeline/map/convert.ts. */
 const LIST_SEPARATORS = /[\s,;]/;
 
 /** An object of JSON; numbers with all their digits are none. */

@@ -7,7 +7,7 @@ import { until } from '../support/until.js';
 /** Milliseconds for which the service asks for a pause: what was read before it is older than this. */
 const PAUSE_MS = 5_000;
 /** A read is good enough for less. */
-vi.mock('../../src/pipeline/apply.js', async (original) => {
+vi.mock('../../src/pipeline/apply/apply.js', async (original) => {
   const real = await original<typeof import('../../src/pipeline/apply/apply.js')>();
   const partRunner: typeof real.partRunner = (context) => real.partRunner({ ...context, freshMs: 3_000 });
   return { ...real, partRunner };

@@ -4,7 +4,7 @@ import { storedOne } from '../support/records.js';
 
 /** Milliseconds for which a read is good enough. */
 const fresh = vi.hoisted(() => ({ ms: 1_000 }));
-vi.mock('../../src/pipeline/apply.js', async (original) => {
+vi.mock('../../src/pipeline/apply/apply.js', async (original) => {
   const real = await original<typeof import('../../src/pipeline/apply/apply.js')>();
   const partRunner: typeof real.partRunner = (context) => real.partRunner({ ...context, freshMs: fresh.ms });
   return { ...real, partRunner };

@@ -4,7 +4,7 @@ import { cliPath } from '../support/build.js';
 
 /** One place of the compiled program that is made wrong. `find` must stand there exactly once. */
 export interface Patch {
-  /** Below `dist`, e.g. `pipeline/apply.js`. */
+  /** Below `dist`, e.g. `pipeline/apply/apply.js`. */
   readonly file: string;
   readonly find: string;
   readonly replace: string;

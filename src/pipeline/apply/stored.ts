@@ -66,7 +66,7 @@ const EXACT_CHARACTERS = 15;
 
 /**
  * Whether a record shows every value that was sent as it was sent, so that nothing is to be said of it. Nearly every answer
- * to a create does; to read the whole record, as `created-record.ts` must where this says no, costs several times as much.
+ * to a create does; to read the whole record, as `heldOfCreate` must where this says no, costs several times as much.
  */
 export function showsAllAsSent(fields: Fields, record: Json, { spec, lexicon }: Reading): boolean {
   if (recordId(record['id']) === undefined) return false;

@@ -171,7 +171,7 @@ function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: stri
 
 /**
  * The value of a text cell about which there is nothing to say: no outer blanks, no fault, no text that the record may
- * show otherwise. Undefined: the cell needs the full look of `convert.ts` and `value-check.ts`. Nearly every cell of a
+ * show otherwise. Undefined: the cell needs the full look of `makeConverter` and `value-check.ts`. Nearly every cell of a
  * sheet is plain, so this is written for speed; a property test holds it against the full look.
  */
 export type PlainCell = (text: string) => StagedValue | undefined;

@@ -205,7 +205,7 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
 }
 
 /**
- * Reads text where the job states no format: ISO dates, dates with the month as a word (`month-names.ts`), and numeric
+ * Reads text where the job states no format: ISO dates, dates with the month as a word, and numeric
  * dates whose day and month cannot be mixed up. `yyyy-MM-dd`, or why not; what can be read in two ways is never guessed.
  *
  * `proven`: the order that the column's other cells prove (`surveyDates`). It decides between two readings; a date that

@@ -79,7 +79,7 @@ export type Twins = Map<string, Map<number, string>>;
 export type Values = Keys;
 
 /**
- * Finds the records that the keys of a file may match, the cheapest way in requests (`match-cost.ts`), and keeps them in the
+ * Finds the records that the keys of a file may match, the cheapest way in requests (`filter.ts`), and keeps them in the
  * snapshot. Returns how it was done, in words, with what it took and what the other way would have taken.
  *
  *   a key the service cannot filter by → the whole list
