@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
-import { mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RunError } from '../model/error.js';
 
@@ -39,19 +39,33 @@ export async function shareLikeFolder(path: string, most = 0o666): Promise<void>
   }
 }
 
+const SETGID = 0o2000;
+
 /**
- * Makes a folder with the rights of the one it lies in, as far as the user's umask lets them through. Under that umask, not
- * changed afterwards: a change would take away that what is made in it belongs to the group of the folder above (setgid).
+ * Makes a folder with the rights of the one it lies in, as far as the user's umask lets them through. Where what is made in it
+ * belongs to a group that is not this user's (setgid), a change of its rights would take that away: such a folder is made under
+ * the umask itself, which for that moment holds for all threads of this process.
  */
 export async function makeSharedFolder(path: string): Promise<void> {
   if (umask === undefined || process.platform === 'win32') return mkdir(path);
-  const { mode } = await stat(dirname(path));
+  const { mode, gid } = await stat(dirname(path));
+  const rights = mode & 0o777 & ~umask;
+  if ((mode & SETGID) === 0 || isOwnGroup(gid)) {
+    await mkdir(path, 0o700);
+    // Some shares know no rights.
+    if (rights & 0o077) await chmod(path, (mode & SETGID) | rights | 0o700).catch(() => undefined);
+    return;
+  }
   const own = process.umask(umask);
   try {
     mkdirSync(path, mode & 0o777);
   } finally {
     process.umask(own);
   }
+}
+
+function isOwnGroup(gid: number): boolean {
+  return process.geteuid?.() === 0 || process.getegid?.() === gid || process.getgroups?.().includes(gid) === true;
 }
 
 /**

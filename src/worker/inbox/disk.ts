@@ -79,6 +79,7 @@ export function openPlain(path: string) {
 
 /** Makes a folder and those above it that are missing, one at a time. A link or file in its place is a fault. */
 export async function makeFolders(path: string): Promise<void> {
+  if (await isFolder(path)) return;
   try {
     await makeOne(path);
   } catch (error) {
