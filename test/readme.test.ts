@@ -26,7 +26,7 @@ import { PART_SIZE } from '../src/runs/dispatch.js';
 import { checkJobText } from '../src/runs/job-file.js';
 import { lastDue, nextDue } from '../src/runs/schedule/slots.js';
 import { SETTINGS, type SettingRow } from '../src/runs/settings-table.js';
-import { FAULT_ACTIONS } from '../src/sandbox/fault-text.js';
+import { FAULT_ACTIONS } from '../src/sandbox/fault.js';
 import { claimedName } from '../src/worker/inbox/claim.js';
 import { isIgnored } from '../src/worker/inbox/folders.js';
 import { DATA_LIMITS } from '../src/worker/jobs/data.js';

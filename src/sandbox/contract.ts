@@ -1,11 +1,23 @@
-import { compareAmounts, sumsTo } from './amount.js';
-import { daysBetween } from './calendar.js';
-import { alert, categoryChoice, expenditure } from './compound-kinds.js';
-import { formRows, template } from './custom-values.js';
-import { type Check, country, date, daysCount, type Kind, money, oneOf, reference, text } from './kinds.js';
-import type { Expenditure, Value } from './record.js';
+import {
+  alert,
+  type Check,
+  categoryChoice,
+  country,
+  date,
+  daysCount,
+  expenditure,
+  formRows,
+  type Kind,
+  money,
+  oneOf,
+  reference,
+  template,
+  text,
+} from './kinds.js';
 import * as show from './render.js';
 import { createOnly, field, fields, onCreate, onUpdate, type Resource, spelled, unlisted } from './resource.js';
+import type { Expenditure, Value } from './stored.js';
+import { compareAmounts, daysBetween, sumsTo } from './values.js';
 
 /** Contracts: interface, sections 2.2 and 4.3. */
 

@@ -1,6 +1,4 @@
-import { contactPerson } from './compound-kinds.js';
-import { template } from './custom-values.js';
-import { country, date, exactly, flag, oneOf, reference, text } from './kinds.js';
+import { contactPerson, country, date, exactly, flag, oneOf, reference, template, text } from './kinds.js';
 import * as show from './render.js';
 import { field, fields, type Resource } from './resource.js';
 

@@ -1,6 +1,6 @@
 import type { Check, Kind, WritableName } from './kinds.js';
-import type { Value } from './record.js';
 import type { Renderer } from './render.js';
+import type { Value } from './stored.js';
 
 /** One spelling of a field in write bodies, and the bodies that may hold it. */
 export interface Spelling {

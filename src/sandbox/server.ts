@@ -1,11 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type Answer, refuse } from './answer.js';
-import { count, type RequestCounters } from './commits.js';
 import type { FaultAction } from './fault.js';
-import type { RateLimit } from './rate.js';
-import { kindOf, PREFIX } from './route.js';
-import type { Execute, ServiceRequest } from './service.js';
-import * as transport from './transport.js';
+import { type Answer, refuse } from './render.js';
+import { count, type Execute, kindOf, PREFIX, type RequestCounters, type ServiceRequest } from './service.js';
 import type { World } from './world.js';
 
 /** What a watcher of requests is told, before anything happens to the request. */
@@ -73,7 +69,7 @@ export function createHttpServer(settings: ServerSettings): { server: Server; st
       if (watched)
         watched.then(
           () => begin(whole, action, request, response),
-          () => transport.reset(request),
+          () => reset(request),
         );
       else begin(whole, action, request, response);
     };
@@ -89,7 +85,7 @@ export function createHttpServer(settings: ServerSettings): { server: Server; st
     const wait = settings.latency() + (action?.kind === 'delay' ? action.ms : 0);
     const go = (): void => {
       if (action && action.kind !== 'delay') misbehave(whole, action, request, response);
-      else transport.send(response, limited() ?? execute(whole));
+      else send(response, limited() ?? execute(whole));
     };
     if (wait > 0) later(wait, go);
     else go();
@@ -114,11 +110,11 @@ export function createHttpServer(settings: ServerSettings): { server: Server; st
   ): void => {
     switch (action.kind) {
       case 'close_before':
-        transport.reset(request);
+        reset(request);
         break;
       case 'close_after':
         execute(whole);
-        transport.reset(request);
+        reset(request);
         break;
       case 'timeout_before':
         break;
@@ -129,28 +125,28 @@ export function createHttpServer(settings: ServerSettings): { server: Server; st
         later(action.ms, () => execute(whole));
         break;
       case 'reset_after_status':
-        transport.resetAfterStatus(request, response, execute(whole));
+        resetAfterStatus(request, response, execute(whole));
         break;
       case 'drip':
-        transport.drip(response, execute(whole), action.ms);
+        drip(response, execute(whole), action.ms);
         break;
       case 'huge':
-        transport.huge(response, action.megabytes);
+        huge(response, action.megabytes);
         break;
       case 'status':
         if (action.execute) execute(whole);
-        transport.send(response, transport.fixedAnswer(action, Date.now()));
+        send(response, fixedAnswer(action, Date.now()));
         break;
       case 'html_login':
       case 'redirect':
-        transport.send(response, transport.fixedAnswer(action, Date.now()));
+        send(response, fixedAnswer(action, Date.now()));
         break;
       case 'drop_field':
-        transport.send(response, execute(whole, action.field));
+        send(response, execute(whole, action.field));
         break;
       default: {
         const own = `${whole.origin}${whole.path}?${whole.query}`;
-        transport.send(response, transport.spoil(execute(whole), action, own));
+        send(response, spoil(execute(whole), action, own));
         break;
       }
     }
@@ -185,4 +181,151 @@ function readBody(request: IncomingMessage, max: number, ready: (body: Buffer | 
     if (size > max) ready('too_large');
     else ready(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
   });
+}
+
+/** How an answer goes over the wire, whole or in the ways a fault makes it go. */
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  if (response.destroyed) return;
+  const bytes = Buffer.byteLength(body);
+  response.writeHead(status, status === 204 ? headers : { ...headers, 'content-length': bytes });
+  response.end(body);
+}
+
+/** A reset, so that the client sees ECONNRESET rather than an orderly end. */
+function reset(request: IncomingMessage): void {
+  request.socket.resetAndDestroy();
+}
+
+/** The status line and headers go out, and a beginning of the body; then the connection is reset. */
+function resetAfterStatus(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  const body = answer.body || '{}';
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(body) });
+  // A reset overtakes what the client has not read yet: leave it the time of a breath.
+  response.write(body.slice(0, 1), () => setTimeout(() => reset(request), 25).unref());
+}
+
+/** One byte every `ms`; stops when the client has gone. */
+function drip(response: ServerResponse, answer: Answer, ms: number): void {
+  const bytes = Buffer.from(answer.body || '{}');
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (response.destroyed) return clearInterval(timer);
+    response.write(bytes.subarray(sent, ++sent));
+    if (sent < bytes.length) return;
+    clearInterval(timer);
+    response.end();
+  }, ms);
+  response.on('close', () => clearInterval(timer));
+}
+
+/** A list whose only result is a text of so many megabytes; made as fast as the client reads. */
+function huge(response: ServerResponse, megabytes: number): void {
+  const chunk = Buffer.alloc(65_536, 'x');
+  let left = Math.ceil(megabytes * 16);
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"count":1,"next":null,"previous":null,"results":["');
+  const pump = (): void => {
+    while (left > 0) {
+      if (response.destroyed) return;
+      left--;
+      if (!response.write(chunk)) {
+        response.once('drain', pump);
+        return;
+      }
+    }
+    response.end('"]}');
+  };
+  pump();
+}
+
+const LOGIN_PAGE = `<!doctype html><html><head><title>Sign in</title></head>
+<body><h1>Sign in to continue</h1><form method="post"><input name="user"><input name="password" type="password"></form></body></html>`;
+
+/** The answer of a fault that does not look at the request. */
+function fixedAnswer(
+  action: Extract<FaultAction, { kind: 'status' | 'html_login' | 'redirect' }>,
+  now: number,
+): Answer {
+  if (action.kind === 'html_login') {
+    return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: LOGIN_PAGE };
+  }
+  if (action.kind === 'redirect') {
+    return { status: action.status, headers: { location: action.location }, body: '' };
+  }
+  const { status, retryAfter, retryAfterDate } = action;
+  const body = action.body ?? `{"detail":"Fault plan: status ${status}."}`;
+  const headers: Record<string, string> = { 'content-type': action.contentType ?? typeOf(body) };
+  if (retryAfterDate !== undefined) headers['retry-after'] = new Date(now + retryAfterDate * 1000).toUTCString();
+  else if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  return { status, headers, body: status === 204 ? '' : body };
+}
+
+function typeOf(body: string): string {
+  if (/^\s*[{[]/.test(body)) return 'application/json';
+  return /^\s*</.test(body) ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8';
+}
+
+/** An answer as a fault spoils it; answers that the fault does not concern stay as they are. */
+function spoil(answer: Answer, action: FaultAction, ownAddress: string): Answer {
+  switch (action.kind) {
+    case 'truncated_json':
+      return { ...answer, body: answer.body.length > 1 ? answer.body.slice(0, answer.body.length >> 1) : '{"id": 1' };
+    case 'malformed_json':
+      return {
+        ...answer,
+        headers: { ...answer.headers, 'content-type': 'application/json' },
+        body: `{"id": 1,, ${answer.body.slice(1)}`,
+      };
+    case 'wrong_count':
+      return {
+        ...answer,
+        body: answer.body.replace(/^\{"count":(\d+)/, (_all, count: string) => {
+          return `{"count":${Math.max(0, Number(count) + action.by)}`;
+        }),
+      };
+    case 'next': {
+      const address = JSON.stringify(action.address === 'loop' ? ownAddress : action.address);
+      return {
+        ...answer,
+        body: answer.body.replace(/^(\{"count":\d+,"next":)(?:null|"[^"]*")/, (_all, head: string) => head + address),
+      };
+    }
+    default:
+      return answer;
+  }
+}
+
+/** A bucket of tokens: so many requests a second, and a tenth of a second's worth at once. */
+export interface RateLimit {
+  /** Takes a token; the milliseconds until the next one where there is none. */
+  take(): number;
+  /** `undefined`: no limit. */
+  set(perSecond: number | undefined): void;
+}
+
+export function createRateLimit(initial: number | undefined, now: () => number): RateLimit {
+  let rate = initial;
+  let tokens = 0;
+  let filledAt = 0;
+  const capacity = () => Math.max(1, (rate ?? 0) / 10);
+  const set = (perSecond: number | undefined): void => {
+    rate = perSecond;
+    tokens = capacity();
+    filledAt = now();
+  };
+  set(initial);
+  return {
+    set,
+    take() {
+      if (rate === undefined) return 0;
+      const moment = now();
+      tokens = Math.min(capacity(), tokens + ((moment - filledAt) / 1000) * rate);
+      filledAt = moment;
+      if (tokens < 1) return Math.ceil(((1 - tokens) / rate) * 1000);
+      tokens--;
+      return 0;
+    },
+  };
 }

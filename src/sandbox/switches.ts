@@ -1,4 +1,4 @@
-import type { DateStyle } from './calendar.js';
+import type { DateStyle } from './values.js';
 
 /** Behaviours that the interface leaves open. Each can be switched while the sandbox runs. */
 export interface Switches {
@@ -35,28 +35,7 @@ export interface Switches {
   slashes: 'both' | 'redirect' | 'not_found';
 }
 
-export const DEFAULT_SWITCHES: Readonly<Switches> = {
-  responses: 'full',
-  filters: 'exact',
-  uniqueField: 'rejects',
-  omittedOnPut: 'nulled',
-  undocumentedOnPut: 'ignored',
-  errorFormat: 'fields',
-  patch: 'on',
-  probe: 'answers',
-  dates: 'iso',
-  country: 'name',
-  pastEnd: 'not_found',
-  lag: 0,
-  writeStatus: 'default',
-  wraps: false,
-  trimsText: 'off',
-  cutsText: 0,
-  retryAfter: 'seconds',
-  slashes: 'both',
-};
-
-/** What each switch can be set to; `number`: a whole number from 0. */
+/** What each switch can be set to, the default first; `number`: a whole number from 0, which is the default. */
 export const SWITCH_VALUES: { readonly [Name in keyof Switches]: readonly Switches[Name][] | 'number' } = {
   responses: ['full', 'bare'],
   filters: ['exact', 'contains', 'ignore_case', 'ignored'],
@@ -77,3 +56,80 @@ export const SWITCH_VALUES: { readonly [Name in keyof Switches]: readonly Switch
   retryAfter: ['seconds', 'date', 'none'],
   slashes: ['both', 'redirect', 'not_found'],
 };
+
+export const DEFAULT_SWITCHES = Object.fromEntries(
+  Object.entries(SWITCH_VALUES).map(([name, values]) => [name, values === 'number' ? 0 : values[0]]),
+) as unknown as Readonly<Switches>;
+
+/** Names of the switches, as the text form spells them. */
+export const SWITCH_NAMES = Object.keys(SWITCH_VALUES) as readonly (keyof Switches)[];
+
+/** The longest that lists can be behind, in milliseconds, and the longest that text can be cut to. */
+const MOST = 3_600_000;
+
+/**
+ * Reads the text form of switches, `NAME=VALUE` each: `filters=contains`, `lag=250`. A name may be spelled with dashes or underscores
+ * (`unique-field`). Throws an `Error` that says what can be set, and to what.
+ */
+export function parseSwitches(sources: readonly string[]): Partial<Switches> {
+  const changes: Partial<Switches> = {};
+  for (const source of sources) {
+    const mark = source.indexOf('=');
+    if (mark < 0) throw new Error(`The switch "${source}" needs a value, as in filters=contains.`);
+    const given = source.slice(0, mark).trim();
+    const name = SWITCH_NAMES.find((one) => plain(one) === plain(given));
+    if (name === undefined) {
+      throw new Error(
+        `There is no switch "${given}"${didYouMean(given, SWITCH_NAMES) || '.'} The switches are ${SWITCH_NAMES.join(', ')}.`,
+      );
+    }
+    if (name in changes) throw new Error(`The switch ${name} is set twice.`);
+    set(changes, name, settingOf(name, source.slice(mark + 1).trim()));
+  }
+  return changes;
+}
+
+const plain = (name: string): string => name.replace(/[-_]/g, '').toLowerCase();
+
+function set<Name extends keyof Switches>(changes: Partial<Switches>, name: Name, value: unknown): void {
+  changes[name] = value as Switches[Name];
+}
+
+function settingOf(name: keyof Switches, given: string): unknown {
+  const allowed = SWITCH_VALUES[name];
+  if (allowed === 'number') {
+    if (/^\d{1,7}$/.test(given) && Number(given) <= MOST) return Number(given);
+    throw new Error(`The switch ${name} is "${given}"; it must be a whole number from 0 to ${MOST}.`);
+  }
+  const names = allowed.map(String);
+  const at = names.findIndex((one) => one.toLowerCase() === given.toLowerCase().replaceAll('-', '_'));
+  if (at >= 0) return allowed[at];
+  const near = didYouMean(given, names);
+  throw new Error(
+    `The switch ${name} is "${given}"; it must be ${names.join(', ').replace(/, ([^,]*)$/, ' or $1')}${near || '.'}`,
+  );
+}
+
+/** `, did you mean "filters"?`, or '' where none of the names is near. */
+export function didYouMean(given: string, names: readonly string[]): string {
+  const wanted = given.toLowerCase();
+  const ranked = names
+    .map((name) => ({ name, distance: distance(wanted, name.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  if (!best || best.distance > Math.max(1, Math.floor(best.name.length / 3))) return '';
+  return `, did you mean "${best.name}"?`;
+}
+
+/** Letters that are to be added, taken away or exchanged (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (a[i] === b[j] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,13 +1,11 @@
 import { ASSET_VIEWS, asset } from './asset.js';
 import { contract } from './contract.js';
 import type { WritableName } from './kinds.js';
-import { createLookups, type Lookups } from './lookups.js';
 import { customer, supplier } from './party.js';
-import type { Stored } from './record.js';
 import { readForm, type Surroundings } from './render.js';
 import { type Compiled, compile } from './resource.js';
+import { createLookups, type Lookups, type Stored } from './stored.js';
 import type { Switches } from './switches.js';
-import { createTable, type Table } from './table.js';
 
 export const COMPILED: Readonly<Record<WritableName, Compiled>> = {
   asset: compile(asset),
@@ -70,12 +68,12 @@ export function createWorld(initial: Switches, now: () => number): World {
     partyName: (resource, id) => tables[resource].get(id)?.values[nameAt[resource]] as string | undefined,
     contractNumber: (id) => tables.contract.get(id)?.values[numberAt] as string | undefined,
   };
-  const assetRead = (kept: readonly string[]) =>
+  const assetView = (view: keyof typeof ASSET_VIEWS) =>
     readForm(
-      COMPILED.asset.resource.read.filter((one) => kept.includes(one.name)),
+      COMPILED.asset.resource.read.filter(({ name }) => ASSET_VIEWS[view].test(name)),
       COMPILED.asset.positions,
     );
-  const assetViews = { warranty: assetRead(ASSET_VIEWS.warranty), support: assetRead(ASSET_VIEWS.support) };
+  const assetViews = { warranty: assetView('warranty'), support: assetView('support') };
 
   const change = (resource: WritableName, apply: (table: Table) => void): void => {
     apply(tables[resource]);
@@ -118,6 +116,125 @@ export function createWorld(initial: Switches, now: () => number): World {
         lagging = undefined;
         pending = [];
       }
+    },
+  };
+}
+
+/** The records of one resource, in the order of their ids, with indexes on some text fields. */
+export interface Table {
+  readonly size: number;
+  /** Rises with every change. */
+  readonly version: number;
+  get(id: number): Stored | undefined;
+  /** Adds or replaces. */
+  put(record: Stored): void;
+  remove(id: number): void;
+  /** Ids of a company, ascending. Not to be changed by the caller. */
+  ids(company: number): readonly number[];
+  all(): IterableIterator<Stored>;
+  isIndexed(position: number): boolean;
+  /** Ids of the records of any company whose indexed field has exactly this text, ascending. */
+  lookUp(position: number, text: string): readonly number[];
+  clone(): Table;
+}
+
+const NONE: readonly number[] = [];
+
+/** Adds to an ascending list; new ids are nearly always the highest. */
+function addSorted(list: number[], id: number): void {
+  if (list.length === 0 || list[list.length - 1]! < id) {
+    list.push(id);
+    return;
+  }
+  const place = placeOf(list, id);
+  if (list[place] !== id) list.splice(place, 0, id);
+}
+
+function placeOf(list: readonly number[], id: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (list[middle]! < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function removeSorted(list: number[], id: number): void {
+  const place = placeOf(list, id);
+  if (list[place] === id) list.splice(place, 1);
+}
+
+/** Ids of the records that have a text, ascending. */
+type Index = Map<string, number[]>;
+
+function indexAdd(index: Index, text: string, id: number): void {
+  const held = index.get(text);
+  if (held) addSorted(held, id);
+  else index.set(text, [id]);
+}
+
+function indexRemove(index: Index, text: string, id: number): void {
+  const held = index.get(text);
+  if (held) removeSorted(held, id);
+  if (held?.length === 0) index.delete(text);
+}
+
+/** `indexed`: positions of the text fields that `lookUp` answers for. */
+export function createTable(indexed: readonly number[]): Table {
+  const records = new Map<number, Stored>();
+  const companies = new Map<number, number[]>();
+  const indexes = new Map<number, Index>(indexed.map((position) => [position, new Map()]));
+  let version = 0;
+
+  const put = (record: Stored): void => {
+    const before = records.get(record.id);
+    for (const [position, index] of indexes) {
+      const old = before?.values[position];
+      const text = record.values[position];
+      if (old === text) continue;
+      if (typeof old === 'string') indexRemove(index, old, record.id);
+      if (typeof text === 'string') indexAdd(index, text, record.id);
+    }
+    if (before && before.company !== record.company) removeSorted(companies.get(before.company)!, record.id);
+    if (!before || before.company !== record.company) {
+      const list = companies.get(record.company);
+      if (list) addSorted(list, record.id);
+      else companies.set(record.company, [record.id]);
+    }
+    records.set(record.id, record);
+    version++;
+  };
+
+  return {
+    get size() {
+      return records.size;
+    },
+    get version() {
+      return version;
+    },
+    get: (id) => records.get(id),
+    put,
+    remove(id) {
+      const record = records.get(id);
+      if (!record) return;
+      for (const [position, index] of indexes) {
+        const text = record.values[position];
+        if (typeof text === 'string') indexRemove(index, text, id);
+      }
+      removeSorted(companies.get(record.company)!, id);
+      records.delete(id);
+      version++;
+    },
+    ids: (company) => companies.get(company) ?? NONE,
+    all: () => records.values(),
+    isIndexed: (position) => indexes.has(position),
+    lookUp: (position, text) => indexes.get(position)?.get(text) ?? NONE,
+    clone() {
+      const copy = createTable(indexed);
+      for (const record of records.values()) copy.put(record);
+      return copy;
     },
   };
 }

@@ -1,11 +1,8 @@
 import type { JsonObject } from './json.js';
-import type { Check, WritableName } from './kinds.js';
-import type { Stored, Value } from './record.js';
+import type { Check, Faults, WritableName } from './kinds.js';
 import type { Compiled, Target } from './resource.js';
+import type { Stored, Value } from './stored.js';
 import { COMPILED, type World } from './world.js';
-
-/** Faults of a body: messages by field, as the body spells it. */
-export type Faults = Map<string, string[]>;
 
 export type Written =
   | { readonly ok: true; readonly record: Stored; readonly created: boolean }

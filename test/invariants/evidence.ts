@@ -1,4 +1,4 @@
-import type { Commit } from '../../src/sandbox/commits.js';
+import type { Commit } from '../../src/sandbox/service.js';
 
 /** What a promise is judged by: the file, the service's own books, and what the runs told. */
 export interface Evidence {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { parse as parseJson } from 'lossless-json';
-import type { Commit } from '../../src/sandbox/commits.js';
+import type { Commit } from '../../src/sandbox/service.js';
 import type { Evidence } from './evidence.js';
 import { type Flat, flatBody, flatStored, isRecord, storedName, within } from './record-form.js';
 

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Commit } from '../../src/sandbox/commits.js';
+import type { Commit } from '../../src/sandbox/service.js';
 import type { Evidence } from './evidence.js';
 
 /** What a sound run left, to be made unsound in one place. */

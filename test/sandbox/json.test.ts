@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amountInRange, amountOf, compareAmounts, percentOf, sumsTo } from '../../src/sandbox/amount.js';
-import { daysBetween, isDate, showDate } from '../../src/sandbox/calendar.js';
 import { Exact, JsonSyntaxError, parseJson, toJson, toPlain } from '../../src/sandbox/json.js';
+import {
+  amountInRange,
+  amountOf,
+  compareAmounts,
+  daysBetween,
+  isDate,
+  percentOf,
+  showDate,
+  sumsTo,
+} from '../../src/sandbox/values.js';
 
 describe('the lossless JSON reader', () => {
   it('agrees with JSON.parse on every value without fractions', () => {

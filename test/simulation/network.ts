@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/sandbox/answer.js';
+import type { Answer } from '../../src/sandbox/render.js';
 import type { Exchange, Http, HttpRequest } from '../../src/service/transport/http.js';
 import type { SimService } from './service.js';
 import { type Owner, type Timeline, WORLD } from './timeline.js';

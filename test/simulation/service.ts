@@ -1,8 +1,8 @@
-import type { Commit } from '../../src/sandbox/commits.js';
 import { asObject, toJson } from '../../src/sandbox/json.js';
 import type { WritableName } from '../../src/sandbox/kinds.js';
-import { createRateLimit, type RateLimit } from '../../src/sandbox/rate.js';
 import { seedCompanies } from '../../src/sandbox/seed/demo.js';
+import { createRateLimit, type RateLimit } from '../../src/sandbox/server.js';
+import type { Commit } from '../../src/sandbox/service.js';
 import { createService, type Execute } from '../../src/sandbox/service.js';
 import { DEFAULT_SWITCHES, type Switches } from '../../src/sandbox/switches.js';
 import { createWorld } from '../../src/sandbox/world.js';

@@ -3,10 +3,8 @@ import type { WritableName } from '../kinds.js';
 import type { World } from '../world.js';
 import { insertRecord } from '../write.js';
 import { ARCHIVED_ASSETS, ASSETS } from './assets.js';
-import { archivedContract, CONTRACTS } from './contracts.js';
-import { LICENSES } from './licenses.js';
 import * as lookups from './lookups.js';
-import { ARCHIVED_SUPPLIER, CUSTOMERS, SUPPLIERS } from './parties.js';
+import { ARCHIVED_SUPPLIER, archivedContract, CONTRACTS, CUSTOMERS, SUPPLIERS } from './parties.js';
 
 /** An hour between one seeded record and the next, from this moment on: creation order is also age. */
 const FIRST = Date.UTC(2024, 0, 8, 9);
@@ -38,7 +36,7 @@ export function seedDemo(world: World): void {
   for (const body of CUSTOMERS) insert('customer', body);
   for (const body of CONTRACTS) insert('contract', body);
   for (const body of ASSETS) insert('asset', body);
-  for (const item of LICENSES) world.lookups.put('license', 1, item);
+  for (const item of lookups.LICENSES) world.lookups.put('license', 1, item);
   insert('contract', archivedContract(insert('supplier', ARCHIVED_SUPPLIER)));
   for (const body of ARCHIVED_ASSETS) insert('asset', body);
 }

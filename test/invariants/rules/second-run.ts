@@ -1,4 +1,4 @@
-import type { Commit } from '../../../src/sandbox/commits.js';
+import type { Commit } from '../../../src/sandbox/service.js';
 import type { Violation } from '../evidence.js';
 import { readTold } from '../facts.js';
 import { GOOD } from './outcomes.js';

@@ -1,0 +1,142 @@
+import { createRequire } from 'node:module';
+import countries, { type LocaleData } from 'i18n-iso-countries/index.js';
+import { Exact, type Json } from './json.js';
+
+/**
+ * Amounts as text with at least two digits after the point ("1200.00"): how this service stores and shows decimals.
+ * Nothing here goes through a binary float.
+ */
+const AMOUNT = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/** The amount in a JSON number; undefined where the value is no number or its exponent is absurd. */
+export function amountOf(value: Json): string | undefined {
+  if (typeof value !== 'number' && !(value instanceof Exact)) return undefined;
+  const match = AMOUNT.exec(typeof value === 'number' ? String(value) : value.text);
+  if (!match) return undefined;
+  const exponent = Number(match[4] ?? 0);
+  if (Math.abs(exponent) > 100) return undefined;
+  let digits = match[2]! + (match[3] ?? '');
+  let point = match[2]!.length + exponent;
+  if (point <= 0) {
+    digits = '0'.repeat(1 - point) + digits;
+    point = 1;
+  }
+  const whole = digits
+    .slice(0, point)
+    .padEnd(point, '0')
+    .replace(/^0+(?=\d)/, '');
+  const fraction = digits.slice(point).replace(/0+$/, '').padEnd(2, '0');
+  const negative = match[1] === '-' && /[1-9]/.test(digits);
+  return `${negative ? '-' : ''}${whole}.${fraction}`;
+}
+
+const scaleOf = (amount: string): number => amount.length - amount.indexOf('.') - 1;
+
+const scaled = (amount: string, scale: number): bigint =>
+  BigInt(amount.replace('.', '') + '0'.repeat(scale - scaleOf(amount)));
+
+/** Negative, zero or positive, as a sort function answers. */
+export function compareAmounts(a: string, b: string): number {
+  const scale = Math.max(scaleOf(a), scaleOf(b));
+  const left = scaled(a, scale);
+  const right = scaled(b, scale);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Whether `a + b = total`, exactly. */
+export function sumsTo(a: string, b: string, total: string): boolean {
+  const scale = Math.max(scaleOf(a), scaleOf(b), scaleOf(total));
+  return scaled(a, scale) + scaled(b, scale) === scaled(total, scale);
+}
+
+/** `part` as a percentage of `whole`, rounded half up to two digits; undefined of a whole of zero. */
+export function percentOf(part: string, whole: string): string | undefined {
+  const scale = Math.max(scaleOf(part), scaleOf(whole));
+  const divisor = scaled(whole, scale);
+  if (divisor === 0n) return undefined;
+  const hundredths = (scaled(part, scale) * 20_000n + divisor) / (2n * divisor);
+  const digits = hundredths.toString().padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** 0.00 to 999999999999999.00: interface, section 2.1. */
+export function amountInRange(amount: string): boolean {
+  if (amount.startsWith('-')) return false;
+  const point = amount.indexOf('.');
+  if (point > 15) return false;
+  return point < 15 || compareAmounts(amount, '999999999999999.00') <= 0;
+}
+
+/** Calendar dates as `yyyy-MM-dd` text; never a moment in a time zone. */
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** Whether the text is a date of the calendar in the interface's format (section "Notation"). */
+export function isDate(text: string): boolean {
+  const match = DATE.exec(text);
+  if (!match) return false;
+  const year = Number(match[1]);
+  const month = Number(match[2]);
+  const day = Number(match[3]);
+  if (year === 0 || month < 1 || month > 12 || day < 1) return false;
+  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return day <= LENGTHS[month - 1]! + (leap ? 1 : 0);
+}
+
+/** Whole days from one date to another. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000);
+}
+
+export type DateStyle = 'iso' | 'datetime' | 'long' | 'd/m';
+
+/** A date as responses show it; the interface leaves the format open (section 2.1). */
+export function showDate(date: string, style: DateStyle): string {
+  if (style === 'iso') return date;
+  const [year, month, day] = date.split('-') as [string, string, string];
+  if (style === 'datetime') return `${date}T00:00:00Z`;
+  if (style === 'long') return `${MONTHS[Number(month) - 1]} ${Number(day)}, ${year}`;
+  return `${day}/${month}/${year}`;
+}
+
+/** A moment (milliseconds) as responses show it: in full, except in the styles that show dates for people. */
+export function showMoment(moment: number, style: DateStyle): string {
+  const text = new Date(moment).toISOString();
+  return style === 'long' || style === 'd/m' ? showDate(text.slice(0, 10), style) : text;
+}
+
+/** Countries by ISO 3166-1 numeric code. The interface does not list them; English names are assumed. */
+export interface Country {
+  readonly name: string;
+  readonly alpha2: string;
+  readonly alpha3: string;
+}
+
+const load = createRequire(import.meta.url);
+countries.registerLocale(load('i18n-iso-countries/langs/en.json') as LocaleData);
+
+const byCode = new Map<number, Country>();
+for (const [numeric, alpha2] of Object.entries(countries.getNumericCodes())) {
+  const name = countries.getName(alpha2, 'en');
+  const alpha3 = countries.alpha2ToAlpha3(alpha2);
+  if (name && alpha3) byCode.set(Number(numeric), { name, alpha2, alpha3 });
+}
+
+/** The country of a numeric code (840, 56), if there is one. */
+export function countryOf(code: number): Country | undefined {
+  return byCode.get(code);
+}
