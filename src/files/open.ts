@@ -76,7 +76,7 @@ async function openBook(
   bounds: SourceLimits,
 ): Promise<OpenSource> {
   const [{ workbookArchive }, { workbookKind }] = await Promise.all([
-    import('./package/workbook-file.js'),
+    import('./package/zip-kind.js'),
     import('./package/zip-kind.js'),
   ]);
   const archive = await workbookArchive(file, bounds);

@@ -1,10 +1,8 @@
 import { RunError } from '../../model/error.js';
-import { decoderOf } from './decode.js';
-import type { EncodingFinding } from './head.js';
-import { iconv } from './iconv.js';
+import { decoderOf, iconv } from './decode.js';
+import type { EncodingFinding } from './survey.js';
 
-export { type EncodingFinding, encodingOfHead } from './head.js';
-export { encodingOfText } from './survey.js';
+export { type EncodingFinding, encodingOfHead, encodingOfText } from './survey.js';
 
 /**
  * The encoding a job states, in one spelling; undefined for `auto`. An unknown name, and one that the byte order mark

@@ -1,8 +1,8 @@
 import { RunError } from '../../model/error.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
-import type { WorkbookFile } from '../package/workbook-file.js';
 import type { Archive } from '../package/zip.js';
+import type { WorkbookFile } from '../package/zip-kind.js';
 import type { BookRow } from '../table/book-source.js';
 import { openSheet } from '../table/open-sheet.js';
 import { OdsScan, type OdsSheet } from './sheets.js';

@@ -1,5 +1,7 @@
 import { RunError } from '../../model/error.js';
-import type { Archive } from './zip.js';
+import { fileBytes } from '../bytes.js';
+import { type SourceLimits, sizeText } from '../limits.js';
+import { type Archive, openArchive } from './zip.js';
 
 const ODF = 'application/vnd.oasis.opendocument.';
 
@@ -67,4 +69,31 @@ async function documentType(archive: Archive, manifest: string): Promise<string 
   if (archive.has('mimetype')) return (await archive.whole('mimetype')).toString('latin1', 0, 200).trim();
   const root = /<(?:[\w.-]+:)?file-entry\s[^>]*full-path="\/"[^>]*>/.exec(manifest)?.[0];
   return root === undefined ? undefined : /media-type="([^"]*)"/.exec(root)?.[1];
+}
+
+/** A workbook file that is to be opened; `gzip` where it is packed once more as a whole. */
+export interface WorkbookFile {
+  readonly path: string;
+  readonly gzip: boolean;
+}
+
+/** The zip file that a workbook is. */
+export async function workbookArchive({ path, gzip }: WorkbookFile, limits: SourceLimits): Promise<Archive> {
+  return openArchive(path, gzip ? await unpackedWhole(path, limits) : path, limits);
+}
+
+async function unpackedWhole(path: string, limits: SourceLimits): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of fileBytes(path, true, limits)) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size > limits.gzippedWorkbookBytes) {
+      throw new RunError(
+        'failed',
+        `${path}: the gzipped workbook unpacks to more than ${sizeText(limits.gzippedWorkbookBytes)}. Unpack it first.`,
+      );
+    }
+  }
+  return Buffer.concat(parts);
 }

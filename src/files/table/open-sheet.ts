@@ -1,21 +1,21 @@
 import { RunError } from '../../model/error.js';
-import { isBlank, type SheetRow } from '../../model/row.js';
+import { type Cell, isBlank, type RowFault, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { withoutMeaning } from '../stated.js';
+import type { StoredRow } from '../xlsx/sheet-scan.js';
 import type { Book, BookRow, BookScan, BookSheet } from './book-source.js';
 import {
+  columnName,
   findHeading,
   HEADING_SAMPLE,
   type HeadingFinding,
   headingTexts,
+  mergedHeading,
   type SampleRow,
   skippedText,
 } from './header.js';
-import { mergedHeading } from './merged-heading.js';
 import { foldedText } from './sample-table.js';
-import { namedSheet, noSheetHoldsData } from './sheet-choice.js';
-import { toRow } from './sheet-row.js';
-import { surveyWarnings } from './sheet-warnings.js';
+import { namedSheet, noSheetHoldsData, surveyWarnings } from './sheet-choice.js';
 
 const BATCH = 500;
 /** Rows above a stated heading that its merged cells may begin in. */
@@ -187,4 +187,26 @@ async function* dataRows<Sheet extends BookSheet>(
   }
   if (!scan.ended) scan.finish();
   if (batch.length > 0) yield batch;
+}
+
+/** As many cells as the heading; a filled cell beyond it makes the row a fault, because nothing says what it is. */
+export function toRow({ row, cells, faults: found, beyond }: StoredRow, width: number): SheetRow {
+  let faults: RowFault[] | undefined = found;
+  const at = cells.length > width ? cells.findIndex((cell, i) => i >= width && !isBlank(cell)) : -1;
+  if (at >= 0 || beyond) {
+    const extra: Cell | undefined = at >= 0 ? cells[at] : undefined;
+    faults = [...(found ?? []).filter(({ index = 0 }) => index < width), raggedCell(row, at, extra)];
+  }
+  if (cells.length > width) cells.length = width;
+  while (cells.length < width) cells.push('');
+  return faults && faults.length > 0 ? { row, cells, faults } : { row, cells };
+}
+
+function raggedCell(row: number, at: number, cell: Cell | undefined): RowFault {
+  const where =
+    at >= 0 ? `${columnName(at)}${row} holds "${shownText(cell).slice(0, 60)}"` : 'A cell far to the right is filled';
+  return {
+    code: 'ragged_row',
+    message: `${where}, but that column has no heading. Give the column a heading, or clear the cell.`,
+  };
 }

@@ -1,7 +1,7 @@
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
-import type { WorkbookFile } from '../package/workbook-file.js';
 import type { Archive } from '../package/zip.js';
+import type { WorkbookFile } from '../package/zip-kind.js';
 import type { Book } from '../table/book-source.js';
 import { openSheet } from '../table/open-sheet.js';
 import { NO_STRINGS, readSharedStrings } from './shared-strings.js';
