@@ -25,7 +25,7 @@ import { WRITABLE } from '../src/resources/spec.js';
 import { PART_SIZE } from '../src/runs/dispatch.js';
 import { checkJobText } from '../src/runs/job-file.js';
 import { lastDue, nextDue } from '../src/runs/schedule/slots.js';
-import { SETTINGS, type SettingRow } from '../src/runs/settings-table.js';
+import { SETTINGS, type SettingRow } from '../src/runs/settings.js';
 import { FAULT_ACTIONS } from '../src/sandbox/fault.js';
 import { claimedName } from '../src/worker/inbox/claim.js';
 import { isIgnored } from '../src/worker/inbox/folders.js';
@@ -551,15 +551,8 @@ function generated(): Record<string, string> {
       commands.map((one) => [`\`${usage(one)}\``, one.description()]),
     ),
     flags: table(['Command', 'Flag', 'Meaning'], [...flagRows(program), ...commands.flatMap(flagRows)]),
-    settings: table(
-      ['Variable', 'Meaning', 'Default', 'Flag'],
-      SETTINGS.map((row: SettingRow) => [
-        `\`${row.name}\``,
-        row.meaning,
-        row.fallback === '' ? 'none' : row.fallback.includes(' ') ? row.fallback : `\`${row.fallback}\``,
-        row.flag ? `\`${row.flag}\`` : '',
-      ]),
-    ),
+    settings: settingsTable(SETTINGS.filter(({ advanced }) => !advanced)),
+    'advanced settings': settingsTable(SETTINGS.filter(({ advanced }) => advanced)),
     outcomes: table(
       ['Outcome', 'What it means', 'What you do'],
       OUTCOMES.map((kind) => {
@@ -574,6 +567,18 @@ function generated(): Record<string, string> {
     ...Object.fromEntries(WRITABLE.map((name) => [name, fieldTable(resourceSpec(name))])),
     ...Object.fromEntries(WRITABLE.map((name) => [`${name} in updates`, roundTripText(resourceSpec(name))])),
   };
+}
+
+function settingsTable(rows: readonly SettingRow[]): string {
+  return table(
+    ['Variable', 'Meaning', 'Default', 'Flag'],
+    rows.map((row) => [
+      `\`${row.name}\``,
+      row.meaning,
+      row.fallback === '' ? 'none' : row.fallback.includes(' ') ? row.fallback : `\`${row.fallback}\``,
+      row.flag ? `\`${row.flag}\`` : '',
+    ]),
+  );
 }
 
 /** Own flags one a row; those that stand for a setting in one, since the table of settings says what they mean. */

@@ -1,8 +1,7 @@
 import { EXIT, RunError } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
-import { type Cli, printJson } from './io.js';
-import { redactor } from './redact.js';
+import { type Cli, printJson, redactor } from './io.js';
 
 /** What a person is told, in the order of the lines. */
 interface Failure {

@@ -6,16 +6,15 @@ import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
 import { exportCommand } from './commands/export.js';
-import { importCommand } from './commands/import.js';
 import { mapCommand } from './commands/map.js';
-import { reconcileCommand } from './commands/reconcile.js';
+import { importCommand, reconcileCommand } from './commands/rows.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { templateCommand } from './commands/template.js';
 import { workerCommand } from './commands/worker.js';
 import { failureObject, presentFailure } from './failure.js';
 import { type Cli, type Io, printJson } from './io.js';
-import { packageVersion } from './package.js';
+import { packageVersion } from './setup.js';
 
 const INTRO = `Carries spreadsheets into the service of contracts, suppliers, customers and assets, and its records back to files.
 Every row ends in exactly one outcome, and nothing is written twice.`;

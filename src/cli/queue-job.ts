@@ -12,8 +12,8 @@ import { DATA_LIMITS, type JobKind } from '../worker/jobs/data.js';
 import { fileBelowRoots, OutsideRoots } from '../worker/jobs/roots.js';
 import { uploadsDir } from '../worker/jobs/rows-work.js';
 import { targetBelowRoots, targetFolders } from '../worker/jobs/target.js';
-import { inputFile } from './input-file.js';
 import type { Io } from './io.js';
+import { inputFile } from './setup.js';
 
 /** A job that is fit for the queue; nothing is copied yet. */
 export interface PreparedJob {

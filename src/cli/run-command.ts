@@ -1,12 +1,10 @@
-import { RunError } from '../model/error.js';
+import { EXIT, RunError } from '../model/error.js';
 import type { RunContext } from '../runs/context.js';
 import type { RunResult } from '../runs/import.js';
 import type { Settings } from '../runs/settings.js';
 import { failureObject } from './failure.js';
-import { type Cli, print, printJson, tell } from './io.js';
-import { redactor } from './redact.js';
-import { openTelling } from './setup.js';
-import { onInterrupt } from './signals.js';
+import { type Cli, print, printJson, redactor, tell } from './io.js';
+import { openTelling } from './telling.js';
 
 /**
  * Carries a run out: progress and notices on stderr, then the summary on stdout, as text or as one JSON object.
@@ -59,4 +57,42 @@ export async function carryOut(
   } finally {
     interruption.release();
   }
+}
+
+/**
+ * SIGINT and SIGTERM while a command works.
+ *
+ *   working --first signal--> stopping: `signal` is aborted; requests in flight finish and the reports are written
+ *   stopping --second signal--> the process ends at once; the journal holds what is needed to resume
+ */
+interface Interruption {
+  /** Its reason is the signal's name. */
+  readonly signal: AbortSignal;
+  /** 130 or 143 once a signal has come. */
+  exitCode(): number | undefined;
+  /** Stops listening. */
+  release(): void;
+}
+
+export function onInterrupt(announce: (signal: NodeJS.Signals) => void): Interruption {
+  const controller = new AbortController();
+  let code: number | undefined;
+  const listen = (name: 'SIGINT' | 'SIGTERM') => () => {
+    const own = name === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+    if (code !== undefined) process.exit(own);
+    code = own;
+    announce(name);
+    controller.abort(name);
+  };
+  const listeners = { SIGINT: listen('SIGINT'), SIGTERM: listen('SIGTERM') };
+  process.on('SIGINT', listeners.SIGINT);
+  process.on('SIGTERM', listeners.SIGTERM);
+  return {
+    signal: controller.signal,
+    exitCode: () => code,
+    release() {
+      process.off('SIGINT', listeners.SIGINT);
+      process.off('SIGTERM', listeners.SIGTERM);
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import type { MultiBar, SingleBar } from 'cli-progress';
+import { OUTCOMES } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
 import type { Progress, RunListener } from '../runs/progress.js';
 import type { Io } from './io.js';
-import { pace, progressLine } from './progress-line.js';
 
 /** stderr while a run works: one moving line at the bottom of a terminal, text above it; only the text in a pipe. */
 export interface Screen extends Pick<RunListener, 'progress'> {
@@ -68,3 +68,94 @@ export async function openScreen(io: Io): Promise<Screen> {
     stop,
   };
 }
+
+/** Rows and requests a second over the last moments, and what that means for the rest. */
+interface Pace {
+  /** Takes note of where a run stands; `at` in milliseconds. */
+  note(progress: Progress, at: number): void;
+  /** Rows a second; undefined until it can be told. */
+  rate(): number | undefined;
+  /** Seconds left in this phase, by the requests left where these are known; undefined where neither they nor the rows tell. */
+  left(): number | undefined;
+}
+
+/** How much of the past the rate looks at: long enough to be steady, short enough to follow a slow-down. */
+const WINDOW_MS = 10_000;
+
+export function pace(): Pace {
+  let phase: Progress['phase'] | undefined;
+  let points: { at: number; done: number; made: number }[] = [];
+  let latest: Progress | undefined;
+  const perSecond = (what: 'done' | 'made') => {
+    const [first, last] = [points[0], points.at(-1)];
+    if (!first || !last || last.at - first.at < 200) return undefined;
+    return ((last[what] - first[what]) * 1000) / (last.at - first.at);
+  };
+  return {
+    note(progress, at) {
+      if (progress.phase !== phase) points = [];
+      phase = progress.phase;
+      latest = progress;
+      points.push({ at, done: progress.done, made: progress.requests?.made ?? 0 });
+      while (points.length > 2 && at - points[0]!.at > WINDOW_MS) points.shift();
+    },
+    rate: () => perSecond('done'),
+    left() {
+      if (!latest) return undefined;
+      const { total, done, requests } = latest;
+      // A bound on the requests tells less than the rows do.
+      const sending = requests && requests.left > 0 && !requests.atMost ? perSecond('made') : undefined;
+      if (requests && sending) return requests.left / sending;
+      const speed = perSecond('done');
+      return !speed || total === undefined ? undefined : Math.max(0, total - done) / speed;
+    },
+  };
+}
+
+/**
+ * One line of at most `columns` characters:
+ * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 15 requests, 0:12 left · created 900, invalid 4`.
+ */
+export function progressLine(progress: Progress, speed: Pace, columns: number): string {
+  const counted = number(progress.done);
+  const rows = progress.total === undefined ? `${counted} rows` : `${counted}/${number(progress.total)} rows`;
+  const bar = progress.total === undefined ? '' : `${gauge(progress.done, progress.total, columns < 120 ? 10 : 20)} `;
+  const rate = speed.rate();
+  const left = speed.left();
+  const parts = [
+    `${progress.phase.padEnd(10)} ${bar}${rows}`,
+    ...(rate === undefined ? [] : [`${number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate))} rows/s`]),
+    rest(progress, left),
+    OUTCOMES.filter((kind) => progress.outcomes[kind] > 0)
+      .map((kind) => `${kind.replaceAll('_', ' ')} ${number(progress.outcomes[kind])}`)
+      .join(', '),
+  ];
+  const line = parts.filter((part) => part !== '').join(' · ');
+  return line.length > columns ? `${line.slice(0, Math.max(1, columns - 1))}…` : line;
+}
+
+/** `15 requests, 0:12 left`, as far as it is known; '' at the end of the rows. */
+function rest({ done, total, requests }: Progress, left: number | undefined): string {
+  if (done === total) return '';
+  const parts = left === undefined ? [] : [duration(left)];
+  if (requests && requests.left > 0) {
+    const counted = requests.left === 1 ? 'one request' : `${number(requests.left)} requests`;
+    parts.unshift(requests.atMost ? `at most ${counted}` : counted);
+  }
+  return parts.length === 0 ? '' : `${parts.join(', ')} left`;
+}
+
+function gauge(done: number, total: number, cells: number): string {
+  const full = total === 0 ? cells : Math.min(cells, Math.floor((done / total) * cells));
+  return '█'.repeat(full) + '░'.repeat(cells - full);
+}
+
+/** `0:09`, `12:30`, `3:05:00`. */
+export function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (part: number) => String(part).padStart(2, '0');
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import type { Logger } from 'pino';
-import { visible } from '../model/visible.js';
-import type { Notice, RunListener } from '../runs/progress.js';
+import { distance } from 'fastest-levenshtein';
+import { RunError } from '../model/error.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
 import type { Cli } from './io.js';
-import { openScreen } from './screen.js';
 
 /** Flags that stand in for settings; every command takes those it has a use for. None has a default of its own. */
 const FLAGS = {
@@ -29,9 +30,8 @@ export function settingOptions(command: Command, ...names: (keyof SettingFlags)[
 }
 
 /** The part of a command's options that are settings. */
-export function settingFlags(options: SettingFlags): SettingFlags {
-  const { apiUrl, company, home, jobsDir, concurrency, maxRps, logLevel, inbox, http } = options;
-  return { apiUrl, company, home, jobsDir, concurrency, maxRps, logLevel, inbox, http };
+function settingFlags(options: SettingFlags): SettingFlags {
+  return Object.fromEntries((Object.keys(FLAGS) as (keyof SettingFlags)[]).map((name) => [name, options[name]]));
 }
 
 /** @throws RunError `usage` with every wrong setting. */
@@ -54,42 +54,51 @@ function tokenIn(path: string): string[] {
   }
 }
 
-/** What a run tells while it works: log, notices, progress. */
-export interface Telling {
-  readonly log: Logger;
-  readonly listener: RunListener;
-  /** The run that reported progress last. */
-  run(): string | undefined;
-  /** Takes the progress line away; text after it stands on a line of its own. */
-  stop(): void;
+/** The members that hold something, for values that may be left out. */
+export function given<T extends object>(values: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
 /**
- * On a terminal notices are plain lines above the progress line. In a pipe everything a run tells is a log line, so that
- * stderr can be read by a program.
+ * Absolute path of the spreadsheet that is meant.
+ * @throws RunError `failed` naming similar files of the folder where there is none.
  */
-export async function openTelling(cli: Cli, settings: Settings): Promise<Telling> {
-  const { openLog } = await import('./log.js');
-  const { stderr } = cli.io;
-  const screen = await openScreen(cli.io);
-  const terminal = stderr.isTTY === true;
-  const log = await openLog({ level: settings.logLevel, terminal, screen, secrets: cli.secrets });
-  let run: string | undefined;
-  const notice = ({ level, text }: Notice) => {
-    if (terminal) screen.write(visible(level === 'warn' ? `warning: ${text}\n` : `${text}\n`));
-    else log[level](text);
-  };
-  for (const text of settings.warnings) notice({ level: 'warn', text });
-  return {
-    log,
-    listener: {
-      notice,
-      progress(progress) {
-        run = progress.run;
-        screen.progress(progress);
-      },
-    },
-    run: () => run,
-    stop: () => screen.stop(),
-  };
+export async function inputFile(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file);
+  const info = await stat(path).catch(() => undefined);
+  if (info?.isDirectory()) throw new RunError('failed', `${file} is a folder; give the path of a spreadsheet.`);
+  if (info) return path;
+  const folder = dirname(path);
+  const there = await readdir(folder).catch(() => undefined);
+  if (!there) throw new RunError('failed', `There is no file ${file}: the folder ${folder} does not exist.`);
+  const near = similarNames(basename(path), there);
+  throw new RunError(
+    'failed',
+    `There is no file ${file}.${near.length > 0 ? ' Similar names in that folder:' : ` Nothing in ${folder} has a similar name.`}`,
+    near.map((name) => (dirname(file) === '.' ? name : `${dirname(file)}/${name}`)),
+  );
+}
+
+/** At most three names that are a few keystrokes away, or differ in the ending only, the nearest first. */
+function similarNames(wanted: string, names: readonly string[]): string[] {
+  const stem = (name: string) => name.toLowerCase().replace(/\.[^.]*$/, '');
+  const far = Math.max(2, Math.floor(wanted.length * 0.4));
+  return names
+    .filter((name) => !name.startsWith('.'))
+    .map((name) => ({
+      name,
+      steps: stem(name) === stem(wanted) ? 1 : distance(name.toLowerCase(), wanted.toLowerCase()),
+    }))
+    .filter(({ steps }) => steps <= far)
+    .sort((a, b) => a.steps - b.steps)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+/** The folder that holds package.json, jobs/ and fixtures/. */
+export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?';
 }

@@ -14,7 +14,7 @@ export interface CustomCell {
   readonly place: CustomPlace;
 }
 
-export type CustomPlace =
+type CustomPlace =
   | { readonly kind: 'template'; readonly owner: number; readonly field?: number; readonly key: string }
   | {
       readonly kind: 'form';
@@ -25,7 +25,7 @@ export type CustomPlace =
     };
 
 /** Cells by canonical name; members under a name that no canonical name can be. */
-export type CustomCells = ReadonlyMap<string, CustomCell>;
+type CustomCells = ReadonlyMap<string, CustomCell>;
 
 /** Rows of one form beyond this number stand together in one cell, so that a sheet does not grow by thousands of columns. */
 const MOST_ROWS = 50;
@@ -179,7 +179,7 @@ export function owned(spec: ResourceSpec, all: readonly CustomTemplate[]): reado
   return all.filter(({ resource }) => isOf(spec, resource));
 }
 
-export function isOf(spec: ResourceSpec, resource: string): boolean {
+function isOf(spec: ResourceSpec, resource: string): boolean {
   return resource === spec.name || (spec.name === 'customer' && resource === 'supplier');
 }
 
@@ -240,12 +240,7 @@ function formDrafts(owner: CustomTemplate, all: readonly CustomTemplate[]): read
 }
 
 /** The column of a form's field in the form's n-th row. */
-export function formDraft(
-  owner: CustomTemplate,
-  field: CustomField,
-  row: number,
-  all: readonly CustomTemplate[],
-): Draft {
+function formDraft(owner: CustomTemplate, field: CustomField, row: number, all: readonly CustomTemplate[]): Draft {
   return {
     ...valueColumn(owner, field),
     heading: `form.${ownerName(owner, all)}${rowMark(row)}.${partName(field, owner)}`,
@@ -255,10 +250,10 @@ export function formDraft(
   };
 }
 
-export const rowMark = (row: number): string => (row > 1 ? `#${row}` : '');
+const rowMark = (row: number): string => (row > 1 ? `#${row}` : '');
 
 /** What a template or form field holds, whatever its column is called. */
-export function valueColumn(owner: CustomTemplate, field: CustomField): Pick<ExportColumn, 'kind' | 'type' | 'note'> {
+function valueColumn(owner: CustomTemplate, field: CustomField): Pick<ExportColumn, 'kind' | 'type' | 'note'> {
   const type = customType(field.dataType);
   const idle = !owner.active || !field.active ? ' Inactive in the service: for information.' : '';
   const note = `${owner.name}: ${field.name}. ${field.dataType === 'attachment' ? 'An attachment: for information.' : `Holds ${field.dataType}.`}${idle}`;
@@ -271,7 +266,7 @@ function isImportable(owner: CustomTemplate, field: CustomField): boolean {
 }
 
 /** The name where it is the only one of its kind and is not read as an id, else the id. */
-export function ownerName(owner: CustomTemplate, all: readonly CustomTemplate[]): string {
+function ownerName(owner: CustomTemplate, all: readonly CustomTemplate[]): string {
   return isClear(owner.name, all) ? owner.name.trim() : String(owner.id);
 }
 

@@ -14,8 +14,9 @@ import type { FieldSpec, ResourceName, ResourceSpec } from '../resources/spec.js
 import type { Json } from '../service/port.js';
 import type { ColumnSource, ExportColumn, ExportRecord } from './column.js';
 import type { ReferenceTexts } from './reference-text.js';
+
 /** What an editable file needs to know of its job. */
-export interface EditableOptions {
+interface EditableOptions {
   readonly company: number;
   readonly format: 'csv' | 'xlsx' | 'ndjson';
   /** Name of the sheet with the data; workbooks only. */
@@ -193,12 +194,12 @@ export interface Importable {
 }
 
 /** The field as a job file writes it, or why the column cannot be imported. */
-export type ImportField = { readonly field: string } | { readonly why: string };
+type ImportField = { readonly field: string } | { readonly why: string };
 
 /**
  * What an import of the changed file does with a column. The code that reads job files decides.
  */
-export function importField(
+function importField(
   resource: ResourceName,
   column: Importable,
   all: readonly Importable[],

@@ -122,7 +122,7 @@ function othersColumn(find: ReturnType<typeof unshownFinder>): Unheaded {
 }
 
 /** Sees a member that no column shows: the keys on the way to it, and what stands there. */
-export type Unshown = (keys: readonly string[], value: unknown) => void;
+type Unshown = (keys: readonly string[], value: unknown) => void;
 
 /** What the columns show at one place of the read form. */
 interface Place {
@@ -141,7 +141,7 @@ interface Place {
  * Finds what of a record no column shows, so that an export loses nothing. `columns`: all of them, not those that were
  * chosen.
  */
-export function unshownFinder(
+function unshownFinder(
   resource: Exportable,
   columns: readonly ExportColumn[],
 ): (record: Json, unshown: Unshown) => void {

@@ -56,7 +56,7 @@ export function partNamed(name: string, naming: Naming): ExportColumn | undefine
 }
 
 /** A custom field as a job file names it: canonical, or in words why there is none. Undefined: the name is not that of one. */
-export function customNamed(
+function customNamed(
   name: string,
   { resource, templates, forms }: Naming,
 ): { readonly name: string } | { readonly problem: string } | undefined {

@@ -14,7 +14,7 @@ export interface ExportOrder {
   readonly described: string;
 }
 
-export interface OrderKeys {
+interface OrderKeys {
   /** A record without an id takes no part. */
   see(record: ExportRecord): void;
   /** All ids that were seen, in order. Nothing may be seen afterwards. */

@@ -49,7 +49,7 @@ export async function loadReferenceTexts(names: ReferenceNames, options: Directo
 }
 
 /** The texts that this directory reads back as the records they stand for. */
-export function referenceTexts(directory: Directory): ReferenceTexts {
+function referenceTexts(directory: Directory): ReferenceTexts {
   return {
     text(target, { id, name }, subcategory) {
       if (name !== undefined && isName(target, name)) {

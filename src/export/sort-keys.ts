@@ -3,7 +3,7 @@ import type { TableKind } from '../model/table.js';
 import { isCalendarDate } from '../resources/calendar.js';
 
 /** Keys of records that are to be sorted, collected one by one. */
-export interface SortKeys {
+interface SortKeys {
   /** `text`: the record's cell in the column to sort by. */
   add(id: number, text: string): void;
   readonly size: number;

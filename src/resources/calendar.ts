@@ -52,7 +52,7 @@ export function daysBetween(from: string, to: string): number {
 }
 
 /** 1–12 for an English month name or its abbreviation; undefined otherwise. */
-export function monthOf(word: string): number | undefined {
+function monthOf(word: string): number | undefined {
   const lower = word.toLowerCase();
   if (lower === 'sept') return 9;
   const at = MONTHS.findIndex((month) => month === lower || (lower.length === 3 && month.startsWith(lower)));

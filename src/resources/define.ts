@@ -5,7 +5,7 @@ export type Operations = 'r' | 'c' | 'rc' | 'rcu' | 'cu' | '';
 
 type More = Omit<Partial<FieldSpec>, 'name' | 'label' | 'type' | 'section'>;
 
-export type Define = (name: string, label: string, type: FieldType, operations: Operations, more?: More) => FieldSpec;
+type Define = (name: string, label: string, type: FieldType, operations: Operations, more?: More) => FieldSpec;
 
 /** A maker of field descriptions of one section of the interface; `more` overrides the paths. */
 export function fieldsOf(section: string): Define {

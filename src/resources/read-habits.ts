@@ -23,7 +23,7 @@ export interface Example {
 }
 
 /** Looks at records one by one; custom fields count once `conclude` is told what they are. */
-export interface HabitSurvey {
+interface HabitSurvey {
   see(record: Readonly<Record<string, unknown>>): void;
   conclude(lexicon: Pick<Lexicon, 'template' | 'form'>): Habits;
 }

@@ -12,7 +12,7 @@ import type { CustomField, FieldSpec, ResourceSpec } from './spec.js';
  */
 export type RoundTripClass = 'round trip' | 'derived' | 'kept' | 'not writable' | 'not readable' | 'hidden';
 
-export interface RoundTripLine {
+interface RoundTripLine {
   /** As job files name it; `template.<data type>` and `form.<data type>` for custom fields. */
   readonly field: string;
   readonly operation: 'create' | 'update';

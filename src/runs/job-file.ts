@@ -6,14 +6,13 @@ import type { ExportJob, ImportJob, Job, ReconcileJob } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
 import { targetProblems } from './job/export.js';
 import { dateOf, exportRequest, outputOf, withDate } from './job/export-request.js';
-import type { Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/loaded.js';
+import type { Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/shape.js';
 import type { JobProblem } from './job/yaml.js';
 import { didYouMean } from './nearest.js';
 
 export type { CheckedText } from './job/check.js';
 export type { ExportOccasion, ExportOverrides } from './job/export-request.js';
-export type { Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/loaded.js';
-export type { JobKind } from './job/shape.js';
+export type { JobKind, Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/shape.js';
 export type { JobProblem } from './job/yaml.js';
 export { checkJobText, dateOf, exportRequest, outputOf, targetProblems, withDate };
 

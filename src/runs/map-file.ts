@@ -23,7 +23,6 @@ export interface MapRequest {
   readonly force?: boolean;
   /** The heading row and the like, where detection would be wrong. */
   readonly source?: { readonly sheet?: string | number; readonly header_row?: number };
-  readonly onRows?: (rows: number) => void;
 }
 
 export interface MapResult {
@@ -37,7 +36,7 @@ export interface MapResult {
   readonly summary: MapSummary;
 }
 
-export interface MapSummary {
+interface MapSummary {
   readonly resource: ResourceName;
   readonly file: string;
   readonly source: Pick<SourceMeta, 'format' | 'encoding' | 'delimiter' | 'sheet' | 'header_row'>;
@@ -79,7 +78,7 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   const resource = writableResource(request.resource);
   if (output !== undefined && request.force !== true) await refuseExisting(output);
   const source = await openSource(file, request.source ?? {});
-  const suggestion = await suggestJob(resourceSpec(resource), source, request.onRows);
+  const suggestion = await suggestJob(resourceSpec(resource), source);
   const reason = whyNothing(suggestion, source.meta.sheet);
   const job =
     reason === undefined && suggestion.key

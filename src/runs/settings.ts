@@ -4,16 +4,198 @@ import dotenv from 'dotenv';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import { didYouMean } from './nearest.js';
-import { remarks, serviceAddress } from './settings-address.js';
-import { type Auth, dropReplacedSignIn, type Layer, readAuth } from './settings-auth.js';
-import { queueAddress, queueSecrets } from './settings-queue.js';
-import { SETTINGS, type SettingName, type SettingRow } from './settings-table.js';
-import { amount, moments, whole } from './settings-values.js';
-import { type WorkerSettings, workerOf, workerSettings } from './settings-worker.js';
+import { queueAddress, queueSecrets, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
 
-export type { Auth } from './settings-auth.js';
-export type { WorkerSettings } from './settings-worker.js';
-export { SETTINGS, type SettingName, type SettingRow };
+/** A variable that rowferry reads, as data: the README and `doctor` show it. */
+export interface SettingRow {
+  readonly name: string;
+  readonly meaning: string;
+  /** What holds where it is not set; '' for nothing. */
+  readonly fallback: string;
+  /** The flag that wins over it. Secrets have none: other users of a machine see command lines. */
+  readonly flag?: string;
+  /** Its value is never shown. */
+  readonly secret?: true;
+  /** Right as it is: for trials, and for services and networks out of the ordinary. */
+  readonly advanced?: true;
+}
+
+interface Setting<T> extends Omit<SettingRow, 'name' | 'fallback'> {
+  readonly type: z.ZodType<T>;
+  /** The value that holds where none is set, as somebody would write it. */
+  readonly fallback?: string;
+  /** The same in words, where it follows from other settings. */
+  readonly otherwise?: string;
+}
+
+const setting = <T>(meaning: string, type: z.ZodType<T>, more: Omit<Setting<T>, 'meaning' | 'type'> = {}) => ({
+  meaning,
+  type,
+  ...more,
+});
+/** One that has no value of its own. */
+const optional = <T>(meaning: string, type: z.ZodType<T>, more: Omit<Setting<T>, 'meaning' | 'type'> = {}) =>
+  setting(meaning, type.optional(), more);
+
+const text = z.string();
+const number = (kind: string, form: RegExp, least: number, most: number) =>
+  text
+    .refine((given) => form.test(given) && Number(given) >= least && Number(given) <= most, {
+      message: `must be a ${kind} from ${least} to ${most}`,
+    })
+    .transform(Number);
+const whole = (least: number, most: number) => number('whole number', /^\d{1,15}$/, least, most);
+const amount = (least: number, most: number) => number('number', /^\d{1,9}(\.\d{1,6})?$/, least, most);
+/** Seconds parted by commas, each later than the one before; in milliseconds. */
+const moments = text
+  .regex(
+    /^\d{1,4}(\.\d{1,3})?(\s*,\s*\d{1,4}(\.\d{1,3})?){0,19}$/,
+    'must be seconds parted by commas, such as 1,5,15,45',
+  )
+  .transform((given) => given.split(',').map((part) => Math.round(Number(part) * 1000)))
+  .refine((times) => times.every((at, i) => i === 0 || at > (times[i - 1] ?? 0)), {
+    message: 'must ascend: each number of seconds is later than the one before, such as 1,5,15,45',
+  });
+const PORT = /^(?:(?<host>\[[0-9a-f:.]+\]|[^\s:]+):)?(?<port>\d{1,5})$/i;
+const port = text.refine(
+  (given) => /^off$/i.test(given) || Number(PORT.exec(given)?.groups?.['port'] ?? 'none') <= 65_535,
+  { message: 'must be a port, host:port, or off' },
+);
+// Not kept as it is checked: a webhook's address may well hold a query.
+const webhook = text.refine((given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol), {
+  message: 'must begin with https:// or http://',
+});
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Every variable: what it means, what it may be, and what holds without it. */
+const TABLE = {
+  ROWFERRY_API_URL: optional('Address of the service, without `/api/v2`', text.transform(serviceAddress), {
+    flag: '--api-url',
+  }),
+  ROWFERRY_API_TOKEN: optional(
+    'Bearer token',
+    text.regex(/^[\x21-\x7e]+$/, 'must be one word of plain characters, without blanks or line breaks'),
+    { secret: true },
+  ),
+  ROWFERRY_API_TOKEN_FILE: optional('File that holds the bearer token; read again when the service answers 401', text),
+  ROWFERRY_OAUTH_TOKEN_URL: optional(
+    'OAuth 2.0 client credentials: where tokens are issued',
+    text.transform(serviceAddress),
+  ),
+  ROWFERRY_OAUTH_CLIENT_ID: optional('OAuth 2.0: client id', text),
+  ROWFERRY_OAUTH_CLIENT_SECRET: optional('OAuth 2.0: client secret', text, { secret: true }),
+  ROWFERRY_OAUTH_SCOPE: optional('OAuth 2.0: scope, where the service asks for one', text),
+  ROWFERRY_COMPANY: setting('Company id; a job and `--company` win over it', whole(1, Number.MAX_SAFE_INTEGER), {
+    fallback: '1',
+    flag: '--company',
+  }),
+  ROWFERRY_HOME: setting('Data folder: runs, what is known of the service, embedded queue, inbox', text, {
+    fallback: '.rowferry',
+    flag: '--home',
+  }),
+  ROWFERRY_JOBS_DIR: setting('Folder of the job files', text, { fallback: 'jobs', flag: '--jobs-dir' }),
+  ROWFERRY_QUEUE_URL: optional(
+    'Queue of the worker: `redis://`, `rediss://`, `redis+sentinel://host,host/name`, `redis+cluster://host,host`, `postgres://`',
+    text.transform(queueAddress),
+    { otherwise: 'embedded, in the data folder', secret: true },
+  ),
+  ROWFERRY_QUEUE_SECRET: optional(
+    'What the workers on one queue sign with what they tell each other; the same on all',
+    text.min(16, 'must have 16 characters at least'),
+    { otherwise: 'the credentials of the service', secret: true },
+  ),
+  ROWFERRY_QUEUE_SECRET_FILE: optional('File that holds it', text),
+  ROWFERRY_INBOX: optional('Drop folder of the worker', text, {
+    otherwise: '`inbox` in the data folder',
+    flag: '--inbox',
+  }),
+  ROWFERRY_ROOTS: optional(
+    'Folders that files of queue jobs may lie in, parted like `PATH`; the data folder and the drop folder always count',
+    text,
+    { otherwise: 'the working folder' },
+  ),
+  ROWFERRY_HTTP: setting(
+    'Where the worker answers `/healthz`, `/readyz` and `/metrics`: `port`, `host:port`, or `off`',
+    port,
+    { fallback: '127.0.0.1:8720', flag: '--http' },
+  ),
+  ROWFERRY_BOARD_PASSWORD: optional(
+    'Password of the board (`--board`), user name `rowferry`; without it the board answers this machine only',
+    text.min(8, 'must have 8 characters at least'),
+    { secret: true },
+  ),
+  ROWFERRY_NOTIFY_URL: optional('Webhook that is told when a job begins to fail and when it works again', webhook, {
+    secret: true,
+  }),
+  ROWFERRY_NOTIFY_FILE: optional('File the same is appended to, one JSON object a line', text),
+  ROWFERRY_CONCURRENCY: setting('Most requests in flight per process', whole(1, 1000), {
+    fallback: '16',
+    flag: '--concurrency',
+  }),
+  ROWFERRY_MAX_RPS: optional(
+    'Ceiling of requests per second, shared by all workers on one queue',
+    amount(0.01, 100_000),
+    {
+      flag: '--max-rps',
+    },
+  ),
+  ROWFERRY_STRICT: setting(
+    '`1`: what is only warned of (no TLS, a queue without a password) is refused',
+    text
+      .regex(/^(0|1|true|false|yes|no|on|off)$/i, 'must be 1 or 0')
+      .transform((given) => /^(1|true|yes|on)$/i.test(given)),
+    { fallback: '0' },
+  ),
+  ROWFERRY_LOG_LEVEL: setting(
+    'fatal, error, warn, info, debug, trace or silent; logs are JSON lines on stderr (pretty on a terminal)',
+    text.toLowerCase().pipe(z.enum(LOG_LEVELS, `must be one of: ${LOG_LEVELS.join(', ')}`)),
+    { fallback: 'info', flag: '--log-level' },
+  ),
+  ROWFERRY_TIMEOUT: setting('Seconds until a request counts as unanswered', amount(0.05, 3600), {
+    fallback: '30',
+    advanced: true,
+  }),
+  ROWFERRY_PATIENCE: setting('Minutes that a service which is down is waited for', amount(0, 1440), {
+    fallback: '15',
+    advanced: true,
+  }),
+  ROWFERRY_SETTLE_WINDOW: setting(
+    'Seconds after which a create of unknown effect is looked up, one after another',
+    moments,
+    { fallback: '1,5,15,45', advanced: true },
+  ),
+  ROWFERRY_LEASE: setting(
+    'Seconds after which a worker that is not heard of counts as gone, and its work goes to others',
+    amount(1, 600),
+    { fallback: '15', advanced: true },
+  ),
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+type SettingName = keyof typeof TABLE;
+
+export const SETTINGS: readonly (SettingRow & { readonly name: SettingName })[] = Object.entries<Setting<unknown>>(
+  TABLE,
+).map(([name, { meaning, fallback, otherwise, flag, secret, advanced }]) => ({
+  name: name as SettingName,
+  meaning,
+  fallback: fallback ?? otherwise ?? '',
+  ...(flag === undefined ? {} : { flag }),
+  ...(secret ? { secret } : {}),
+  ...(advanced ? { advanced } : {}),
+}));
+
+/** How requests are authorised. */
+export type Auth =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | {
+      readonly kind: 'oauth';
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly scope?: string;
+    };
 
 /** Everything the environment says, checked once. Folders are absolute. */
 export interface Settings {
@@ -43,23 +225,22 @@ export interface Settings {
   readonly secrets: readonly string[];
 }
 
-/** Command-line flags; undefined where not given. */
-export interface SettingFlags {
-  readonly apiUrl?: string | undefined;
-  readonly company?: string | number | undefined;
-  readonly home?: string | undefined;
-  readonly jobsDir?: string | undefined;
-  readonly concurrency?: string | number | undefined;
-  readonly maxRps?: string | number | undefined;
-  readonly logLevel?: string | undefined;
-  readonly inbox?: string | undefined;
-  readonly http?: string | undefined;
+/** What only `worker` and `enqueue` look at. Folders are absolute. */
+interface WorkerSettings {
+  /** Drop folder. */
+  readonly inbox: string;
+  /** Folders that files of queue jobs may lie in. */
+  readonly roots: readonly string[];
+  readonly leaseMs: number;
+  /** Where health, readiness and metrics are answered; absent for nowhere. `stated`: not the default. */
+  readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
+  readonly boardPassword?: string;
+  readonly notifyUrl?: string;
+  readonly notifyFile?: string;
 }
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-const FLAGS: Readonly<Record<keyof SettingFlags, SettingName>> = {
+/** The settings that a flag may give, by the name of its value on the command line. */
+const SETTING_FLAGS = {
   apiUrl: 'ROWFERRY_API_URL',
   company: 'ROWFERRY_COMPANY',
   home: 'ROWFERRY_HOME',
@@ -69,85 +250,39 @@ const FLAGS: Readonly<Record<keyof SettingFlags, SettingName>> = {
   logLevel: 'ROWFERRY_LOG_LEVEL',
   inbox: 'ROWFERRY_INBOX',
   http: 'ROWFERRY_HTTP',
-};
+} as const satisfies Readonly<Record<string, SettingName>>;
 
-const schema = z.object({
-  ROWFERRY_API_URL: z.string().transform(serviceAddress).optional(),
-  ROWFERRY_API_TOKEN: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, 'must be one word of plain characters, without blanks or line breaks')
-    .optional(),
-  ROWFERRY_API_TOKEN_FILE: z.string().optional(),
-  ROWFERRY_OAUTH_TOKEN_URL: z.string().transform(serviceAddress).optional(),
-  ROWFERRY_OAUTH_CLIENT_ID: z.string().optional(),
-  ROWFERRY_OAUTH_CLIENT_SECRET: z.string().optional(),
-  ROWFERRY_OAUTH_SCOPE: z.string().optional(),
-  ROWFERRY_COMPANY: whole(1, Number.MAX_SAFE_INTEGER).default(1),
-  ROWFERRY_HOME: z.string().default('.rowferry'),
-  ROWFERRY_JOBS_DIR: z.string().default('jobs'),
-  ROWFERRY_QUEUE_URL: z.string().transform(queueAddress).optional(),
-  ROWFERRY_QUEUE_SECRET: z.string().min(16, 'must have 16 characters at least').optional(),
-  ROWFERRY_QUEUE_SECRET_FILE: z.string().optional(),
-  ROWFERRY_CONCURRENCY: whole(1, 1000).default(16),
-  ROWFERRY_MAX_RPS: amount(0.01, 100_000).optional(),
-  ROWFERRY_TIMEOUT: amount(0.05, 3600).default(30),
-  ROWFERRY_PATIENCE: amount(0, 1440).default(15),
-  ROWFERRY_SETTLE_WINDOW: moments.default([1000, 5000, 15_000, 45_000]),
-  ...workerSettings,
-  ROWFERRY_STRICT: z
-    .string()
-    .regex(/^(0|1|true|false|yes|no|on|off)$/i, 'must be 1 or 0')
-    .transform((text) => /^(1|true|yes|on)$/i.test(text))
-    .default(false),
-  ROWFERRY_LOG_LEVEL: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(LOG_LEVELS, `must be one of: ${LOG_LEVELS.join(', ')}`))
-    .default('info'),
-});
+/** Command-line flags; undefined where not given. */
+export type SettingFlags = { readonly [flag in keyof typeof SETTING_FLAGS]?: string | number | undefined };
+
+/** Variables that are set, by name; none is blank. */
+type Layer = Map<string, string>;
 
 /**
- * Settings from flags, the environment and `cwd/.env`, in this order of precedence. A blank value counts as not set.
- * Throws `RunError('usage')` with every fault in its details; secrets and addresses with passwords are never quoted.
+ * Settings from flags, the environment, `cwd/.env` and the defaults, in this order of precedence. A blank value counts as
+ * not set. Throws `RunError('usage')` with every fault in its details; secrets and addresses with passwords are never quoted.
  */
 export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd: string): Settings {
   const faults: string[] = [];
   const shell = layer(env);
   const file = layer(readDotEnv(cwd));
   const known: readonly string[] = SETTINGS.map((row) => row.name);
-  for (const [where, names] of [
-    ['', shell],
-    [' (in .env)', file],
-  ] as const) {
-    for (const name of names.keys()) {
-      if (!known.includes(name)) faults.push(`${name}${where} is no variable of rowferry${didYouMean(name, known)}`);
-    }
-  }
+  for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknown(name, '', known));
+  for (const name of file.keys()) if (!known.includes(name)) faults.push(unknown(name, ' (in .env)', known));
   dropReplacedSignIn(shell, file);
-  const given = new Map<string, string>([...file, ...shell]);
-  const fromFlag = new Map<string, string>();
-  for (const [flag, name] of Object.entries(FLAGS)) {
+  const stated = new Map([...file, ...shell]);
+  const fromFlag = new Set<string>();
+  for (const [flag, name] of Object.entries(SETTING_FLAGS)) {
     const value = flags[flag as keyof SettingFlags];
     if (value === undefined) continue;
-    given.set(name, String(value).trim());
-    fromFlag.set(name, SETTINGS.map((row): SettingRow => row).find((row) => row.name === name)?.flag ?? name);
+    stated.set(name, String(value).trim());
+    fromFlag.add(name);
   }
-
-  const parsed = schema.safeParse(Object.fromEntries(given));
-  for (const issue of parsed.error?.issues ?? []) {
-    const name = String(issue.path[0]);
-    const row: SettingRow | undefined = SETTINGS.find((one) => one.name === name);
-    const value = given.get(name) ?? '';
-    const quoted =
-      row?.secret || /URL$/.test(name) ? '' : ` is "${value.length > 40 ? `${value.slice(0, 37)}...` : value}"; it`;
-    faults.push(`${fromFlag.get(name) ?? name}${quoted} ${issue.message}`);
-  }
-  const auth = readAuth(given, cwd, faults);
-  if (given.has('ROWFERRY_QUEUE_SECRET') && given.has('ROWFERRY_QUEUE_SECRET_FILE'))
+  const auth = readAuth(stated, cwd, faults);
+  if (stated.has('ROWFERRY_QUEUE_SECRET') && stated.has('ROWFERRY_QUEUE_SECRET_FILE'))
     faults.push('ROWFERRY_QUEUE_SECRET and ROWFERRY_QUEUE_SECRET_FILE are set; keep one');
-  if (!parsed.success || faults.length > 0) throw settingsError(faults);
-
-  const data = parsed.data;
+  const data = read(stated, fromFlag, faults);
+  if (faults.length > 0) throw settingsError(faults);
   const warnings = remarks({
     apiUrl: data.ROWFERRY_API_URL,
     tokenUrl: data.ROWFERRY_OAUTH_TOKEN_URL,
@@ -155,18 +290,18 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
   });
   if (data.ROWFERRY_STRICT && warnings.length > 0)
     throw settingsError(warnings.map((one) => `ROWFERRY_STRICT: ${one}`));
+  const home = path.resolve(cwd, data.ROWFERRY_HOME);
+  const secretFile = data.ROWFERRY_QUEUE_SECRET_FILE;
   return {
     ...(data.ROWFERRY_API_URL !== undefined && { apiUrl: data.ROWFERRY_API_URL }),
     ...(auth && { auth }),
     company: data.ROWFERRY_COMPANY,
-    home: path.resolve(cwd, data.ROWFERRY_HOME),
+    home,
     jobsDir: path.resolve(cwd, data.ROWFERRY_JOBS_DIR),
     ...(data.ROWFERRY_QUEUE_URL !== undefined && { queueUrl: data.ROWFERRY_QUEUE_URL }),
     ...(data.ROWFERRY_QUEUE_SECRET !== undefined && { queueSecret: data.ROWFERRY_QUEUE_SECRET }),
-    ...(data.ROWFERRY_QUEUE_SECRET_FILE !== undefined && {
-      queueSecretFile: path.resolve(cwd, data.ROWFERRY_QUEUE_SECRET_FILE),
-    }),
-    worker: workerOf(data, cwd, path.resolve(cwd, data.ROWFERRY_HOME)),
+    ...(secretFile !== undefined && { queueSecretFile: path.resolve(cwd, secretFile) }),
+    worker: workerOf(data, cwd, home, stated.has('ROWFERRY_HTTP')),
     concurrency: data.ROWFERRY_CONCURRENCY,
     ...(data.ROWFERRY_MAX_RPS !== undefined && { maxRps: data.ROWFERRY_MAX_RPS }),
     timeoutMs: Math.round(data.ROWFERRY_TIMEOUT * 1000),
@@ -175,7 +310,99 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
     strict: data.ROWFERRY_STRICT,
     logLevel: data.ROWFERRY_LOG_LEVEL,
     warnings,
-    secrets: secretsOf(given),
+    secrets: secretsOf(stated),
+  };
+}
+
+type Parsed = { readonly [name in SettingName]: z.output<(typeof TABLE)[name]['type']> };
+
+/** Every setting by its rule, the default where none is stated; what breaks its rule is added to `faults`. */
+function read(stated: Layer, fromFlag: ReadonlySet<string>, faults: string[]): Parsed {
+  const data: Record<string, unknown> = {};
+  for (const [name, { type, fallback, flag, secret }] of Object.entries<Setting<unknown>>(TABLE)) {
+    const value = stated.get(name);
+    const { data: found, error } = type.safeParse(value ?? fallback);
+    data[name] = found;
+    if (!error || value === undefined) continue;
+    const shown = value.length > 40 ? `${value.slice(0, 37)}...` : value;
+    const quoted = secret || /URL$/.test(name) ? '' : ` is "${shown}"; it`;
+    for (const { message } of error.issues) faults.push(`${fromFlag.has(name) ? flag : name}${quoted} ${message}`);
+  }
+  // Where a value is lacking there is a fault, and nobody looks at it.
+  return data as Parsed;
+}
+
+function unknown(name: string, where: string, known: readonly string[]): string {
+  return `${name}${where} is no variable of rowferry${didYouMean(name, known)}`;
+}
+
+function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): WorkerSettings {
+  const inbox = path.resolve(cwd, data.ROWFERRY_INBOX ?? path.join(home, 'inbox'));
+  const { host = '127.0.0.1', port } = PORT.exec(data.ROWFERRY_HTTP)?.groups ?? {};
+  const named = data.ROWFERRY_ROOTS?.split(path.delimiter).filter((one) => one.trim() !== '');
+  // The working folder counts where nothing else is stated, unless it is the root of the file system.
+  const more = named?.map((one) => path.resolve(cwd, one.trim())) ?? (path.dirname(cwd) === cwd ? [] : [cwd]);
+  return {
+    inbox,
+    roots: [...new Set([home, inbox, ...more])],
+    leaseMs: Math.round(data.ROWFERRY_LEASE * 1000),
+    ...(port !== undefined && { http: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated } }),
+    ...(data.ROWFERRY_BOARD_PASSWORD !== undefined && { boardPassword: data.ROWFERRY_BOARD_PASSWORD }),
+    ...(data.ROWFERRY_NOTIFY_URL !== undefined && { notifyUrl: data.ROWFERRY_NOTIFY_URL }),
+    ...(data.ROWFERRY_NOTIFY_FILE !== undefined && { notifyFile: path.resolve(cwd, data.ROWFERRY_NOTIFY_FILE) }),
+  };
+}
+
+/** Ways to sign in, each with the variables it needs. */
+const AUTH: Readonly<Record<Auth['kind'], readonly SettingName[]>> = {
+  token: ['ROWFERRY_API_TOKEN'],
+  file: ['ROWFERRY_API_TOKEN_FILE'],
+  oauth: [
+    'ROWFERRY_OAUTH_TOKEN_URL',
+    'ROWFERRY_OAUTH_CLIENT_ID',
+    'ROWFERRY_OAUTH_CLIENT_SECRET',
+    'ROWFERRY_OAUTH_SCOPE',
+  ],
+};
+
+function waysToSignIn(given: Layer): Auth['kind'][] {
+  return (Object.keys(AUTH) as Auth['kind'][]).filter((way) => AUTH[way].some((name) => given.has(name)));
+}
+
+/** A way to sign in that the shell states replaces another one in the `.env` file. */
+function dropReplacedSignIn(shell: Layer, file: Layer): void {
+  const stated = waysToSignIn(shell);
+  if (stated.length === 0) return;
+  for (const way of waysToSignIn(file)) {
+    if (!stated.includes(way)) for (const name of AUTH[way]) file.delete(name);
+  }
+}
+
+/** The one way to sign in that is set; two of them, or half of one, are faults. */
+function readAuth(given: Layer, cwd: string, faults: string[]): Auth | undefined {
+  const ways = waysToSignIn(given);
+  if (ways.length > 1) {
+    const names = ways.map((way) => (way === 'oauth' ? 'ROWFERRY_OAUTH_…' : AUTH[way][0]));
+    faults.push(`${names.join(' and ')} are set; they are different ways to sign in: keep one`);
+    return undefined;
+  }
+  const value = (name: SettingName) => given.get(name) ?? '';
+  const [kind] = ways;
+  if (kind === undefined) return undefined;
+  if (kind === 'token') return { kind, token: value('ROWFERRY_API_TOKEN') };
+  if (kind === 'file') return { kind, path: path.resolve(cwd, value('ROWFERRY_API_TOKEN_FILE')) };
+  const lacking = AUTH.oauth.filter((name) => name !== 'ROWFERRY_OAUTH_SCOPE' && !given.has(name));
+  if (lacking.length > 0) {
+    faults.push(`${lacking.join(', ')} ${lacking.length > 1 ? 'are' : 'is'} needed too to sign in by OAuth`);
+    return undefined;
+  }
+  const scope = given.get('ROWFERRY_OAUTH_SCOPE');
+  return {
+    kind,
+    tokenUrl: value('ROWFERRY_OAUTH_TOKEN_URL'),
+    clientId: value('ROWFERRY_OAUTH_CLIENT_ID'),
+    clientSecret: value('ROWFERRY_OAUTH_CLIENT_SECRET'),
+    ...(scope !== undefined && { scope }),
   };
 }
 
@@ -218,26 +445,12 @@ function readDotEnv(cwd: string): Record<string, string> {
 }
 
 function secretsOf(given: Layer): string[] {
-  const secrets = SETTINGS.map((row): SettingRow => row)
-    .filter((row) => row.secret && row.name !== 'ROWFERRY_QUEUE_URL')
-    .flatMap((row) => given.get(row.name) ?? []);
-  const webhook = given.get('ROWFERRY_NOTIFY_URL');
+  const secrets = SETTINGS.filter((row) => row.secret && row.name !== 'ROWFERRY_QUEUE_URL');
   return [
-    ...secrets,
+    ...secrets.flatMap((row) => given.get(row.name) ?? []),
     ...queueSecrets(given.get('ROWFERRY_QUEUE_URL') ?? ''),
-    ...(webhook === undefined ? [] : webhookSecrets(webhook)),
+    ...webhookSecrets(given.get('ROWFERRY_NOTIFY_URL') ?? ''),
   ];
-}
-
-/** Shorter parts of a path are words. */
-const LONG_PART = 16;
-
-/** What of a webhook's address is secret where a part of it stands alone: passwords, values, long parts of the path. */
-function webhookSecrets(text: string): string[] {
-  if (!URL.canParse(text)) return [];
-  const { href, password, pathname, searchParams } = new URL(text);
-  const long = pathname.split('/').filter((part) => part.length >= LONG_PART);
-  return [href, password, ...searchParams.values(), ...long].filter((part) => part !== '' && part !== text);
 }
 
 function settingsError(faults: readonly string[]): RunError {

@@ -37,7 +37,7 @@ export interface TemplateRequest {
   readonly company?: number;
 }
 
-export interface TemplateContext {
+interface TemplateContext {
   readonly settings: Settings;
   readonly signal: AbortSignal;
   readonly notice: (notice: Notice) => void;

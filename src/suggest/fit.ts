@@ -27,7 +27,7 @@ export interface Fit {
 }
 
 /** What the texts of a column mean in a list of the service. */
-export interface ChoiceFinding {
+interface ChoiceFinding {
   /** Text → value, where it means one value for certain but in other words. */
   readonly suggested: ReadonlyMap<string, string>;
   readonly open: readonly string[];

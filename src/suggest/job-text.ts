@@ -6,7 +6,7 @@ import { type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
 /** Paths as the commands in the comments name them. */
-export interface JobNames {
+interface JobNames {
   readonly file: string;
   readonly job: string;
 }

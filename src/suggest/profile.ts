@@ -60,11 +60,7 @@ const KEPT = 1_100;
  * One look through a file: blanks and repeats are counted over every row, and a sample that is spread evenly over the whole
  * file is kept for everything else. Memory is bounded whatever the file holds.
  */
-export async function profileFile(
-  source: OpenSource,
-  limits: Partial<ProfileLimits> = {},
-  onRows: (rows: number) => void = () => undefined,
-): Promise<FileProfile> {
+export async function profileFile(source: OpenSource, limits: Partial<ProfileLimits> = {}): Promise<FileProfile> {
   const { sampleRows, sampleCells, distinct, characters } = { ...LIMITS, ...limits };
   const { headings, format } = source.meta;
   const budget = { distinct, characters };
@@ -90,7 +86,6 @@ export async function profileFile(
       sample = sample.filter((_, at) => at % 2 === 0);
       step *= 2;
     }
-    onRows(rows);
   }
   const columns = counters.map((counter, index): Column => {
     const heading = headings[index] ?? '';

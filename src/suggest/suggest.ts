@@ -62,14 +62,10 @@ export interface ColumnOptions {
 /**
  * Suggests a job for a file: each heading is compared with the words for every field, the values of the column confirm or
  * lower what the heading says, every field goes to the column that means it best, and the best natural key is measured.
- * The file is read once. Values alone never map a column. `onRows` is told how many rows are read.
+ * The file is read once. Values alone never map a column.
  */
-export async function suggestJob(
-  spec: ResourceSpec,
-  source: OpenSource,
-  onRows: (rows: number) => void = () => undefined,
-): Promise<Suggestion> {
-  const file = await profileFile(source, {}, onRows);
+export async function suggestJob(spec: ResourceSpec, source: OpenSource): Promise<Suggestion> {
+  const file = await profileFile(source);
   const assigned = assign(spec, file);
   const decimal = decimalOf(assigned, file);
   const dates = sharedDates(assigned);

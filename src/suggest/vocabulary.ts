@@ -5,7 +5,7 @@ import type { ResourceName } from '../resources/spec.js';
  * A phrase means the field for certain; `?` before it: likely, so it is mapped and marked. Phrases are separated by
  * semicolons. A table of data, hence the length.
  */
-export type Vocabulary = Readonly<Record<string, string>>;
+type Vocabulary = Readonly<Record<string, string>>;
 
 /** Words that name the resource itself: `Vendor City` in a list of suppliers is the city. */
 export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {

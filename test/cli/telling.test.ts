@@ -1,10 +1,9 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openLog } from '../../src/cli/log.js';
-import { duration, pace, progressLine } from '../../src/cli/progress-line.js';
-import { redactor } from '../../src/cli/redact.js';
-import { openScreen } from '../../src/cli/screen.js';
+import { redactor } from '../../src/cli/io.js';
+import { duration, openScreen, pace, progressLine } from '../../src/cli/screen.js';
+import { openLog } from '../../src/cli/telling.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { visible } from '../../src/model/visible.js';
 import type { Progress } from '../../src/runs/progress.js';

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
-import { packageRoot } from '../package.js';
 import { carryOut } from '../run-command.js';
+import { packageRoot } from '../setup.js';
 
 export function demoCommand(cli: Cli): Command {
   return new Command('demo')

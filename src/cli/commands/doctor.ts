@@ -3,10 +3,9 @@ import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
-import { type Cli, print, printJson, tell } from '../io.js';
-import { redactor } from '../redact.js';
-import { readSettings, settingFlags, settingOptions } from '../setup.js';
-import { onInterrupt } from '../signals.js';
+import { type Cli, print, printJson, redactor, tell } from '../io.js';
+import { onInterrupt } from '../run-command.js';
+import { given, readSettings, settingOptions } from '../setup.js';
 
 type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
 
@@ -42,7 +41,8 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
   const interruption = onInterrupt(() => undefined);
   try {
     const clean = redactor(cli.secrets);
-    const env = flagsAndEnvironment(cli, options);
+    // A flag stands for its variable.
+    const env = { ...io.env, ...given({ ROWFERRY_API_URL: options.apiUrl?.toString() }) };
     const checks = await checkUp(settings, {
       cwd: io.cwd,
       env,
@@ -70,12 +70,6 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
   } finally {
     interruption.release();
   }
-}
-
-/** The environment as `doctor` quotes it: a flag stands for its variable. */
-function flagsAndEnvironment(cli: Cli, options: Options): Readonly<Record<string, string | undefined>> {
-  const { apiUrl } = settingFlags(options);
-  return apiUrl === undefined ? cli.io.env : { ...cli.io.env, ROWFERRY_API_URL: apiUrl };
 }
 
 const MARKS = { ok: '✓', warn: '!', bad: '✗' } as const;

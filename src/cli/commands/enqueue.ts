@@ -8,8 +8,9 @@ import type { JobKind } from '../../worker/jobs/data.js';
 import { failureObject } from '../failure.js';
 import { type Cli, print, printJson, tell } from '../io.js';
 import type { PreparedJob } from '../queue-job.js';
-import { openTelling, readSettings, settingOptions } from '../setup.js';
-import { onInterrupt } from '../signals.js';
+import { onInterrupt } from '../run-command.js';
+import { readSettings, settingOptions } from '../setup.js';
+import { openTelling } from '../telling.js';
 
 type Options = SettingFlags & {
   job?: string;

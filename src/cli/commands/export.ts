@@ -6,7 +6,7 @@ import type { ExportRequest } from '../../runs/export.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
 import { carryOut } from '../run-command.js';
-import { readSettings, settingOptions } from '../setup.js';
+import { given, readSettings, settingOptions } from '../setup.js';
 
 type Options = SettingFlags & {
   job?: string;
@@ -66,15 +66,16 @@ async function requestOf(
   resource: string | undefined,
   options: Options,
 ): Promise<ExportRequest> {
-  const stated = {
-    ...(options.output === undefined ? {} : { target: targetOf(options.output, cli.io.cwd) }),
-    ...(options.columns === undefined ? {} : { columns: splitColumns(options.columns) }),
-    ...(options.filter === undefined ? {} : { filter: options.filter }),
-    ...(options.order === undefined ? {} : { order: options.order }),
-    ...(options.editable === undefined ? {} : { editable: true }),
-    ...(options.company === undefined ? {} : { company: settings.company }),
-    ...(options.concurrency === undefined ? {} : { concurrency: settings.concurrency }),
-  };
+  const { output, columns, filter, order, editable, company, concurrency } = options;
+  const stated = given({
+    target: output === undefined ? undefined : targetOf(output, cli.io.cwd),
+    columns: columns === undefined ? undefined : splitColumns(columns),
+    filter,
+    order,
+    editable,
+    company: company === undefined ? undefined : settings.company,
+    concurrency: concurrency === undefined ? undefined : settings.concurrency,
+  });
   if (options.job !== undefined) {
     const { exportRequest, loadExportJob } = await import('../../runs/job-file.js');
     const job = await loadExportJob(options.job, { jobsDir: settings.jobsDir });

@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import { visible } from '../../model/visible.js';
-import type { MapResult } from '../../runs/map-file.js';
-import { type Cli, type Io, print, printJson, tell } from '../io.js';
+import type { MapRequest, MapResult } from '../../runs/map-file.js';
+import { type Cli, print, printJson, tell } from '../io.js';
+import { given, inputFile } from '../setup.js';
 
 interface Options {
   resource?: string;
@@ -49,45 +50,21 @@ async function suggest(cli: Cli, file: string, options: Options): Promise<number
     );
   }
   if (options.output === '-') throw new RunError('usage', '-o - is not needed: without -o the job goes to stdout.');
-  const source = sourceOf(options);
-  const [{ mapFile }, { inputFile }] = await Promise.all([
-    import('../../runs/map-file.js'),
-    import('../input-file.js'),
-  ]);
+  const { mapFile } = await import('../../runs/map-file.js');
   const { cwd } = cli.io;
-  const line = rowsLine(cli.io);
   const result = await mapFile({
     file: await inputFile(file, cwd),
     resource,
     cwd,
-    ...(options.output === undefined ? {} : { output: resolve(cwd, options.output) }),
-    ...(options.force === true ? { force: true } : {}),
-    ...(source ? { source } : {}),
-    onRows: line.show,
-  }).finally(line.clear);
+    ...given({
+      output: options.output && resolve(cwd, options.output),
+      force: options.force,
+      source: sourceOf(options),
+    }),
+  });
   if (options.json) printJson(cli.io, result.summary);
   else present(cli, result, options.output);
   return result.job === undefined ? EXIT.needsPerson : EXIT.ok;
-}
-
-/** Milliseconds after which a terminal is told how far the reading is, and between two such lines. */
-const PATIENCE = 500;
-
-/** A line on a terminal that says how many rows are read; nothing in a pipe. */
-function rowsLine({ stderr }: Io) {
-  let next = performance.now() + PATIENCE;
-  let shown = false;
-  return {
-    show(rows: number): void {
-      if (stderr.isTTY !== true || performance.now() < next) return;
-      next = performance.now() + PATIENCE;
-      shown = true;
-      stderr.write(`\r\u001b[K${rows.toLocaleString('en-US')} rows read`);
-    },
-    clear(): void {
-      if (shown) stderr.write('\r\u001b[K');
-    },
-  };
 }
 
 function present(cli: Cli, result: MapResult, output: string | undefined): void {
@@ -105,16 +82,15 @@ function present(cli: Cli, result: MapResult, output: string | undefined): void 
   }
 }
 
-function sourceOf({ sheet, headerRow }: Options): { sheet?: string | number; header_row?: number } | undefined {
-  if (sheet === undefined && headerRow === undefined) return undefined;
+function sourceOf({ sheet, headerRow }: Options): MapRequest['source'] | undefined {
   if (headerRow !== undefined && !/^[1-9]\d{0,6}$/.test(headerRow)) {
     throw new RunError(
       'usage',
       `--header-row is "${headerRow}"; give the number of the row, as the spreadsheet program shows it.`,
     );
   }
-  return {
-    ...(sheet === undefined ? {} : { sheet: /^[1-9]\d{0,4}$/.test(sheet) ? Number(sheet) : sheet }),
-    ...(headerRow === undefined ? {} : { header_row: Number(headerRow) }),
-  };
+  return given({
+    sheet: sheet !== undefined && /^[1-9]\d{0,4}$/.test(sheet) ? Number(sheet) : sheet,
+    header_row: headerRow === undefined ? undefined : Number(headerRow),
+  });
 }

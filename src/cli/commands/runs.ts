@@ -1,15 +1,22 @@
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { RunError } from '../../model/error.js';
+import type { RunResult } from '../../runs/conclude.js';
+import type { RunContext } from '../../runs/context.js';
 import type { RunEntry } from '../../runs/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
 import { carryOut } from '../run-command.js';
-import { readSettings, settingOptions } from '../setup.js';
-import { approveCommand } from './runs-approve.js';
-import { retryCommand } from './runs-retry.js';
-import { undoCommand } from './runs-undo.js';
+import { given, readSettings, settingOptions } from '../setup.js';
 
-type Options = SettingFlags & { json?: true };
+type Options = SettingFlags & {
+  json?: true;
+  report?: string;
+  force?: true;
+  dryRun?: true;
+  retire?: readonly string[];
+  by?: string;
+};
 
 const RUN = 'run id, the beginning of one, or `last`';
 
@@ -30,9 +37,9 @@ Examples:
   command.addCommand(listCommand(cli), { isDefault: true });
   command.addCommand(showCommand(cli));
   command.addCommand(resumeCommand(cli));
-  command.addCommand(retryCommand(cli, RUN));
-  command.addCommand(undoCommand(cli, RUN));
-  command.addCommand(approveCommand(cli, RUN));
+  command.addCommand(retryCommand(cli));
+  command.addCommand(undoCommand(cli));
+  command.addCommand(approveCommand(cli));
   return command;
 }
 
@@ -127,21 +134,145 @@ function showCommand(cli: Cli): Command {
 }
 
 function resumeCommand(cli: Cli): Command {
-  const command = new Command('resume')
-    .description('go on with a run that was interrupted or killed; no row is written twice')
+  const command = new Command('resume').description(
+    'go on with a run that was interrupted or killed; no row is written twice',
+  );
+  return runAction(cli, command, async (wanted, _, context) => {
+    const [{ requireService }, { findRun }] = await Promise.all([
+      import('../../runs/settings.js'),
+      import('../../runs/list.js'),
+    ]);
+    requireService(context.settings);
+    const run = await findRun(context.settings.home, wanted);
+    return (await import('../../runs/resume.js')).resumeRun(run, context);
+  });
+}
+
+function retryCommand(cli: Cli): Command {
+  const command = new Command('retry')
+    .description('take up the rows of a run that failed or were left unknown, and no others')
+    .option('--force', 'go on although the company is archived')
+    .option('--report <dir>', REPORT)
+    .addHelpText(
+      'after',
+      `
+A new run on the same copy of the file. What became of an unknown row is looked up first, and nothing is sent twice. Rows
+that were rejected or invalid are corrected in the rejected file of the run and imported from there.
+
+Examples:
+  $ rowferry runs retry last
+  $ rowferry runs retry 20261121T08 --json | jq .rows`,
+    );
+  return runAction(cli, command, async (wanted, options, context) =>
+    (await import('../../runs/retry.js')).retryRun(
+      wanted,
+      { force: options.force === true, ...placeOf(cli, options, context) },
+      context,
+    ),
+  );
+}
+
+function undoCommand(cli: Cli): Command {
+  const command = new Command('undo')
+    .description('put records back to what they were before a run, but for what somebody changed since')
+    .option('--dry-run', 'say what would be put back; nothing is written to the service')
+    .option(
+      '--retire <field=value...>',
+      'what records that the run created are to be given, in place of `retire` in its job',
+    )
+    .option('--force', 'go on although the company is archived')
+    .option('--report <dir>', REPORT)
+    .addHelpText(
+      'after',
+      `
+Goes field by field: what still holds the value that the run wrote gets its old value back; what somebody changed since is
+left, and named in results.csv. The service has no delete: records that the run created get the values of \`retire\`. The job is
+that of the run, as it was when the run began.
+
+Examples:
+  $ rowferry runs undo last --dry-run
+  $ rowferry runs undo 20261121T08
+  $ rowferry runs undo last --retire lifecycle_stage=Retired
+  $ rowferry runs undo last             once more: undoes the undo`,
+    );
+  return runAction(cli, command, async (wanted, options, context) => {
+    const request = {
+      dryRun: options.dryRun === true,
+      force: options.force === true,
+      ...given({ retire: options.retire && retireValues(options.retire) }),
+      ...placeOf(cli, options, context),
+    };
+    return (await import('../../runs/undo.js')).undoRun(wanted, request, context);
+  });
+}
+
+/** `field=value`, several times or one after the other. */
+function retireValues(texts: readonly string[]): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    const field = text.slice(0, Math.max(at, 0)).trim();
+    const value = text.slice(at + 1).trim();
+    if (field === '' || value === '') {
+      throw new RunError(
+        'usage',
+        `--retire ${text}: write field=value, for example: rowferry runs undo last --retire lifecycle_stage=Retired`,
+      );
+    }
+    values[field] = value;
+  }
+  return values;
+}
+
+function approveCommand(cli: Cli): Command {
+  const command = new Command('approve')
+    .description('carry out exactly the plan of a run that a brake stopped, or that only reported')
+    .option('--by <name>', 'who approves; required, and kept in the reports')
+    .option('--report <dir>', REPORT)
+    .addHelpText(
+      'after',
+      `
+Nothing is written if a single row would now be written otherwise than the plan says.
+
+Example:
+  $ rowferry runs approve last --by "Ann Lee"`,
+    );
+  return runAction(cli, command, async (wanted, options, context) => {
+    const by = options.by?.trim() ?? '';
+    if (by === '') {
+      throw new RunError(
+        'usage',
+        '--by is missing: it says who approves. For example: rowferry runs approve last --by "Ann Lee"',
+      );
+    }
+    const { approveRun } = await import('../../runs/approve.js');
+    return approveRun(wanted, { by, ...placeOf(cli, options, context) }, context);
+  });
+}
+
+const REPORT = 'folder for the reports; by default the folder of the new run';
+
+/** Where the reports go, and how much is in flight, where that is stated. */
+function placeOf(cli: Cli, { report, concurrency }: Options, { settings }: RunContext) {
+  return given({
+    reportDir: report === undefined ? undefined : resolve(cli.io.cwd, report),
+    concurrency: concurrency === undefined ? undefined : settings.concurrency,
+  });
+}
+
+/** A command that makes, or goes on with, a run out of another one. */
+function runAction(
+  cli: Cli,
+  command: Command,
+  work: (run: string, options: Options, context: RunContext) => Promise<RunResult>,
+): Command {
+  command
     .argument('<run>', RUN)
     .option('--json', 'print the summary as one JSON object')
-    .action(async (wanted: string, options: Options) => {
+    .action(async (run: string, options: Options) => {
       const settings = await readSettings(cli, options);
-      const [{ requireService }, { findRun }] = await Promise.all([
-        import('../../runs/settings.js'),
-        import('../../runs/list.js'),
-      ]);
-      requireService(settings);
-      const run = await findRun(settings.home, wanted);
-      const { resumeRun } = await import('../../runs/resume.js');
       const json = options.json === true;
-      cli.code = (await carryOut(cli, settings, { json }, (context) => resumeRun(run, context))).code;
+      cli.code = (await carryOut(cli, settings, { json }, (context) => work(run, options, context))).code;
     });
   return settingOptions(command, 'home', 'concurrency', 'apiUrl', 'maxRps', 'logLevel');
 }

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
-import { onInterrupt } from '../signals.js';
+import { onInterrupt } from '../run-command.js';
+import { given } from '../setup.js';
 
 interface Options {
   host?: string;
@@ -57,29 +58,30 @@ async function serve(cli: Cli, options: Options): Promise<number> {
   const faults = (options.fault ?? []).map((spec) => inFlag(`--fault "${spec}"`, () => parseFault(spec)));
   const { faultPlan: plan } = options;
   if (plan !== undefined) {
-    const text = readText('--fault-plan', resolve(io.cwd, plan));
-    faults.push(...inFlag(`--fault-plan ${plan}`, () => parseFaultPlan(text)));
+    faults.push(...inFlag(`--fault-plan ${plan}`, () => parseFaultPlan(readFileSync(resolve(io.cwd, plan), 'utf8'))));
   }
   const switches = inFlag('--switch', () => parseSwitches(options.switch ?? []));
   if (switches.responses !== undefined && options.responses !== undefined) {
     throw new RunError('usage', '--responses and --switch responses=… say the same; leave one of them out.');
   }
-  const log = options.commitLog === undefined ? undefined : openLog(resolve(io.cwd, options.commitLog));
+  const { commitLog } = options;
+  // Lines are written as they come: a reader sees each write before the client is answered.
+  const log = commitLog && inFlag(`--commit-log ${commitLog}`, () => openSync(resolve(io.cwd, commitLog), 'w'));
   const interruption = onInterrupt(() => undefined);
   try {
     const sandbox = await startSandbox({
       faults,
       switches,
       seed: oneOf('--seed', options.seed, ['demo', 'empty']) ?? 'demo',
-      ...(options.host === undefined ? {} : { host: options.host }),
-      ...(options.port === undefined ? {} : { port: wholeNumber('--port', options.port, 65_535) }),
-      ...(options.token === undefined ? {} : { token: options.token }),
-      ...(options.latency === undefined ? {} : { latencyMs: wholeNumber('--latency', options.latency, 600_000) }),
-      ...(options.responses === undefined
-        ? {}
-        : { responses: oneOf('--responses', options.responses, ['full', 'bare']) ?? 'full' }),
-      ...(options.maxRps === undefined ? {} : { maxRps: wholeNumber('--max-rps', options.maxRps, 1_000_000, 1) }),
-      ...(log === undefined ? {} : { onCommit: (commit) => writeSync(log, `${JSON.stringify(commit)}\n`) }),
+      ...given({
+        host: options.host,
+        port: wholeNumber('--port', options.port, 65_535),
+        token: options.token,
+        latencyMs: wholeNumber('--latency', options.latency, 600_000),
+        responses: oneOf('--responses', options.responses, ['full', 'bare']),
+        maxRps: wholeNumber('--max-rps', options.maxRps, 1_000_000, 1),
+      }),
+      ...(log ? { onCommit: (commit) => writeSync(log, `${JSON.stringify(commit)}\n`) } : {}),
     }).catch((error: unknown) => {
       throw new RunError('failed', portAdvice(error, options.port), [], { cause: error });
     });
@@ -100,7 +102,7 @@ export ROWFERRY_API_TOKEN=${sandbox.token}
     return EXIT.ok;
   } finally {
     interruption.release();
-    if (log !== undefined) closeSync(log);
+    if (log) closeSync(log);
   }
 }
 
@@ -120,26 +122,10 @@ function inFlag<T>(flag: string, read: () => T): T {
   }
 }
 
-function readText(flag: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new RunError('usage', `${flag}: ${path} cannot be read (${codeOf(error)}).`, [], { cause: error });
-  }
-}
-
-/** Lines are written as they come: a reader sees each write before the client is answered. */
-function openLog(path: string): number {
-  try {
-    return openSync(path, 'w');
-  } catch (error) {
-    throw new RunError('usage', `--commit-log: ${path} cannot be written (${codeOf(error)}).`, [], { cause: error });
-  }
-}
-
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
-function wholeNumber(flag: string, value: string, most: number, least = 0): number {
+function wholeNumber(flag: string, value: string | undefined, most: number, least = 0): number | undefined {
+  if (value === undefined) return undefined;
   if (!/^\d{1,9}$/.test(value) || Number(value) > most || Number(value) < least) {
     throw new RunError('usage', `${flag} is "${value}"; it must be a whole number from ${least} to ${most}.`);
   }

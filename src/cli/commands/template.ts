@@ -2,10 +2,9 @@ import { Command } from 'commander';
 import { EXIT } from '../../model/error.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
-import { type Cli, print, printJson, tell } from '../io.js';
-import { redactor } from '../redact.js';
-import { readSettings, settingFlags, settingOptions } from '../setup.js';
-import { onInterrupt } from '../signals.js';
+import { type Cli, print, printJson, redactor, tell } from '../io.js';
+import { onInterrupt } from '../run-command.js';
+import { given, readSettings, settingOptions } from '../setup.js';
 
 type Options = SettingFlags & { output: string; columns?: string[]; template?: string; form?: string[]; json?: true };
 
@@ -59,7 +58,7 @@ function listed(text: string, before: string[] = []): string[] {
 
 async function template(cli: Cli, resource: string, options: Options): Promise<number> {
   const { io } = cli;
-  const settings = await readSettings(cli, settingFlags(options));
+  const settings = await readSettings(cli, options);
   const { writeTemplate } = await import('../../runs/template.js');
   const clean = redactor(cli.secrets);
   const interruption = onInterrupt((signal) => tell(io, `${signal}: stopping; nothing is written`));
@@ -69,10 +68,12 @@ async function template(cli: Cli, resource: string, options: Options): Promise<n
         resource,
         file: options.output,
         cwd: io.cwd,
-        ...(options.columns === undefined ? {} : { columns: options.columns }),
-        ...(options.template === undefined ? {} : { template: options.template }),
-        ...(options.form === undefined ? {} : { forms: options.form }),
-        ...(options.company === undefined ? {} : { company: settings.company }),
+        ...given({
+          columns: options.columns,
+          template: options.template,
+          forms: options.form,
+          company: options.company === undefined ? undefined : settings.company,
+        }),
       },
       {
         settings,

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Cli } from '../io.js';
-import { redactor } from '../redact.js';
-import { openTelling, readSettings, settingOptions } from '../setup.js';
-import { onInterrupt } from '../signals.js';
+import { redactor } from '../io.js';
+import { onInterrupt } from '../run-command.js';
+import { readSettings, settingOptions } from '../setup.js';
+import { openTelling } from '../telling.js';
 
 interface Options {
   queueOnly?: true;

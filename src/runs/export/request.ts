@@ -1,5 +1,5 @@
 import type { ExportableName } from '../../model/resource-names.js';
-import type { LoadedExportJob } from '../job/loaded.js';
+import type { LoadedExportJob } from '../job/shape.js';
 
 /** A job, or what people call an export without one: by its resource. */
 export type ExportedBy = Pick<LoadedExportJob, 'name' | 'path' | 'sha256'> | { readonly name: string };

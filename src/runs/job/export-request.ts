@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { RunError } from '../../model/error.js';
 import type { ExportJob } from '../../model/job.js';
 import type { ExportRequest } from '../export/request.js';
-import type { LoadedExportJob } from './loaded.js';
+import type { LoadedExportJob } from './shape.js';
 
 /** What was said beside the job, and wins over it. `target` is absolute. */
 export type ExportOverrides = Partial<Omit<ExportRequest, 'resource' | 'job'>>;

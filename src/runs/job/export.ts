@@ -1,13 +1,19 @@
+import { isWritable } from '../../export/column.js';
+import { exportColumns } from '../../export/columns.js';
+import { exportFilter } from '../../export/filter.js';
+import { chooseColumns, columnOf, type Naming } from '../../export/names.js';
+import { exportOrder } from '../../export/order.js';
 import { tableFormat } from '../../files/table-format.js';
+import { withArticle } from '../../model/article.js';
 import { RunError } from '../../model/error.js';
 import { IMPORTABLE } from '../../model/resource-names.js';
-import { foldText } from '../../model/value.js';
-import { READ_ONLY, WRITABLE } from '../../resources/spec.js';
-import { type ExportNames, exportNames } from './export-names.js';
+import { foldText } from '../../pipeline/headings.js';
+import { didYouMean } from '../../pipeline/nearest.js';
+import { findField, resourceSpec } from '../../resources/registry.js';
+import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import { PLACEHOLDERS } from './export-request.js';
-import { asPlain, type Plain, type Report } from './names.js';
+import { asPlain, NO_LEXICON, type Plain, type Report, writtenProblem } from './names.js';
 import { shown } from './shape.js';
-import { writtenProblem } from './values.js';
 import type { JobYaml, KeyPath } from './yaml.js';
 
 /**
@@ -111,5 +117,81 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
   const given = form.filter((name) => Object.hasOwn(filter, name));
   if (given.length > 0 && given.length < form.length) {
     report(['filter', given[0] ?? ''], `${form.map((name) => `\`${name}\``).join(', ')} go together; write all three`);
+  }
+}
+
+/**
+ * Holds what an export job names against the columns that the export will have, by the rules of the export itself, as far as
+ * these are known without the service: custom fields and forms are the service's. What is wrong is reported.
+ */
+interface ExportNames {
+  column(text: string, path: KeyPath): void;
+  /** `values` with the place of each. Returns the field, where it is one of the description. */
+  filter(name: string, values: readonly Placed[], path: KeyPath): FieldSpec | undefined;
+  /** `text` as it stands in the job, perhaps with a minus sign. */
+  order(text: string, path: KeyPath): void;
+}
+
+export interface Placed {
+  readonly value: unknown;
+  readonly at: KeyPath;
+}
+
+function exportNames(resource: ResourceName | ReadOnlyName, report: Report): ExportNames {
+  const context = { lexicon: NO_LEXICON, templates: [], forms: [] };
+  const naming: Naming = { ...context, resource, columns: exportColumns(resource, context) };
+  const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
+
+  /** Whether only the service can tell what the name means. */
+  const isCustom = (text: string, path: KeyPath, part: 'key' | 'value'): boolean => {
+    const kind = /^-?\s*(template|form)\s*(?:\.|$)/i.exec(text)?.[1]?.toLowerCase();
+    if (!spec || kind === undefined) return spec !== undefined && /^custom_form_(id|name|value)$/i.test(text);
+    if (kind === 'form' && !spec.form)
+      report(path, `\`${text}\`: ${withArticle(resource)} has no custom forms`, { part });
+    return true;
+  };
+  /** Whether only the records can tell: they may show what the interface does not list. */
+  const mayBeUnlisted = (text: string): boolean =>
+    columnOf(text, naming) === undefined &&
+    didYouMean(
+      text,
+      naming.columns.map(({ heading }) => heading),
+    ) === '';
+  return {
+    column(text, path) {
+      if (!isCustom(text, path, 'value') && !mayBeUnlisted(text))
+        tried(() => chooseColumns([text], naming), path, 'value', report);
+    },
+    filter(name, values, path) {
+      if (isCustom(name, path, 'key') || (!spec && mayBeUnlisted(name))) return undefined;
+      // A view has no blank value.
+      const probe =
+        (resource === 'asset' && name.toLowerCase() === 'req') ||
+        tried(() => exportFilter([`${name}=`], naming), path, 'key', report);
+      for (const { value, at } of probe ? values : []) {
+        if (typeof value === 'object') continue;
+        tried(() => exportFilter([`${name}=${value}`], naming), at, 'value', report);
+      }
+      return spec && findField(spec, name);
+    },
+    order(text, path) {
+      if (!isCustom(text, path, 'value') && (spec || !mayBeUnlisted(text.replace(/^-/, ''))))
+        tried(() => exportOrder(text, naming), path, 'value', report);
+    },
+  };
+}
+
+/** Reports what the export would refuse; false where it would. */
+function tried(work: () => unknown, path: KeyPath, part: 'key' | 'value', report: Report): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    // The place says what cannot be used.
+    const told =
+      error.details.length > 0 ? error.details : [error.message.replace(/^[^.]* cannot be (?:used|chosen so)\. /, '')];
+    for (const message of told) report(path, message.replace(/\.$/, ''), { part });
+    return false;
   }
 }

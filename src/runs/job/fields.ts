@@ -1,11 +1,23 @@
-import { resourceSpec } from '../../resources/registry.js';
-import { WRITABLE } from '../../resources/spec.js';
-import { checkColumns, type Source } from './columns.js';
-import { checkGiven } from './given.js';
-import { checkCoverage, checkMatch, matchKeys } from './match.js';
-import { asPlain, fieldNames, type NamedFields, type Plain, type Report } from './names.js';
-import { constantProblem } from './values.js';
-import type { JobYaml } from './yaml.js';
+import { withArticle } from '../../model/article.js';
+import { customFieldName } from '../../model/job.js';
+import { compileDateFormat } from '../../pipeline/date-format.js';
+import { foldText, isOwnHeading } from '../../pipeline/headings.js';
+import { enumValue } from '../../resources/enum-match.js';
+import { findField, resourceSpec } from '../../resources/registry.js';
+import { checkRecord } from '../../resources/rules.js';
+import { type FieldSpec, type ResourceSpec, WRITABLE } from '../../resources/spec.js';
+import {
+  asPlain,
+  constantProblem,
+  type FieldNames,
+  fieldNames,
+  isScalarValue,
+  type NamedFields,
+  type Plain,
+  type Report,
+} from './names.js';
+import { shown } from './shape.js';
+import type { JobYaml, KeyPath } from './yaml.js';
 
 /**
  * What a job file says about fields, held against the resource's description. Works on the plain data, so that its
@@ -66,4 +78,227 @@ function checkRetire(job: Plain, named: NamedFields, yaml: JobYaml, report: Repo
 function dateFormats(job: Plain): string[] {
   const dates = asPlain(job['source'])['dates'];
   return Array.isArray(dates) ? dates.filter((one) => typeof one === 'string') : [];
+}
+
+/** Where a field gets its values from. */
+export interface Source {
+  readonly kind: 'column' | 'constant';
+  readonly path: KeyPath;
+}
+
+/** The columns of a job: headings that can be told apart, fields that exist and are set once. Fills `sources`. */
+export function checkColumns(
+  columns: Plain,
+  yaml: JobYaml,
+  fields: FieldNames,
+  sources: Map<string, Source>,
+  dates: readonly string[],
+  report: Report,
+): void {
+  const headings = new Map<string, string>();
+  for (const [heading, target] of Object.entries(columns)) {
+    const path = ['columns', heading];
+    const folded = foldText(heading);
+    const earlier = headings.get(folded);
+    if (folded === '') report(path, 'a heading is blank; write the heading as it stands in the file');
+    else if (heading === '__proto__') report(path, 'a column of this name cannot be mapped; rename it in the file');
+    else if (isOwnHeading(heading)) {
+      report(path, `\`${heading}\` begins with _: such columns hold rowferry's own remarks and are never read`);
+    } else if (earlier !== undefined) {
+      report(path, `the headings \`${earlier}\` and \`${heading}\` are the same but for case, blanks or Unicode form`);
+    }
+    headings.set(folded, heading);
+
+    const options = asPlain(target);
+    const name = typeof target === 'string' ? target : options['field'];
+    if (typeof name !== 'string' || name === '') continue;
+    const fieldPath = typeof target === 'string' ? path : [...path, 'field'];
+    const field = fields.writable(name, fieldPath, 'value');
+    checkDates(options['dates'], [...path, 'dates'], report);
+    if (!field) continue;
+    const before = sources.get(field.key);
+    if (before) {
+      report(fieldPath, `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`, {
+        part: 'value',
+      });
+    } else sources.set(field.key, { kind: 'column', path });
+    checkColumnOptions(options, path, field.spec, yaml, dates, report);
+  }
+}
+
+function checkColumnOptions(
+  options: Plain,
+  path: KeyPath,
+  field: FieldSpec | undefined,
+  yaml: JobYaml,
+  dates: readonly string[],
+  report: Report,
+): void {
+  const fallback = options['default'];
+  if (isScalarValue(fallback)) {
+    const wrong = constantProblem(field, fallback, yaml.written([...path, 'default']), dates);
+    if (wrong) report([...path, 'default'], `the default ${wrong}`, { part: 'value' });
+  }
+  const cells = new Map<string, string>();
+  for (const [cell, meaning] of Object.entries(asPlain(options['values']))) {
+    const at = [...path, 'values', cell];
+    const folded = foldText(cell);
+    const earlier = cells.get(folded);
+    if (earlier !== undefined)
+      report(at, `\`${earlier}\` and \`${cell}\` are the same cell text: case and blanks do not count`);
+    cells.set(folded, cell);
+    if (!isScalarValue(meaning)) continue;
+    const wrong = constantProblem(field, meaning, yaml.written(at), dates);
+    if (wrong) report(at, `the value for \`${cell}\` ${wrong}`, { part: 'value' });
+  }
+  if (!field) return;
+  if (options['dates'] !== undefined && field.type.kind !== 'date') {
+    report([...path, 'dates'], `\`${field.name}\` is no date; \`dates\` has no effect here`, { severity: 'warning' });
+  }
+  if (options['decimal'] !== undefined && field.type.kind !== 'decimal') {
+    report([...path, 'decimal'], `\`${field.name}\` holds no decimals; \`decimal\` has no effect here`, {
+      severity: 'warning',
+    });
+  }
+}
+
+export function checkDates(dates: unknown, path: KeyPath, report: Report): void {
+  if (!Array.isArray(dates)) return;
+  for (const [i, format] of dates.entries()) {
+    if (typeof format !== 'string' || format === '') continue;
+    const wrong = compileDateFormat(format);
+    if (typeof wrong === 'string')
+      report([...path, i], `the date format ${shown(format)} cannot be used: ${wrong}`, { part: 'value' });
+  }
+}
+
+/** The fields of `match.key` under the names the resource gives them. */
+export function matchKeys(job: Plain, spec: ResourceSpec): string[] {
+  const key = asPlain(job['match'])['key'];
+  const names = Array.isArray(key) ? key : [key];
+  return names.filter((one) => typeof one === 'string').map((one) => findField(spec, one)?.name ?? one.trim());
+}
+
+function checkMatch(
+  match: Plain,
+  keys: readonly string[],
+  spec: ResourceSpec,
+  fields: FieldNames,
+  sources: ReadonlyMap<string, Source>,
+  report: Report,
+): void {
+  const listed = Array.isArray(match['key']);
+  const seen = new Set<string>();
+  for (const [i, key] of keys.entries()) {
+    const path = listed ? ['match', 'key', i] : ['match', 'key'];
+    if (seen.has(key)) report(path, `\`${key}\` stands in the key twice`, { part: 'value' });
+    seen.add(key);
+    if (key === 'id') {
+      if (keys.length > 1) report(path, '`id` alone identifies a record; leave the other key fields out');
+    } else {
+      const field = fields.known(key, path, 'value');
+      if (!field) continue;
+      if (spec.readPath === undefined && (key !== 'name' || keys.length > 1)) {
+        report(
+          path,
+          `a ${spec.name} can be matched by \`name\` or \`id\` alone: the service does not show the others`,
+          {
+            part: 'value',
+          },
+        );
+      } else if (spec.readPath !== undefined && field.spec && field.spec.read === undefined) {
+        report(path, `\`${key}\` cannot be a key: the service never shows it, so nothing can be found by it`);
+      }
+    }
+    if (!sources.has(sourceKey(key))) report(path, `the key \`${key}\` is not mapped to any column`, { part: 'value' });
+  }
+  if (keys.length > 0 && keys.every((key) => sources.get(sourceKey(key))?.kind === 'constant')) {
+    report(['match', 'key'], 'the key is a constant, so every row would be the same record; map a column to it');
+  }
+
+  const unique = match['unique_field'];
+  if (typeof unique !== 'string') return;
+  if (spec.name !== 'asset') {
+    report(
+      ['match', 'unique_field'],
+      `\`unique_field\` exists for assets only, not for ${withArticle(spec.name)}; leave it out`,
+    );
+  } else if (findField(spec, unique) && !sources.has(unique)) {
+    report(['match', 'unique_field'], `\`unique_field\` is \`${unique}\`, which is not mapped to any column`, {
+      part: 'value',
+    });
+  }
+}
+
+/** Custom fields have no canonical name before the service is asked; their spelling stands for it. */
+const sourceKey = (key: string) => (customFieldName(key) ? foldText(key) : key);
+
+/** A job that creates records but never sets what every record must have. */
+function checkCoverage(
+  match: Plain,
+  defaults: Plain,
+  spec: ResourceSpec,
+  sources: ReadonlyMap<string, Source>,
+  report: Report,
+): void {
+  if (match['missing'] === 'skip' || match['missing'] === 'fail' || sources.size === 0) return;
+  const given = new Set([...sources.keys(), ...Object.keys(defaults).map((key) => findField(spec, key)?.name ?? key)]);
+  const lacking = checkRecord(spec, {}, 'create').flatMap(({ code, field }) =>
+    code === 'required' && field && !given.has(field) ? [field] : [],
+  );
+  if (lacking.length === 0) return;
+  report(
+    ['columns'],
+    `a new ${spec.name} needs ${lacking.map((field) => `\`${field}\``).join(', ')}, which nothing here sets: rows that create a record will be invalid`,
+    { severity: 'warning' },
+  );
+}
+
+/** Values that a job gives to records which are there already (`retire`, `orphans.set`): fields that an update can write. */
+export function checkGiven(
+  given: unknown,
+  at: KeyPath,
+  { spec, keys, fields, dates }: NamedFields,
+  yaml: JobYaml,
+  report: Report,
+): void {
+  const values = Object.entries(asPlain(given));
+  const name = at.join('.');
+  if (values.length === 0 && typeof given === 'object' && given !== null && !Array.isArray(given)) {
+    report(at, `\`${name}\` names no field; write \`${name}: { field: value }\``);
+  }
+  const seen = new Map<string, string>();
+  for (const [text, value] of values) {
+    const path = [...at, text];
+    if (text.trim().toLowerCase() === 'id') {
+      report(path, '`id` cannot be set: the service gives ids itself');
+      continue;
+    }
+    const field = fields.writable(text, path, 'key');
+    if (!field) continue;
+    const earlier = seen.get(field.key);
+    if (earlier !== undefined) report(path, `\`${text}\` is given twice: \`${earlier}\` sets it already`);
+    seen.set(field.key, text);
+    if (keys.includes(field.key)) {
+      report(path, `\`${text}\` is the key of this job: a record whose key is changed is another one to the next file`);
+    }
+    if (field.spec && field.spec.update === undefined) {
+      report(path, `\`${text}\` cannot be set: it is fixed when ${withArticle(spec.name)} is created`);
+      continue;
+    }
+    if (!isScalarValue(value)) continue;
+    const wrong =
+      String(value).trim() === ''
+        ? 'is blank; state a value'
+        : (constantProblem(field.spec, value, yaml.written(path), dates) ?? updateProblem(field.spec, String(value)));
+    if (wrong) report(path, `${name}: \`${text}\` ${wrong}`, { part: 'value' });
+  }
+}
+
+/** What may be created and not written later. */
+function updateProblem(field: FieldSpec | undefined, text: string): string | undefined {
+  if (field?.type.kind !== 'enum' || !field.type.update) return undefined;
+  const value = enumValue(field.type, text);
+  if (value === undefined || field.type.update.includes(value)) return undefined;
+  return `is ${shown(text)}; an update accepts only: ${field.type.update.join(', ')}`;
 }

@@ -3,10 +3,17 @@ import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { readScope, scopeNaming } from '../scope.js';
-import { checkGiven } from './given.js';
-import { asPlain, isScalarValue, type NamedField, type NamedFields, type Plain, type Report } from './names.js';
-import { NO_LEXICON } from './no-lexicon.js';
-import { writtenProblem } from './values.js';
+import { checkGiven } from './fields.js';
+import {
+  asPlain,
+  isScalarValue,
+  type NamedField,
+  type NamedFields,
+  NO_LEXICON,
+  type Plain,
+  type Report,
+  writtenProblem,
+} from './names.js';
 import type { JobYaml, KeyPath } from './yaml.js';
 
 /**

@@ -3,9 +3,13 @@ import { withArticle } from '../../model/article.js';
 import {
   brakes,
   columnTarget,
+  type ExportJob,
   exportJob,
   importJob,
+  type Job,
   orphanRules,
+  type ReconcileJob,
+  type RowsJob,
   reconcileBrakes,
   reconcileJob,
   sourceOptions,
@@ -15,7 +19,7 @@ import type { KeyPath } from './yaml.js';
 
 /** What zod reports about the shape of a job file, in words for the person who wrote it. */
 
-export interface ShapeProblem {
+interface ShapeProblem {
   readonly path: KeyPath;
   readonly part: 'key' | 'value';
   readonly message: string;
@@ -190,3 +194,21 @@ function valueAt(root: unknown, path: KeyPath): unknown {
   }
   return value;
 }
+
+/** A job file that is fit to run. */
+export interface Loaded<J extends Job> {
+  readonly job: J;
+  /** File name without folder and ending; `inline` for a job that came without a file. */
+  readonly name: string;
+  /** Absolute; '' for a job that came without a file. */
+  readonly path: string;
+  readonly text: string;
+  readonly sha256: string;
+  /** Remarks that stop nothing, as `file:line:column message`. */
+  readonly warnings: readonly string[];
+}
+
+/** A job that takes rows: an import or a reconciliation. */
+export type LoadedJob = Loaded<RowsJob>;
+export type LoadedReconcileJob = Loaded<ReconcileJob>;
+export type LoadedExportJob = Loaded<ExportJob>;

@@ -16,7 +16,7 @@ export interface CustomChoice {
 }
 
 /** What a person asks for. */
-export interface CustomWish {
+interface CustomWish {
   /** Name or id of a template, or `none`; the one that `columns` belong to, else the first, where absent. */
   readonly template?: string;
   /** Names or ids of forms, or `none`; all where absent. */

@@ -13,7 +13,7 @@ import type { Json, KnownKind, Readable, Service } from '../../service/port.js';
 /** What blank workbooks offer of the service; each list is read once. A list that cannot be read becomes a warning. */
 
 /** More names than this are no help in a drop-down list, and take many requests. */
-export const MOST_NAMES = 5_000;
+const MOST_NAMES = 5_000;
 
 export interface Asking {
   readonly service: Service;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { SETTINGS } from '../../../src/runs/settings-table.js';
+import { SETTINGS } from '../../../src/runs/settings.js';
 
 interface Service {
   readonly command?: readonly string[];

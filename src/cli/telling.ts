@@ -1,7 +1,48 @@
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { visible, visibleJson } from '../model/visible.js';
-import { redactor } from './redact.js';
-import type { Screen } from './screen.js';
+import type { Notice, RunListener } from '../runs/progress.js';
+import type { Settings } from '../runs/settings.js';
+import { type Cli, redactor } from './io.js';
+import { openScreen, type Screen } from './screen.js';
+
+/** What a run tells while it works: log, notices, progress. */
+export interface Telling {
+  readonly log: Logger;
+  readonly listener: RunListener;
+  /** The run that reported progress last. */
+  run(): string | undefined;
+  /** Takes the progress line away; text after it stands on a line of its own. */
+  stop(): void;
+}
+
+/**
+ * On a terminal notices are plain lines above the progress line. In a pipe everything a run tells is a log line, so that
+ * stderr can be read by a program.
+ */
+export async function openTelling(cli: Cli, settings: Settings): Promise<Telling> {
+  const { stderr } = cli.io;
+  const screen = await openScreen(cli.io);
+  const terminal = stderr.isTTY === true;
+  const log = await openLog({ level: settings.logLevel, terminal, screen, secrets: cli.secrets });
+  let run: string | undefined;
+  const notice = ({ level, text }: Notice) => {
+    if (terminal) screen.write(visible(level === 'warn' ? `warning: ${text}\n` : `${text}\n`));
+    else log[level](text);
+  };
+  for (const text of settings.warnings) notice({ level: 'warn', text });
+  return {
+    log,
+    listener: {
+      notice,
+      progress(progress) {
+        run = progress.run;
+        screen.progress(progress);
+      },
+    },
+    run: () => run,
+    stop: () => screen.stop(),
+  };
+}
 
 /**
  * Logs on stderr: JSON lines, or one readable line each on a terminal. Written at once, so that nothing is lost when the
@@ -15,6 +56,7 @@ export async function openLog(options: {
   /** Looked at for every line: secrets may be added later, and none is taken away. */
   secrets: readonly string[];
 }): Promise<Logger> {
+  const { pino } = await import('pino');
   const { level, terminal, screen, secrets } = options;
   const pretty = terminal ? await readableLines() : undefined;
   const talkative = level === 'debug' || level === 'trace';
