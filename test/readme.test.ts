@@ -18,9 +18,7 @@ import { DIFFERENCE_COLUMNS, ORPHAN_COLUMNS } from '../src/report/reconcile/comp
 import { rejectedName } from '../src/report/rejected.js';
 import { FAULT_COLUMNS, PLAN_COLUMNS, REJECTED_COLUMNS, RESULT_COLUMNS } from '../src/report/report-lines.js';
 import { advice, outcomeWords, SHEETS } from '../src/report/words.js';
-import { fieldTable } from '../src/resources/describe.js';
 import { fieldNames, resourceSpec } from '../src/resources/registry.js';
-import { roundTripText } from '../src/resources/round-trip-table.js';
 import { WRITABLE } from '../src/resources/spec.js';
 import { PART_SIZE } from '../src/runs/dispatch.js';
 import { checkJobText } from '../src/runs/job-file.js';
@@ -34,6 +32,7 @@ import { BOARD_PATH } from '../src/worker/operations/board.js';
 import { parseAddress } from '../src/worker/store/address.js';
 import { cli } from './cli/fake-io.js';
 import { type Desk, openDesk } from './support/desk.js';
+import { fieldTable, roundTripText } from './support/resource-tables.js';
 
 /**
  * The README against the program, both ways. Tables between markers are written by `npx vitest run test/readme.test.ts -u`.

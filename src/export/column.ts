@@ -1,7 +1,6 @@
 import type { ExportableName } from '../model/resource-names.js';
 import type { TableColumn, TableKind } from '../model/table.js';
 import { foldText } from '../model/value.js';
-import { MONEY_MAX } from '../resources/define.js';
 import { type ReadRecord, readRecord } from '../resources/read.js';
 import { recordId } from '../resources/read-value.js';
 import { resourceSpec } from '../resources/registry.js';
@@ -10,6 +9,7 @@ import {
   type FieldSpec,
   type FieldType,
   type Lexicon,
+  MONEY_MAX,
   type ResourceName,
   WRITABLE,
 } from '../resources/spec.js';

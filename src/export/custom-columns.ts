@@ -1,6 +1,5 @@
 import { foldText, isEmpty } from '../model/value.js';
-import { customType, fieldsByKey, formFieldName, templateFieldName } from '../resources/custom.js';
-import { entriesOf } from '../resources/read-custom.js';
+import { customType, entriesOf, fieldsByKey, formFieldName, templateFieldName } from '../resources/custom.js';
 import { recordId } from '../resources/read-value.js';
 import type { CustomField, CustomTemplate, Lexicon, ResourceSpec } from '../resources/spec.js';
 import { type ExportColumn, type ExportContext, type ExportRecord, tableKind, type Unheaded } from './column.js';

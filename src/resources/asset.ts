@@ -1,5 +1,5 @@
-import { choice, country, date, email, fieldsOf, id, money, reference, text } from './define.js';
 import type { FieldSpec, ResourceSpec } from './spec.js';
+import { choice, country, date, email, fieldsOf, id, money, reference, text } from './spec.js';
 
 /**
  * Asset: interface sections 2.5 (reads, lengths) and 4.4 (bodies).

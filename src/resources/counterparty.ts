@@ -1,5 +1,16 @@
-import { choice, country, date, email, fieldsOf, id, reference, text, yesNo } from './define.js';
-import type { FieldSpec } from './spec.js';
+import {
+  choice,
+  country,
+  date,
+  email,
+  type FieldSpec,
+  fieldsOf,
+  id,
+  type ResourceSpec,
+  reference,
+  text,
+  yesNo,
+} from './spec.js';
 
 /**
  * The fields that suppliers and customers share (interface, sections 2.3 and 2.4), in groups,
@@ -71,3 +82,65 @@ export function counterpartyFields(
     ],
   };
 }
+
+/** Supplier: interface sections 2.3 and 4.2. The list has no filters. */
+
+const field = fieldsOf('2.3');
+const ofSupplier = counterpartyFields('2.3');
+
+export const supplier: ResourceSpec = {
+  name: 'supplier',
+  readPath: '/supplier/',
+  writePath: '/supplier',
+  fields: [
+    ...ofSupplier.head,
+    ...ofSupplier.address,
+    ...ofSupplier.contact,
+    field(
+      'type',
+      'Type',
+      choice(['us', 'foreign'], {
+        usa: 'us',
+        unitedstates: 'us',
+        domestic: 'us',
+        nonus: 'foreign',
+        international: 'foreign',
+        overseas: 'foreign',
+      }),
+      'rcu',
+      { aliases: ['supplier_type'], note: 'us or foreign.' },
+    ),
+    field('business_name', 'Business name', text(50), 'rcu'),
+    field('business_address_line_1', 'Business address line 1', text(50), 'rcu'),
+    field('business_address_line_2', 'Business address line 2', text(50), 'rcu'),
+    field('business_city', 'Business city', text(50), 'rcu'),
+    field('business_state_province', 'Business state or province', text(50), 'rcu'),
+    field('business_zip_postal_code', 'Business ZIP or postal code', text(20), 'rcu'),
+    field('business_country', 'Business country', country, 'rcu'),
+    field('ein', 'EIN', { kind: 'text', exact: 9 }, 'rcu', {
+      note: 'Employer identification number: exactly 9 characters.',
+    }),
+    field('financial_description', 'Financial description', text(1000), 'rcu'),
+    ...ofSupplier.agreements,
+  ],
+  filters: {},
+  template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
+  templateTextMax: { create: 50, update: 50 },
+  guarded: ['name'],
+};
+
+/**
+ * Customer: interface section 2.4. It cannot be read or listed; the read form is that of the answer to a create.
+ */
+
+const ofCustomer = counterpartyFields('2.4');
+
+export const customer: ResourceSpec = {
+  name: 'customer',
+  writePath: '/customer',
+  fields: [...ofCustomer.head, ...ofCustomer.address, ...ofCustomer.contact, ...ofCustomer.agreements],
+  filters: {},
+  template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
+  templateTextMax: { create: 50, update: 50 },
+  guarded: ['name'],
+};

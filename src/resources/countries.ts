@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { distance } from 'fastest-levenshtein';
-import { COUNTRY_ALIASES, SHORT_NAMES, SUGGESTED_FOR } from './country-aliases.js';
 
 /** A country of ISO 3166-1: `id` is the numeric code as a number (36 for Australia's 036). */
 export interface Country {
@@ -107,7 +106,13 @@ function build(): Index {
   }
   const byName = new Map<string, Country | null>();
   // A name is settled by the first group that has it: aliases, then English, then all other languages together.
-  addNames(byName, byAlpha, Object.entries(COUNTRY_ALIASES));
+  addNames(
+    byName,
+    byAlpha,
+    Object.entries(COUNTRY_ALIASES).flatMap(([alpha, names]) =>
+      names.split('; ').map((name) => [name, alpha] as const),
+    ),
+  );
   addNames(byName, byAlpha, namePairs([english]));
   addNames(byName, byAlpha, namePairs(['de', 'fr', 'es', 'it', 'nl', 'pt'].map(namesIn)));
   return { byCode, byAlpha, byName };
@@ -155,3 +160,89 @@ function folded(name: string): string {
     .replace(/^the | the$/g, '')
     .replace(/\bst\b/g, 'saint');
 }
+
+/** What people call countries beside the names of ISO 3166-1; keys are compared as country names are. */
+
+/** Alpha-2 → names, parted by semicolons. Only names that can mean one country. */
+export const COUNTRY_ALIASES: Readonly<Record<string, string>> = {
+  US: 'USA; United States; United States of America; U S A; U S; États-Unis; EEUU; EE UU',
+  GB: 'UK; U K; Great Britain; United Kingdom of Great Britain and Northern Ireland',
+  BO: 'Bolivia, Plurinational State of; Bolivia (Plurinational State of)',
+  BA: 'Bosnia',
+  BN: 'Brunei',
+  MM: 'Burma',
+  CV: 'Cabo Verde',
+  CN: "China, People's Republic of; PRC; Mainland China",
+  CD: 'Congo, Democratic Republic of the; Congo, The Democratic Republic of the; DR Congo; DRC; Congo (Kinshasa)',
+  CG: 'Congo (Brazzaville); Congo, Republic of the; Congo Republic',
+  CI: "Côte d'Ivoire",
+  CC: 'Cocos Islands',
+  CZ: 'Czech Republic',
+  TL: 'East Timor',
+  IE: 'Eire; Republic of Ireland',
+  FK: 'Falkland Islands',
+  GM: 'Gambia, The',
+  VA: 'Holy See; Vatican City; Vatican',
+  NL: 'Holland',
+  HK: 'Hong Kong SAR; Hong Kong SAR China',
+  IR: 'Iran, Islamic Republic of; Iran (Islamic Republic of)',
+  KR: 'Korea, South; Korea, Republic of; Korea (Republic of); Republic of Korea',
+  KP: "Korea, North; Korea, Democratic People's Republic of; Democratic People's Republic of Korea",
+  LA: 'Laos; Lao PDR',
+  MO: 'Macau; Macau SAR',
+  MK: 'Macedonia',
+  FM: 'Micronesia',
+  MD: 'Moldova; Republic of Moldova',
+  PS: 'Palestine; Palestine, State of; Palestinian Territory',
+  PN: 'Pitcairn',
+  RE: 'Réunion',
+  RU: 'Russia',
+  SH: 'Saint Helena, Ascension and Tristan da Cunha',
+  MF: 'Saint Martin',
+  SX: 'Sint Maarten',
+  SK: 'Slovak Republic',
+  SZ: 'Swaziland',
+  SY: 'Syria',
+  ST: 'São Tomé and Príncipe',
+  TW: 'Taiwan; Taiwan (Province of China)',
+  TZ: 'Tanzania, United Republic of',
+  TR: 'Turkiye',
+  AE: 'UAE; U A E; Emirates',
+  VE: 'Venezuela, Bolivarian Republic of; Venezuela (Bolivarian Republic of)',
+  VN: 'Viet Nam',
+  VG: 'British Virgin Islands',
+  VI: 'US Virgin Islands; United States Virgin Islands',
+};
+
+/** Alpha-2 → the English short name, where the names of the library start with a longer one. */
+export const SHORT_NAMES: Readonly<Record<string, string>> = {
+  CG: 'Congo',
+  CN: 'China',
+  GM: 'Gambia',
+  IR: 'Iran',
+  MK: 'North Macedonia',
+  PS: 'Palestine',
+  TZ: 'Tanzania',
+};
+
+/**
+ * Folded name that is no country of ISO 3166-1, or that people give to several → alpha-2 of what may be meant; written the
+ * other way round.
+ * None of these names is ever found, whatever a language's list says.
+ */
+export const SUGGESTED_FOR: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    GB: 'england; angleterre; inglaterra; inghilterra; scotland; schottland; wales; northern ireland; nordirland; britain',
+    'GB IE': 'british isles',
+    US: 'america; hawaii',
+    'CG CD': 'congo; kongo',
+    'KR KP': 'korea; coree; corea',
+    'VG VI': 'virgin islands',
+    'JE GG': 'channel islands',
+    'CW SX BQ': 'netherlands antilles',
+    'RS ME': 'serbia and montenegro',
+    'RS HR SI': 'yugoslavia',
+    'CZ SK': 'czechoslovakia',
+    RU: 'ussr; soviet union',
+  }).flatMap(([countries, names]) => names.split('; ').map((name) => [name, countries.split(' ')] as const)),
+);

@@ -1,25 +1,4 @@
-import { isRequired } from './rules.js';
-import type { FieldSpec, FieldType, ReferenceTarget, ResourceSpec } from './spec.js';
-
-/** The fields of a resource as a Markdown table for the README; operations are R (read), C (create), U (update). */
-export function fieldTable(spec: ResourceSpec): string {
-  const rows = spec.fields.map((field) => [
-    `\`${field.name}\``,
-    typeName(field.type),
-    ruleText(field),
-    field.read === undefined ? '' : 'R',
-    field.create === undefined || field.derived ? '' : isRequired(field, 'create') ? '**C**' : 'C',
-    field.update === undefined || field.derived ? '' : isRequired(field, 'update') ? '**U**' : 'U',
-    noteText(field),
-  ]);
-  return [
-    ['Field', 'Type', 'Rule', 'Read', 'Create', 'Update', 'Note'],
-    ['---', '---', '---', '---', '---', '---', '---'],
-    ...rows,
-  ]
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
-    .join('\n');
-}
+import type { FieldSpec, FieldType, ReferenceTarget } from './spec.js';
 
 /** What a field holds, in one or two words for people. */
 export function typeName(type: FieldType): string {
@@ -72,17 +51,10 @@ export function ruleText(field: FieldSpec): string {
       return '';
   }
 }
+
 /** How a cell refers to a record, where that is not by name or id. */
 const HOW_REFERRED: Partial<Record<ReferenceTarget, string>> = {
   'asset-owner': 'name, e-mail address or id',
   contract: 'contract number',
   make: 'id',
 };
-
-function noteText(field: FieldSpec): string {
-  const parts: string[] = [];
-  if (field.note) parts.push(field.note);
-  if (field.derived && field.name !== 'id') parts.push('Derived by the service.');
-  if (field.aliases) parts.push(`Also: ${field.aliases.map((alias) => `\`${alias}\``).join(', ')}.`);
-  return parts.join(' ');
-}

@@ -1,9 +1,7 @@
 import { dateOrderOf } from './calendar.js';
-import { customType, fieldsByKey } from './custom.js';
+import { customType, entriesOf, fieldsByKey } from './custom.js';
 import { isObject, stepsOf, valueAtSteps } from './path.js';
-import { decimalSignOf } from './read-amount.js';
-import { entriesOf } from './read-custom.js';
-import { recordId } from './read-value.js';
+import { decimalSignOf, recordId } from './read-value.js';
 import type { DateOrder, DecimalSign, FieldType, Lexicon, ResourceSpec } from './spec.js';
 
 /** How the service shows what the interface leaves open, as far as its records tell. */

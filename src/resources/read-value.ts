@@ -2,10 +2,9 @@ import { Decimal } from '../model/decimal.js';
 import type { Value } from '../model/value.js';
 import { readDate } from './calendar.js';
 import { countryByCode, findCountry } from './countries.js';
-import { booleanValue, enumValue, matchingWord } from './enum-match.js';
 import { isObject } from './path.js';
-import { decimalSignOf, readAmount } from './read-amount.js';
 import type { DecimalSign, FieldType, Lexicon, ReferenceTarget } from './spec.js';
+import { booleanValue, enumValue, matchingWord } from './value-check.js';
 
 /** A value in canonical form (null: the record holds none), or why it has none. */
 export type Reading = { readonly value: Value } | { readonly why: string };
@@ -135,4 +134,48 @@ function readCountry(raw: unknown, lexicon: Lexicon): Reading {
   const learned = lexicon.countryCode(text);
   const country = learned === undefined ? findCountry(text) : (countryByCode(learned) ?? { id: learned, name: text });
   return country ? { value: country } : { why: 'it is no country name or code of ISO 3166-1' };
+}
+
+/** Amounts that a response shows as text: `1200.5`, `1,200.50`, `1.200,50`, `1 200`. */
+
+/** Between thousands in every country: blanks and apostrophes. */
+const BLANKS = "[ '\u2019\u00a0\u202f]";
+
+const shape = (decimals: string, thousands: string) =>
+  new RegExp(
+    String.raw`^-?(?:\d+|[1-9]\d{0,2}(?:${thousands}\d{3})+|[1-9]\d{0,2}(?:${BLANKS}\d{3})+)(?:${decimals}\d+)?$`,
+  );
+const WITH_POINT = shape('[.]', '[,]');
+const WITH_COMMA = shape('[,]', '[.]');
+
+/** What one amount tells about the decimal sign of all: `either` for `1,200` and `1.200`. Undefined: nothing. */
+export function decimalSignOf(source: string): DecimalSign | 'either' | undefined {
+  const text = source.trim();
+  if (text.length > 60 || !/[.,]/.test(text)) return undefined;
+  const [point, comma] = [WITH_POINT.test(text), WITH_COMMA.test(text)];
+  if (point && comma) return 'either';
+  return point ? '.' : comma ? ',' : undefined;
+}
+
+/** Undefined: no amount, or `1,200` where the decimal sign is not known; `1.200` is then read as JSON would. */
+export function readAmount(source: string, sign?: DecimalSign): Decimal | undefined {
+  const text = source.trim();
+  const own = decimalSignOf(text);
+  const decimals = own === 'either' ? (sign ?? (text.includes(',') ? undefined : '.')) : own;
+  if (own === 'either' && decimals === undefined) return undefined;
+  if (!WITH_POINT.test(text) && !WITH_COMMA.test(text)) return Decimal.parse(text);
+  const thousands = decimals === ',' ? /[. '\u2019\u00a0\u202f]/g : /[, '\u2019\u00a0\u202f]/g;
+  return Decimal.parse(text.replace(thousands, '').replace(',', '.'));
+}
+
+/** A value that a record holds and that has no canonical form, so that no write can carry it. */
+export interface Loss {
+  /** As job files name it. */
+  readonly field: string;
+  /** The value as people see it. */
+  readonly text: string;
+  /** Completes "… cannot be carried over: ". */
+  readonly why: string;
+  /** The value itself, where it can be read: only writing it is impossible, so that a row can repeat it but not change it. */
+  readonly value?: Value;
 }

@@ -1,13 +1,13 @@
 import { withArticle } from '../model/article.js';
 import { RunError } from '../model/error.js';
 import { type Fields, isEmpty, type Value } from '../model/value.js';
-import type { Loss } from './loss.js';
+import { readForms, readTemplate } from './custom.js';
 import { isObject, stepsOf, valueAtSteps } from './path.js';
-import { readForms, readTemplate } from './read-custom.js';
+import type { Loss } from './read-value.js';
 import { readValue, recordId, shown } from './read-value.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
 
-export type { Loss } from './loss.js';
+export type { Loss } from './read-value.js';
 
 /** A record of the service in canonical form (model/value.ts). */
 export interface ReadRecord {

@@ -1,11 +1,7 @@
 import { asset } from './asset.js';
 import { contract } from './contract.js';
-import { customer } from './customer.js';
-import { READ_ONLY_SPECS, type ReadOnlySpec } from './lookups.js';
+import { customer, supplier } from './counterparty.js';
 import type { FieldSpec, ReadOnlyName, ResourceName, ResourceSpec } from './spec.js';
-import { supplier } from './supplier.js';
-
-export type { ReadOnlyField, ReadOnlyKind, ReadOnlySpec } from './lookups.js';
 
 const SPECS: Readonly<Record<ResourceName, ResourceSpec>> = { asset, contract, supplier, customer };
 
@@ -45,3 +41,203 @@ function indexFields(spec: ResourceSpec): ReadonlyMap<string, FieldSpec> {
 export function fieldNames(spec: ResourceSpec): string[] {
   return spec.fields.map((field) => field.name);
 }
+
+/**
+ * Resources that can only be read: interface sections 2.6, 2.7 and 4.1.
+ * They have no canonical form: an export shows what the service sent.
+ */
+
+/** What a read-only field holds; `object` and `objects` are nested JSON. */
+export type ReadOnlyKind = 'integer' | 'text' | 'boolean' | 'date text' | 'texts' | 'integers' | 'object' | 'objects';
+
+export interface ReadOnlyField {
+  /** As reads show it. */
+  readonly name: string;
+  readonly kind: ReadOnlyKind;
+  /** Documented values; `open` where the document does not show the whole list. */
+  readonly values?: readonly string[];
+  readonly open?: boolean;
+  readonly section: string;
+}
+
+export interface ReadOnlySpec {
+  readonly name: ReadOnlyName;
+  /** Path of the list below /api/v2, as the interface writes it. */
+  readonly path: string;
+  /** Path of one record, `{id}` to be replaced; absent: only the list is documented. */
+  readonly itemPath?: string;
+  /** Whether the interface lists `company` among the query parameters. */
+  readonly takesCompany: boolean;
+  /** Query parameters that filter the list by a field: parameter by field name. */
+  readonly filters: Readonly<Record<string, string>>;
+  /** The field that people know a record by. */
+  readonly title: string;
+  /** The field that holds the id. */
+  readonly idField: string;
+  readonly fields: readonly ReadOnlyField[];
+}
+
+type Column = readonly [name: string, kind: ReadOnlyKind, values?: readonly string[], open?: 'open'];
+
+function fields(section: string, ...columns: readonly Column[]): readonly ReadOnlyField[] {
+  return columns.map(([name, kind, values, open]) => ({
+    name,
+    kind,
+    section,
+    ...(values ? { values } : {}),
+    ...(open ? { open: true } : {}),
+  }));
+}
+
+const license: ReadOnlySpec = {
+  name: 'license',
+  path: '/license/',
+  takesCompany: true,
+  filters: {},
+  title: 'license_name',
+  idField: 'license_id',
+  fields: fields(
+    '2.6',
+    ['license_id', 'integer'],
+    ['hashed_id', 'text'],
+    ['public_license_id', 'integer'],
+    ['license_name', 'text'],
+    [
+      'type',
+      'text',
+      ['Product', 'Support', 'Perpetual', 'Concurrent', 'Volume', 'Single-User', 'Trial', 'Enterprise', 'Warranty'],
+      'open',
+    ],
+    ['state', 'text', ['Active', 'Inactive', 'Expired', 'Renewed'], 'open'],
+    ['status', 'text', ['Assigned', 'Unassigned', 'Pending Activation', 'Transferred']],
+    ['issued_date', 'date text'],
+    ['activation_date', 'date text'],
+    ['claimed_date', 'date text'],
+    ['expiry_date', 'date text'],
+    ['is_transferrable', 'boolean'],
+    ['is_key_universal', 'boolean'],
+    ['license_key_number', 'text'],
+    ['notes', 'text'],
+    ['stock_keeping_unit', 'text'],
+    ['term_type', 'text', ['Years', 'Days', 'Months']],
+    ['term_value', 'integer'],
+    ['quota', 'integer'],
+    ['issuer', 'integer'],
+    ['assets', 'integers'],
+    ['template', 'object'],
+  ),
+};
+
+const company: ReadOnlySpec = {
+  name: 'company',
+  path: '/company',
+  itemPath: '/company/{id}',
+  takesCompany: false,
+  filters: {},
+  title: 'name',
+  idField: 'id',
+  fields: fields('2.7', ['id', 'integer'], ['name', 'text'], ['status', 'text', ['active', 'archived']]),
+};
+
+const user: ReadOnlySpec = {
+  name: 'user',
+  path: '/user',
+  itemPath: '/user/{id}',
+  takesCompany: false,
+  filters: {},
+  title: 'email',
+  idField: 'id',
+  fields: fields(
+    '2.7',
+    ['id', 'integer'],
+    ['first_name', 'text'],
+    ['last_name', 'text'],
+    ['email', 'text'],
+    ['role', 'text', ['admin', 'user']],
+    ['status', 'text', ['has_site_access', 'no_site_access', 'removed']],
+  ),
+};
+
+const category: ReadOnlySpec = {
+  name: 'category',
+  path: '/category/',
+  itemPath: '/category/{id}/',
+  takesCompany: true,
+  filters: { category: 'name', subcategories: 'subcategory' },
+  title: 'category',
+  idField: 'id',
+  fields: fields('2.7', ['id', 'integer'], ['category', 'text'], ['subcategories', 'texts']),
+};
+
+const usageStatus: ReadOnlySpec = {
+  name: 'usage-status',
+  path: '/usage-status/',
+  itemPath: '/usage-status/{id}/',
+  takesCompany: true,
+  // The interface declares the `name` parameter as an int, so it cannot be trusted to filter by name.
+  filters: {},
+  title: 'name',
+  idField: 'id',
+  fields: fields('2.7', ['id', 'integer'], ['company_id', 'integer'], ['name', 'text'], ['set_as_default', 'boolean']),
+};
+
+const assetOwner: ReadOnlySpec = {
+  name: 'asset-owner',
+  path: '/asset-owner/',
+  itemPath: '/asset-owner/{id}/',
+  takesCompany: true,
+  filters: {},
+  title: 'name',
+  idField: 'id',
+  fields: fields('2.7', ['id', 'integer'], ['name', 'text'], ['email', 'text'], ['phone', 'text']),
+};
+
+const customFieldTemplate: ReadOnlySpec = {
+  name: 'custom-field-template',
+  path: '/custom-field-template',
+  itemPath: '/custom-field-template/{id}/',
+  takesCompany: true,
+  filters: {},
+  title: 'name',
+  idField: 'id',
+  fields: fields(
+    '2.7',
+    ['id', 'integer'],
+    ['name', 'text'],
+    ['is_active', 'boolean'],
+    ['type', 'text', ['asset', 'contract', 'supplier']],
+    ['fields', 'objects'],
+  ),
+};
+
+const customFormTemplate: ReadOnlySpec = {
+  name: 'custom-form-template',
+  path: '/custom-form-template',
+  itemPath: '/custom-form-template/{id}/',
+  takesCompany: true,
+  filters: {},
+  title: 'name',
+  idField: 'id',
+  fields: fields(
+    '2.7',
+    ['id', 'integer'],
+    ['name', 'text'],
+    ['form_title', 'text'],
+    ['type', 'text', ['asset', 'contract', 'customer', 'supplier']],
+    ['form_desc', 'text'],
+    ['is_active', 'boolean'],
+    ['is_default', 'boolean'],
+    ['fields', 'objects'],
+  ),
+};
+
+export const READ_ONLY_SPECS: Readonly<Record<ReadOnlyName, ReadOnlySpec>> = {
+  license,
+  company,
+  user,
+  category,
+  'usage-status': usageStatus,
+  'asset-owner': assetOwner,
+  'custom-field-template': customFieldTemplate,
+  'custom-form-template': customFormTemplate,
+};

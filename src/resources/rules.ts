@@ -1,6 +1,6 @@
 import { fault, type Issue } from '../model/issue.js';
 import { type Fields, isEmpty, valueText } from '../model/value.js';
-import { contractRules } from './contract-rules.js';
+import { contractRules } from './contract.js';
 import type { FieldSpec, ResourceSpec } from './spec.js';
 
 /** Whether this operation must carry a value of the field. */

@@ -1,10 +1,9 @@
 import { type Fields, isEmpty, isRef, type Value, valueText } from '../model/value.js';
 import { type CustomName, parseCustomName } from './custom.js';
-import { matchingWord } from './enum-match.js';
-import type { Loss } from './loss.js';
 import { putAt } from './path.js';
-import { isById, plainCreate } from './plain-create.js';
+import type { Loss } from './read-value.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
+import { matchingWord } from './value-check.js';
 
 /** A request body, decimals as Decimal, and what the record holds that this operation cannot carry. */
 export interface Written {
@@ -16,12 +15,6 @@ type Operation = 'create' | 'update';
 
 /** The body of a create: interface sections 4.2 to 4.4. Empty values are left out. */
 export function createBody(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): Written {
-  const body = plainCreate(spec, company, fields);
-  return body ? { body, lost: NOTHING_LOST } : createByField(spec, company, fields, lexicon);
-}
-
-/** The same by looking at every field. */
-export function createByField(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): Written {
   return write('create', spec, company, fields, lexicon, NONE);
 }
 
@@ -155,6 +148,11 @@ function updateValue(field: FieldSpec, value: Value, lexicon: Lexicon): Wire {
     return { why: `an update accepts only ${field.type.update.join(' and ')}` };
   }
   return idOf(field, value);
+}
+
+/** Both operations carry the id of its value. */
+function isById({ type }: FieldSpec): boolean {
+  return type.kind === 'reference' || type.kind === 'country';
 }
 
 /** The value in the form both operations share: references and countries as ids. */

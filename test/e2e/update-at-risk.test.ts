@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../src/resources/registry.js';
-import { roundTripTable } from '../../src/resources/round-trip-table.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { DEMO_MODELS, probed, type Resource, stored, storedOne, strangerHome, teach } from '../support/records.js';
+import { roundTripTable } from '../support/resource-tables.js';
 import { hangVeil, type Veil } from '../support/veil.js';
 
 let desk: Desk;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../src/resources/registry.js';
-import { type RoundTripClass, roundTripTable, roundTripText } from '../../src/resources/round-trip-table.js';
 import { type ResourceName, WRITABLE } from '../../src/resources/spec.js';
 import { createBody, updateBody } from '../../src/resources/write.js';
+import { type RoundTripClass, roundTripTable, roundTripText } from '../support/resource-tables.js';
 import { lexicon } from './lexicon.js';
 
 /** Fields of one class in updates. */

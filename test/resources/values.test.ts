@@ -10,12 +10,11 @@ import {
   parseForm,
   parseTemplate,
 } from '../../src/resources/custom.js';
-import { fieldTable } from '../../src/resources/describe.js';
-import { booleanValue, enumValue } from '../../src/resources/enum-match.js';
 import { findField, resourceSpec } from '../../src/resources/registry.js';
 import type { FieldSpec, ResourceName } from '../../src/resources/spec.js';
 import { WRITABLE } from '../../src/resources/spec.js';
-import { checkValue } from '../../src/resources/value-check.js';
+import { booleanValue, checkValue, enumValue } from '../../src/resources/value-check.js';
+import { fieldTable } from '../support/resource-tables.js';
 import { FINANCE, RACKS } from './lexicon.js';
 
 function fieldOf(resource: ResourceName, name: string): FieldSpec {

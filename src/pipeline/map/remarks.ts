@@ -1,6 +1,6 @@
 import { foldText } from '../../model/value.js';
-import { enumSynonym } from '../../resources/enum-match.js';
 import type { FieldType } from '../../resources/spec.js';
+import { enumSynonym } from '../../resources/value-check.js';
 import { trimText } from './cell-text.js';
 import { excerpt, quoted } from './headings.js';
 

@@ -1,11 +1,12 @@
 import { withArticle } from '../../model/article.js';
 import { customFieldName } from '../../model/job.js';
-import { compileDateFormat } from '../../pipeline/date-format.js';
-import { foldText, isOwnHeading } from '../../pipeline/headings.js';
-import { enumValue } from '../../resources/enum-match.js';
+import { foldText } from '../../model/value.js';
+import { compileDateFormat } from '../../pipeline/map/dates.js';
+import { isOwnHeading } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { checkRecord } from '../../resources/rules.js';
 import { type FieldSpec, type ResourceSpec, WRITABLE } from '../../resources/spec.js';
+import { enumValue } from '../../resources/value-check.js';
 import {
   asPlain,
   constantProblem,

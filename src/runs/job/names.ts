@@ -1,14 +1,12 @@
 import { withArticle } from '../../model/article.js';
 import { Decimal } from '../../model/decimal.js';
 import { customFieldName, type RowsJob } from '../../model/job.js';
-import { isoDate } from '../../pipeline/calendar.js';
-import { compileDateFormat } from '../../pipeline/date-format.js';
-import { foldText } from '../../pipeline/headings.js';
+import { foldText } from '../../model/value.js';
+import { compileDateFormat, isoDate } from '../../pipeline/map/dates.js';
 import { countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
-import { booleanValue, enumValue } from '../../resources/enum-match.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from '../../resources/spec.js';
-import { checkValue } from '../../resources/value-check.js';
+import { booleanValue, checkValue, enumValue } from '../../resources/value-check.js';
 import { didYouMean } from '../nearest.js';
 import { shown } from './shape.js';
 import type { KeyPath } from './yaml.js';

@@ -1,4 +1,6 @@
-import type { CustomField, FieldSpec, ResourceSpec } from './spec.js';
+import { ruleText, typeName } from '../../src/resources/describe.js';
+import { isRequired } from '../../src/resources/rules.js';
+import type { CustomField, FieldSpec, ResourceSpec } from '../../src/resources/spec.js';
 
 /**
  * What becomes of each field of a record in an update that is about another field: interface sections 2 and 4.1 (a PUT
@@ -127,4 +129,32 @@ function fieldList(spec: ResourceSpec, lines: readonly RoundTripLine[]): string 
       return `${fields.join(', ')} (${limit})`;
     })
     .join('; ');
+}
+
+/** The fields of a resource as a Markdown table for the README; operations are R (read), C (create), U (update). */
+export function fieldTable(spec: ResourceSpec): string {
+  const rows = spec.fields.map((field) => [
+    `\`${field.name}\``,
+    typeName(field.type),
+    ruleText(field),
+    field.read === undefined ? '' : 'R',
+    field.create === undefined || field.derived ? '' : isRequired(field, 'create') ? '**C**' : 'C',
+    field.update === undefined || field.derived ? '' : isRequired(field, 'update') ? '**U**' : 'U',
+    noteText(field),
+  ]);
+  return [
+    ['Field', 'Type', 'Rule', 'Read', 'Create', 'Update', 'Note'],
+    ['---', '---', '---', '---', '---', '---', '---'],
+    ...rows,
+  ]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n');
+}
+
+function noteText(field: FieldSpec): string {
+  const parts: string[] = [];
+  if (field.note) parts.push(field.note);
+  if (field.derived && field.name !== 'id') parts.push('Derived by the service.');
+  if (field.aliases) parts.push(`Also: ${field.aliases.map((alias) => `\`${alias}\``).join(', ')}.`);
+  return parts.join(' ');
 }
