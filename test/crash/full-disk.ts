@@ -100,13 +100,21 @@ const collect = runInNewContext('gc') as () => void;
 
 /** Files of the work that this process still holds open: a worker lives on after a run that failed. */
 async function leftOpen(dir: string): Promise<string[]> {
-  // libsql lets go of a closed database once its statements are collected.
-  collect();
-  await new Promise(setImmediate);
+  let open = openBelow(dir);
+  // libsql lets go of a closed database once its statements are collected, which may take the collector some turns.
+  for (let turn = 0; turn < 20 && open.length > 0; turn++) {
+    collect();
+    await new Promise(setImmediate);
+    open = openBelow(dir);
+  }
+  return open.map((path) => `left open: ${path}`);
+}
+
+function openBelow(dir: string): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
       const path = readlinkSync(`/proc/self/fd/${fd}`);
-      return path.startsWith(`${dir}/`) && !BETWEEN_STAGES.test(path) ? [`left open: ${path}`] : [];
+      return path.startsWith(`${dir}/`) && !BETWEEN_STAGES.test(path) ? [path] : [];
     } catch {
       return [];
     }
