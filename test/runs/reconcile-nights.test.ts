@@ -195,9 +195,7 @@ describe('the folder of a finished run', () => {
     expect([run.summary.status, run.commits]).toEqual(['succeeded', 2]);
     const dir = join(desk.home, 'runs', run.summary.run);
     expect((await readdir(join(dir, 'work'))).sort()).toEqual([
-      'before.ndjson',
       'facts.json',
-      'orphans-before.ndjson',
       'orphans.ndjson',
       'plan.ndjson',
       'source.csv',

@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { probed, stored, storedOne, strangerHome } from '../support/records.js';
@@ -253,25 +251,6 @@ describe('customers, which cannot be read', () => {
     const undo = await desk.undo(run.summary.run);
     expect(told(undo)).toEqual([['updated', 'changed_meanwhile']]);
     expect(desk.sandbox.records('customer')).toMatchObject([{ city: 'Basel', phone: '1' }]);
-  });
-});
-
-describe('logs of an older version, which kept texts alone', () => {
-  it('are enough to put values back', async () => {
-    await deskWith({ ...ASSET, original_cost: 5, country: 276, templates: [FINANCE] });
-    const before = storedOne(desk.sandbox, 'asset', 1);
-    const run = await change({
-      Cost: ['original_cost', '1200.50'],
-      Land: ['country', 'Brazil'],
-      Sub: ['category.subcategory', 'Tower'],
-      Centre: ['template.Finance.Cost Centre', ''],
-      Mac: ['mac_address', 'aa'],
-    });
-    const path = join(desk.home, 'runs', run.summary.run, 'work', 'before.ndjson');
-    const line = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, `${JSON.stringify({ row: line.row, id: line.id, record: line.record })}\n`);
-    expect(told(await desk.undo('last'))).toEqual([['updated', 'old_value_unknown']]);
-    expect(storedOne(desk.sandbox, 'asset', 1)).toEqual({ ...before, mac_address: 'aa' });
   });
 });
 
