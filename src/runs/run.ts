@@ -13,6 +13,7 @@ import { holdsCorrections } from '../pipeline/map/headings.js';
 import { REPORTS } from '../report/finish.js';
 import { type Clock, readingClock, systemClock } from '../service/clock.js';
 import type { RequestCounts } from '../service/port.js';
+import type { TokenSource } from '../service/transport/token.js';
 import { type RowStore, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { type ChosenRows, onlyRows, readChosen } from './chosen-rows.js';
@@ -27,7 +28,7 @@ import { type Past, readPast } from './past.js';
 import type { Planned } from './planned.js';
 import type { Progress, RunListener } from './progress.js';
 import { assertResumable } from './resumable.js';
-import { type Auth, requireService, type Settings } from './settings.js';
+import { requireService, type Settings } from './settings.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
@@ -85,7 +86,7 @@ export interface StoredRequest {
 }
 
 /** Settings of a run that talks to the service. */
-export type ServiceSettings = Settings & { readonly apiUrl: string; readonly auth: Auth };
+export type ServiceSettings = Settings & { readonly apiUrl: string; readonly auth: TokenSource };
 
 /** A run at work. */
 export interface Run {

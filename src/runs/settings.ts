@@ -3,6 +3,7 @@ import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
+import type { TokenSource } from '../service/transport/token.js';
 import { didYouMean } from './nearest.js';
 import { queueAddress, queueSecrets, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
 
@@ -185,23 +186,11 @@ export const SETTINGS: readonly (SettingRow & { readonly name: SettingName })[] 
   ...(advanced ? { advanced } : {}),
 }));
 
-/** How requests are authorised. */
-export type Auth =
-  | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'file'; readonly path: string }
-  | {
-      readonly kind: 'oauth';
-      readonly tokenUrl: string;
-      readonly clientId: string;
-      readonly clientSecret: string;
-      readonly scope?: string;
-    };
-
 /** Everything the environment says, checked once. Folders are absolute. */
 export interface Settings {
   /** `{base_url}` without a slash at the end and without `/api/v2`; absent where none is set. */
   readonly apiUrl?: string;
-  readonly auth?: Auth;
+  readonly auth?: TokenSource;
   readonly company: number;
   readonly home: string;
   readonly jobsDir: string;
@@ -354,7 +343,7 @@ function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): Wor
 }
 
 /** Ways to sign in, each with the variables it needs. */
-const AUTH: Readonly<Record<Auth['kind'], readonly SettingName[]>> = {
+const AUTH: Readonly<Record<TokenSource['kind'], readonly SettingName[]>> = {
   token: ['ROWFERRY_API_TOKEN'],
   file: ['ROWFERRY_API_TOKEN_FILE'],
   oauth: [
@@ -365,8 +354,8 @@ const AUTH: Readonly<Record<Auth['kind'], readonly SettingName[]>> = {
   ],
 };
 
-function waysToSignIn(given: Layer): Auth['kind'][] {
-  return (Object.keys(AUTH) as Auth['kind'][]).filter((way) => AUTH[way].some((name) => given.has(name)));
+function waysToSignIn(given: Layer): TokenSource['kind'][] {
+  return (Object.keys(AUTH) as TokenSource['kind'][]).filter((way) => AUTH[way].some((name) => given.has(name)));
 }
 
 /** A way to sign in that the shell states replaces another one in the `.env` file. */
@@ -379,7 +368,7 @@ function dropReplacedSignIn(shell: Layer, file: Layer): void {
 }
 
 /** The one way to sign in that is set; two of them, or half of one, are faults. */
-function readAuth(given: Layer, cwd: string, faults: string[]): Auth | undefined {
+function readAuth(given: Layer, cwd: string, faults: string[]): TokenSource | undefined {
   const ways = waysToSignIn(given);
   if (ways.length > 1) {
     const names = ways.map((way) => (way === 'oauth' ? 'ROWFERRY_OAUTH_…' : AUTH[way][0]));
@@ -407,7 +396,7 @@ function readAuth(given: Layer, cwd: string, faults: string[]): Auth | undefined
 }
 
 /** What a command needs that talks to the service. Throws `RunError('usage')` naming the variables that lack. */
-export function requireService(settings: Settings): { readonly apiUrl: string; readonly auth: Auth } {
+export function requireService(settings: Settings): { readonly apiUrl: string; readonly auth: TokenSource } {
   const { apiUrl, auth } = settings;
   if (apiUrl !== undefined && auth !== undefined) return { apiUrl, auth };
   const lacking = [

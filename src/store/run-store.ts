@@ -63,7 +63,7 @@ export interface WholeRow extends StoredRow {
 }
 
 /** Rows that are read and held at a time. */
-export const PER_READ = 1000;
+const PER_READ = 1000;
 /** Entries that wait at most; more are written without being asked for, so that noting alone does not fill the memory. */
 const MOST_WAITING = 1000;
 const VERSION = 1;
@@ -90,30 +90,24 @@ const SCHEMA = `
 export class RowStore {
   readonly #store: RunStore;
   readonly #table: string;
-  readonly #intend: Statement;
-  readonly #before: Statement;
-  readonly #outcome: Statement;
-  readonly #learn: Statement;
-  readonly #late: Statement;
+  readonly #intend: string;
+  readonly #before: string;
+  readonly #outcome: string;
+  readonly #learn: string;
+  readonly #late: string;
 
-  constructor(store: RunStore, database: Database, table: 'rows' | 'orphans') {
+  constructor(store: RunStore, table: 'rows' | 'orphans') {
     this.#store = store;
     this.#table = table;
-    this.#intend = database.prepare(
-      `insert into ${table} (row, sent, op, key, record, hash, at) values (?, 1, ?, ?, ?, ?, ?)
+    this.#intend = `insert into ${table} (row, sent, op, key, record, hash, at) values (?, 1, ?, ?, ?, ?, ?)
        on conflict (row) do update set sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, hash = excluded.hash,
-         at = excluded.at, kind = null, id = null, result = null where ${REPLACEABLE}`,
-    );
-    this.#before = database.prepare(
-      `insert into ${table} (row, before) values (?, ?) on conflict (row) do update set before = excluded.before`,
-    );
-    this.#outcome = database.prepare(
-      `insert into ${table} (row, kind, key, id, result) values (?, ?, ?, ?, ?)
+         at = excluded.at, kind = null, id = null, result = null where ${REPLACEABLE}`;
+    this.#before = `insert into ${table} (row, before) values (?, ?) on conflict (row) do update set before = excluded.before`;
+    this.#outcome = `insert into ${table} (row, kind, key, id, result) values (?, ?, ?, ?, ?)
        on conflict (row) do update set kind = excluded.kind, key = excluded.key, id = excluded.id, result = excluded.result
-       where ${REPLACEABLE}`,
-    );
-    this.#learn = database.prepare(`update ${table} set id = ? where row = ?`);
-    this.#late = database.prepare(`update ${table} set late = ? where row = ?`);
+       where ${REPLACEABLE}`;
+    this.#learn = `update ${table} set id = ? where row = ?`;
+    this.#late = `update ${table} set late = ? where row = ?`;
   }
 
   /** What is about to be sent, and the records as they are before, each a line of before.ndjson. Durable once flushed. */
@@ -151,14 +145,14 @@ export class RowStore {
 
   /** Makes known that these rows are in the file, whether or not the run gets to them. */
   see(rows: readonly number[]): void {
-    const statement = this.#store.prepare(`insert or ignore into ${this.#table} (row) select value from json_each(?)`);
-    this.#store.enter(statement, [JSON.stringify(rows)]);
+    const sql = `insert or ignore into ${this.#table} (row) select value from json_each(?)`;
+    this.#store.enter(sql, [JSON.stringify(rows)]);
   }
 
   /** Leaves nothing of outcomes; to be asked where nothing was sent. */
   forget(): void {
     const none = 'kind = null, key = null, id = null, result = null, late = null';
-    this.#store.enter(this.#store.prepare(`update ${this.#table} set ${none}`), []);
+    this.#store.enter(`update ${this.#table} set ${none}`, []);
   }
 
   /** Rows that an intent or an outcome speaks of, ascending; `where` is a condition on the columns of the table. */
@@ -254,9 +248,8 @@ export class RunStore {
   readonly orphans: RowStore;
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
-  readonly #counts: Statement;
   #waiting: {
-    readonly statement: Statement;
+    readonly sql: string;
     readonly values: readonly SqlValue[];
     readonly refused?: (() => RunError) | undefined;
   }[] = [];
@@ -276,11 +269,8 @@ export class RunStore {
         'What was sent cannot be told with certainty, so the run is not continued. Restore the file from a backup, use the version that began the run, ' +
         'or import the spreadsheet again: rows that are in already will be found unchanged.',
     });
-    this.rows = new RowStore(this, this.#database, 'rows');
-    this.orphans = new RowStore(this, this.#database, 'orphans');
-    this.#counts = this.prepare(
-      'update process set at = ?, total = ?, reads = ?, writes = ?, retries = ? where number = ?',
-    );
+    this.rows = new RowStore(this, 'rows');
+    this.orphans = new RowStore(this, 'orphans');
   }
 
   /** Of a run that came so far; undefined where it has none. */
@@ -299,10 +289,10 @@ export class RunStore {
   }
 
   /** Lets a change wait for the next flush. `refused`: the fault where it changes nothing. */
-  enter(statement: Statement, values: readonly SqlValue[], refused?: () => RunError): void {
+  enter(sql: string, values: readonly SqlValue[], refused?: () => RunError): void {
     if (this.#failure) throw this.#failure;
     if (this.#closed) throw new Error(`${this.path} is closed`);
-    this.#waiting.push({ statement, values, refused });
+    this.#waiting.push({ sql, values, refused });
     if (this.#waiting.length >= MOST_WAITING) this.write();
   }
 
@@ -332,8 +322,8 @@ export class RunStore {
     this.#waiting = [];
     try {
       this.#database.transaction(() => {
-        for (const { statement, values, refused } of waiting) {
-          if (Number(statement.run(...values).changes) === 0 && refused) throw refused();
+        for (const { sql, values, refused } of waiting) {
+          if (Number(this.prepare(sql).run(...values).changes) === 0 && refused) throw refused();
         }
         this.#noteRequests();
         reached('lines-written');
@@ -349,7 +339,14 @@ export class RunStore {
     const counts = this.#requests?.();
     if (this.#process === undefined || !counts || counts.total === this.#noted) return;
     const { total, reads, writes, retries } = counts;
-    this.#counts.run(Date.now(), total, reads, writes, retries, this.#process);
+    this.prepare('update process set at = ?, total = ?, reads = ?, writes = ?, retries = ? where number = ?').run(
+      Date.now(),
+      total,
+      reads,
+      writes,
+      retries,
+      this.#process,
+    );
     this.#noted = total;
   }
 
@@ -377,19 +374,19 @@ export class RunStore {
   begin(requests: () => RequestTotals | undefined): void {
     this.#process = Number(this.prepare('select coalesce(max(number), 0) + 1 as n from process').get()?.['n']);
     this.#requests = requests;
-    this.enter(this.prepare('insert into process (number, at) values (?, ?)'), [this.#process, Date.now()]);
+    this.enter('insert into process (number, at) values (?, ?)', [this.#process, Date.now()]);
   }
 
   /** The process ends in order; all its requests are counted. */
   end(): void {
-    this.enter(this.prepare('update process set ended = 1 where number = ?'), [this.#process ?? 0]);
+    this.enter('update process set ended = 1 where number = ?', [this.#process ?? 0]);
   }
 
   /** Of a run that sent nothing: it is planned anew from its first row. How often it was begun, and its requests, stay. */
   forget(): void {
     this.rows.forget();
-    this.enter(this.prepare('delete from kept'), []);
-    this.enter(this.prepare('delete from warned'), []);
+    this.enter('delete from kept', []);
+    this.enter('delete from warned', []);
     this.write();
   }
 
@@ -400,12 +397,11 @@ export class RunStore {
   }
 
   keep(name: string, value: unknown): void {
-    const statement = this.prepare('insert or replace into kept (name, value) values (?, ?)');
-    this.enter(statement, [name, JSON.stringify(value)]);
+    this.enter('insert or replace into kept (name, value) values (?, ?)', [name, JSON.stringify(value)]);
   }
 
   warn(text: string): void {
-    this.enter(this.prepare('insert or ignore into warned (text) values (?)'), [JSON.stringify(text)]);
+    this.enter('insert or ignore into warned (text) values (?)', [JSON.stringify(text)]);
   }
 
   get warned(): readonly string[] {

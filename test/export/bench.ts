@@ -41,7 +41,7 @@ export async function openBench(options: SandboxOptions = {}): Promise<Bench> {
   const service = openService({
     baseUrl: sandbox.url,
     company: 1,
-    token: { kind: 'static', token: 'test-token' },
+    token: { kind: 'token', token: 'test-token' },
     maxInFlight: 8,
   });
   open.push(async () => {

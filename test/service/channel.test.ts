@@ -14,7 +14,7 @@ afterEach(async () => {
 function channel(url: string, more: Partial<ChannelOptions> = {}): Channel {
   const one = openChannel({
     baseUrl: url,
-    token: { kind: 'static', token: 'planted-secret-token' },
+    token: { kind: 'token', token: 'planted-secret-token' },
     maxInFlight: 16,
     timeouts: { connectMs: 2_000, requestMs: 5_000 },
     random: () => 0.01,

@@ -43,7 +43,7 @@ function line(
     close: async () => undefined,
   };
   const tokens: TokenKeeper = {
-    kind: 'static',
+    kind: 'token',
     secrets: ['planted-secret'],
     current: () => ({ header: 'Bearer planted-secret' }),
     refused: () => undefined,

@@ -90,7 +90,7 @@ export function client(url: string, more: Partial<ServiceOptions> = {}): Service
   const service = openService({
     baseUrl: url,
     company: 7,
-    token: { kind: 'static', token: 'planted-secret-token' },
+    token: { kind: 'token', token: 'planted-secret-token' },
     maxInFlight: 16,
     patienceMs: 400,
     timeouts: { connectMs: 2_000, requestMs: 5_000 },

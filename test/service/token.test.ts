@@ -136,7 +136,7 @@ test.each([
   ['line\nbreak', 'blanks, line breaks'],
 ])('the token %j is refused before anything is sent', async (token, words) => {
   const { url, seen } = await serve((response) => json(response, 200, {}));
-  const text = await refusal(client(url, { token: { kind: 'static', token } }).get('asset', 1));
+  const text = await refusal(client(url, { token: { kind: 'token', token } }).get('asset', 1));
   expect(text).toContain(words);
   expect(seen.length).toBe(0);
 });

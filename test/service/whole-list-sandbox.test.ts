@@ -39,7 +39,7 @@ async function sandboxOf(assets: number, options: SandboxOptions = {}): Promise<
 }
 
 async function read(sandbox: Sandbox, options: Partial<WholeListOptions> = {}, query: Record<string, string> = {}) {
-  const service = client(sandbox.url, { company: 1, token: { kind: 'static', token: TOKEN } });
+  const service = client(sandbox.url, { company: 1, token: { kind: 'token', token: TOKEN } });
   const list = await readWholeList(service, 'asset', query, { file: newFile(), ordered: true, ...options });
   open.push(() => list.close());
   const records: Json[] = [];
@@ -126,7 +126,7 @@ test('a process that is killed while it reads is gone on with by another', async
     script,
     `import { openService } from ${JSON.stringify(pathToFileURL(join(modules, 'service.js')).href)};
      import { readWholeList } from ${JSON.stringify(pathToFileURL(join(modules, 'lists', 'whole-list.js')).href)};
-     const token = { kind: 'static', token: '${TOKEN}' };
+     const token = { kind: 'token', token: '${TOKEN}' };
      const timeouts = { connectMs: 2_000, requestMs: 5_000 };
      const service = openService({ baseUrl: process.argv[2], company: 1, token, timeouts, maxInFlight: 4 });
      await readWholeList(service, 'asset', {}, { file: process.argv[3], ordered: true, parallel: 4 });`,

@@ -15,7 +15,7 @@ export async function beginAbsencesAnew(run: Run): Promise<void> {
   const undone = await undoneRun(settings.home, request);
   if (undone?.request.job.job.kind !== 'reconcile' || !hasOrphans(undone.folder)) return;
   const acted = new Set((await actedOrphans(undone.folder)).map(({ id }) => id));
-  const back = await putBackBy(run, acted);
+  const back = putBackBy(run, acted);
   if (back.size === 0) return;
   const { home } = settings;
   const { company, service, job } = undone.request;
@@ -46,9 +46,8 @@ function hasOrphans(folder: RunFolder): boolean {
 }
 
 /** Of these records: those that are as they were before the run again. */
-async function putBackBy({ store, rowStore }: Run, ids: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+function putBackBy({ rowStore }: Run, ids: ReadonlySet<number>): ReadonlySet<number> {
   const back = new Set<number>();
-  store.write();
   for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`)) {
     for (const { id } of batch) if (id !== undefined && ids.has(id)) back.add(id);
   }

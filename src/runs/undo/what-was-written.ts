@@ -1,8 +1,20 @@
 import type { DiffText } from '../../model/change.js';
-import type { BeforeEntry } from '../../report/before.js';
 import { resultOf } from '../../report/results.js';
 import { parseJson } from '../../service/json.js';
 import { RunStore } from '../../store/run-store.js';
+
+/**
+ * A line of before.ndjson: the record as the service had it before the row's write. `row` is null where no row of the file
+ * speaks of the record. `set`: the fields that the write sets; `ours`: what an earlier run of ours had left there that reads do
+ * not show; both as `pipeline/codec.ts` writes values. Further members are kept.
+ */
+interface BeforeEntry {
+  readonly row: number | null;
+  readonly id: number;
+  readonly record: unknown;
+  readonly set?: Readonly<Record<string, unknown>>;
+  readonly ours?: Readonly<Record<string, unknown>>;
+}
 
 /** A record that a run created or changed, or may have changed. */
 export interface WrittenRecord {

@@ -64,7 +64,7 @@ export interface SenderParts {
 
 /** What was done about a refused token, and what a person can do. */
 const TOKEN_REFUSED: Readonly<Record<TokenKeeper['kind'], { again: string; advice: string }>> = {
-  static: { again: '', advice: 'Check ROWFERRY_API_TOKEN: it may have expired.' },
+  token: { again: '', advice: 'Check ROWFERRY_API_TOKEN: it may have expired.' },
   file: {
     again: ', also after the token file was read again',
     advice: 'Check that the file of ROWFERRY_API_TOKEN_FILE holds a token that is still good.',

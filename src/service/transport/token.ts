@@ -7,7 +7,7 @@ import { messageLine, readMessages } from './messages.js';
 
 /** Where the bearer token comes from. Contract, section 2; interface, section 5. */
 export type TokenSource =
-  | { readonly kind: 'static'; readonly token: string }
+  | { readonly kind: 'token'; readonly token: string }
   /** The file is read again when the service refuses the token. */
   | { readonly kind: 'file'; readonly path: string }
   /** OAuth 2.0 client credentials (RFC 6749, section 4.4). */
@@ -66,7 +66,7 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
 
   async function fetchToken(): Promise<Token> {
     const fetched: Fetched =
-      source.kind === 'static'
+      source.kind === 'token'
         ? { token: source.token }
         : source.kind === 'file'
           ? { token: await readTokenFile(source.path, refusedToken, clock, signal) }
@@ -124,7 +124,7 @@ function unusable(source: TokenSource, token: string): string {
   const where =
     source.kind === 'file'
       ? `The token file "${source.path}"`
-      : source.kind === 'static'
+      : source.kind === 'token'
         ? 'ROWFERRY_API_TOKEN'
         : 'The answer of the token service';
   return token === ''
