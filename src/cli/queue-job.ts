@@ -10,7 +10,7 @@ import type { RunsApi } from '../worker/api/runs.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
 import { DATA_LIMITS, type JobKind } from '../worker/jobs/data.js';
 import { fileBelowRoots, OutsideRoots } from '../worker/jobs/roots.js';
-import { uploadsDir } from '../worker/jobs/rows-work.js';
+import { uploadsDir } from '../worker/jobs/rows-delivery.js';
 import { targetBelowRoots, targetFolders } from '../worker/jobs/target.js';
 import type { Io } from './io.js';
 import { inputFile } from './setup.js';

@@ -2,11 +2,8 @@ import type { Queue } from 'bullmq';
 import { reached } from '../trace/milestones.js';
 import { type Claim, listClaims } from './inbox/claim.js';
 import type { TakingKind } from './job-files.js';
+import { claimJobId } from './jobs/ids.js';
 import { every } from './rights.js';
-import { safeName } from './schedule/slot-job.js';
-
-/** The id by which the job of a claim is known: it names the run. */
-const claimJobId = (claim: Claim): string => `drop.${safeName(claim.job)}.${claim.run}`;
 
 /** Files that were taken and wait for their run; then it is counted again how many are left. */
 const MOST_WAITING = 500;

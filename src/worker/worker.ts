@@ -9,16 +9,15 @@ import { requireService, type Settings } from '../runs/settings.js';
 import { reached } from '../trace/milestones.js';
 import { runsOnStore } from './api/runs.js';
 import { serveHome } from './api/server.js';
-import { openDropFolder } from './inbox/claim-run.js';
+import { DropFolder } from './inbox/drop-folder.js';
 import { assertInbox } from './inbox/folders.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
 import { openJobFiles, scheduledJobs } from './job-files.js';
-import { inboxClaims } from './jobs/claims.js';
 import { RUNS_QUEUE } from './jobs/data.js';
+import { homeId, tellHome } from './jobs/homes.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
 import { restoreJobs } from './jobs/tickets.js';
-import { homeId, tellRoots, tellService } from './jobs/told-roots.js';
 import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
@@ -107,8 +106,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 
     const id = await homeId(home);
 
-    await tellRoots(opened, id, own.roots);
-    await tellService(opened, id, apiUrl);
+    await tellHome(opened, { id, roots: [...own.roots], service: apiUrl });
     closing.add('presence', keepLease(opened, `home.${id}`, own.leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);
     closing.add('channel', () => channel.close(2_000));
@@ -144,14 +142,14 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     });
     queues.push(queue, parts.queue);
     if (opened.kind === 'embedded') closing.add('api', await serveHome(home, runsOnStore(opened, id, queue)));
-    const dropFolder = openDropFolder(own.inbox);
+    const dropFolder = new DropFolder(own.inbox, [settings.jobsDir, settings.home]);
     const processor = runProcessor({
       settings,
       store: opened,
       log,
       stopping: signal,
       homeId: id,
-      claims: inboxClaims(dropFolder, [settings.jobsDir, settings.home]),
+      dropFolder,
       context: ({ run, insteadOf, log: told }) => ({
         settings,
         worker: {
@@ -245,7 +243,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       closing.add('offers', offers.close);
       await offers.lookThrough();
       const watched = await openInbox({
-        ...dropFolder,
+        folder: dropFolder,
         jobsDir: settings.jobsDir,
         jobs: readJobs,
         scheduled: () => scheduled.flatMap((job) => filesRead(job).flatMap((file) => allowedPlaces(file, own))),

@@ -9,7 +9,7 @@ import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
 import { waitForJob } from '../../src/cli/queue-wait.js';
 import { runsOnStore } from '../../src/worker/api/runs.js';
-import { homeId, tellRoots } from '../../src/worker/jobs/told-roots.js';
+import { homeId, tellHome } from '../../src/worker/jobs/homes.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
 import { capture, type Ran } from './fake-io.js';
 
@@ -140,7 +140,7 @@ describe('an export', () => {
     const home = path.join(bench.dir, 'other-home');
     await mkdir(home, { recursive: true });
     const id = await homeId(home);
-    await tellRoots(bench.store, id, ['/another/machine']);
+    await tellHome(bench.store, { id, roots: ['/another/machine'], service: bench.sandbox.url });
     const argv = ['export', '--job', 'nightly', '--file', '/another/machine/a.csv', '--json'];
     expect((await enqueue(argv)).err).toContain('not below a folder');
     const alive = await bench.store.lease(`home.${id}`, 10_000);

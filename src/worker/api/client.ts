@@ -5,7 +5,7 @@ import { RunError } from '../../model/error.js';
 import { LockHeld } from '../../runs/lock.js';
 import type { Settings } from '../../runs/settings.js';
 import { RUNS_QUEUE } from '../jobs/data.js';
-import { homeId } from '../jobs/told-roots.js';
+import { homeId } from '../jobs/homes.js';
 import { openStore } from '../store/open.js';
 import type { Store, StoreOptions } from '../store/port.js';
 import { type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';

@@ -3,8 +3,8 @@ import type { Queue } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import type { Summary } from '../../runs/present.js';
 import { type JobKind, RUNS_QUEUE } from '../jobs/data.js';
+import { readElsewhere, toldRoots } from '../jobs/homes.js';
 import type { JobState } from '../jobs/state.js';
-import { readElsewhere, toldRoots } from '../jobs/told-roots.js';
 import type { Store } from '../store/port.js';
 
 /** What other processes ask of a queue of runs: the verbs of contract, section 12, on whichever store it lies. */

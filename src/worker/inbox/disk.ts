@@ -101,16 +101,16 @@ async function makeOne(path: string): Promise<void> {
 }
 
 /** Makes a small text with the rights of its folder; rejects with EEXIST where something has that name. */
-export async function writeShared(path: string, text: string): Promise<void> {
-  await writeFile(path, text, { flag: 'wx' });
+export async function writeShared(path: string, text: string, flush = false): Promise<void> {
+  await writeFile(path, text, { flag: 'wx', flush });
   await shareLikeFolder(path);
 }
 
 /** Replaces a small text in one step. */
-export async function placeText(path: string, text: string): Promise<void> {
+export async function placeText(path: string, text: string, { flush = false } = {}): Promise<void> {
   const temporary = temporaryFor(path);
   try {
-    await writeShared(temporary, text);
+    await writeShared(temporary, text, flush);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);

@@ -6,15 +6,13 @@ import { makeSharedFolder, newRunId } from '../../runs/layout.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobFiles, takesFiles } from '../job-files.js';
 import { type Claim, claimedName, claimFolders, claimOf, markComplete, segment, shown } from './claim.js';
-import { endClaim } from './claim-run.js';
 import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, reasonOf, sameMark } from './disk.js';
+import type { DropFolder } from './drop-folder.js';
 import { type Dropped, openFolders, openTroubles, takerNames } from './folders.js';
-import type { Ledger } from './ledger.js';
 
 export interface InboxOptions {
-  /** Absolute: `Settings.worker.inbox`. Made where it is missing. */
-  readonly dir: string;
-  readonly ledger: Ledger;
+  /** Made where it is missing. */
+  readonly folder: DropFolder;
   readonly jobsDir: string;
   /** The job files of `jobsDir` as they are now; rejects where they cannot be read. */
   readonly jobs: () => Promise<JobFiles>;
@@ -98,7 +96,7 @@ interface Taken {
  *      │      What is no plain file of one name (a link, a pipe), also one that was swapped in between, or belongs to no
  *      │      job, goes to `failed/`, unread.
  *   complete  a mark lies beside it, made by one process, which puts its job on the queue.
- *      │      The run reads it (`claim-run.ts`). Its content, for this job and company, is entered in the ledger; where
+ *      │      The run reads it (`drop-folder.ts`). Its content, for this job and company, is entered in the ledger; where
  *      │      another run had it, it goes to `done/` with a note, where one has it now, it is asked again in a while.
  *   ended     ledger settled, folder moved as a whole with its reports to `done/` or `failed/`.
  *
@@ -106,7 +104,8 @@ interface Taken {
  * its run is resumed. Every step may be done again.
  */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
-  const { dir, ledger, jobsDir, log, mayTake, quietMs = 2000 } = options;
+  const { folder, jobsDir, log, mayTake, quietMs = 2000 } = options;
+  const { dir } = folder;
   const troubles = openTroubles(options.notice);
   const lookAround = openFolders(dir, troubles);
   const takens = new Map<string, Taken>();
@@ -146,7 +145,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     }
     if (now - prunedAt >= PRUNE_EVERY_MS) {
       prunedAt = now;
-      await ledger.prune();
+      await folder.ledger.prune();
     }
     if (jobs) await Promise.all([...takens.values()].map((taken) => step(taken, jobs)));
     troubles.over('look');
@@ -190,13 +189,13 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
 
   /** Finds claims whose process is gone, and removes folders that were left empty. */
   async function adopt(): Promise<void> {
-    for (const { dir: folder, claim, complete } of await claimFolders(dir)) {
-      if (complete || takens.has(folder) || takens.size >= MOST_UNDER_WAY) continue;
-      if (claim) takens.set(folder, { claim, resting: undefined, restMs: quietMs });
+    for (const { dir: place, claim, complete } of await claimFolders(dir)) {
+      if (complete || takens.has(place) || takens.size >= MOST_UNDER_WAY) continue;
+      if (claim) takens.set(place, { claim, resting: undefined, restMs: quietMs });
       else {
-        const info = await lookAtEntry(folder);
+        const info = await lookAtEntry(place);
         // It may not be empty, or have ended meanwhile.
-        if (info && Date.now() - Number(info.mtimeMs) > EMPTY_FOLDER_MS) await rmdir(folder).catch(() => undefined);
+        if (info && Date.now() - Number(info.mtimeMs) > EMPTY_FOLDER_MS) await rmdir(place).catch(() => undefined);
       }
     }
   }
@@ -241,9 +240,9 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     const done = jobs.get(claim.job)?.kind === 'reconcile' ? 'reconciled' : 'imported';
     const text = `"${shown(claim.name)}" was not ${done}. Nothing was read and nothing was sent.\n\n${reason}\n`;
     const note = { name: 'ERROR.txt', text } as const;
-    const end = { place: 'failed', result: 'refused', finished: false, note } as const;
-    const folder = await endClaim({ dir, ledger }, claim, end);
-    log.warn({ job: claim.job, run: claim.run, file: claim.name, folder }, `Refused: ${reason.split('\n')[0]}`);
+    const ended = await folder.end(claim, { place: 'failed', result: 'refused', finished: false, note });
+    const about = { job: claim.job, run: claim.run, file: claim.name, folder: ended };
+    log.warn(about, `Refused: ${reason.split('\n')[0]}`);
   }
 
   /** Not waited for: the queue may be away for long. */

@@ -10,15 +10,7 @@ import {
   targetProblems,
 } from '../../runs/job-file.js';
 import { didYouMean } from '../../runs/nearest.js';
-import {
-  DATA_LIMITS,
-  dataShape,
-  type ExportData,
-  JOB_KINDS,
-  type JobKind,
-  type RowsData,
-  type Scalar,
-} from './data.js';
+import { DATA_LIMITS, DATA_SHAPES, type ExportData, JOB_KINDS, type JobKind, type RowsData } from './data.js';
 
 /** Data that are fit to be carried out. */
 export type FitData =
@@ -39,102 +31,61 @@ const DEPTH = 20;
  * An inline job is checked like a job file.
  */
 export function checkJobData(name: string, data: unknown): CheckedData {
-  const faults: string[] = [];
-  const kind = JOB_KINDS.find((one) => one === name);
-  if (!kind) {
-    faults.push(
-      `the job name is ${shown(name)}; it must be one of: ${JOB_KINDS.join(', ')}${didYouMean(name, JOB_KINDS)}`,
-    );
-  }
+  const known = JOB_KINDS.find((one) => one === name);
+  const kind = known ?? 'import';
+  const faults: string[] = known
+    ? []
+    : [`the job name is ${shown(name)}; it must be one of: ${JOB_KINDS.join(', ')}${didYouMean(name, JOB_KINDS)}`];
   const size = sizeOf(data);
   if (size === undefined) return { faults: [...faults, 'the data nests too deep to be read'] };
   if (size > DATA_LIMITS.bytes) {
-    return {
-      faults: [...faults, `the data has ${size} bytes; it may have ${DATA_LIMITS.bytes}. Put the rows into a file.`],
-    };
+    const text = `the data has ${size} bytes; it may have ${DATA_LIMITS.bytes}. Put the rows into a file.`;
+    return { faults: [...faults, text] };
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    return {
-      faults: [...faults, `the data is ${shown(data)}; it must be an object with \`job\` and \`file\` or \`rows\``],
-    };
+    const text = `the data is ${shown(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
+    return { faults: [...faults, text] };
   }
-  const parsed = dataShape.safeParse(data);
-  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => explain(issue, data, kind)));
-
-  const has = (key: string) => Object.hasOwn(data, key) && (data as Record<string, unknown>)[key] !== undefined;
-  const rows = has('rows') && 'rows' in data && Array.isArray(data.rows) ? (data.rows as unknown[]) : [];
-  if (rows.length <= DATA_LIMITS.rows) faults.push(...rowFaults(rows));
-  const plain = data as Readonly<Record<string, unknown>>;
-  if (kind) faults.push(...optionFaults(kind, plain['options']));
-  if (kind === 'export') faults.push(...exportFaults(plain));
-  else if (has('file') === has('rows')) {
-    faults.push(`give exactly one of \`file\` and \`rows\`; ${has('file') ? 'both are' : 'neither is'} there`);
-  }
-
-  const job = has('job') && 'job' in data ? data.job : undefined;
-  const inline = typeof job === 'object' && job !== null && !Array.isArray(job) ? job : undefined;
-  const loaded = inlineOf(kind ?? 'import', inline);
-  if (loaded && 'faults' in loaded) faults.push(...loaded.faults);
-  else if (faults.length === 0 && kind) {
-    // As it came: zod's copy of the rows would lack a heading `__proto__`.
-    return { kind, ok: data, ...(loaded && { inline: loaded.job }) } as FitData;
-  }
-  return { faults: shortened(faults) };
-}
-
-/** An inline job, by the rules of its kind. */
-function inlineOf(kind: JobKind, job: object | undefined): CheckedInline | undefined {
-  if (!job) return undefined;
-  switch (kind) {
-    case 'import':
-      return checkInline(job, inlineJob);
-    case 'reconcile':
-      return checkInline(job, inlineReconcileJob);
-    case 'export':
-      return checkInline(job, inlineExportJob);
-  }
-}
-
-/** Options that another kind of job may have, and those that contradict each other. */
-function optionFaults(kind: JobKind, options: unknown): string[] {
-  if (typeof options !== 'object' || options === null) return [];
-  const has = (key: string) => Object.hasOwn(options, key);
-  const { dry_run: dryRun, apply } = options as { readonly dry_run?: unknown; readonly apply?: unknown };
+  const { error } = DATA_SHAPES[kind].safeParse(data, { reportInput: true, error: ruleOf });
+  for (const issue of error?.issues ?? []) faults.push(...faultsOf(issue, kind));
+  const { job, file, rows, options = {} } = data as Readonly<Record<string, unknown>> & { readonly options?: object };
   if (kind === 'export') {
-    return ['dry_run', 'apply', 'force'].flatMap((key) =>
-      has(key)
-        ? [`\`options.${key}\` has no meaning in an export: nothing is ever written to the service; leave it out`]
-        : [],
+    const problems = typeof file === 'string' && file !== '' ? targetProblems(file) : [];
+    faults.push(...problems.map((wrong) => `\`file\` is ${shown(file)}; ${wrong}`));
+  } else {
+    if (Array.isArray(rows) && rows.length <= DATA_LIMITS.rows) faults.push(...rowFaults(rows));
+    if ((file === undefined) === (rows === undefined)) {
+      faults.push(`give exactly one of \`file\` and \`rows\`; ${file === undefined ? 'neither is' : 'both are'} there`);
+    }
+  }
+  const { dry_run: dryRun, apply } = (options ?? {}) as { readonly dry_run?: unknown; readonly apply?: unknown };
+  if (kind === 'reconcile' && dryRun === true && apply === true) {
+    faults.push(
+      '`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them',
     );
   }
-  if (kind === 'import' && has('apply')) {
-    return ['`options.apply` belongs to jobs `reconcile`; an import writes unless `options.dry_run` is true'];
+  const isInline = typeof job === 'object' && job !== null && !Array.isArray(job);
+  const inline = isInline ? checkInline(job, kind) : undefined;
+  if (inline && 'faults' in inline) faults.push(...inline.faults);
+  else if (faults.length === 0) {
+    // As it came: zod's copy of the rows would lack a heading `__proto__`.
+    return { kind, ok: data, ...(inline && { inline: inline.job }) } as FitData;
   }
-  if (dryRun === true && apply === true) {
-    return ['`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them'];
-  }
-  return [];
+  const more = faults.length - LISTED;
+  return { faults: more > 0 ? [...faults.slice(0, LISTED), `… and ${more} more`] : faults };
 }
 
-/** What data of an import may hold and those of an export may not; and the file that is to be written. */
-function exportFaults(data: Readonly<Record<string, unknown>>): string[] {
-  const faults: string[] = [];
-  if (data['rows'] !== undefined) faults.push('`rows` has no meaning in an export; leave it out');
-  const { file } = data;
-  if (typeof file === 'string' && file !== '') {
-    faults.push(...targetProblems(file).map((wrong) => `\`file\` is ${shown(file)}; ${wrong}`));
-  }
-  return faults;
-}
+const INLINE = { import: inlineJob, reconcile: inlineReconcileJob, export: inlineExportJob };
 
-type CheckedInline = { readonly job: LoadedJob | LoadedExportJob } | { readonly faults: readonly string[] };
-
-function checkInline(job: object, load: (job: object) => LoadedJob | LoadedExportJob): CheckedInline {
+function checkInline(
+  job: object,
+  kind: JobKind,
+): { readonly job: LoadedJob | LoadedExportJob } | { readonly faults: readonly string[] } {
   if (depthOf(job, DEPTH) > DEPTH) return { faults: [`\`job\` nests deeper than ${DEPTH} levels`] };
   const size = sizeOf(job) ?? 0;
   if (size > DATA_LIMITS.job) return { faults: [`\`job\` has ${size} bytes; a job may have ${DATA_LIMITS.job}`] };
   try {
-    return { job: load(job) };
+    return { job: INLINE[kind](job) };
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     return { faults: error.details.length > 0 ? error.details : [error.message] };
@@ -174,7 +125,7 @@ function cellFault(value: unknown): string | undefined {
   return 'a cell is text, a number, true, false or null';
 }
 
-const KINDS: Readonly<Record<string, string>> = {
+const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -184,75 +135,53 @@ const KINDS: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-function explain(issue: z.core.$ZodIssue, root: unknown, kind: JobKind | undefined): string[] {
-  const place = issue.path.map(String).join('.');
-  const found = valueAt(root, issue.path);
-  const say = (rule: string) => [`\`${place}\` is ${shown(found)}; ${rule}`];
+/** The rule that a value breaks; what the schema itself says of it wins. */
+function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
-    case 'unrecognized_keys': {
-      const known = knownKeys(place, kind);
-      return issue.keys.map(
-        (key) =>
-          `unknown key \`${place === '' ? '' : `${place}.`}${clip(key)}\`${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`,
-      );
-    }
-    case 'invalid_union': {
-      if (found === undefined) return [`\`${place}\` is missing`];
-      // Text is meant as a name: the rules of names are told.
-      const named = typeof found === 'string' ? issue.errors[0]?.find((one) => one.code !== 'invalid_type') : undefined;
-      if (named?.code === 'invalid_format') return say(named.message);
-      if (named) return explain({ ...named, path: issue.path }, root, kind);
-      return say('it must be the name of a job file, or the job itself as an object');
-    }
     case 'invalid_type':
-      return found === undefined
-        ? [`\`${place}\` is missing`]
-        : say(`it must be ${KINDS[issue.expected] ?? issue.expected}`);
+      return `it must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'invalid_union':
+      return 'it must be the name of a job file, or the job itself as an object';
     case 'too_small':
-      if (issue.origin === 'array') return [`\`${place}\` is an empty list; there must be ${issue.minimum} at least`];
-      return say(issue.origin === 'string' ? 'it must not be blank' : `it must be ${issue.minimum} or more`);
+      return issue.origin === 'string' ? 'it must not be blank' : `it must be ${issue.minimum} or more`;
     case 'too_big':
-      if (issue.origin === 'array') {
-        return [
-          `\`${place}\` has ${Array.isArray(found) ? found.length : 'too many'} entries; there may be ${issue.maximum}. Put more into a file.`,
-        ];
-      }
-      return say(`it may have at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''}`);
+      return `it may have at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : '; put more into a file'}`;
     default:
-      return say(issue.message);
+      return undefined;
   }
 }
 
-const OPTIONS: Readonly<Record<JobKind, string[]>> = {
-  import: ['dry_run', 'force', 'company'],
-  reconcile: ['dry_run', 'apply', 'force', 'company'],
-  export: ['company'],
-};
-
-function knownKeys(place: string, kind: JobKind | undefined): string[] {
-  if (place === 'options') return OPTIONS[kind ?? 'import'];
-  return Object.keys(dataShape.shape).filter((key) => kind !== 'export' || key !== 'rows');
+function faultsOf(issue: z.core.$ZodIssue, kind: JobKind): string[] {
+  const place = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => strangerText(place, key, kind));
+  if (issue.input === undefined) return [`\`${place}\` is missing`];
+  // Text is meant as a name: the rules of names are told.
+  const isName = issue.code === 'invalid_union' && typeof issue.input === 'string';
+  const rule = (isName && issue.errors[0]?.[0]?.message) || issue.message;
+  return [`\`${place}\` is ${shown(issue.input)}; ${rule}`];
 }
 
-function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
-  let value = root;
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<PropertyKey, unknown>)[step];
+/** A key that is unknown, or that another kind of job has. */
+function strangerText(place: string, key: string, kind: JobKind): string {
+  const keysOf = (one: JobKind) => {
+    const { shape } = DATA_SHAPES[one];
+    return Object.keys(place === 'options' ? shape.options.unwrap().shape : shape);
+  };
+  const name = `\`${place === '' ? '' : `${place}.`}${clip(key)}\``;
+  const known = keysOf(kind);
+  if (keysOf('reconcile').includes(key)) {
+    if (kind === 'export')
+      return `${name} has no meaning in an export: nothing is ever written to the service; leave it out`;
+    return `${name} belongs to jobs \`reconcile\`; an import writes unless \`options.dry_run\` is true`;
   }
-  return value;
-}
-
-function shortened(faults: readonly string[]): readonly string[] {
-  if (faults.length <= LISTED) return faults;
-  return [...faults.slice(0, LISTED), `… and ${faults.length - LISTED} more`];
+  return `unknown key ${name}${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
 }
 
 /** The value as a fault quotes it, short. */
-function shown(value: Scalar | unknown): string {
+function shown(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object') return 'an object';
   return JSON.stringify(clip(String(value)));
 }

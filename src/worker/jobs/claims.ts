@@ -1,51 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { LoadedJob } from '../../runs/job-file.js';
-import { runFolder, shareLikeFolder } from '../../runs/layout.js';
+import { runFolder } from '../../runs/layout.js';
 import { readRun, readSummary } from '../../runs/list.js';
 import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/present.js';
 import { reached } from '../../trace/milestones.js';
-import type { Claim } from '../inbox/claim.js';
-import {
-  type ClaimEnd,
-  type ContentCheck,
-  checkContent,
-  type DropFolder,
-  endClaim,
-  endedFolder,
-  type FirstRun,
-  repeatedNote,
-} from '../inbox/claim-run.js';
-
-/** What the drop folder does for the run of a claimed file: the functions of `inbox/`, bound to one folder. */
-export interface Claims {
-  check(claim: Claim, job: LoadedJob, company: number): Promise<ContentCheck>;
-  /** Texts beside the file name no path of this machine. */
-  end(claim: Claim, end: ClaimEnd): Promise<string>;
-  /** Where a claim of the job, or the first run of its content, has ended. */
-  ended(claim: Pick<Claim, 'job' | 'run'>): Promise<string | undefined>;
-  /** A folder as people see it who see the drop folder. */
-  asSeen(folder: string): string;
-}
-
-/** `roots`: folders that people at the drop folder know nothing of. */
-export function inboxClaims(inbox: DropFolder, roots: readonly string[] = []): Claims {
-  const hidden = [inbox.dir, ...roots].sort((a, b) => b.length - a.length).map((root) => path.join(root, '/'));
-  return {
-    check: (claim, { sha256, job }, company) =>
-      checkContent(inbox, claim, sha256, company, job.kind === 'reconcile' || job.repeat),
-    end(claim, { note, ...end }) {
-      if (!note) return endClaim(inbox, claim, end);
-      // People know the file by the name it was dropped under.
-      const named = note.text.replaceAll(claim.file, claim.name);
-      const text = hidden.reduce((left, root) => left.replaceAll(root, ''), named);
-      return endClaim(inbox, claim, { ...end, note: { ...note, text } });
-    },
-    ended: (claim) => endedFolder(inbox, claim),
-    asSeen: (folder) => path.relative(inbox.dir, folder).replaceAll(path.sep, '/'),
-  };
-}
+import { type Claim, shown } from '../inbox/claim.js';
+import { isFolder, placeText } from '../inbox/disk.js';
+import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
 
 /** The summary of the first run, for a file that was not run again. */
 export type RepeatedSummary = Partial<Summary> &
@@ -53,13 +14,13 @@ export type RepeatedSummary = Partial<Summary> &
 
 /** Puts a claim away after its run and returns the summary as it then stands. */
 export async function endAfterRun(
-  claims: Claims,
+  folder: DropFolder,
   claim: Claim,
   home: string,
   summary: Summary,
 ): Promise<{ readonly dir: string; readonly summary: Summary }> {
   const finished = summary.status === 'succeeded' || summary.status === 'partial';
-  const dir = await claims.end(claim, {
+  const dir = await folder.end(claim, {
     place: finished ? 'done' : 'failed',
     result: resultOf(summary),
     // A file of which no row is in is worth another try, with nothing in it changed.
@@ -69,43 +30,55 @@ export async function endAfterRun(
   return { dir, summary: (await moveReports(home, claim.run, dir)) ?? summary };
 }
 
-/** Puts a claim away that could not be run, or not to its end. `run`: the run that was begun. */
+/** Puts a claim away that could not be run, or not to its end. `begun`: its run was. */
 export async function endRefused(
-  claims: Claims,
+  folder: DropFolder,
   claim: Claim,
   kind: RowsWord,
   reason: string,
-  run?: string,
+  begun: boolean,
 ): Promise<string> {
-  const what =
-    run === undefined
-      ? `${claim.name} was not ${WORDS[kind].done}, and nothing was sent.`
-      : `The ${WORDS[kind].noun} of ${claim.name} (run ${run}) could not be brought to its end; some rows may be written.`;
+  const what = begun
+    ? `The ${WORDS[kind].noun} of ${claim.name} (run ${claim.run}) could not be brought to its end; some rows may be written.`
+    : `${claim.name} was not ${WORDS[kind].done}, and nothing was sent.`;
   const next = `Correct what is said above and drop the file into ${claim.job}/ again: rows that are written already are left alone.`;
-  const note = { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` } as const;
-  return claims.end(claim, {
+  return folder.end(claim, {
     place: 'failed',
-    result: run === undefined ? 'refused' : 'stopped',
+    result: begun ? 'stopped' : 'refused',
     finished: false,
-    note,
+    note: { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` },
   });
 }
 
 /** Puts a claim away whose content was run before. */
 export async function endRepeated(
-  claims: Claims,
+  folder: DropFolder,
   claim: Claim,
   home: string,
   first: FirstRun,
 ): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
   const earlier = await readRun(home, first.run).catch(() => undefined);
-  const ended = await claims.ended({ job: claim.job, run: first.run });
+  const ended = await folder.ended({ job: claim.job, run: first.run });
   const reports = earlier && (await isFolder(earlier.reportDir)) ? earlier.reportDir : ended;
-  const note = repeatedNote(claim, first, ended && claims.asSeen(ended));
-  const dir = await claims.end(claim, { place: 'done', result: 'imported before', finished: false, note });
+  const note = repeatedNote(claim, first, ended && folder.asSeen(ended));
+  const dir = await folder.end(claim, { place: 'done', result: 'imported before', finished: false, note });
   const summary = reports === undefined ? undefined : await readSummary(reports).catch(() => undefined);
   const own = summary?.run === first.run ? summary : undefined;
   return { dir, summary: { run: first.run, job: claim.job, status: 'succeeded', ...own, repeated_of: first.run } };
+}
+
+/** NOTE.txt of a claim that is not run because of `first`, whose reports lie in a folder of the drop folder. */
+function repeatedNote(claim: Claim, first: FirstRun, reports: string | undefined) {
+  const text = `The file "${shown(claim.name)}" was not imported: its content has been imported before, by the same job.
+
+First imported:  ${first.at}, as "${shown(first.file)}"
+Run:             ${first.run}
+Its reports:     ${reports ?? 'they are not in the drop folder any more'}
+
+Nothing was sent to the service this time. To import new data, change the file and drop it again.
+To import the same content every time it is dropped, put the line "repeat: true" into the job file of "${shown(claim.job)}".
+`;
+  return { name: 'NOTE.txt', text } as const;
 }
 
 /**
@@ -113,11 +86,11 @@ export async function endRepeated(
  * the places named in them made right. Undefined where it was not.
  */
 export async function alreadyEnded(
-  claims: Claims,
+  folder: DropFolder,
   claim: Claim,
   home: string,
 ): Promise<{ readonly dir: string; readonly summary?: Summary } | undefined> {
-  const dir = (await isFolder(claim.dir)) ? undefined : await claims.ended(claim);
+  const dir = (await isFolder(claim.dir)) ? undefined : await folder.ended(claim);
   if (dir === undefined) return undefined;
   const summary = await moveReports(home, claim.run, dir);
   return summary ? { dir, summary } : { dir };
@@ -169,13 +142,6 @@ const WORDS: Readonly<Record<RowsWord, { readonly noun: string; readonly done: s
   reconcile: { noun: 'reconciliation', done: 'reconciled' },
 };
 
-async function isFolder(dir: string): Promise<boolean> {
-  return stat(dir).then(
-    (info) => info.isDirectory(),
-    () => false,
-  );
-}
-
 /**
  * After the reports of a run and its file were moved together to another folder: `run.json` and `summary.json` name their
  * new places. Can be called again. Returns the summary; undefined where the folder holds none.
@@ -201,13 +167,6 @@ async function change(
   edit: (value: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return;
-  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}.tmp`);
-  try {
-    await writeFile(temporary, `${JSON.stringify(edit(JSON.parse(text)), null, 2)}\n`, { flush: true });
-    await shareLikeFolder(temporary);
-    await rename(temporary, file);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+  if (text !== undefined)
+    await placeText(file, `${JSON.stringify(edit(JSON.parse(text)), null, 2)}\n`, { flush: true });
 }

@@ -66,16 +66,6 @@ const file = z
     'Spreadsheet below one of the folders that the worker allows (ROWFERRY_ROOTS), absolute or relative to one.',
   );
 
-const cell = z.union([z.string().max(DATA_LIMITS.cell), z.number(), z.boolean(), z.null()]);
-
-/** The rows are checked by `rowFaults`: zod leaves a key `__proto__` out, which is a heading like any other. */
-export const dataShape = z.strictObject({
-  job: z.union([jobName, z.record(z.string(), z.unknown())]),
-  file: file.optional(),
-  rows: z.array(z.unknown()).min(1).max(DATA_LIMITS.rows).optional(),
-  options: options.optional(),
-});
-
 /** What the checked data of every job hold. */
 export interface RunData {
   readonly job: string | Readonly<Record<string, unknown>>;
@@ -103,60 +93,71 @@ export interface ExportData extends RunData {
 
 export type Scalar = string | number | boolean | null;
 
-const NAMED = 'Name of a job file in the jobs folder of the worker.';
 const INLINE = 'The job itself, with the keys of a job file.';
+const listOf = (row: z.ZodType) => z.array(row).min(1).max(DATA_LIMITS.rows);
 
-const rows = z
-  .array(z.record(z.string(), cell))
-  .min(1)
-  .max(DATA_LIMITS.rows)
-  .optional()
-  .describe('Rows in place of a file: heading to value. More than these belong in a file.');
+/** The data of each kind of job, around what may stand for an inline job, the rows and the file that an export writes. */
+function shapes(inline: Readonly<Record<JobKind, z.ZodType>>, rows: z.ZodType, target: z.ZodType) {
+  const named = jobName.describe('Name of a job file in the jobs folder of the worker.');
+  return {
+    import: z.strictObject({
+      job: z.union([named, inline.import]),
+      file: file.optional(),
+      rows: rows.optional(),
+      options: options.omit({ apply: true }).describe(FLAGS).optional(),
+    }),
+    reconcile: z.strictObject({
+      job: z.union([named, inline.reconcile]),
+      file: file.optional(),
+      rows: rows.optional(),
+      options: options.optional(),
+    }),
+    export: z.strictObject({
+      job: z.union([named, inline.export]),
+      file: target.optional(),
+      options: z.strictObject({ company }).optional(),
+    }),
+  };
+}
 
-const publishedImport = z.strictObject({
-  job: z.union([jobName.describe(NAMED), importJob.describe(INLINE)]),
-  file: file.optional(),
-  rows,
-  options: options.omit({ apply: true }).describe(FLAGS).optional(),
-});
+const anything = z.record(z.string(), z.unknown());
+/** Inline jobs are checked as job files are; rows by themselves: zod leaves a key `__proto__` out, which is a heading like any other. */
+export const DATA_SHAPES = shapes(
+  { import: anything, export: anything, reconcile: anything },
+  listOf(z.unknown()),
+  file,
+);
 
-const publishedReconcile = z.strictObject({
-  job: z.union([jobName.describe(NAMED), reconcileJob.describe(INLINE)]),
-  file: file.optional(),
-  rows,
-  options: options.optional(),
-});
-
-const publishedExport = z.strictObject({
-  job: z.union([jobName.describe(NAMED), exportJob.describe(INLINE)]),
-  file: z
-    .string()
-    .min(1)
-    .max(4096)
-    .regex(/\.([cC][sS][vV]|[xX][lL][sS][xX]|[nN][dD][jJ][sS][oO][nN])(\.[gG][zZ])?$/)
-    .optional()
-    .describe(
-      'File to write, below one of the folders that the worker allows; wins over the job. {date} stands for the calendar date.',
+const cell = z.union([z.string().max(DATA_LIMITS.cell), z.number(), z.boolean(), z.null()]);
+const published = () =>
+  shapes(
+    {
+      import: importJob.describe(INLINE),
+      export: exportJob.describe(INLINE),
+      reconcile: reconcileJob.describe(INLINE),
+    },
+    listOf(z.record(z.string(), cell)).describe(
+      'Rows in place of a file: heading to value. More than these belong in a file.',
     ),
-  options: z.strictObject({ company }).optional(),
-});
+    z
+      .string()
+      .min(1)
+      .max(4096)
+      .regex(/\.([cC][sS][vV]|[xX][lL][sS][xX]|[nN][dD][jJ][sS][oO][nN])(\.[gG][zZ])?$/)
+      .describe(
+        'File to write, below one of the folders that the worker allows; wins over the job. {date} stands for the calendar date.',
+      ),
+  );
 
 /** The JSON Schema that is published: draft 2020-12. `$defs` holds the data of each kind by itself. */
 export function jobDataSchema(): Readonly<Record<string, unknown>> {
-  const plain = (schema: z.ZodType) => {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' });
-    return rest;
+  const shape = published();
+  const plain = (kind: JobKind) => {
+    const { $schema: _, ...rest } = z.toJSONSchema(shape[kind], { io: 'input', target: 'draft-2020-12' });
+    return { title: `Data of a job \`${kind}\``, ...rest };
   };
   const fileOrRows = { oneOf: [{ required: ['file'] }, { required: ['rows'] }] };
-  const contradiction = {
-    properties: {
-      options: {
-        properties: { dry_run: { const: true }, apply: { const: true } },
-        required: ['dry_run', 'apply'],
-      },
-    },
-    required: ['options'],
-  };
+  const both = { properties: { dry_run: { const: true }, apply: { const: true } }, required: ['dry_run', 'apply'] };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'rowferry: data of a job on the queue `rowferry`',
@@ -164,14 +165,13 @@ export function jobDataSchema(): Readonly<Record<string, unknown>> {
       'Which of these it is, the name of the job of the queue says: `import`, `reconcile` or `export`. Anything else fails at once, with every fault listed.',
     anyOf: JOB_KINDS.map((kind) => ({ $ref: `#/$defs/${kind}` })),
     $defs: {
-      import: { title: 'Data of a job `import`', ...plain(publishedImport), ...fileOrRows },
+      import: { ...plain('import'), ...fileOrRows },
       reconcile: {
-        title: 'Data of a job `reconcile`',
-        ...plain(publishedReconcile),
+        ...plain('reconcile'),
         ...fileOrRows,
-        not: contradiction,
+        not: { properties: { options: both }, required: ['options'] },
       },
-      export: { title: 'Data of a job `export`', ...plain(publishedExport) },
+      export: plain('export'),
     },
   };
 }

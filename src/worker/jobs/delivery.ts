@@ -1,24 +1,38 @@
-import path from 'node:path';
+import { hostname } from 'node:os';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
-import { RunError } from '../../model/error.js';
+import { RunError, RunInterrupted } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import type { RunResult } from '../../runs/conclude.js';
 import type { RunContext } from '../../runs/context.js';
+import { readRequest } from '../../runs/earlier-run.js';
+import { runFolder } from '../../runs/layout.js';
+import { freshRunId } from '../../runs/list.js';
 import type { Summary } from '../../runs/present.js';
 import type { Progress } from '../../runs/progress.js';
+import { resumeRun } from '../../runs/resume.js';
 import type { Schedule } from '../../runs/schedule/slots.js';
 import type { Settings } from '../../runs/settings.js';
-import { type Claim, droppedName } from '../inbox/claim.js';
-import type { EndedRun, Trigger } from '../operations/ended.js';
-import { type Lateness, lateness, safeName } from '../schedule/slot-job.js';
+import type { DropFolder } from '../inbox/drop-folder.js';
+import type { EndedRun } from '../operations/ended.js';
 import { isAway } from '../store/faults.js';
 import type { Store } from '../store/port.js';
-import type { Claims, RepeatedSummary } from './claims.js';
+import { isHere, type RepeatedSummary } from './claims.js';
 import { type JobKind, RUNS_QUEUE, type RunData } from './data.js';
+import {
+  failureKind,
+  failureText,
+  faultWithoutCells,
+  RunFailed,
+  type WithoutCells,
+  withoutCells,
+  withoutSecrets,
+} from './failure.js';
+import { readElsewhere } from './homes.js';
+import { type Lateness, lateness, type Origin, originOf } from './ids.js';
 import { FileAway, OutsideRoots } from './roots.js';
-import type { JobState } from './state.js';
-import { readElsewhere } from './told-roots.js';
+import { freshState, type JobState, stateOf, stateWriter } from './state.js';
+import { beginTicket, endTicket, readTicket, wasBegunBy } from './tickets.js';
 
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps {
@@ -31,14 +45,13 @@ export interface RunDeps {
   readonly homeId: string;
   /** What a run is given besides what the processor knows. */
   context(about: RunAbout): Omit<RunContext, 'listener' | 'log' | 'signal'>;
-  /** `inboxClaims` of the drop folder. */
-  readonly claims: Claims;
+  readonly dropFolder: DropFolder;
   /** After every run, and when a job was refused; not after one that is handed back or tried again. */
   onEnded(ended: EndedRun): void;
   /** A run is taken up; what comes back is told its progress. */
   onBegun?(about: RunAbout & { readonly resumed: boolean }): ((progress: Progress) => void) | undefined;
   /** The run of a schedule's slot begins. */
-  onSlot?(slot: Lateness & { readonly job: string; readonly run: string }): void;
+  onSlot?(slot: { readonly job: string; readonly dueAt: number }): void;
 }
 
 interface RunAbout {
@@ -50,29 +63,6 @@ interface RunAbout {
   readonly log: Logger;
 }
 
-/** One job of the queue as this worker was handed it. */
-export interface Delivery {
-  readonly job: Job;
-  readonly token: string | undefined;
-  readonly data: RunData;
-  readonly work: Work;
-  readonly origin: Origin;
-  /** Name for people and metrics. */
-  readonly name: string;
-  readonly deps: RunDeps;
-  readonly log: Logger;
-  readonly lastAttempt: boolean;
-}
-
-/** What a delivery is to do, once it is clear that it is to be done here and now. */
-export interface Plan {
-  readonly state: JobState;
-  /** The run is in this data folder: it is continued, and neither job file nor file are looked at. */
-  readonly resumed: boolean;
-  /** Aborted when the run must stop here: `SIGTERM`, or another reason. */
-  readonly signal: AbortSignal;
-}
-
 /** A run that may begin. */
 export interface Prepared {
   /** The file that it reads or writes. */
@@ -82,166 +72,448 @@ export interface Prepared {
   begin(context: RunContext): Promise<RunResult>;
 }
 
-/** What runs of one kind do in their own way. All else about a job of the queue is the same for every kind. */
-export interface Work {
-  readonly kind: 'import' | 'export' | 'reconcile';
+/** How often it is asked whether the worker that began a run has come back. */
+const GRACE_STEP_MS = 2_000;
+/** A worker that has not come for its dropped files in so long does not come. */
+const ELSEWHERE_MS = 7 * 86_400_000;
+/** A full disk is tried again so soon. */
+const NO_SPACE_MS = 5_000;
+/** A run that another delivery works on is asked for again so soon. */
+export const SOON_MS = 1_000;
+/** When a job that does not come further is given up: so many workers died over it since it last did. */
+const MAX_DEATHS = 4;
+/** A file that is on another machine is looked for by others, so often and so long apart. */
+const AWAY = { times: 30, everyMs: 2_000 };
+
+/** Errors that say the job lies where it belongs already. */
+const PLACED = new Set(['DelayedError', 'WaitingError', 'UnrecoverableError']);
+
+/**
+ * One delivery of a job of queue `rowferry`, from top to bottom: contract, section 10.
+ *
+ *   run held by another delivery, or begun where a worker lives ─> later
+ *   begun on a machine whose worker is gone ── after a wait ────> begun anew here
+ *   run ── ended ──────────────────────────────────────────────> completed, with its summary
+ *       ── failed, attempts left ──────────────────────────────> tried again: the run is continued
+ *       ── this worker is told to end ─────────────────────────> waiting: any worker continues it
+ *       ── nothing will be different next time ────────────────> failed
+ *
+ * What runs of one kind do in their own way is abstract here; all else is the same for every kind.
+ */
+export abstract class Delivery<D extends RunData = RunData> {
+  abstract readonly kind: JobKind;
   /** What is said in a run that takes the place of one that was begun where no worker lives any more. */
-  readonly anewText: string;
+  protected abstract readonly anewText: string;
   /** What a person is told to do after workers died over the job. */
-  readonly deathAdvice: string;
+  protected abstract readonly deathAdvice: string;
   /** How far a run has come: grows while it comes further. */
-  reached(state: JobState): number;
+  protected abstract reached(state: JobState): number;
   /** So long, in milliseconds, requests of a worker that is gone may still take effect. */
-  settleMs(delivery: Delivery, state: JobState): number;
-  /** What an earlier delivery that brought the job to its end did not come to say; undefined where there was none. */
-  endedBefore(delivery: Delivery): Promise<object | undefined>;
+  protected abstract settleMs(): number;
   /**
    * Finds out what is to be run, and makes ready what that needs; or ends a job that needs no run. Nothing is begun yet.
    * @throws RunError, and what `postpone` returns where the job is not to be done now.
    */
-  prepare(delivery: Delivery, plan: Plan): Promise<Prepared | { readonly result: RepeatedSummary }>;
+  abstract prepare(): Promise<Prepared | { readonly result: RepeatedSummary }>;
+
+  /** Name for people and metrics. A plain name, never a path: the check has seen to it. */
+  protected readonly name: string;
+  protected readonly origin: Origin;
+  protected log: Logger;
+  /** What the queue is told of the run; the same in every delivery that continues it. */
+  protected state: JobState = freshState('');
+
+  constructor(
+    protected readonly deps: RunDeps,
+    protected readonly job: Job,
+    private readonly token: string | undefined,
+    protected readonly data: D,
+  ) {
+    this.name = typeof data.job === 'string' ? data.job : 'inline';
+    this.origin = originOf(job, data, deps.settings.worker.inbox);
+    this.log = deps.log.child({ job: this.name, queueJob: job.id });
+  }
+
+  /** Returns what the queue keeps as the result of the job. `taken`: another worker has the job. */
+  async deliver(taken: AbortSignal | undefined): Promise<object> {
+    const { deps, origin } = this;
+    // Handed back a moment ago and taken once more by the worker that is ending: left to others.
+    if (deps.stopping.aborted) throw await this.postpone(SOON_MS);
+    if (origin.elsewhere) throw await this.leaveToOthers();
+    this.state = await this.runOfJob();
+    const lease = await deps.store.lease(`run.${this.state.run}`, deps.settings.worker.leaseMs);
+    if (!lease) throw await this.postpone(SOON_MS);
+    this.log = this.log.child({ run: this.state.run });
+    try {
+      const result = (await this.endedBefore()) ?? (await this.runUnder([lease.lost, ...(taken ? [taken] : [])]));
+      return await this.withoutQuotes(result);
+    } finally {
+      await lease.release().catch(() => undefined);
+    }
+  }
+
+  /** What an earlier delivery that brought the job to its end did not come to say; undefined where there was none. */
+  protected async endedBefore(): Promise<object | undefined> {
+    return undefined;
+  }
+
   /** Removes what was put aside for the run, which has its own by now, or never needs it. */
-  cleanUp(delivery: Delivery, run: string): Promise<void>;
+  protected async cleanUp(): Promise<void> {}
+
   /** Puts away what belongs to a run that came to its end; `dir` is where its reports then lie. */
-  putAway(delivery: Delivery, result: RunResult): Promise<{ readonly dir: string; readonly summary: Summary }>;
-  /** Puts away what belongs to a job that is given up. `run`: the run that was begun. Returns where its reports lie. */
-  giveUp(delivery: Delivery, reason: string, run: string | undefined): Promise<string | undefined>;
+  protected async putAway({ reportDir, summary }: RunResult): Promise<{ dir: string; summary: Summary }> {
+    return { dir: reportDir, summary };
+  }
+
+  /** Puts away what belongs to a job that is given up. `begun`: its run was. Returns where its reports lie. */
+  protected async putAwayGivenUp(_reason: string, _begun: boolean): Promise<string | undefined> {
+    return undefined;
+  }
+
+  /** Where a job that is not done is put; the caller throws what comes back. With a state that state is told. */
+  protected async postpone(ms: number, state?: JobState): Promise<Error> {
+    if (state) await this.job.updateProgress(state);
+    await this.job.moveToDelayed(Date.now() + ms, this.token);
+    return new DelayedError();
+  }
+
+  /** At the head of the queue, for whichever worker asks next. */
+  private async handBack(state: JobState): Promise<Error> {
+    await this.job.updateProgress({ ...state, handedBack: true });
+    await this.job.moveToWait(this.token);
+    this.log.info('handed back to the queue');
+    return new WaitingError();
+  }
+
+  /** Another worker took the file out of its own drop folder, and carries it out when it comes by. */
+  private async leaveToOthers(): Promise<Error> {
+    const { file } = this.data;
+    if (Date.now() - this.job.timestamp > ELSEWHERE_MS) {
+      return refusal(`The file ${file} was taken from a drop folder of which no worker was heard for a week.`);
+    }
+    this.log.debug({ file }, 'left to the worker of that drop folder');
+    return this.postpone(SOON_MS);
+  }
+
+  /**
+   * The run that the job stands for: what its id, an earlier delivery or this data folder says, else a new one, which is kept at
+   * once. Anybody may write the id of a run on the queue: one of this data folder is continued only by the job that began it.
+   */
+  private async runOfJob(): Promise<JobState> {
+    const { job, origin } = this;
+    const { home } = this.deps.settings;
+    const before = stateOf(job);
+    const said = before && (origin.run === undefined || origin.run === before.run) ? before : undefined;
+    const named = said?.run ?? origin.run ?? (await readTicket(home, job))?.run;
+    const ofAnother = named !== undefined && (await isHere(home, named)) && !(await wasBegunBy(home, job, named));
+    if (ofAnother && origin.claim) throw refusal(`The job names run ${named}, which it has not begun.`);
+    if (ofAnother) this.log.warn({ run: named }, 'the job names a run that it has not begun: it gets one of its own');
+    if (said && !ofAnother) return said;
+    const state = freshState(named === undefined || ofAnother ? await freshRunId(home) : named);
+    await job.updateProgress(state);
+    return state;
+  }
+
+  private async runUnder(ends: readonly AbortSignal[]): Promise<object> {
+    const { job, deps } = this;
+    const before = this.state;
+    const deaths = job.stalledCounter - (before.mark?.stalls ?? 0);
+    const rows = this.reached(before);
+    const came = before.mark === undefined || before.waited || rows > before.mark.rows;
+    if (!came && deaths > MAX_DEATHS) throw await this.giveUp(deathText(deaths, this.deathAdvice));
+    if (came) this.state = { ...before, mark: { stalls: job.stalledCounter, rows } };
+
+    const resumed = await isHere(deps.settings.home, before.run);
+    const elsewhere = resumed ? undefined : await this.begunElsewhere();
+    if (elsewhere) throw elsewhere;
+    const { handedBack: _, notBefore: __, waited: ___, ...state } = this.state;
+    this.state = state;
+    await beginTicket(deps.settings.home, job, state.run);
+
+    const stop = new AbortController();
+    const over = new AbortController();
+    const listen = (one: AbortSignal, reason: string) => {
+      if (one.aborted) stop.abort(reason);
+      else one.addEventListener('abort', () => stop.abort(reason), { once: true, signal: over.signal });
+    };
+    listen(deps.stopping, 'SIGTERM');
+    for (const one of ends) listen(one, 'taken away');
+    try {
+      if (deps.stopping.aborted) throw await this.handBack(state);
+      return await this.run(resumed, stop.signal);
+    } catch (error) {
+      throw await this.afterFault(error, stop.signal);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /**
+   * A run that this data folder does not hold may have been begun on another machine. A worker there may continue it; where
+   * none is left, the job stands for a new run, once what the lost one sent has taken effect. Undefined: begin it here.
+   */
+  private async begunElsewhere(): Promise<Error | undefined> {
+    const { deps, state } = this;
+    const { home, host = 'another machine', notBefore: known, ...rest } = state;
+    if (home === undefined || home === deps.homeId) return undefined;
+    if (await deps.store.leased(`home.${home}`)) return this.postpone(SOON_MS, { ...rest, home, host });
+    const wait = this.settleMs();
+    const notBefore = known ?? Date.now() + wait;
+    if (Date.now() < notBefore) {
+      if (known === undefined) {
+        this.log.warn(
+          `the worker on ${host} that began this run is away; unless it comes back, it is begun anew here in ${Math.ceil(wait / 1000)} s`,
+        );
+      }
+      // In small steps, so that the worker that began it finds it soon when it comes back.
+      return this.postpone(Math.min(GRACE_STEP_MS, notBefore - Date.now()), { ...rest, home, host, notBefore });
+    }
+    // The folder of a claimed file bears the run's id. Taken up again at once, under the lease of the new run.
+    const run = this.origin.claim ? state.run : await freshRunId(deps.settings.home);
+    const { mark } = state;
+    return this.postpone(0, { ...freshState(run), insteadOf: { run: state.run, host }, ...(mark && { mark }) });
+  }
+
+  /** The error that the queue is to be told for a run that did not come to an end. */
+  private async afterFault(error: unknown, stop: AbortSignal): Promise<unknown> {
+    const { log, deps } = this;
+    if (error instanceof Error && PLACED.has(error.name)) return error;
+    this.state = this.begunHere();
+    if (stop.aborted || error instanceof RunInterrupted) {
+      return stop.reason === 'SIGTERM' ? this.handBack(this.state) : this.postpone(SOON_MS, this.state);
+    }
+    if (isAway(error)) return error;
+    const kind = failureKind(error, !this.lastAttempt);
+    if (kind === 'later') return this.postpone(SOON_MS);
+    const text = failureText(error, deps.settings.secrets);
+    if (kind === 'full') {
+      log.warn(`${text} The job waits and goes on by itself once there is space.`);
+      return this.postpone(NO_SPACE_MS, this.state);
+    }
+    log[kind === 'final' ? 'error' : 'warn'](text);
+    return kind === 'retry' ? new RunFailed(text) : this.giveUp(text, error);
+  }
+
+  private begunHere(): JobState {
+    return { ...this.state, home: this.deps.homeId, host: hostname() };
+  }
+
+  private get lastAttempt(): boolean {
+    return this.job.attemptsMade + 1 >= (this.job.opts.attempts ?? 1);
+  }
+
+  /** Fails the job for good: there is no run, or none that can go on. */
+  private async giveUp(reason: string, error?: unknown): Promise<Error> {
+    const { run } = this.state;
+    const { home } = this.deps.settings;
+    const begun = await isHere(home, run);
+    const reports = await this.putAwayGivenUp(reason, begun);
+    await this.cleanUp();
+    await endTicket(home, this.job, run);
+    const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
+    await this.tellEnd({ ...this.state, phase: 'done', failure });
+    this.ended({
+      status: begun ? 'failed' : 'refused',
+      reason,
+      ...(begun && { run }),
+      ...(reports !== undefined && { reports }),
+    });
+    return refusal(reason);
+  }
+
+  private ended(end: Omit<EndedRun, 'kind' | 'job' | 'inline' | 'trigger'>): void {
+    const { kind, name: job, origin } = this;
+    const inline = typeof this.data.job !== 'string';
+    this.deps.onEnded({ kind, job, ...(inline && { inline }), trigger: origin.trigger, ...end });
+  }
+
+  /** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */
+  private async tellEnd(state: JobState): Promise<void> {
+    await this.job.updateProgress(state).catch((error: unknown) => {
+      if (isAway(error)) throw error;
+      this.log.warn({ err: error }, 'the end of the run could not be told to the queue');
+    });
+  }
+
+  /** Begins or continues the run and brings it to its end. */
+  private async run(resumed: boolean, stop: AbortSignal): Promise<Summary | RepeatedSummary> {
+    const { deps, origin, name } = this;
+    const bySchedule = origin.trigger === 'schedule';
+    const right = bySchedule ? await deps.store.lease(`schedule.${name}`, deps.settings.worker.leaseMs) : undefined;
+    if (bySchedule && !right) throw await this.postpone(SOON_MS);
+    try {
+      const prepared = resumed ? undefined : await this.prepare();
+      if (prepared && 'result' in prepared) return prepared.result;
+      this.state = this.begunHere();
+      await this.job.updateProgress(this.state);
+      const signal = right ? AbortSignal.any([stop, right.lost]) : stop;
+      const rowsJob = prepared?.rowsJob ?? (await storedJob(deps.settings.home, this.state.run));
+      const clean = rowsJob ? withoutCells(rowsJob) : (text: string) => text;
+      return await this.conclude(await this.carryOut(prepared, signal, clean), clean);
+    } finally {
+      await right?.release().catch(() => undefined);
+    }
+  }
+
+  private async carryOut(prepared: Prepared | undefined, signal: AbortSignal, clean: WithoutCells): Promise<RunResult> {
+    const { deps, log, state } = this;
+    const { run } = state;
+    const about = { job: this.name, run, insteadOf: state.insteadOf?.run, log };
+    const writer = stateWriter(this.job, state, (err) => log.warn({ err }, 'the progress could not be told'));
+    const told = deps.onBegun?.({ ...about, resumed: !prepared });
+    const context: RunContext = {
+      ...deps.context(about),
+      log,
+      signal,
+      listener: {
+        progress(progress) {
+          writer.note(progress);
+          told?.(progress);
+        },
+        notice: ({ level, text }) => log[level](clean(text)),
+      },
+    };
+    log.info({ file: prepared?.file }, prepared ? 'run begun' : 'run taken up again');
+    try {
+      return prepared ? await prepared.begin(context) : await resumeRun(run, context);
+    } catch (error) {
+      throw faultWithoutCells(error, clean);
+    } finally {
+      await writer.close();
+      if (await isHere(deps.settings.home, run)) await this.cleanUp();
+    }
+  }
+
+  private async conclude(result: RunResult, clean: WithoutCells): Promise<Summary> {
+    const { home, secrets } = this.deps.settings;
+    const { status } = result.summary;
+    const reason = result.summary.reason === undefined ? undefined : clean(result.summary.reason);
+    if (status === 'interrupted') throw new RunError('failed', 'The run was interrupted.');
+    if (status === 'failed' && !this.lastAttempt) {
+      throw new RunFailed(withoutSecrets(reason ?? 'The run failed.', secrets));
+    }
+    const told = { ...result.summary, ...(reason !== undefined && { reason }) };
+    const { dir, summary } = await this.putAway({ ...result, summary: told });
+    await endTicket(home, this.job, this.state.run);
+    const { rows, records, target, seconds, company } = summary;
+    const { total, ...outcomes } = rows;
+    const reached = records ?? total;
+    await this.tellEnd({ ...this.state, phase: 'done', total: reached, done: reached, outcomes });
+    const isExport = this.kind === 'export';
+    const facts = isExport ? { records, target: target?.path } : { rows };
+    this.log.info({ status, ...facts, seconds, reports: dir }, 'run ended');
+    const rehearsal = await isRehearsal(home, summary);
+    const doubtful = isExport && status === 'partial';
+    const why = doubtful ? doubtText(summary) : reason;
+    this.ended({
+      status,
+      run: this.state.run,
+      company,
+      counts: outcomes,
+      seconds,
+      reports: dir,
+      ...(rehearsal && { dryRun: true }),
+      ...(why !== undefined && { reason: why }),
+      ...(doubtful && { doubtful }),
+    });
+    return summary;
+  }
+
+  /** A summary as it leaves this machine, by the queue: what it quotes may be cells. The one on the disk is whole. */
+  private async withoutQuotes(result: Partial<Summary>): Promise<object> {
+    const { run = '', reason, warnings, kind } = result;
+    if (kind === 'export') return result;
+    const job = await storedJob(this.deps.settings.home, run);
+    const clean = withoutCells(job ?? { columns: {}, source: {} });
+    return {
+      ...result,
+      ...(warnings && { warnings: warnings.map(clean) }),
+      ...(reason !== undefined && { reason: clean(reason) }),
+    };
+  }
+
+  /**
+   * What is to be thrown for a file that this worker cannot have: the job is handed on to the workers that may, and fails,
+   * with `advice`, where there are none. Any other error comes back as it is.
+   */
+  protected async handOn(error: unknown, advice: string): Promise<unknown> {
+    const { data, deps, state } = this;
+    const away =
+      error instanceof FileAway ||
+      (error instanceof OutsideRoots && (await readElsewhere(deps.store, deps.homeId, data.file ?? '')));
+    if (!away) return error;
+    const times = (state.away ?? 0) + 1;
+    // Where no other worker is there, nobody else can have it.
+    const alone = (await deps.store.workers(RUNS_QUEUE)) === 1;
+    if (!alone && times <= AWAY.times) return this.postpone(AWAY.everyMs, { ...state, away: times });
+    const looked = alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`;
+    return new RunError('failed', `${error.message}${looked} ${advice}`, [], { cause: error });
+  }
+
+  /**
+   * Looks at what led to the run; who watches the schedules is told that the run of a slot begins. `notes`: sentences for the
+   * warnings of its summary.
+   */
+  protected occasion(schedule: Schedule | undefined): { readonly slot?: Lateness; readonly notes: string[] } {
+    const { job, deps, name, state } = this;
+    const slot = schedule && lateness(job.id ?? '', schedule, job.timestamp);
+    const notes: string[] = [];
+    if (schedule && slot) {
+      deps.onSlot?.({ job: name, dueAt: slot.dueAt });
+      if (slot.late) notes.push(lateNote(slot.dueAt, Date.now(), schedule.timezone));
+    }
+    if (state.insteadOf) {
+      const { run, host } = state.insteadOf;
+      notes.push(`Begun anew: run ${run} of the same job was begun on ${host}, whose worker is gone. ${this.anewText}`);
+    }
+    return { ...(slot && { slot }), notes };
+  }
 }
 
-/** Where a job that is not done is put; the caller throws what comes back. */
-export async function postpone({ job, token }: Delivery, ms: number, state?: JobState): Promise<Error> {
-  if (state) await job.updateProgress(state);
-  await job.moveToDelayed(Date.now() + ms, token);
-  return new DelayedError();
-}
-
-/** At the head of the queue, for whichever worker asks next. */
-export async function handBack({ job, token, log }: Delivery, state: JobState): Promise<Error> {
-  await job.updateProgress({ ...state, handedBack: true });
-  await job.moveToWait(token);
-  log.info('handed back to the queue');
-  return new WaitingError();
-}
-
-/** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */
-export async function tellEnd({ job, log }: Delivery, state: JobState): Promise<void> {
-  await job.updateProgress(state).catch((error: unknown) => {
-    if (isAway(error)) throw error;
-    log.warn({ err: error }, 'the end of the run could not be told to the queue');
-  });
-}
-
-/** Fails the job for good. */
-export function refusal(text: string): Error {
+/** What is said to the queue of a job that is not tried again. */
+export function refusal(text: string): UnrecoverableError {
   const error = new UnrecoverableError(text);
   // A stack would be kept in the queue and say nothing.
   error.stack = `UnrecoverableError: ${text}`;
   return error;
 }
 
-/** When a job that does not come further is given up: so many workers died over it since it last did. */
-export const MAX_DEATHS = 4;
-
-export function deathText(deaths: number, advice: string): string {
+function deathText(deaths: number, advice: string): string {
   return (
     `${deaths} workers died, one after another, while they worked on this job, and it came no further: it is not tried again. ` +
     `Look into the logs of the workers for how they ended (out of memory, killed, a crash), and ${advice}`
   );
 }
 
-/** Where a job of the queue came from, as its id tells. */
-interface Origin {
-  readonly trigger: Trigger;
-  /** Set where the id names the run. */
-  readonly run?: string;
-  readonly claim?: Claim;
-  /** A file taken from the drop folder of another worker, under a path that is not this worker's: left to that one. */
-  readonly elsewhere?: true;
+/** The job of a run that takes rows, as it was begun. */
+async function storedJob(home: string, run: string): Promise<RowsJob | undefined> {
+  const { job } = (await readRequest(runFolder(home, run)))?.job ?? {};
+  return job && 'match' in job ? job : undefined;
 }
 
-const RUN = String.raw`\d{8}T\d{9}Z-[0-9a-f]+`;
-const DROP = new RegExp(`^drop\\.(.+)\\.(${RUN})$`, 's');
-const AGAIN = new RegExp(`^again\\.(${RUN})$`);
-const NIGHT = /^night\.(.+)\.[^.]+$/s;
-
-/**
- * Reads a job's id: `drop.<job>.<run id>`, `night.<job>.<slot>`, `again.<run id>` or anybody's own. An id of ours over
- * data that do not fit it proves nothing, and the job counts as anybody's. No export reads what is dropped.
- */
-export function originOf(id: string | undefined, kind: JobKind, data: RunData, inbox: string): Origin {
-  const again = AGAIN.exec(id ?? '')?.[1];
-  if (again !== undefined) return { trigger: 'queue', run: again };
-  if (typeof data.job !== 'string') return { trigger: 'queue' };
-  const { job } = data;
-  const named = (found: string | undefined) => found === job || found === safeName(job);
-  const [, dropped, run] = DROP.exec(id ?? '') ?? [];
-  if (kind !== 'export' && run !== undefined && named(dropped) && data.file !== undefined) {
-    const dir = path.join(inbox, 'processing', job, run);
-    const file = path.resolve(dir, data.file);
-    if (path.dirname(file) === dir)
-      return { trigger: 'drop', run, claim: { job, run, dir, file, name: droppedName(path.basename(file)) } };
-    if (data.file.endsWith(path.join('processing', job, run, path.basename(data.file))))
-      return { trigger: 'drop', run, elsewhere: true };
-  }
-  return { trigger: named(NIGHT.exec(id ?? '')?.[1]) ? 'schedule' : 'queue' };
-}
-
-/** A file that is on another machine is looked for by others, so often and so long apart. */
-const AWAY = { times: 30, everyMs: 2_000 };
-
-/**
- * What is to be thrown for a file that this worker cannot have: the job is handed on to the workers that may, and fails,
- * with `advice`, where there are none. Any other error comes back as it is.
- */
-export async function handOn(delivery: Delivery, state: JobState, error: unknown, advice: string): Promise<unknown> {
-  const { data, deps } = delivery;
-  const away =
-    error instanceof FileAway ||
-    (error instanceof OutsideRoots && (await readElsewhere(deps.store, deps.homeId, data.file ?? '')));
-  if (!away) return error;
-  const times = (state.away ?? 0) + 1;
-  // Where no other worker is there, nobody else can have it.
-  const alone = (await deps.store.workers(RUNS_QUEUE)) === 1;
-  if (!alone && times <= AWAY.times) return postpone(delivery, AWAY.everyMs, { ...state, away: times });
-  const looked = alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`;
-  return new RunError('failed', `${error.message}${looked} ${advice}`, [], { cause: error });
-}
-
-/** Why a run begins here and now, as far as that is worth telling. */
-export interface Occasion {
-  /** The slot of the job's schedule that it stands for. */
-  readonly slot?: Lateness;
-  /** Sentences for the warnings of its summary. */
-  readonly notes: readonly string[];
-}
-
-/** Looks at what led to the run; who watches the schedules is told that the run of a slot begins. */
-export function occasionOf(delivery: Delivery, state: JobState, schedule: Schedule | undefined): Occasion {
-  const { job, deps, name, work } = delivery;
-  const slot = schedule && job.id !== undefined ? lateness(job.id, schedule, job.timestamp) : undefined;
-  if (slot) deps.onSlot?.({ job: name, run: state.run, ...slot });
-  const notes = [lateNote(job, schedule, Date.now()), anewNote(state, work.anewText)];
-  return { ...(slot && { slot }), notes: notes.filter((note) => note !== undefined) };
-}
-
-function anewNote({ insteadOf }: JobState, text: string): string | undefined {
+/** An export that cannot be shown to be whole. */
+function doubtText({ records = 0, target }: Summary): string {
   return (
-    insteadOf &&
-    `Begun anew: run ${insteadOf.run} of the same job was begun on ${insteadOf.host}, whose worker is gone. ${text}`
+    `the list changed while it was read, and it could not be established that the ${records} records in ` +
+    `${target?.path ?? 'the file'} are all of them. The summary says more; export again when less is going on.`
   );
 }
 
-/** `Late: due 2026-11-21 02:00 Europe/Berlin, begun 07:12.`; undefined for a job that is no slot's, or in time. */
-function lateNote(job: Pick<Job, 'id' | 'timestamp'>, schedule: Schedule | undefined, now: number): string | undefined {
-  const slot = schedule && job.id !== undefined ? lateness(job.id, schedule, job.timestamp) : undefined;
-  if (!schedule || !slot?.late) return undefined;
-  const due = wallTime(slot.dueAt, schedule.timezone);
-  const begun = wallTime(now, schedule.timezone);
-  const sameDay = due.slice(0, 10) === begun.slice(0, 10);
-  return `Late: due ${due} ${schedule.timezone}, begun ${sameDay ? begun.slice(11) : begun}.`;
+/**
+ * Whether somebody asked for this run not to write, though its job does. A reconcile job that only reports does all its
+ * work in report-only runs; they are no rehearsals.
+ */
+async function isRehearsal(home: string, { run, kind, dry_run: dryRun }: Summary): Promise<boolean> {
+  if (!dryRun || kind !== 'reconcile') return dryRun;
+  const job = await storedJob(home, run);
+  return job !== undefined && 'apply' in job && job.apply === true;
 }
 
-/** `2026-11-21 02:00` */
-function wallTime(at: number, timeZone: string): string {
-  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at);
+/** `Late: due 2026-11-21 02:00 Europe/Berlin, begun 07:12.` */
+function lateNote(dueAt: number, now: number, timeZone: string): string {
+  const wallTime = (at: number) =>
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at);
+  const [due, begun] = [wallTime(dueAt), wallTime(now)];
+  const sameDay = due.slice(0, 10) === begun.slice(0, 10);
+  return `Late: due ${due} ${timeZone}, begun ${sameDay ? begun.slice(11) : begun}.`;
 }

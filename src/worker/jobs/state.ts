@@ -1,6 +1,7 @@
 import type { Job } from 'bullmq';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import { isRunId } from '../../runs/list.js';
+import { pause } from '../../runs/pause.js';
 import type { Progress } from '../../runs/progress.js';
 
 /** The progress of a BullMQ job: contract, section 10, and what a later delivery must know. */
@@ -69,62 +70,44 @@ export function settledRows(outcomes: Readonly<OutcomeCounts>): number {
   return OUTCOMES.reduce((sum, kind) => sum + outcomes[kind], 0);
 }
 
-/** Sends where a run stands to the queue, one message at a time and the latest only. */
-interface StateWriter {
-  note(progress: Progress): void;
-  /** Waits for what is under way; nothing is sent afterwards. */
-  close(): Promise<void>;
-}
-
 /** At most one message in so many milliseconds, and one at each change of phase. */
 const EVERY_MS = 500;
 
-/** A message that cannot be sent is told to `failed` and not repeated: the next one says more. */
+/**
+ * Sends where a run stands to the queue, one message at a time and the latest only. A message that cannot be sent is told to
+ * `failed` and not repeated: the next one says more.
+ */
 export function stateWriter(
   job: Pick<Job, 'updateProgress'>,
   base: JobState,
   failed: (error: unknown) => void,
-): StateWriter {
+): { note(progress: Progress): void; close(): Promise<void> } {
   let latest: JobState | undefined;
   let phase: JobState['phase'] | undefined;
-  let sentAt = Number.NEGATIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
+  let rest = new AbortController();
   let closed = false;
-  const send = () => {
-    timer = undefined;
-    if (closed || !latest || sending) return;
-    const state = latest;
-    latest = undefined;
-    sentAt = performance.now();
-    sending = job
-      .updateProgress(state)
-      .catch(failed)
-      .then(() => {
-        sending = undefined;
-        plan();
-      });
-  };
-  const plan = () => {
-    if (closed || !latest || sending || timer) return;
-    const wait = latest.phase === phase ? sentAt + EVERY_MS - performance.now() : 0;
-    phase = latest.phase;
-    if (wait <= 0) send();
-    else timer = setTimeout(send, wait);
-  };
+  async function send(): Promise<void> {
+    while (latest && !closed) {
+      const state = latest;
+      latest = undefined;
+      phase = state.phase;
+      rest = new AbortController();
+      await job.updateProgress(state).catch(failed);
+      if (!closed) await pause(EVERY_MS, rest.signal);
+    }
+    sending = undefined;
+  }
   return {
-    note(progress) {
-      const { phase: now, done, total, outcomes } = progress;
+    note({ phase: now, done, total, outcomes }) {
       latest = { ...base, phase: now, done, total: total ?? null, outcomes: { ...outcomes } };
-      if (now !== phase && timer) {
-        clearTimeout(timer);
-        timer = undefined;
-      }
-      plan();
+      if (now !== phase) rest.abort();
+      sending ??= send();
     },
+    /** Waits for what is under way; nothing is sent afterwards. */
     async close() {
       closed = true;
-      clearTimeout(timer);
+      rest.abort();
       await sending;
     },
   };

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import type { Job, Queue } from 'bullmq';
 import { reached } from '../../trace/milestones.js';
+import { againJobId } from './ids.js';
 
 /**
  * What this data folder knows of the jobs whose runs it began: `<home>/tickets/<hash>.json`. A queue that lost its last
@@ -31,7 +32,7 @@ export async function readTicket(home: string, job: Ticketed): Promise<Ticket | 
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
 export async function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): Promise<boolean> {
   if ((await readFrom(ticketFile(home, job)))?.run === run) return true;
-  const again = job.id === `again.${run}`;
+  const again = job.id === againJobId(run);
   if (!again && !job.id?.startsWith('drop.')) return false;
   for (const entry of await readdir(ticketsDir(home)).catch((): string[] => [])) {
     const ticket = await readFrom(path.join(ticketsDir(home), entry));
@@ -80,7 +81,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     const known = await queue.getJob(ticket.id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
     if (known && path.basename(ticketFile(home, known)) === entry) continue;
-    const id = ticket.id.startsWith('night.') ? ticket.id : `again.${ticket.run}`;
+    const id = ticket.id.startsWith('night.') ? ticket.id : againJobId(ticket.run);
     if (id !== ticket.id) {
       // The job put back has a ticket of its own as soon as it is taken. Until then the queue may lose it as well.
       const taken = (await readFrom(ticketFile(home, { id, timestamp: 0 }))) !== undefined;

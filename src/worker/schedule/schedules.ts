@@ -2,8 +2,8 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { pause } from '../../runs/pause.js';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../../runs/schedule/slots.js';
+import { LATE_MS, slotJobId } from '../jobs/ids.js';
 import type { Lease, Store } from '../store/port.js';
-import { LATE_MS, slotJobId } from './slot-job.js';
 
 /** A job with a `schedule`, contract section 4. */
 export interface ScheduledJob {

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inlineJob } from '../../../src/runs/job-file.js';
 import { type Claim, claimedName, claimFolder, endedPrefix, listClaims } from '../../../src/worker/inbox/claim.js';
-import { checkContent, endClaim, endedFolder, repeatedNote } from '../../../src/worker/inbox/claim-run.js';
 import { makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -19,6 +19,13 @@ it('never gives a dropped file the name of a report', async () => {
   expect(reports.map((name) => claimedName(Buffer.from(name)))).toEqual(reports.map((name) => `dropped-${name}`));
 });
 
+const JOB = {
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'serial_number' },
+  columns: { Serial: 'serial_number', Name: 'name' },
+};
+
 /** Drops files, one after another, and waits for their claims in that order. */
 async function claimsOf(files: Readonly<Record<string, string>>): Promise<Claim[]> {
   const inbox = await place.open();
@@ -32,19 +39,19 @@ async function claimsOf(files: Readonly<Record<string, string>>): Promise<Claim[
 }
 
 const check = (claim: Claim, job = 'j', company = 1, repeat = false) =>
-  checkContent(place.folder, claim, job, company, repeat);
+  place.folder.check(claim, { ...inlineJob({ ...JOB, repeat }), sha256: job }, company);
 
 describe('ends', () => {
   it('moves the folder with its reports, and leaves no note of its own', async () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
     if (!claim) throw new Error('no claim');
     await writeFile(join(claim.dir, 'results.csv'), 'row\n');
-    const folder = await endClaim(place.folder, claim, { place: 'done', result: 'imported', finished: true });
+    const folder = await place.folder.end(claim, { place: 'done', result: 'imported', finished: true });
     expect(folder).toBe(join(place.dir, 'done', 'assets', `${endedPrefix(claim)} - imported`));
     expect(await names(folder)).toEqual(['a.csv', 'results.csv']);
     expect(await names(place.dir, 'processing', 'assets')).toEqual([]);
-    expect(await endClaim(place.folder, claim, { place: 'done', result: 'imported', finished: true })).toBe(folder);
-    expect(await endClaim(place.folder, claim, { place: 'failed', result: 'stopped', finished: false })).toBe(folder);
+    expect(await place.folder.end(claim, { place: 'done', result: 'imported', finished: true })).toBe(folder);
+    expect(await place.folder.end(claim, { place: 'failed', result: 'stopped', finished: false })).toBe(folder);
   });
 
   it.each(['done', 'failed'] as const)('moves nothing out of the inbox where %s/<job> is a link (111)', async (to) => {
@@ -52,7 +59,7 @@ describe('ends', () => {
     if (!claim) throw new Error('no claim');
     await mkdir(join(place.root, 'elsewhere'));
     await symlink('../../elsewhere', join(place.dir, to, 'assets'));
-    const end = () => endClaim(place.folder, claim, { place: to, result: 'r', finished: to === 'done' });
+    const end = () => place.folder.end(claim, { place: to, result: 'r', finished: to === 'done' });
     await expect(end()).rejects.toThrow('must be a folder of its own');
     expect(await names(place.root, 'elsewhere')).toEqual([]);
     expect(await names(claim.dir)).toContain('a.csv');
@@ -64,17 +71,17 @@ describe('ends', () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
     if (!claim) throw new Error('no claim');
     const note = { name: 'ERROR.txt', text: 'Why.\n' } as const;
-    const folder = await endClaim(place.folder, claim, { place: 'failed', result: 'stopped', finished: false, note });
+    const folder = await place.folder.end(claim, { place: 'failed', result: 'stopped', finished: false, note });
     expect(await readFile(join(folder, 'ERROR.txt'), 'utf8')).toBe('Why.\n');
   });
 
   it('joins reports that a late delivery wrote after the folder had moved', async () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
     if (!claim) throw new Error('no claim');
-    const folder = await endClaim(place.folder, claim, { place: 'done', result: 'imported', finished: true });
+    const folder = await place.folder.end(claim, { place: 'done', result: 'imported', finished: true });
     await mkdir(claim.dir, { recursive: true });
     await writeFile(join(claim.dir, 'summary.json'), '{}');
-    expect(await endClaim(place.folder, claim, { place: 'done', result: 'imported', finished: true })).toBe(folder);
+    expect(await place.folder.end(claim, { place: 'done', result: 'imported', finished: true })).toBe(folder);
     expect(await names(folder)).toEqual(['a.csv', 'summary.json']);
   });
 
@@ -91,8 +98,8 @@ describe('ends', () => {
       const claim = file(name, run);
       await mkdir(claimFolder(place.dir, claim), { recursive: true });
       await writeFile(join(claimFolder(place.dir, claim), 'a.csv'), 'A');
-      const folder = await endClaim(place.folder, claim, { place: 'done', result: '15 to correct', finished: true });
-      expect(await endedFolder(place.folder, claim)).toBe(folder);
+      const folder = await place.folder.end(claim, { place: 'done', result: '15 to correct', finished: true });
+      expect(await place.folder.ended(claim)).toBe(folder);
       folders.push(basename(folder));
     }
     expect(folders).toEqual([
@@ -112,13 +119,13 @@ describe('ends', () => {
     // The ledger knows where it is to end, and the folder is not moved.
     await place.folder.ledger.moving(first, join('done', 'assets', `${endedPrefix(first)} - imported`));
     const sameMinute = endedPrefix(first) === endedPrefix(second);
-    const other = await endClaim(place.folder, second, end);
-    expect(await endedFolder(place.folder, first)).toBeUndefined();
-    const own = await endClaim(place.folder, first, end);
+    const other = await place.folder.end(second, end);
+    expect(await place.folder.ended(first)).toBeUndefined();
+    const own = await place.folder.end(first, end);
     expect(basename(other)).toBe(`${endedPrefix(second)} - imported`);
     expect(basename(own)).toBe(`${endedPrefix(first)} - imported${sameMinute ? ' (2)' : ''}`);
     // However the run ends when it is delivered once more.
-    expect(await endClaim(place.folder, first, { ...end, result: 'stopped', place: 'failed' })).toBe(own);
+    expect(await place.folder.end(first, { ...end, result: 'stopped', place: 'failed' })).toBe(own);
     expect([await names(own), await names(other)]).toEqual([['a.csv'], ['b.csv']]);
   });
 
@@ -127,18 +134,18 @@ describe('ends', () => {
     if (!first || !second) throw new Error('no claims');
     const end = { place: 'done', result: 'imported', finished: true } as const;
     for (const claim of [first, second]) await check(claim);
-    const folders = [await endClaim(place.folder, first, end), await endClaim(place.folder, second, end)];
+    const folders = [await place.folder.end(first, end), await place.folder.end(second, end)];
     await rm(folders[0] ?? '', { recursive: true });
     await place.folder.ledger.prune();
     expect(await names(place.dir, '.ledger', 'assets')).toHaveLength(3);
-    expect(await endedFolder(place.folder, second)).toBe(folders[1]);
+    expect(await place.folder.ended(second)).toBe(folders[1]);
     const [again] = (await claimsOf({ 'c.csv': 'A' })).slice(-1);
     expect(again && (await check(again)).verdict).toBe('repeated');
   });
 
   it('refuses names that lead elsewhere (84)', async () => {
     const claim = { job: '..', run: 'x', dir: '/', file: '/x', name: 'x' };
-    await expect(endClaim(place.folder, claim, { place: 'done', result: 'imported', finished: true })).rejects.toThrow(
+    await expect(place.folder.end(claim, { place: 'done', result: 'imported', finished: true })).rejects.toThrow(
       'cannot be the name',
     );
   });
@@ -152,15 +159,12 @@ describe('content', () => {
     expect((await check(first)).verdict).toBe('run');
     const waits = await check(second);
     expect(waits).toMatchObject({ verdict: 'wait', first: { run: first.run, file: 'a.csv' } });
-    await endClaim(place.folder, first, { place: 'done', result: 'imported', finished: true });
+    await place.folder.end(first, { place: 'done', result: 'imported', finished: true });
     const repeated = await check(second);
     if (repeated.verdict !== 'repeated') throw new Error(repeated.verdict);
     expect(repeated.first.run).toBe(first.run);
-    const note = repeatedNote(second, repeated.first, 'done/assets/first');
-    expect(note.text).toContain(first.run);
-    expect(note.text).toContain(' done/assets/first\n');
-    expect(note.text).toContain('repeat: true');
-    const folder = await endClaim(place.folder, second, { place: 'done', result: 'imported', finished: false, note });
+    const note = { name: 'NOTE.txt', text: 'Imported before.' } as const;
+    const folder = await place.folder.end(second, { place: 'done', result: 'imported', finished: false, note });
     expect(await names(folder)).toEqual(['NOTE.txt', 'b.csv']);
     // What ended as a repetition takes nothing away from the first.
     place.claims.length = 0;
@@ -172,7 +176,7 @@ describe('content', () => {
     const [first, second] = await claimsOf({ 'a.csv': 'same', 'b.csv': 'same' });
     if (!first || !second) throw new Error('no claims');
     await check(first);
-    await endClaim(place.folder, first, { place: 'failed', result: 'stopped', finished: false });
+    await place.folder.end(first, { place: 'failed', result: 'stopped', finished: false });
     expect((await check(second)).verdict).toBe('run');
   });
 
@@ -211,14 +215,14 @@ describe('content', () => {
     // The note and the ledger were written, the folder was not moved: something is in its way.
     await writeFile(join(place.dir, 'done', 'assets'), 'in the way');
     const note = { name: 'NOTE.txt', text: 'n' } as const;
-    await expect(
-      endClaim(place.folder, first, { place: 'done', result: 'imported', finished: true, note }),
-    ).rejects.toThrow('cannot be moved');
+    await expect(place.folder.end(first, { place: 'done', result: 'imported', finished: true, note })).rejects.toThrow(
+      'cannot be moved',
+    );
     expect((await check(second)).verdict).toBe('repeated');
     expect((await check(first)).verdict).toBe('run');
     expect((await listClaims(place.dir)).map(({ run }) => run)).toEqual([first.run, second.run]);
     await rm(join(place.dir, 'done', 'assets'));
-    const folder = await endClaim(place.folder, first, { place: 'done', result: 'imported', finished: true, note });
+    const folder = await place.folder.end(first, { place: 'done', result: 'imported', finished: true, note });
     expect(await names(folder)).toEqual(['NOTE.txt', 'a.csv']);
   });
 

@@ -6,9 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import type { Claim } from '../../../src/worker/inbox/claim.js';
-import { type DropFolder, openDropFolder } from '../../../src/worker/inbox/claim-run.js';
+import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { type Inbox, type InboxOptions, openInbox } from '../../../src/worker/inbox/inbox.js';
-import { openLedger } from '../../../src/worker/inbox/ledger.js';
 import { openJobFiles } from '../../../src/worker/job-files.js';
 import { cliPath } from '../../support/build.js';
 
@@ -51,16 +50,15 @@ export async function makePlace(jobs: Readonly<Record<string, string>> = { asset
   return {
     root,
     dir,
-    folder: openDropFolder(dir),
+    folder: new DropFolder(dir),
     jobsDir,
     claims,
     notices,
     logged,
     async open(options = {}) {
       const inbox = await openInbox({
-        dir,
+        folder: new DropFolder(dir),
         jobsDir,
-        ledger: openLedger(options.dir ?? dir),
         jobs: openJobFiles(jobsDir),
         scheduled: () => [],
         quietMs: 80,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -71,7 +72,7 @@ it('does not make the folder anew where its disk is away', async ({ skip }) => {
   await mkdir(join(place.root, 'disk'));
   if (!mount(join(place.root, 'disk'))) skip();
   const dir = join(place.root, 'disk', 'inbox');
-  const inbox = await place.open({ dir });
+  const inbox = await place.open({ folder: new DropFolder(dir) });
   unmount();
   await inbox.rescan();
   expect(inbox.health().problem).toContain('its disk is away');

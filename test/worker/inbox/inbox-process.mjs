@@ -5,7 +5,7 @@ import { pino } from 'pino';
 const { dist, dir, jobsDir, quietMs, uid } = JSON.parse(process.argv[2]);
 const load = (path) => import(pathToFileURL(`${dist}/worker/${path}`).href);
 const { openInbox } = await load('inbox/inbox.js');
-const { openLedger } = await load('inbox/ledger.js');
+const { DropFolder } = await load('inbox/drop-folder.js');
 const { openJobFiles } = await load('job-files.js');
 // Only now: this user may not be allowed to read the program.
 if (uid !== undefined) {
@@ -15,9 +15,8 @@ if (uid !== undefined) {
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 const inbox = await openInbox({
-  dir,
+  folder: new DropFolder(dir),
   jobsDir,
-  ledger: openLedger(dir),
   jobs: openJobFiles(jobsDir),
   scheduled: () => [],
   quietMs,

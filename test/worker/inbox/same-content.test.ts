@@ -3,7 +3,8 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inlineJob, inlineReconcileJob } from '../../../src/runs/job-file.js';
 import { type Claim, endedPrefix } from '../../../src/worker/inbox/claim.js';
-import { endRepeated, inboxClaims } from '../../../src/worker/jobs/claims.js';
+import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
+import { endRepeated } from '../../../src/worker/jobs/claims.js';
 import { makePlace, names, only, type Place, until } from './dropping.js';
 
 const JOB = {
@@ -36,7 +37,7 @@ describe('the same content dropped again', () => {
     ['a job that says repeat: true', REPEATING],
   ])('is run every time for %s, also at once, and leaves no note (60)', async (_, job) => {
     await place.open();
-    const claims = inboxClaims(place.folder);
+    const claims = place.folder;
     const [first, ...others] = await dropped('a.csv', 'b.csv', 'c.csv');
     if (!first) throw new Error('no claim');
     const verdicts = await Promise.all([first, ...others].map((claim) => claims.check(claim, job, 1)));
@@ -49,7 +50,7 @@ describe('the same content dropped again', () => {
 
   it('for an import job is put away with a note that names the first run, its file and its reports (60)', async () => {
     await place.open();
-    const claims = inboxClaims(place.folder);
+    const claims = place.folder;
     const home = join(place.root, 'home');
     await mkdir(home);
     const [first] = await dropped('monday.csv');
@@ -76,7 +77,7 @@ describe('the same content dropped again', () => {
     const files = Array.from({ length: 6 }, (_, i) => `${i}.csv`);
     const taken = await dropped(...files);
     expect(taken.map(({ name }) => name).sort()).toEqual(files);
-    const [one, two] = [inboxClaims(place.folder), inboxClaims(place.folder)];
+    const [one, two] = [new DropFolder(place.dir), new DropFolder(place.dir)];
     const verdicts = await Promise.all(taken.map((claim, i) => (i % 2 ? one : two).check(claim, IMPORT, 1)));
     expect(verdicts.filter(({ verdict }) => verdict === 'run')).toHaveLength(1);
     const running = taken[verdicts.findIndex(({ verdict }) => verdict === 'run')];

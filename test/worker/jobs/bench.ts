@@ -6,10 +6,10 @@ import { Redis } from 'ioredis';
 import pino from 'pino';
 import { resolveSettings, type Settings } from '../../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.js';
-import { openDropFolder } from '../../../src/worker/inbox/claim-run.js';
-import { inboxClaims } from '../../../src/worker/jobs/claims.js';
-import { type RunDeps, runProcessor } from '../../../src/worker/jobs/process.js';
-import { homeId, tellRoots } from '../../../src/worker/jobs/told-roots.js';
+import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
+import type { RunDeps } from '../../../src/worker/jobs/delivery.js';
+import { homeId, tellHome } from '../../../src/worker/jobs/homes.js';
+import { runProcessor } from '../../../src/worker/jobs/process.js';
 import type { EndedRun } from '../../../src/worker/operations/ended.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Lease, Store } from '../../../src/worker/store/port.js';
@@ -151,7 +151,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
   const ended: EndedRun[] = [];
   const id = await homeId(settings.home);
   const alive: Lease | undefined = await store.lease(`home.${id}`, 2_000);
-  await tellRoots(store, id, settings.worker.roots);
+  await tellHome(store, { id, roots: [...settings.worker.roots], service: settings.apiUrl ?? '' });
   const processor = runProcessor({
     settings,
     store,
@@ -159,7 +159,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
     stopping: stopping.signal,
     homeId: id,
     context: () => ({ settings }),
-    claims: inboxClaims(openDropFolder(settings.worker.inbox), [settings.jobsDir, settings.home]),
+    dropFolder: new DropFolder(settings.worker.inbox, [settings.jobsDir, settings.home]),
     onEnded: (one) => ended.push(one),
     ...options.deps,
   });

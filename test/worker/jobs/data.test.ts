@@ -49,8 +49,8 @@ describe('data of a job', () => {
     expect(found).toEqual([
       '`options.force` is "yes"; it must be true or false',
       'unknown key `options.aply`, did you mean `apply`?',
-      '`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them',
       'give exactly one of `file` and `rows`; neither is there',
+      '`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them',
       expect.stringContaining('unknown key `orfans`'),
     ]);
     expect(faults('reconcile', { job: JOB, file: 'a' })).toEqual([
@@ -84,11 +84,11 @@ describe('data of a job', () => {
       options: { dry_run: false, force: true, compny: 1 },
     });
     expect(found).toEqual([
-      'unknown key `options.compny`, did you mean `company`?',
-      'unknown key `row`; known here: job, file, options',
       '`options.dry_run` has no meaning in an export: nothing is ever written to the service; leave it out',
       '`options.force` has no meaning in an export: nothing is ever written to the service; leave it out',
-      '`rows` has no meaning in an export; leave it out',
+      'unknown key `options.compny`, did you mean `company`?',
+      '`rows` has no meaning in an export: nothing is ever written to the service; leave it out',
+      'unknown key `row`; known here: job, file, options',
       expect.stringContaining('`file` is "exports/a-{day}.txt"; .txt is not written'),
       expect.stringContaining('{day} has no meaning there'),
       expect.stringContaining('`match` belongs to import jobs'),
@@ -134,7 +134,7 @@ describe('data of a job', () => {
     ['a name with a line break', { job: 'a\nb', file: 'a' }, 'without folder and ending'],
     ['a list as job', { job: ['assets'], file: 'a' }, 'or the job itself as an object'],
     ['neither file nor rows', { job: 'assets' }, 'neither is there'],
-    ['no rows', { job: 'assets', rows: [] }, 'there must be 1 at least'],
+    ['no rows', { job: 'assets', rows: [] }, 'it must be 1 or more'],
     ['rows without values', { job: 'assets', rows: [{}] }, 'hold no values'],
     ['a folder for reports', { job: 'a', file: 'a', report: '/etc' }, 'unknown key `report`'],
     [
@@ -146,7 +146,11 @@ describe('data of a job', () => {
     ['a data folder', { job: 'a', file: 'a', options: { home: '/etc' } }, 'unknown key `options.home`'],
     ['a key of every object', JSON.parse('{"job":"a","file":"a","__proto__":{"x":1}}'), 'unknown key `__proto__`'],
     ['another key of every object', { job: 'a', file: 'a', constructor: 1 }, 'unknown key `constructor`'],
-    ['too many rows', { job: 'a', rows: Array(10_001).fill({ a: 1 }) }, 'has 10001 entries; there may be 10000'],
+    [
+      'too many rows',
+      { job: 'a', rows: Array(10_001).fill({ a: 1 }) },
+      'is a list of 10001; it may have at most 10000',
+    ],
     [
       'too many headings',
       { job: 'a', rows: [Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`h${i}`, 1]))] },

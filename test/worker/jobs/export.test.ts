@@ -134,7 +134,7 @@ describe('an export of the queue', () => {
     expect(done.returnvalue).toMatchObject({ target: { path: inDir('exports', 'users-2026-07-02.csv') } });
     expect(done.returnvalue.warnings.join()).toContain('Late: due 2026-07-02 02:00 Asia/Tokyo');
     expect(ended).toMatchObject([{ trigger: 'schedule', status: 'succeeded' }]);
-    expect(slots).toMatchObject([{ job: 'slots', slot: '2026-07-02T0200', late: true }]);
+    expect(slots).toEqual([{ job: 'slots', dueAt: Date.parse('2026-07-01T17:00:00Z') }]);
   });
 
   it('that names a file of the drop folder by its id is no dropped file', async () => {

@@ -6,11 +6,10 @@ import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
-import { openDropFolder } from '../../../src/worker/inbox/claim-run.js';
+import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { checkJobData } from '../../../src/worker/jobs/check-data.js';
-import { inboxClaims } from '../../../src/worker/jobs/claims.js';
-import type { Delivery, Prepared } from '../../../src/worker/jobs/delivery.js';
-import { importWork, reconcileWork } from '../../../src/worker/jobs/rows-work.js';
+import type { Prepared, RunDeps } from '../../../src/worker/jobs/delivery.js';
+import { ImportDelivery, ReconcileDelivery } from '../../../src/worker/jobs/rows-delivery.js';
 import { freshState } from '../../../src/worker/jobs/state.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { type Desk, openDesk } from '../../support/desk.js';
@@ -41,23 +40,22 @@ async function prepared(
   const checked = checkJobData(kind, { job: { ...JOB, kind }, file });
   if ('faults' in checked || checked.kind === 'export') throw new Error('the data are wrong');
   const settings = desk.settings({ ROWFERRY_ROOTS: join(desk.dir, 'data'), ROWFERRY_INBOX: join(desk.dir, 'drop') });
-  const work = checked.kind === 'import' ? importWork(checked) : reconcileWork(checked);
   const log = pino({ level: 'silent' });
   const store = { read: async () => undefined, workers: async () => 1 } as Partial<Store> as Store;
-  const state = freshState(newRunId());
   const signal = new AbortController().signal;
-  const deps: Delivery['deps'] = {
+  const deps: RunDeps = {
     ...{ settings, store, log, stopping: signal, homeId: '0'.repeat(16) },
     context: () => ({ settings }),
-    claims: inboxClaims(openDropFolder(settings.worker.inbox)),
+    dropFolder: new DropFolder(settings.worker.inbox),
     onEnded: () => undefined,
   };
-  const job = { id: 'j', timestamp: 0, data: checked.ok } as Partial<Job> as Job;
-  const delivery: Delivery = {
-    ...{ job, token: undefined, data: checked.ok, work, deps, name: 'inline', log, lastAttempt: true },
-    origin: { trigger },
-  };
-  const ready = await work.prepare(delivery, { state, resumed: false, signal });
+  const data = trigger === 'schedule' ? { ...checked.ok, job: 'slots' } : checked.ok;
+  const id = trigger === 'schedule' ? 'night.slots.2026-01-01T0200' : 'j';
+  const job = { id, name: kind, timestamp: 0, data, opts: {} } as Partial<Job> as Job;
+  const Kind = kind === 'import' ? ImportDelivery : ReconcileDelivery;
+  const delivery = new Kind(deps, job, undefined, data, checked.inline);
+  Reflect.set(delivery, 'state', freshState(newRunId()));
+  const ready = await delivery.prepare();
   if ('result' in ready) throw new Error('nothing is to be run');
   const listener = { progress: () => undefined, notice: () => undefined };
   const begun = async () => {

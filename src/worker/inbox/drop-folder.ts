@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { RunError } from '../../model/error.js';
+import { visible } from '../../model/visible.js';
+import type { LoadedJob } from '../../runs/job-file.js';
+import { reached } from '../../trace/milestones.js';
+import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, segment, shown } from './claim.js';
+import { codeOf, isFolder, makeFolders, openPlain, placeText, reasonOf } from './disk.js';
+import { type ClaimId, type Ledger, openLedger } from './ledger.js';
+
+/** The run that had the same content first. */
+export interface FirstRun {
+  readonly run: string;
+  /** Name of its file as it was dropped. */
+  readonly file: string;
+  /** When it was begun, ISO 8601. */
+  readonly at: string;
+}
+
+type ContentCheck = { readonly verdict: 'run' } | { readonly verdict: 'repeated' | 'wait'; readonly first: FirstRun };
+
+export interface ClaimEnd {
+  readonly place: 'done' | 'failed';
+  /** What became of it, in a few words: the end of the folder's name. */
+  readonly result: string;
+  /** Then the content counts as run, and is not run again. */
+  readonly finished: boolean;
+  /** Names no path of this machine by the time it lies there. */
+  readonly note?: { readonly name: 'ERROR.txt' | 'NOTE.txt'; readonly text: string };
+}
+
+/** The drop folder, as the runs of its claims need it. */
+export class DropFolder {
+  readonly ledger: Ledger;
+  readonly #hidden: readonly string[];
+
+  /** `roots`: folders that people at the drop folder know nothing of. */
+  constructor(
+    readonly dir: string,
+    roots: readonly string[] = [],
+  ) {
+    this.ledger = openLedger(dir);
+    this.#hidden = [dir, ...roots].sort((a, b) => b.length - a.length).map((root) => join(root, '/'));
+  }
+
+  /**
+   * Before a claim is run: `run` (also where this very claim had begun before, and for jobs that repeat), `repeated` where its
+   * content was run to the end with the same job and company, `wait` while another claim with that content is being run: ask
+   * again in a while.
+   * @throws RunError `failed` where the file cannot be read or is none, or the ledger cannot be written.
+   */
+  async check(claim: Claim, { sha256, job }: LoadedJob, company: number): Promise<ContentCheck> {
+    const content = await hashOf(claim);
+    if (job.kind === 'reconcile' || job.repeat) return { verdict: 'run' };
+    const purpose = createHash('sha256').update(`${sha256}\0${company}`).digest('hex').slice(0, 16);
+    try {
+      const first = await this.ledger.enter(claim, `${content}-${purpose}`);
+      if (!first) return { verdict: 'run' };
+      return { verdict: first.state === 'finished' ? 'repeated' : 'wait', first };
+    } catch (error) {
+      throw new RunError(
+        'failed',
+        `Whether "${shown(claim.name)}" was imported before cannot be found out: in the drop folder ${this.dir}, ${reasonOf(error)}. ` +
+          'Nothing was sent. Put that right and drop the file again.',
+        [],
+        { cause: error },
+      );
+    }
+  }
+
+  /**
+   * Ends a claim: the folder moves as a whole to `<dir>/<place>/<job>/`, under a name that people can read. May be called again
+   * after a crash, or for a claim that has ended; one that ended elsewhere stays there. Returns the folder in which things lie now.
+   *
+   *   note written → ledger settled → place said to the ledger → folder moved → own mark removed        every step may be done again
+   *
+   * @throws RunError `failed` where the folder cannot be moved; it is still in `processing/`.
+   */
+  async end(claim: Claim, { place, result, finished, note }: ClaimEnd): Promise<string> {
+    const from = claimFolder(this.dir, claim);
+    const parent = join(this.dir, place, segment(claim.job));
+    const name = `${endedPrefix(claim)} - ${result}`;
+    try {
+      const here = await isFolder(from);
+      if (here && note) await placeText(join(from, note.name), visible(this.#forPeople(claim, note.text)));
+      await this.ledger.settle(claim, finished);
+      const before = await this.ended(claim);
+      if (!here && before === undefined) return join(parent, name);
+      const now = before ?? (await this.#move(claim, join(place, claim.job, name)));
+      if (here && before !== undefined) await merge(from, before);
+      if (here) reached('archived');
+      await rm(join(now, COMPLETE), { force: true });
+      return now;
+    } catch (error) {
+      throw new RunError(
+        'failed',
+        `The folder ${from} cannot be moved to ${parent}: ${reasonOf(error)}. It is left where it is; put that right, and it is tried again.`,
+        [],
+        { cause: error },
+      );
+    }
+  }
+
+  /** The folder in which a claim has ended; undefined for one that has not, or whose folder somebody removed. */
+  async ended(claim: ClaimId): Promise<string | undefined> {
+    const moved = await this.ledger.movedTo(claim);
+    // The ledger is told before the folder moves: while its file lies in `processing/`, it has not.
+    if (moved === undefined || (await holdsFile(claimFolder(this.dir, claim)))) return undefined;
+    const folder = join(this.dir, moved);
+    return (await isFolder(dirname(folder))) && (await isFolder(folder)) ? folder : undefined;
+  }
+
+  /** A folder as people see it who see the drop folder. */
+  asSeen(folder: string): string {
+    return relative(this.dir, folder).replaceAll(sep, '/');
+  }
+
+  /** People know the file by the name it was dropped under. */
+  #forPeople({ file, name }: Claim, text: string): string {
+    return this.#hidden.reduce((left, root) => left.replaceAll(root, ''), text.replaceAll(file, name));
+  }
+
+  /** A name that another run has there gets a number. A folder that holds something is never replaced by a rename. */
+  async #move(claim: Claim, to: string): Promise<string> {
+    await makeFolders(join(this.dir, dirname(to)));
+    for (let number = 1; ; number++) {
+      const numbered = number === 1 ? to : `${to} (${number})`;
+      await this.ledger.moving(claim, numbered);
+      try {
+        await rename(claimFolder(this.dir, claim), join(this.dir, numbered));
+        return join(this.dir, numbered);
+      } catch (error) {
+        if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error))) throw error;
+      }
+    }
+  }
+}
+
+async function hashOf(claim: Claim): Promise<string> {
+  try {
+    const handle = await openPlain(claim.file);
+    try {
+      if (!(await handle.stat()).isFile()) throw new Error('it is no plain file');
+      const hash = createHash('sha256');
+      for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk);
+      return hash.digest('hex');
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw new RunError(
+      'failed',
+      `The file ${shown(claim.file)} cannot be read: ${reasonOf(error)}. Nothing was sent. Drop the file again.`,
+      [],
+      { cause: error },
+    );
+  }
+}
+
+async function holdsFile(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch((): string[] => [])).some(isDataName);
+}
+
+/** A run that was delivered once more has written reports after its folder moved: they join the others. */
+async function merge(from: string, to: string): Promise<void> {
+  for (const name of await readdir(from)) await rename(join(from, name), join(to, name));
+  await rmdir(from);
+}
