@@ -1,14 +1,31 @@
+import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LANES, LONGEST } from './test/lanes.js';
 
+/** Properties draw their values from the commit: each one draws others, and the same again when it is repeated. */
+process.env['TEST_SEED'] ??= seedOf(process.cwd());
+function seedOf(cwd: string): string {
+  try {
+    const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return String(Number.parseInt(commit.toString(), 16));
+  } catch {
+    // Sources without their history.
+    return '1';
+  }
+}
+
 const shared = {
   // They end what hangs; no test is about time, and a machine may be slow.
   testTimeout: 60_000,
   hookTimeout: 120_000,
   pool: 'forks',
+  setupFiles: 'test/support/seed.ts',
 } as const;
 
 const projects = LANES.flatMap(({ name, together, alone }, at) => {

@@ -45,11 +45,11 @@ export interface ExportFilter {
 }
 
 /** Parameters of lists that are no filters, and what stands for them. */
-const NO_FILTERS: Readonly<Record<string, string>> = {
-  page: 'is no filter: all pages are read',
-  ordering: 'is no filter; use --order',
-  company: 'is no filter: an export is of one company; use --company',
-};
+const NO_FILTERS: ReadonlyMap<string, string> = new Map([
+  ['page', 'is no filter: all pages are read'],
+  ['ordering', 'is no filter; use --order'],
+  ['company', 'is no filter: an export is of one company; use --company'],
+]);
 const VIEWS = ['warranty', 'support'];
 const FORM_PARAMETERS = ['custom_form_id', 'custom_form_name', 'custom_form_value'];
 
@@ -116,7 +116,7 @@ function split(filter: string, naming: Naming): { readonly key: string; readonly
     value: filter.slice(index + 1),
   }));
   const isName = (key: string) =>
-    ['req', ...FORM_PARAMETERS, ...Object.keys(NO_FILTERS)].includes(key.toLowerCase()) ||
+    ['req', ...FORM_PARAMETERS, ...NO_FILTERS.keys()].includes(key.toLowerCase()) ||
     !('problem' in conditionOn(key, [''], naming));
   const named = cuts.find(({ key }) => isName(key)) ?? cuts[0];
   return named && named.key !== '' ? named : undefined;
@@ -145,7 +145,7 @@ function takeFormParameters(asked: Asked, problems: string[]): void {
 
 /** The condition of one key and its values: any of them. */
 export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
-  const no = columnOf(key, naming) ? undefined : NO_FILTERS[key.toLowerCase()];
+  const no = columnOf(key, naming) ? undefined : NO_FILTERS.get(key.toLowerCase());
   if (no !== undefined) return { problem: `"${key}" ${no}.` };
   const { columns, whole } = columnsFor(key, naming);
   if (columns.length === 0) return { problem: unknownFilter(key, naming) };

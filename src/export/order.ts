@@ -24,7 +24,10 @@ interface OrderKeys {
 /** Orderings of the asset list (interface, section 4.4) by what its records are not documented to show. */
 const BY_SERVICE = ['created_date', 'modified_date'];
 /** Names of orderings for columns that are sorted here, exactly. */
-const ORDERINGS: Readonly<Record<string, string>> = { asset_id: 'id', asset_name: 'name' };
+const ORDERINGS: ReadonlyMap<string, string> = new Map([
+  ['asset_id', 'id'],
+  ['asset_name', 'name'],
+]);
 
 /** How records are ordered; by id ascending where nothing is stated. Throws a RunError for a name that nothing has. */
 export function exportOrder(order: string | undefined, naming: Naming): ExportOrder {
@@ -34,7 +37,7 @@ export function exportOrder(order: string | undefined, naming: Naming): ExportOr
   const described = `${name}${descending ? ', descending' : ''}`;
   const word = name.toLowerCase();
   const isAsset = naming.resource === 'asset';
-  const column = columnToSortBy((isAsset && ORDERINGS[word]) || name, naming);
+  const column = columnToSortBy((isAsset && ORDERINGS.get(word)) || name, naming);
   if (column) {
     return {
       query: {},
@@ -57,7 +60,7 @@ export function exportOrder(order: string | undefined, naming: Naming): ExportOr
       described: `${described} (as the service orders)`,
     };
   const unknown = unknownName(name, naming);
-  const near = isAsset ? didYouMean(name, [...BY_SERVICE, ...Object.keys(ORDERINGS)]) : '';
+  const near = isAsset ? didYouMean(name, [...BY_SERVICE, ...ORDERINGS.keys()]) : '';
   throw refused('--order cannot be used.', [unknown.includes('Did you mean') ? unknown : `${unknown}${near}`]);
 }
 

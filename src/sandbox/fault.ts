@@ -309,12 +309,12 @@ function optionsOf(given: ReadonlyMap<string, string | undefined>) {
  */
 
 /** Options of the program's interface and what the text form calls them. */
-const SPELLINGS: Readonly<Record<string, string>> = {
-  retryAfter: 'retry_after',
-  retryAfterDate: 'retry_after_date',
-  contentType: 'content_type',
-  megabytes: 'mb',
-};
+const SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ['retryAfter', 'retry_after'],
+  ['retryAfterDate', 'retry_after_date'],
+  ['contentType', 'content_type'],
+  ['megabytes', 'mb'],
+]);
 
 const PLAN_KEYS = ['seed', 'faults'] as const;
 const FAULT_KEYS = ['match', 'action'] as const;
@@ -384,7 +384,7 @@ function actionOf(action: unknown): Map<string, string | undefined> {
   const given = new Map<string, string | undefined>();
   if (kind !== undefined) for (const [key, value] of actionOf(kind)) given.set(key, value);
   for (const [key, value] of Object.entries(options)) {
-    let name = SPELLINGS[key] ?? key;
+    let name = SPELLINGS.get(key) ?? key;
     // The status of a redirect is an option of it, not another action.
     if (name === 'status' && kind === 'redirect') name = 'code';
     if (value === false) continue;

@@ -1,10 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { FULL } from '../support/full.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
 
-const ROWS = 2_000;
+const ROWS = FULL ? 2_000 : 800;
+/** The request at that share of the rows. */
+const at = (share: number) => Math.ceil(share * ROWS);
 const numbers = (count = ROWS) => Array.from({ length: count }, (_, i) => i);
 
 const ASSETS = `resource: asset
@@ -26,14 +29,14 @@ async function finish(): Promise<void> {
 }
 
 describe('a run that is killed without a word is resumed: one outcome a row, no record twice, none lost', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, () => {
   it('new assets: killed at the first request, in the resume, and again in its look-ups', async () => {
     bench = await openBench();
     const argv = await assets(bench);
     bench.killAt('POST', 1);
     expect(await bench.run(argv)).toBe('SIGKILL');
-    bench.killAt('POST', 1_100);
+    bench.killAt('POST', at(0.55));
     expect(await bench.run(RESUME)).toBe('SIGKILL');
     // Among the look-ups of the resume, before anything is sent.
     const sent = bench.sandbox.requests.writes;
@@ -50,10 +53,10 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
       bench,
       'later',
       'resource: asset\nmatch: { key: serial_number }\ncolumns: { Serial: serial_number, Cost: original_cost }\n',
-      ['Serial,Cost', ...numbers(200).map((i) => `SN-${i * 10},11.00`)],
+      ['Serial,Cost', ...numbers(ROWS / 10).map((i) => `SN-${i * 10},11.00`)],
     );
     expect(await bench.run(later)).toBe(0);
-    expect(bench.sandbox.commits).toHaveLength(ROWS + 200);
+    expect(bench.sandbox.commits).toHaveLength(ROWS + ROWS / 10);
     expect(bench.sandbox.raw('asset').filter((one) => one['mac_address'] === undefined)).toEqual([]);
   });
 
@@ -96,7 +99,7 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
       'resource: asset\nmatch: { key: serial_number }\ncolumns: { Serial: serial_number, Cost: original_cost }\n',
       ['Serial,Cost', ...numbers().map((i) => `SN-${i},11.00`)],
     );
-    for (const nth of [1, 700]) {
+    for (const nth of [1, at(0.35)]) {
       bench.killAt('PUT', nth);
       expect(await bench.run(nth === 1 ? argv : RESUME)).toBe('SIGKILL');
     }
@@ -120,7 +123,7 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
       'resource: supplier\nmatch: { key: name }\ncolumns: { Name: name, City: city }\n',
       ['Name,City', ...numbers().map((i) => `Supplier ${i},Bern`)],
     );
-    bench.killAt('POST', 450 + Math.floor(Math.random() * 1_000));
+    bench.killAt('POST', at(0.2 + Math.random() / 2));
     expect(await bench.run(argv)).toBe('SIGKILL');
     bench.killAt('POST', 2);
     expect(await bench.run(RESUME)).toBe('SIGKILL');
@@ -148,9 +151,9 @@ constants: { contract_type: buy_side, status: active, country: US }
         ...numbers().map((i) => `C-${i},Contract ${i},${parentOf(i)},Globex,2025-01-01,2026-12-31,100.00`),
       ],
     );
-    for (const nth of [200, 900]) {
-      bench.killAt('POST', nth);
-      expect(await bench.run(nth === 200 ? argv : RESUME)).toBe('SIGKILL');
+    for (const share of [0.1, 0.45]) {
+      bench.killAt('POST', at(share));
+      expect(await bench.run(share === 0.1 ? argv : RESUME)).toBe('SIGKILL');
     }
     await finish();
     const told = await bench.told();
@@ -192,7 +195,7 @@ constants: { contract_type: buy_side, status: active, country: US }
 });
 
 it('a request of the killed process that takes effect after its death is waited for, and not sent again', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   let [posts, release] = [0, (): void => undefined];
   const held = new Promise<void>((resolve) => {
@@ -220,7 +223,7 @@ it('a request of the killed process that takes effect after its death is waited 
   expect(bench.sandbox.commits).toHaveLength(60);
 });
 
-describe('killed between its stages', { timeout: 60_000 }, () => {
+describe('killed between its stages', { timeout: 240_000 }, () => {
   it.each([
     ['while rows are staged', /staged\.ndjson$/],
     ['while names are resolved', /resolved\.ndjson$/],
@@ -241,7 +244,7 @@ describe('killed between its stages', { timeout: 60_000 }, () => {
   });
 });
 
-describe('SIGTERM, and SIGKILL for one that does not end (40, 41)', { timeout: 60_000 }, () => {
+describe('SIGTERM, and SIGKILL for one that does not end (40, 41)', { timeout: 240_000 }, () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],

@@ -181,4 +181,6 @@ test('lists below an object; choices of which not all are known; what is no filt
   expect([state('inactive'), state('InActive'), state('Active')]).toEqual([true, true, false]);
   expect(await faults(bench, 'asset', ['company=1'])).toEqual([expect.stringContaining('use --company')]);
   expect(await faults(bench, 'company', ['company=1'])).toHaveLength(1);
+  for (const name of ['__proto__', 'constructor'])
+    expect(await faults(bench, 'asset', [`${name}=1`])).toEqual([expect.stringContaining(`show no "${name}"`)]);
 });

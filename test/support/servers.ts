@@ -276,7 +276,7 @@ async function startStore(open: (() => Promise<PrivateServer>) | undefined): Pro
  * A queue folder as a first start makes it, to be copied: making it takes a processor some 5 s, and most tests are not about
  * that. It is kept beside the temporary files for the next ones.
  */
-async function emptyQueue(): Promise<string> {
+export async function emptyQueue(): Promise<string> {
   const module = createRequire(import.meta.url).resolve('@electric-sql/pglite');
   const { version } = JSON.parse(await readFile(path.join(path.dirname(module), '../package.json'), 'utf8')) as {
     version: string;

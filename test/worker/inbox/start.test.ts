@@ -1,14 +1,16 @@
-import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { runWorker } from '../../../src/worker/worker.js';
+import { emptyQueue } from '../../support/servers.js';
 
 let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rowferry-inbox-'));
+  await cp(await emptyQueue(), join(dir, 'home', 'queue'), { recursive: true });
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
