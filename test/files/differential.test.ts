@@ -8,8 +8,9 @@ import { createRecordFeed } from '../../src/files/csv/scan.js';
 import { withLimits } from '../../src/files/limits.js';
 import { numberFormat } from '../../src/files/number/number-format.js';
 import { openSource } from '../../src/files/open.js';
+import type { BookRow } from '../../src/files/table/book-source.js';
 import { NO_STRINGS, type SharedStrings } from '../../src/files/xlsx/shared-strings.js';
-import { createSheetScan, type StoredRow } from '../../src/files/xlsx/sheet-scan.js';
+import { createSheetScan } from '../../src/files/xlsx/sheet-scan.js';
 import { RunError } from '../../src/model/error.js';
 import { type Cell, shownText } from '../../src/model/row.js';
 import { allRows, bookOf, scratch, textRows } from './fixtures.js';
@@ -281,18 +282,13 @@ describe('XLSX', () => {
       fc.boolean(),
     );
     const strings: SharedStrings = {
-      ...NO_STRINGS,
-      first: ['zero', 'one', '', 'drei'],
       clean: true,
       get: (at) => ['zero', 'one', '', 'drei', 'vier', 'five'][at],
     };
-    const formats = ['General', 'yyyy-mm-dd', '#,##0.00'].map((code, i) => ({
-      code: i === 0 ? undefined : code,
-      format: numberFormat(code),
-    }));
+    const formats = ['General', 'yyyy-mm-dd', '#,##0.00'].map(numberFormat);
     const read = (pieces: readonly Buffer[], skim: boolean) => {
       const rows: unknown[] = [];
-      const onRow = (found: StoredRow) => rows.push(found);
+      const onRow = (found: BookRow) => rows.push(found);
       const scan = createSheetScan({ what: 'x', strings, formats, date1904: false, limits, onRow });
       scan.skim = skim;
       try {
@@ -314,7 +310,7 @@ describe('XLSX', () => {
         const of = (xml: string) =>
           Buffer.from(`<worksheet><sheetData>${xml}</sheetData><mergeCell ref="A1:B1"/></worksheet>`);
         const bytes = of(text);
-        // Names with a prefix are left to the general scan.
+        // Names with a prefix are local names.
         const slow = read([of(text.replace(/<(\/?)(?=[a-z])/g, '<$1x:'))], false);
         const pieces = piecesOf(
           bytes,

@@ -20,6 +20,8 @@ import { dateOfSerial } from './serial-date.js';
 export interface NumberFormat {
   /** `date`: a calendar date, with or without time; `time` and durations are numbers. */
   readonly kind: 'general' | 'number' | 'date' | 'text';
+  /** Undefined for General. */
+  readonly code: string | undefined;
   /** The text a person sees. `decimal`: the number in plain decimal notation. */
   show(decimal: string, date1904: boolean): string;
 }
@@ -93,15 +95,16 @@ const compiled = new Map<string, NumberFormat>();
 export function numberFormat(code: string): NumberFormat {
   let format = compiled.get(code);
   if (!format) {
-    format = compile(code.slice(0, 255));
+    const compiledCode = compile(code.slice(0, 255));
+    format = { ...compiledCode, code: compiledCode.kind === 'general' ? undefined : code };
     if (compiled.size < 5_000) compiled.set(code, format);
   }
   return format;
 }
 
-const GENERAL: NumberFormat = { kind: 'general', show: (decimal) => decimal };
+const GENERAL: Omit<NumberFormat, 'code'> = { kind: 'general', show: (decimal) => decimal };
 
-function compile(code: string): NumberFormat {
+function compile(code: string): Omit<NumberFormat, 'code'> {
   // B1 and B2 choose the calendar of the text, Gregorian or Hijri; the date is the same.
   const trimmed = code.trim().replace(/^B[12](?=[dmyhsgDMYHSG[])/, '');
   if (trimmed === '' || /^general$/i.test(trimmed)) return GENERAL;

@@ -1,14 +1,13 @@
 import type { Cell } from '../../model/row.js';
 import { numberCell, numberText } from '../number/cell-value.js';
-import { numberFormat } from '../number/number-format.js';
+import { type NumberFormat, numberFormat } from '../number/number-format.js';
 import { dateOfSerial, isoText, serialOfIso } from '../number/serial-date.js';
-import type { CellFormat } from '../xlsx/workbook.js';
 
 /** What programs show instead of a result; they store some of them as a number or a text. */
 const ERROR_TEXT =
   /^(?:#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CALC!)|(?:Err|Fehler|Erreur|Errore):\d{3})$/i;
 
-const PERCENT: CellFormat = { code: '0%', format: numberFormat('0%') };
+const PERCENT = numberFormat('0%');
 
 /**
  * A stored cell as readers hand it over, from its attributes by local name. `text`: its paragraphs, joined by line breaks;
@@ -18,7 +17,7 @@ const PERCENT: CellFormat = { code: '0%', format: numberFormat('0%') };
 export function odsCell(
   attributes: ReadonlyMap<string, string>,
   text: string | undefined,
-  format: CellFormat | undefined,
+  format: NumberFormat | undefined,
 ): Cell {
   const type = attributes.get('value-type') ?? '';
   const formula = attributes.get('formula');
@@ -84,14 +83,14 @@ function unreadable(raw: string | undefined, text: string): Cell {
 function storedNumber(
   raw: string | undefined,
   text: string | undefined,
-  format: CellFormat | undefined,
+  format: NumberFormat | undefined,
   plain: boolean,
   isFormula: boolean,
 ): Cell | undefined {
   const value = raw === undefined ? undefined : numberText(raw.trim());
   if (value === undefined) return undefined;
   if (plain) return (isFormula && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
-  return numberCell(value, text ?? format?.format.show(value, false) ?? value, format?.code);
+  return numberCell(value, text ?? format?.show(value, false) ?? value, format?.code);
 }
 
 /**
@@ -132,7 +131,7 @@ const OTHER_DATE =
 function dateCell(
   stored: string | undefined,
   text: string | undefined,
-  format: CellFormat | undefined,
+  format: NumberFormat | undefined,
 ): Cell | undefined {
   const raw = stored?.trim() ?? '';
   const match = DATE.exec(raw);
@@ -154,7 +153,11 @@ function nextSecond(value: string): string {
 const DURATION = /^(-?)P(?=[\dT])(?:(\d{1,7})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:[.,]\d+)?)S)?)?$/;
 
 /** A time of day or a length of time is a number of days, as in other workbooks. */
-function timeCell(raw: string | undefined, text: string | undefined, format: CellFormat | undefined): Cell | undefined {
+function timeCell(
+  raw: string | undefined,
+  text: string | undefined,
+  format: NumberFormat | undefined,
+): Cell | undefined {
   const match = DURATION.exec(raw?.trim() ?? '');
   if (!match) return undefined;
   const [days = 0, hours = 0, minutes = 0, seconds = 0] = match

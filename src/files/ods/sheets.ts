@@ -1,9 +1,8 @@
 import { RunError } from '../../model/error.js';
 import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import { keptText, textFault } from '../cell-faults.js';
-import { asciiText } from '../encoding/byte-text.js';
 import type { SourceLimits } from '../limits.js';
-import { createXmlScanner, type XmlScanner, xmlAttributes, xmlText } from '../package/xml-scan.js';
+import { createXmlScanner, type XmlScanner, type XmlTag, xmlText } from '../package/xml-scan.js';
 import type { BookRow, BookScan, BookSheet } from '../table/book-source.js';
 import { columnName } from '../table/header.js';
 import { odsCell } from './cell.js';
@@ -95,25 +94,24 @@ export class OdsScan implements BookScan {
     this.#options = options;
     const { what, styles } = options;
     this.#scanner = createXmlScanner(what, {
-      open: (bytes, nameFrom, nameTo, to, empty) => {
-        const at =
-          this.#passed > 0 ? undefined : this.#enter(asciiText(bytes, nameFrom, nameTo), bytes, nameTo, to, empty);
-        if (empty) {
+      open: (tag) => {
+        const at = this.#passed > 0 ? undefined : this.#enter(tag);
+        if (tag.empty) {
           if (at) this.#leave(at, '');
         } else if (at) this.#path.push(at);
         else this.#passed++;
         return undefined;
       },
-      close: (bytes, nameFrom, nameTo) => {
+      close: (tag) => {
         if (this.#passed > 0) this.#passed--;
-        else this.#leave(this.#path.pop(), asciiText(bytes, nameFrom, nameTo));
+        else this.#leave(this.#path.pop(), tag.name);
       },
-      text: (bytes, from, to, raw) => {
+      text: (bytes, from, to, form) => {
         if (this.#passed > 0) return;
         const at = this.#path.at(-1);
         // Also where nobody reads it: an entity that XML does not define is found before the first row is handed out.
-        if (at === 'paragraph') this.#add(xmlText(bytes, from, to, raw));
-        else if (at === 'head' && options.place === undefined) styles.text(xmlText(bytes, from, to, raw));
+        if (at === 'paragraph') this.#add(xmlText(bytes, from, to, form));
+        else if (at === 'head' && options.place === undefined) styles.text(xmlText(bytes, from, to, form));
       },
     });
   }
@@ -136,28 +134,28 @@ export class OdsScan implements BookScan {
   }
 
   /** What an element is where it stands; undefined for one that is passed over with all it holds. */
-  #enter(name: string, bytes: Buffer, from: number, to: number, empty: boolean): At | undefined {
-    const attributes = () => xmlAttributes(bytes, from, to);
+  #enter(tag: XmlTag): At | undefined {
+    const { name } = tag;
     switch (this.#path.at(-1)) {
       case undefined:
       case 'head':
         if (name === 'spreadsheet') return 'spreadsheet';
-        if (this.#options.place === undefined) this.#options.styles.open(name, attributes, empty);
+        if (this.#options.place === undefined) this.#options.styles.open(tag);
         return 'head';
       case 'spreadsheet':
         if (name !== 'table') return undefined;
-        this.#openSheet(attributes());
+        this.#openSheet(tag.attributes());
         return 'sheet';
       case 'sheet':
         if (GROUPS.test(name)) return 'sheet';
-        if (name === 'table-column') this.#addColumn(attributes());
+        if (name === 'table-column') this.#addColumn(tag.attributes());
         if (name !== 'table-row') return undefined;
-        this.#openRow(attributes());
+        this.#openRow(tag.attributes());
         return 'row';
       case 'row':
         if (name !== 'table-cell' && name !== 'covered-table-cell') return undefined;
         this.#covered = name !== 'table-cell';
-        this.#cell = attributes();
+        this.#cell = tag.attributes();
         this.#text = undefined;
         return 'cell';
       case 'cell':
@@ -169,7 +167,7 @@ export class OdsScan implements BookScan {
         if (name === 'tab') this.#add('\t');
         else if (name === 'line-break') this.#add('\n');
         else if (name === 's')
-          this.#add(' '.repeat(Math.min(timesOf(attributes(), 'c'), this.#options.limits.cellCharacters + 1)));
+          this.#add(' '.repeat(Math.min(timesOf(tag.attributes(), 'c'), this.#options.limits.cellCharacters + 1)));
         return 'paragraph';
     }
   }

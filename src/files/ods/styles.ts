@@ -1,19 +1,17 @@
-import { asciiText } from '../encoding/byte-text.js';
-import { numberFormat } from '../number/number-format.js';
-import { createXmlScanner, xmlAttributes, xmlText } from '../package/xml-scan.js';
-import type { CellFormat } from '../xlsx/workbook.js';
+import { type NumberFormat, numberFormat } from '../number/number-format.js';
+import { createXmlScanner, type XmlTag, xmlText } from '../package/xml-scan.js';
 
 type Attributes = ReadonlyMap<string, string>;
 
 /** Takes the elements that stand before the sheets, and answers what the sheets ask of them. */
 export interface OdsStyles {
-  open(tag: string, attributes: () => Attributes, empty: boolean): void;
-  close(tag: string): void;
+  open(tag: XmlTag): void;
+  close(name: string): void;
   text(text: string): void;
   /** Whether sheets of this style are hidden. */
   hides(style: string): boolean;
   /** How cells of this style show their numbers; undefined for General. */
-  format(style: string): CellFormat | undefined;
+  format(style: string): NumberFormat | undefined;
   dataStyle(name: string): DataStyle | undefined;
 }
 
@@ -21,12 +19,12 @@ export interface OdsStyles {
 export async function commonStyles(what: string, chunks: AsyncIterable<Buffer>): Promise<OdsStyles> {
   const styles = createOdsStyles('styles');
   const scanner = createXmlScanner(what, {
-    open(bytes, nameFrom, nameTo, to, empty) {
-      styles.open(asciiText(bytes, nameFrom, nameTo), () => xmlAttributes(bytes, nameTo, to), empty);
+    open(tag) {
+      styles.open(tag);
       return undefined;
     },
-    close: (bytes, nameFrom, nameTo) => styles.close(asciiText(bytes, nameFrom, nameTo)),
-    text: (bytes, from, to, raw) => styles.text(xmlText(bytes, from, to, raw)),
+    close: (tag) => styles.close(tag.name),
+    text: (bytes, from, to, form) => styles.text(xmlText(bytes, from, to, form)),
   });
   for await (const chunk of chunks) scanner.push(chunk);
   scanner.finish();
@@ -79,7 +77,7 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
   const hidden = new Set<string>();
   const cells = new Map<string, CellStyle>();
   const data = new Map<string, DataStyle>();
-  const formats = new Map<string, CellFormat | undefined>();
+  const formats = new Map<string, NumberFormat | undefined>();
   let family = '';
   let name = '';
   /** Styles of pages and of headers and footers: they share names with those of the sheets. */
@@ -88,7 +86,7 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
   let shown: DataStylePart | undefined;
   let texts: { text: string } | undefined;
 
-  function openPart(tag: string, attributes: Attributes, empty: boolean): void {
+  function openPart({ name: tag, empty }: XmlTag, attributes: Attributes): void {
     if (tag === 'embedded-text' && shown) {
       const embedded = { position: Number(attributes.get('position')) || 0, text: '' };
       if (shown.embedded.length < 20) shown.embedded.push(embedded);
@@ -109,16 +107,15 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
 
   const dataStyle = (of: string): DataStyle | undefined => data.get(of) ?? common?.dataStyle(of);
 
-  function resolve(of: string): CellFormat | undefined {
+  function resolve(of: string): NumberFormat | undefined {
     let at: string | undefined = of;
     for (let depth = 0; at !== undefined && depth < DEEPEST; depth++) {
       const found: CellStyle | undefined = cells.get(at);
       if (!found) return common?.format(at);
       const numbers = found.data === undefined ? undefined : dataStyle(found.data);
       if (numbers) {
-        const code = formatCode(numbers, dataStyle);
-        const format = numberFormat(code);
-        return format.kind === 'general' ? undefined : { code, format };
+        const format = numberFormat(formatCode(numbers, dataStyle));
+        return format.kind === 'general' ? undefined : format;
       }
       at = found.parent;
     }
@@ -126,24 +123,25 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
   }
 
   return {
-    open(tag, given, empty) {
+    open(given) {
+      const { name: tag, empty } = given;
       if (foreignParts.includes(tag)) foreign = !empty;
       if (foreign) return;
-      if (style) openPart(tag, given(), empty);
+      if (style) openPart(given, given.attributes());
       else if (DATA_STYLES.has(tag)) {
-        const attributes = given();
+        const attributes = given.attributes();
         const made = { kind: tag, attributes, parts: [], maps: [] };
         if (data.size < MOST) data.set(attributes.get('name') ?? '', made);
         style = empty ? undefined : made;
       } else if (tag === 'style') {
-        const attributes = given();
+        const attributes = given.attributes();
         family = attributes.get('family') ?? '';
         name = attributes.get('name') ?? '';
         if (family === 'table-cell' && cells.size < MOST) {
           cells.set(name, { data: attributes.get('data-style-name'), parent: attributes.get('parent-style-name') });
         }
       } else if (tag === 'table-properties' && family === 'table') {
-        if (given().get('display') === 'false' && hidden.size < MOST) hidden.add(name);
+        if (given.attributes().get('display') === 'false' && hidden.size < MOST) hidden.add(name);
       }
     },
     close(tag) {

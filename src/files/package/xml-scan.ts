@@ -2,26 +2,74 @@ import { RunError } from '../../model/error.js';
 import { asciiText, utf8Text } from '../encoding/byte-text.js';
 import { sizeText } from '../limits.js';
 
+const EMPTY: Buffer = Buffer.alloc(0);
+const TOKEN_LIMIT = 4 * 1024 * 1024;
+/** Bytes of a chunk that are joined to what the one before it left over, at first. */
+const JOINT = 4_096;
+
+const LT = 0x3c;
+const GT = 0x3e;
+const SLASH = 0x2f;
+const COLON = 0x3a;
+const EQUALS = 0x3d;
+const QUOTE = 0x22;
+const APOSTROPHE = 0x27;
+
+/** Whether a byte keeps a text from being plain: no ASCII, `&`, a line end to fold, or NUL. */
+const MARKS = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x80 || byte === 0x26 || byte === 0x0d || byte === 0 ? 1 : 0,
+);
+
 /**
- * A fast scan of XML bytes that arrive in chunks. Tags, text and character data are handed over as byte ranges of a
- * buffer; a token that a chunk cuts in two waits for the rest, so the place of a cut never matters. UTF-8 or UTF-16.
- * Entities are the five of XML and numeric ones; a document type declaration is refused at sight, so nothing is ever
- * expanded or fetched. Names are local names: `x:row` is `row`.
+ * A fast scan of XML bytes that arrive in chunks. Tags and text are handed over as byte ranges of a buffer; a token that a
+ * chunk cuts in two waits for the rest, so the place of a cut never matters. UTF-8 or UTF-16. Entities are the five of XML
+ * and numeric ones; a document type declaration is refused at sight, so nothing is ever expanded or fetched. Names are
+ * local names: `x:row` is `row`.
  */
 export interface XmlHandler {
   /**
-   * Ranges of the local name and of the attributes; `empty` for `<c/>`, for which `close` is not called. `true` skips
-   * what the element holds, unread, to its end tag; such an element must not hold others of its own name.
+   * `true` skips what the element holds, unread, to its end tag; such an element must not hold others of its own name.
+   * For `<c/>` `close` is not called.
    */
-  open(bytes: Buffer, nameFrom: number, nameTo: number, attributesTo: number, empty: boolean): boolean | undefined;
-  close(bytes: Buffer, nameFrom: number, nameTo: number): void;
-  /** `raw`: a CDATA section, in which `&` is an ordinary character. */
-  text(bytes: Buffer, from: number, to: number, raw: boolean): void;
-  /**
-   * May take whole elements that begin at `at` (a `<`) in one step: returns the position after them, or -1 to have them
-   * scanned. Text before them is not handed over.
-   */
-  whole?(bytes: Buffer, at: number, end: number): number;
+  open(tag: XmlTag): boolean | undefined;
+  close(tag: XmlTag): void;
+  /** Read by `xmlText`. */
+  text(bytes: Buffer, from: number, to: number, form: TextForm): void;
+}
+
+export enum TextForm {
+  /** ASCII that stands for itself. */
+  plain,
+  /** Other characters, entities or line ends to fold are in it. */
+  marked,
+  /** A CDATA section, in which `&` is an ordinary character. */
+  raw,
+}
+
+/** A start or end tag; overwritten by the next one. */
+export class XmlTag {
+  bytes = EMPTY;
+  nameFrom = 0;
+  nameTo = 0;
+  empty = false;
+  /** Of each attribute where its local name and its value begin and end. */
+  readonly places: number[] = [];
+  /** Of `places` that are of this tag. */
+  count = 0;
+
+  get name(): string {
+    return asciiText(this.bytes, this.nameFrom, this.nameTo);
+  }
+
+  /** Attributes by local name, for tags that are few. */
+  attributes(): Map<string, string> {
+    const attributes = new Map<string, string>();
+    for (let i = 0; i < this.count; i += 4) {
+      const [from, to, valueFrom, valueTo] = this.places.slice(i, i + 4) as [number, number, number, number];
+      attributes.set(asciiText(this.bytes, from, to), xmlText(this.bytes, valueFrom, valueTo));
+    }
+    return attributes;
+  }
 }
 
 export interface XmlScanner {
@@ -30,29 +78,21 @@ export interface XmlScanner {
   finish(): void;
 }
 
-const TOKEN_LIMIT = 4 * 1024 * 1024;
-/** Bytes of a chunk that are joined to what the one before it left over, at first. */
-const JOINT = 4_096;
-const EMPTY = Buffer.alloc(0);
-
-const LT = 0x3c;
-const GT = 0x3e;
-const SLASH = 0x2f;
-const COLON = 0x3a;
-
 /** `what` names the file and part for messages. */
 export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit = TOKEN_LIMIT): XmlScanner {
-  let held: Buffer = EMPTY;
+  let held = EMPTY;
   let decode: ((chunk: Buffer) => Buffer) | undefined;
   let depth = 0;
   let rooted = false;
   let started = false;
   /** The beginning of the end tag that ends what is skipped. */
   let skipTo: string | undefined;
+  const tag = new XmlTag();
 
   /** Scans what is complete and returns the position of what is not. */
   function scan(bytes: Buffer): number {
     const end = bytes.length;
+    tag.bytes = bytes;
     let at = 0;
     for (;;) {
       if (skipTo !== undefined) {
@@ -62,52 +102,88 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
         skipTo = undefined;
       }
       let i = at;
-      while (i < end && bytes[i] !== LT) i++;
+      let marks = 0;
+      for (let byte = 0; i < end; i++) {
+        byte = bytes[i]!;
+        if (byte === LT) break;
+        marks |= MARKS[byte]!;
+      }
       if (i + 1 >= end) return at;
-      const taken = handler.whole === undefined ? -1 : handler.whole(bytes, i, end);
-      if (taken >= 0) {
-        at = taken;
+      const next = bytes[i + 1];
+      if (next === 0x21 || next === 0x3f) {
+        const after = special(bytes, at, i, marks);
+        if (after < 0) return at;
+        at = after;
         continue;
       }
-      const next = bytes[i + 1];
-      let after: number;
-      if (next === 0x21 || next === 0x3f) {
-        after = special(bytes, at, i);
-        if (after < 0) return at;
+      const closing = next === SLASH;
+      const close = closing ? endTag(bytes, i + 2, end) : startTag(bytes, i + 1, end);
+      if (close < 0) return at;
+      if (i > at) handler.text(bytes, at, i, marks);
+      at = close + 1;
+      if (closing) {
+        depth--;
+        handler.close(tag);
       } else {
-        const closing = next === SLASH;
-        let nameFrom = i + (closing ? 2 : 1);
-        let j = nameFrom;
-        for (; j < end; j++) {
-          const byte = bytes[j]!;
-          if (byte === GT || byte <= 0x20 || byte === SLASH) break;
-          if (byte === COLON) nameFrom = j + 1;
-        }
-        const nameTo = j;
-        while (j < end && bytes[j] !== GT) {
-          const byte = bytes[j]!;
-          j++;
-          if (byte === 0x22 || byte === 0x27) {
-            while (j < end && bytes[j] !== byte) j++;
-            if (j < end) j++;
-          }
-        }
-        if (j >= end) return at;
-        if (i > at) handler.text(bytes, at, i, false);
-        if (closing) {
-          depth--;
-          handler.close(bytes, nameFrom, nameTo);
-        } else {
-          const empty = bytes[j - 1] === SLASH;
-          if (!empty) depth++;
-          rooted = true;
-          const skip = handler.open(bytes, nameFrom, nameTo, empty ? j - 1 : j, empty);
-          if (skip === true && !empty) skipTo = `</${asciiText(bytes, i + 1, nameTo)}`;
-        }
-        after = j + 1;
+        tag.empty = bytes[close - 1] === SLASH;
+        if (!tag.empty) depth++;
+        rooted = true;
+        if (handler.open(tag) === true && !tag.empty) skipTo = `</${asciiText(bytes, i + 1, tag.nameTo)}`;
       }
-      at = after;
     }
+  }
+
+  /** Reads a tag whose name begins at `at`; returns the position of its `>`, or -1 where that is not there. */
+  function startTag(bytes: Buffer, at: number, end: number): number {
+    const { places } = tag;
+    let i = at;
+    let from = at;
+    let count = 0;
+    let byte = 0;
+    for (; i < end; i++) {
+      byte = bytes[i]!;
+      if (byte === GT || byte <= 0x20 || byte === SLASH) break;
+      if (byte === COLON) from = i + 1;
+    }
+    tag.nameFrom = from;
+    tag.nameTo = i;
+    for (;;) {
+      while (i < end && bytes[i]! <= 0x20) i++;
+      from = i;
+      for (; i < end; i++) {
+        byte = bytes[i]!;
+        if (byte === EQUALS || byte <= 0x20 || byte === GT || byte === QUOTE || byte === APOSTROPHE) break;
+        if (byte === COLON) from = i + 1;
+      }
+      const to = i;
+      while (i < end && byte !== GT && byte !== QUOTE && byte !== APOSTROPHE) byte = bytes[++i]!;
+      if (i >= end) return -1;
+      if (byte === GT) break;
+      const valueFrom = ++i;
+      while (i < end && bytes[i] !== byte) i++;
+      places[count] = from;
+      places[count + 1] = to;
+      places[count + 2] = valueFrom;
+      places[count + 3] = i++;
+      count += 4;
+    }
+    tag.count = count;
+    return i;
+  }
+
+  function endTag(bytes: Buffer, at: number, end: number): number {
+    tag.nameFrom = at;
+    let name = true;
+    for (let i = at; i < end; i++) {
+      const byte = bytes[i]!;
+      if (name && (byte <= 0x20 || byte === GT)) {
+        tag.nameTo = i;
+        name = false;
+      }
+      if (byte === GT) return i;
+      if (byte === COLON) tag.nameFrom = i + 1;
+    }
+    return -1;
   }
 
   function scanNamed(bytes: Buffer): number {
@@ -124,9 +200,9 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
   }
 
   /** Comments, CDATA, declarations and processing instructions; returns the position after it, or -1 if incomplete. */
-  function special(bytes: Buffer, textFrom: number, at: number): number {
+  function special(bytes: Buffer, textFrom: number, at: number, marks: TextForm): number {
     const text = () => {
-      if (at > textFrom) handler.text(bytes, textFrom, at, false);
+      if (at > textFrom) handler.text(bytes, textFrom, at, marks);
     };
     const until = (needle: string, from: number) => {
       const found = bytes.indexOf(needle, from, 'latin1');
@@ -151,7 +227,7 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
       const after = until(']]>', at + 9);
       if (after < 0) return -1;
       text();
-      handler.text(bytes, at + 9, after - 3, true);
+      handler.text(bytes, at + 9, after - 3, TextForm.raw);
       return after;
     }
     if (head.length < 9 && ('<![CDATA['.startsWith(head) || '<!--'.startsWith(head))) return -1;
@@ -216,10 +292,11 @@ class UndefinedEntity extends Error {
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /** The text of a byte range with its entities resolved and its line ends as XML has them. */
-export function xmlText(bytes: Buffer, from: number, to: number, raw = false): string {
+export function xmlText(bytes: Buffer, from: number, to: number, form = TextForm.marked): string {
+  if (form === TextForm.plain) return asciiText(bytes, from, to);
   let text = utf8Text(bytes, from, to);
   if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
-  return raw || !text.includes('&') ? text : text.replace(/&([^;&]{0,12});?/g, resolve);
+  return form === TextForm.raw || !text.includes('&') ? text : text.replace(/&([^;&]{0,12});?/g, resolve);
 }
 
 function resolve(whole: string, name: string): string {
@@ -232,57 +309,10 @@ function resolve(whole: string, name: string): string {
   throw new UndefinedEntity(whole.slice(0, 20));
 }
 
-/** Whether a byte range is plain ASCII that stands for itself: no entity, line end to fold, or NUL. */
-export function isPlainText(bytes: Buffer, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) {
-    const byte = bytes[i]!;
-    if (byte >= 0x80 || byte === 0x26 || byte === 0x0d || byte === 0) return false;
-  }
-  return true;
-}
-
 /** Spreadsheet texts write a character that XML cannot hold as `_x000D_`, and `_` before such a text as `_x005F_`. */
 export function unescapeSheetText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** Where an attribute stands in a tag; overwritten by each call of `nextAttribute`. */
-export interface AttributeRange {
-  nameFrom: number;
-  nameTo: number;
-  valueFrom: number;
-  valueTo: number;
-}
-
-/** Finds the attribute at or after `at`; returns the position after it, or -1 where none is left before `to`. */
-export function nextAttribute(bytes: Buffer, at: number, to: number, range: AttributeRange): number {
-  let i = at;
-  while (i < to && bytes[i]! <= 0x20) i++;
-  range.nameFrom = i;
-  for (; i < to; i++) {
-    const byte = bytes[i]!;
-    if (byte === 0x3d || byte <= 0x20) break;
-    if (byte === COLON) range.nameFrom = i + 1;
-  }
-  range.nameTo = i;
-  while (i < to && bytes[i] !== 0x22 && bytes[i] !== 0x27) i++;
-  const quote = bytes[i];
-  range.valueFrom = ++i;
-  while (i < to && bytes[i] !== quote) i++;
-  range.valueTo = i;
-  return i < to ? i + 1 : -1;
-}
-
-/** Attributes of a tag by local name, for tags that are few. `from` is the end of the tag's name. */
-export function xmlAttributes(bytes: Buffer, from: number, to: number): Map<string, string> {
-  const attributes = new Map<string, string>();
-  const range: AttributeRange = { nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0 };
-  for (let at = nextAttribute(bytes, from, to, range); at >= 0; at = nextAttribute(bytes, at, to, range)) {
-    const name = asciiText(bytes, range.nameFrom, range.nameTo);
-    attributes.set(name, xmlText(bytes, range.valueFrom, range.valueTo));
-  }
-  return attributes;
 }
 
 /**

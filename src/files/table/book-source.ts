@@ -1,7 +1,7 @@
+import type { Cell, RowFault } from '../../model/row.js';
 import type { SourceFormat } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
-import type { StoredRow } from '../xlsx/sheet-scan.js';
 
 /** A sheet as its workbook lists it. */
 export interface BookSheet {
@@ -23,8 +23,14 @@ export interface SheetFacts {
   readonly merges: number;
 }
 
-/** A row that stands in the sheet `times` times, one below the other; once where that is absent. */
-export interface BookRow extends StoredRow {
+/** A row of a sheet as it is stored: cells by column, without those beyond the last one that is stored. */
+export interface BookRow {
+  readonly row: number;
+  readonly cells: Cell[];
+  readonly faults: RowFault[] | undefined;
+  /** A filled cell beyond the limit of columns. */
+  readonly beyond: boolean;
+  /** It stands in the sheet so many times, one below the other; once where that is absent. */
   readonly times?: number;
 }
 

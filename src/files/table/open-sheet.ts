@@ -2,7 +2,6 @@ import { RunError } from '../../model/error.js';
 import { type Cell, isBlank, type RowFault, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { withoutMeaning } from '../stated.js';
-import type { StoredRow } from '../xlsx/sheet-scan.js';
 import type { Book, BookRow, BookScan, BookSheet } from './book-source.js';
 import {
   columnName,
@@ -190,7 +189,7 @@ async function* dataRows<Sheet extends BookSheet>(
 }
 
 /** As many cells as the heading; a filled cell beyond it makes the row a fault, because nothing says what it is. */
-export function toRow({ row, cells, faults: found, beyond }: StoredRow, width: number): SheetRow {
+export function toRow({ row, cells, faults: found, beyond }: BookRow, width: number): SheetRow {
   let faults: RowFault[] | undefined = found;
   const at = cells.length > width ? cells.findIndex((cell, i) => i >= width && !isBlank(cell)) : -1;
   if (at >= 0 || beyond) {

@@ -1,47 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import { textFault } from '../cell-faults.js';
-import { asciiText, utf8Text } from '../encoding/byte-text.js';
-import type { SourceLimits } from '../limits.js';
-import { createXmlScanner, isPlainText, unescapeSheetText, xmlText } from '../package/xml-scan.js';
-import { createStringStore, type StringStore } from './string-store.js';
+import { type SourceLimits, sizeText } from '../limits.js';
+import { createXmlScanner, unescapeSheetText, xmlText } from '../package/xml-scan.js';
 
 /** The shared strings of a workbook, by the numbers that its cells hold. */
 export interface SharedStrings {
-  /**
-   * The first of them, as strings: programs number texts in the order of their first use, so that these are the ones that
-   * come again and again. All are free of what is a fault of a cell.
-   */
-  readonly first: readonly string[];
-  /** Any text, or undefined where the number is none of the workbook. */
-  get(index: number): string | undefined;
-  /** Whether the text that `get` returned last is free of NUL and of what stands for undecodable bytes. */
+  /** No text holds what is a fault of a cell. */
   readonly clean: boolean;
-  /** Frees what lies in a file; the strings are of no use afterwards. */
-  close(): void;
+  /** Undefined where the number is none of the workbook. */
+  get(index: number): string | undefined;
 }
 
-export const NO_STRINGS: SharedStrings = { first: [], get: () => undefined, clean: false, close() {} };
+export const NO_STRINGS: SharedStrings = { clean: true, get: () => undefined };
 
 /** What a string takes in memory besides its characters. */
 const STRING_HEAD = 32;
 
-const LT = 0x3c;
-const T = 0x74;
-const S = 0x73;
-const I = 0x69;
-
-const ITEM = Buffer.from('<si><t>');
-const PRESERVED = Buffer.from('<si><t xml:space="preserve">');
-const ITEM_END = Buffer.from('</t></si>');
-const MARGIN = 32;
-
-function isAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
-}
-
 /**
- * Reads the part `sharedStrings.xml`. Rich text is joined, phonetic guides are dropped, blanks are kept. Nearly all
- * items are of one piece and stand whole in the chunk: those are copied as they are, the others are scanned.
+ * Reads the part `sharedStrings.xml`. Rich text is joined, phonetic guides are dropped, blanks are kept. The first texts stay
+ * in memory: programs number them in the order of their first use, so that these come again and again. What is more than
+ * the limit for memory goes to a file.
  */
 export async function readSharedStrings(
   path: string,
@@ -49,127 +31,170 @@ export async function readSharedStrings(
   limits: SourceLimits,
 ): Promise<SharedStrings> {
   const first: string[] = [];
-  /** Bytes that `first` takes; what follows a text that does not fit, or is a fault, goes to the store. */
+  let spilled: SpilledTexts | undefined;
+  /** Bytes of all texts. */
   let taken = 0;
-  const room = Math.min(limits.sharedStringMemory, limits.sharedStringBytes) / 2;
-  let store: StringStore | undefined;
+  let clean = true;
   let inItem = false;
   let inText = false;
   let phonetic = 0;
   /** The text of the item so far. */
   let joined = '';
 
-  function isFirst(text: string, bytes: number): boolean {
-    if (taken + bytes + STRING_HEAD > room) return false;
-    taken += bytes + STRING_HEAD;
-    first.push(text);
-    return true;
-  }
-
-  const isFaulty = (text: string) => textFault(text, 0, limits.cellCharacters) !== undefined;
-
-  function keep(bytes: Buffer, from: number, to: number): void {
-    store ??= createStringStore(path, limits, taken);
-    store.add(bytes, from, to);
-  }
-
-  function add(bytes: Buffer, from: number, to: number, ascii: boolean): void {
-    if (!store && to - from <= limits.cellCharacters) {
-      const text = ascii ? asciiText(bytes, from, to) : utf8Text(bytes, from, to);
-      if ((ascii || !isFaulty(text)) && isFirst(text, to - from)) return;
+  function add(escaped: string): void {
+    let text = unescapeSheetText(escaped);
+    if (textFault(text, 0, limits.cellCharacters)) {
+      clean = false;
+      // A text that is too long is a fault of its cell; a copy, which does not hold on to the whole of it.
+      if (text.length > limits.cellCharacters)
+        text = JSON.parse(JSON.stringify(text.slice(0, limits.cellCharacters + 1)));
     }
-    keep(bytes, from, to);
-  }
-
-  function addText(escaped: string): void {
-    const text = unescapeSheetText(escaped);
-    if (!store && !isFaulty(text) && isFirst(text, text.length * 2)) return;
-    const bytes = Buffer.from(text, 'utf8');
-    keep(bytes, 0, bytes.length);
-  }
-
-  function wholeItems(bytes: Buffer, at: number, end: number): number {
-    if (inItem || phonetic > 0) return -1;
-    let done = -1;
-    for (let next = at; next + MARGIN <= end; ) {
-      const head = isAt(bytes, next, ITEM) ? ITEM.length : isAt(bytes, next, PRESERVED) ? PRESERVED.length : 0;
-      if (head === 0) return done;
-      const from = next + head;
-      let i = from;
-      let odd = false;
-      let all = 0;
-      for (; i < end; i++) {
-        const byte = bytes[i]!;
-        if (byte === LT) break;
-        // Entities, escaped characters and line ends to fold.
-        if (byte === 0x26 || byte === 0x0d || (byte === 0x5f && bytes[i + 1] === 0x78)) odd = true;
-        all |= byte === 0 ? 0x80 : byte;
-      }
-      if (i + ITEM_END.length > end || !isAt(bytes, i, ITEM_END)) return done;
-      if (odd) addText(xmlText(bytes, from, i));
-      else add(bytes, from, i, all < 0x80);
-      next = i + ITEM_END.length;
-      done = next;
+    taken += Buffer.byteLength(text) + STRING_HEAD;
+    if (taken > limits.sharedStringBytes) {
+      throw new RunError(
+        'failed',
+        `${path}: the texts of the workbook take more than ${sizeText(limits.sharedStringBytes)}. Split the file.`,
+      );
     }
-    return done;
+    if (!spilled && taken <= limits.sharedStringMemory) first.push(text);
+    else {
+      spilled ??= new SpilledTexts(path, limits.spillFolder ?? tmpdir());
+      spilled.add(text);
+    }
   }
 
   const scanner = createXmlScanner(`${path}: sharedStrings.xml`, {
-    whole: wholeItems,
-    open(bytes, nameFrom, nameTo, _to, empty) {
-      const length = nameTo - nameFrom;
-      if (length === 1 && bytes[nameFrom] === T) inText = inItem && phonetic === 0 && !empty;
-      else if (length === 2 && bytes[nameFrom] === S && bytes[nameFrom + 1] === I) {
+    open(tag) {
+      if (tag.name === 't') inText = inItem && phonetic === 0 && !tag.empty;
+      else if (tag.name === 'si') {
         joined = '';
-        inItem = !empty;
-        if (empty) add(bytes, 0, 0, true);
-      } else if (length === 3 && !empty && asciiText(bytes, nameFrom, nameTo) === 'rPh') phonetic++;
+        inItem = !tag.empty;
+        if (tag.empty) add('');
+      } else if (tag.name === 'rPh' && !tag.empty) phonetic++;
       return undefined;
     },
-    close(bytes, nameFrom, nameTo) {
-      const length = nameTo - nameFrom;
-      if (length === 1) inText = false;
-      else if (length === 3 && asciiText(bytes, nameFrom, nameTo) === 'rPh') phonetic--;
-      else if (length === 2 && inItem && bytes[nameFrom] === S && bytes[nameFrom + 1] === I) {
+    close({ name }) {
+      if (name === 't') inText = false;
+      else if (name === 'rPh') phonetic--;
+      else if (name === 'si' && inItem) {
         inItem = false;
-        addText(joined);
+        add(joined);
       }
     },
-    text(bytes, from, to, raw) {
+    text(bytes, from, to, form) {
       // What is longer than a cell may be is a fault of its cell; no more of it is held.
-      if (!inText || joined.length > limits.cellCharacters) return;
-      joined += isPlainText(bytes, from, to) ? asciiText(bytes, from, to) : xmlText(bytes, from, to, raw);
+      if (inText && joined.length <= limits.cellCharacters) joined += xmlText(bytes, from, to, form);
     },
   });
   try {
     for await (const chunk of chunks) scanner.push(chunk);
     scanner.finish();
+    spilled?.flush();
   } catch (error) {
-    store?.close();
+    spilled?.close();
     throw error;
   }
-  return withStore(first, store);
+  const more: SpilledTexts | undefined = spilled;
+  return { clean, get: (index) => first[index] ?? more?.get(index - first.length) };
 }
 
-function withStore(first: readonly string[], store: StringStore | undefined): SharedStrings {
-  let clean = true;
-  return {
-    first,
-    get clean() {
-      return clean;
-    },
-    get(index) {
-      const early = first[index];
-      if (early !== undefined || !store) {
-        clean = true;
-        return early;
+/** Texts that are written and read at once. */
+const GROUP = 16;
+/** Characters that wait to be written, and characters of groups that are kept once they were read. */
+const [WAITING, KEPT] = [1 << 18, 1 << 23];
+
+const forgotten = new FinalizationRegistry<number>(closeSync);
+
+/**
+ * Texts by number, in a private file: groups of them, each as JSON. The file has no name from the moment it is open, so
+ * nothing stays behind, however the process ends; its handle is closed by `close`, or when nobody holds the texts any more.
+ */
+class SpilledTexts {
+  readonly #file: number;
+  readonly #fault: (error: unknown) => RunError;
+  /** Where each group begins, and the end of the last one. */
+  readonly #places = [0];
+  #group: string[] = [];
+  #waiting = '';
+  readonly #read = new Map<number, readonly string[]>();
+  #kept = 0;
+
+  constructor(path: string, folder: string) {
+    this.#fault = (error) => {
+      const why = isDiskFull(error) ? 'its disk is full' : `it cannot be written to (${codesOf(error)[0] ?? error})`;
+      return new RunError(
+        'failed',
+        `${path}: the texts of the workbook are too many for memory and go to the folder ${folder}, but ${why}. ` +
+          'Nothing was sent. Make room there, or name another folder in TMPDIR.',
+        [],
+        { cause: error },
+      );
+    };
+    try {
+      const name = join(folder, `rowferry-${process.pid}-${randomUUID()}.tmp`);
+      this.#file = openSync(name, 'wx+', 0o600);
+      forgotten.register(this, this.#file, this);
+      unlinkSync(name);
+    } catch (error) {
+      throw this.#fault(error);
+    }
+  }
+
+  add(text: string): void {
+    this.#group.push(text);
+    if (this.#group.length === GROUP) this.#endGroup();
+    if (this.#waiting.length >= WAITING) this.#write();
+  }
+
+  /** Before the first text is read. */
+  flush(): void {
+    this.#endGroup();
+    this.#write();
+  }
+
+  get(index: number): string | undefined {
+    const at = Math.floor(index / GROUP);
+    let group = this.#read.get(at);
+    if (!group) {
+      const [from, to] = [this.#places[at], this.#places[at + 1]];
+      if (from === undefined || to === undefined) return undefined;
+      const bytes = Buffer.allocUnsafe(to - from);
+      for (let done = 0, more = -1; more !== 0; done += more) {
+        more = readSync(this.#file, bytes, done, bytes.length - done, from + done);
       }
-      const text = store.get(index - first.length);
-      clean = store.clean;
-      return text;
-    },
-    close() {
-      store?.close();
-    },
-  };
+      group = JSON.parse(bytes.toString('utf8')) as string[];
+      if (this.#kept > KEPT) {
+        this.#read.clear();
+        this.#kept = 0;
+      }
+      this.#kept += bytes.length;
+      this.#read.set(at, group);
+    }
+    return group[index % GROUP];
+  }
+
+  close(): void {
+    forgotten.unregister(this);
+    closeSync(this.#file);
+  }
+
+  #endGroup(): void {
+    if (this.#group.length === 0) return;
+    const text = JSON.stringify(this.#group);
+    this.#waiting += text;
+    this.#places.push(this.#places.at(-1)! + Buffer.byteLength(text));
+    this.#group = [];
+  }
+
+  #write(): void {
+    const bytes = Buffer.from(this.#waiting, 'utf8');
+    this.#waiting = '';
+    try {
+      const from = this.#places.at(-1)! - bytes.length;
+      for (let done = 0; done < bytes.length; )
+        done += writeSync(this.#file, bytes, done, bytes.length - done, from + done);
+    } catch (error) {
+      throw this.#fault(error);
+    }
+  }
 }
