@@ -1,14 +1,12 @@
 import type { Change, FieldDiff } from '../model/change.js';
 import { fault } from '../model/issue.js';
 import { type Fields, isEmpty } from '../model/value.js';
-import { heldOfCreate, isStored, isStoredForm, storedAs } from '../pipeline/apply/stored.js';
+import { effectOf, heldOfCreate } from '../pipeline/apply/stored.js';
 import { keyText } from '../pipeline/match/key.js';
-import { isUnseen, lastWritten, remember } from '../pipeline/plan/memory.js';
-import { changesOf, heldBy, mergeRow } from '../pipeline/plan/merge.js';
+import { heldBy, mergeRow } from '../pipeline/plan/merge.js';
 import { planRow } from '../pipeline/plan/plan.js';
 import { withoutRepeats } from '../pipeline/plan/repeats.js';
 import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
-import { readRecord } from '../resources/read.js';
 import type { Json, Readable } from '../service/port.js';
 import type { Matched } from './match-rows.js';
 import type { OpenIntent } from './past.js';
@@ -38,7 +36,7 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
     const [id, ...others] = known.ids('customer', row.key);
     if (others.length > 0) return undefined;
     if (id !== undefined) return created(row, id);
-    if (lastWritten(undefined, fields, undefined, options)) return settled(row, 'created');
+    if (options.memory.lastWritten(undefined, fields, undefined)) return settled(row, 'created');
     return {
       ...settled(row, 'unknown'),
       issues: [
@@ -62,33 +60,25 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
       `The row was being created when the run was cut off; a record with its key now exists with other values (${differs.join(', ')}). Compare record ${id} and import the row again.`,
     );
   }
-  remember(id, fields, options);
+  options.memory.remember(id, fields);
   return { ...created(row, id), issues: [...row.issues, ...tidied] };
 }
 
 async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
-  const { spec, options } = matched;
+  const { options } = matched;
   const { id, before } = intent;
   const current = id === undefined || before === undefined ? undefined : await recordNow(id, matched);
   if (id === undefined || before === undefined || !current) return undefined;
-  const memory = lastWritten(id, row.set, before, options);
-  const held = heldBy(before, memory, options);
-  const merge = mergeRow(withoutRepeats(row, held, options).row.set, before, memory, options, held);
-  const old = readRecord(spec, before, matched.lexicon).fields;
-  const now = readRecord(spec, current, matched.lexicon).fields;
-  const seen = changesOf(merge.diff).filter(({ field }) => !isUnseen(field, options));
-  const missing = seen.filter(({ field }) => !isStored(merge.target[field], now[field]));
-  const other = missing.filter(({ field }) => !isStored(old[field], now[field]));
-  // The service may have tidied up what it took; an old value that is also a form of the new one tells nothing.
-  const tidy = other.filter(({ field }) => isStoredForm(merge.target[field], now[field], options.specOf(field)?.type));
-  if (seen.length > 0 && missing.length === tidy.length) {
-    remember(id, merge.target, options);
-    const issues = tidy.map(({ field }) => storedAs(field, merge.target[field], now[field]));
-    return { ...settled(row, 'updated'), id, diff: merge.diff, issues: [...row.issues, ...issues] };
+  const ours = options.memory.lastWritten(id, row.set, before);
+  const held = heldBy(before, ours, options);
+  const merge = mergeRow(withoutRepeats(row, held, options).row.set, before, ours, options, held);
+  const effect = effectOf(merge, before, current, options);
+  if (effect.kind === 'none') return undefined;
+  if (effect.kind === 'taken') {
+    options.memory.remember(id, merge.target);
+    return { ...settled(row, 'updated'), id, diff: merge.diff, issues: [...row.issues, ...effect.tidied] };
   }
-  const moved = other.filter((one) => !tidy.includes(one));
-  if (moved.length === 0) return undefined;
-  const fields = moved.map(({ field }) => field).join(', ');
+  const fields = effect.fields.join(', ');
   return conflict(
     row,
     id,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { WriteRequest } from '../pipeline/apply/writing.js';
+import type { WriteRequest } from '../pipeline/apply/request.js';
 import type { Clock } from '../service/clock.js';
 import type { WriteAnswer } from '../service/port.js';
 import type { ServiceOptions } from '../service/service.js';

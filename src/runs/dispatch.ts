@@ -1,4 +1,5 @@
-import { Halted, isFreshAt, sendRequest, type WriteContext, type WriteRequest } from '../pipeline/apply/writing.js';
+import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/apply/request.js';
+import { Halted, type WriterOptions } from '../pipeline/apply/write.js';
 import type { Service, WriteAnswer } from '../service/port.js';
 import type { Carrier } from './context.js';
 
@@ -17,7 +18,7 @@ export function dispatcher(
   carrier: Carrier | undefined,
   stopped: () => boolean,
   now: () => number,
-): WriteContext['send'] {
+): WriterOptions['send'] {
   const sendOwn = (request: WriteRequest) => sendRequest(request, service, (one) => isFreshAt(now(), one));
   if (!carrier) return sendOwn;
   interface Waiting {

@@ -1,5 +1,5 @@
 import { isRef } from '../model/value.js';
-import type { WrittenIds } from '../pipeline/apply/writing.js';
+import type { WrittenIds } from '../pipeline/apply/write.js';
 import type { Matched } from './match-rows.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';

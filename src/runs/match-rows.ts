@@ -1,6 +1,7 @@
 import { isEmpty, normaliseKey } from '../model/value.js';
 import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../pipeline/match/match.js';
 import { fingerprints } from '../pipeline/plan/fingerprint.js';
+import { Memory } from '../pipeline/plan/memory.js';
 import type { PlanOptions } from '../pipeline/plan/plan.js';
 import { type Habits, habitSurvey } from '../resources/read-habits.js';
 import { wait } from '../service/clock.js';
@@ -88,6 +89,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
 
 function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOptions {
   const { spec, known, lexicon, mapping, behaviour } = resolved;
+  const specOf = (field: string) => mapping.specOf(field) ?? spec.fields.find((one) => one.name === field);
   return {
     job: run.job,
     spec,
@@ -95,7 +97,8 @@ function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOpti
     lexicon,
     snapshot,
     known,
-    specOf: (field) => mapping.specOf(field) ?? spec.fields.find((one) => one.name === field),
+    memory: new Memory({ spec, specOf, known, job: run.job }),
+    specOf,
     columnOf: mapping.columnOf,
     accepted: new Set(behaviour?.putAccepts ?? []),
     patchWorks: behaviour?.patch === true,

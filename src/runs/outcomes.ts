@@ -2,7 +2,7 @@ import type { Change, DiffText, FieldDiff } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import { valueText } from '../model/value.js';
-import { changedFields } from '../pipeline/apply/apply.js';
+import { changedFields } from '../pipeline/apply/write.js';
 import { trippedByRejections } from '../pipeline/plan/brakes.js';
 import type { Run } from './run.js';
 

@@ -1,18 +1,13 @@
+import type { Pace } from '../pipeline/apply/write.js';
 import type { Carrier } from './context.js';
 import { PART_SIZE } from './dispatch.js';
 
 /** How many rows of a run are at work at once, and in parts of which size. */
-export interface PartSizes {
-  /** Whether parts go to other workers now. */
-  readonly shared: boolean;
+export interface PartSizes extends Pace {
   /** Parts that are under way at once; most of them wait for what became of a few of their rows. */
   readonly parts: number;
   /** Rows of the next part, with so many rows left. */
   next(rowsLeft: number): number;
-  /** Rows at work at once: as many as requests may be in flight, or all of the parts that others are sending. */
-  readonly atWork: number;
-  /** Rows that may wait, besides, for what became of their requests. */
-  readonly aside: number;
   /** A row that was sent has its outcome. */
   ended(): void;
 }
@@ -53,6 +48,9 @@ export function partSizes(
       if (carried() === 0) return PART_SIZE;
       // The last parts are smaller: nobody is to stand idle while another one has a whole part left.
       return size(Math.min(rowsLeft, sendable));
+    },
+    get reads() {
+      return carried() === 0 ? concurrency : PART_SIZE;
     },
     get atWork() {
       return carried() === 0 ? concurrency : carried() * size(sendable);

@@ -1,4 +1,4 @@
-import { guardsEveryRow } from '../pipeline/apply/writing.js';
+import { guardsEveryRow } from '../pipeline/apply/request.js';
 import type { Connection } from './connect.js';
 import type { Run } from './run.js';
 

@@ -1,6 +1,6 @@
 import { RunError } from '../model/error.js';
 import { eachLimit } from '../pipeline/apply/apply.js';
-import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/apply/writing.js';
+import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/apply/request.js';
 import type { RequestCounts, WriteAnswer } from '../service/port.js';
 import { openService } from '../service/service.js';
 import { sharedParts } from './connect.js';

@@ -3,13 +3,13 @@ import type { Change } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Issue } from '../model/issue.js';
 import { OUTCOMES } from '../model/outcome.js';
-import { partRunner } from '../pipeline/apply/apply.js';
+import { Writer } from '../pipeline/apply/apply.js';
+import { guardingFields } from '../pipeline/apply/request.js';
 import { heldOfCreate } from '../pipeline/apply/stored.js';
-import type { Create, Part, Update, WriteContext, WriteState, WrittenIds } from '../pipeline/apply/writing.js';
-import { guardingFields, Interrupted, places } from '../pipeline/apply/writing.js';
+import type { Create, Update, WriteRun, WrittenIds } from '../pipeline/apply/write.js';
 import { keyOf, keySpelling } from '../pipeline/match/key.js';
 import { gatherLookUps, learnIds } from '../pipeline/match/look-up.js';
-import { isUnseen, remember } from '../pipeline/plan/memory.js';
+import { isUnseen } from '../pipeline/plan/memory.js';
 import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
 import { wait } from '../service/clock.js';
 import { stringifyBody } from '../service/json.js';
@@ -44,14 +44,13 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   const nameless = new Map([...run.past.nameless].map(([row, key]) => [key, row]));
   const written = writtenIds(run, matched);
   const carrier = sharesWork(run, matched) ? run.carrier : undefined;
-  const state = writeState(() => carrier?.cancel());
   const sizes = partSizes(carrier, run.request.concurrency, run.clock.now);
-  const context = writeContext(run, matched, state, written, nameless, carrier, sizes);
-  const runner = partRunner(context);
+  const writer = openWriter(run, matched, written, nameless, carrier, sizes);
+  const state = writer.run;
   for (let wave = 0; wave < matched.waves && !state.stopped; wave++) {
     // Look-ups may lag behind writes: rows that need the id of another row are worth waiting for.
     if (wave > 0) await learn(run, matched, nameless, written, run.settings.settleWindowMs);
-    await writeWave(wave, run, matched, state, sizes, runner.run);
+    await writeWave(wave, run, matched, writer, sizes);
   }
   // A brake stops the writing, not the service: what was written gets its ids.
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
@@ -75,20 +74,6 @@ function writtenIds({ past }: Run, matched: Matched): WrittenIds {
   };
 }
 
-/** `stop` is called once, when the first fault of the whole run is noted. */
-function writeState(stop: () => void): WriteState {
-  let stopped: Error | undefined;
-  return {
-    get stopped() {
-      return stopped;
-    },
-    set stopped(error) {
-      if (stopped === undefined && error !== undefined) stop();
-      stopped = error;
-    },
-  };
-}
-
 /**
  * A file of one part is written sooner than it is carried. Customers are written from here alone: see `writeWave`; and so are
  * records that are read right before their update, as the way to others takes time.
@@ -101,14 +86,8 @@ function readsAlways({ job }: Run): boolean {
   return job.write.reread === 'always';
 }
 
-async function writeWave(
-  wave: number,
-  run: Run,
-  matched: Matched,
-  state: WriteState,
-  sizes: PartSizes,
-  send: (part: Part, begun: () => void) => Promise<void>,
-): Promise<void> {
+async function writeWave(wave: number, run: Run, matched: Matched, writer: Writer, sizes: PartSizes): Promise<void> {
+  const state = writer.run;
   // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
   const size = () => (matched.spec.readPath ? sizes.next(run.rows - seen) : 1);
   let seen = 0;
@@ -134,11 +113,10 @@ async function writeWave(
       };
     });
     beginning.add(begun);
-    const sent = send(part, begin)
+    const sent = writer
+      .write(part, begin)
       .then(() => reached('part-ended'))
-      .catch((error: unknown) => {
-        state.stopped ??= error as Error;
-      })
+      .catch((error: unknown) => state.stop(error as Error))
       .finally(() => {
         begin();
         underWay.delete(sent);
@@ -181,29 +159,24 @@ async function writeWave(
   }
 }
 
-function writeContext(
+function openWriter(
   run: Run,
   matched: Matched,
-  state: WriteState,
   written: WrittenIds,
   nameless: Map<string, number>,
   carrier: Carrier | undefined,
   sizes: PartSizes,
-): WriteContext {
-  const created = () => run.tally.created;
-  // Answers come later than the records: what was intended by now may stand behind a record that is looked for.
-  let intended = run.tally.created;
-  const lookUp = gatherLookUps(matched.match, () => intended, run.clock.after);
-  return {
-    ...matched.options,
+): Writer {
+  const lookUp = gatherLookUps(matched.match, () => state().intended, run.clock.after);
+  const writer: Writer = new Writer({
+    plan: matched.options,
     service: matched.service,
     guarding: guardingFields(run.job.match, matched.spec, matched.behaviour),
-    send: dispatcher(matched.service, carrier, () => state.stopped !== undefined, run.now),
-    sink: {
+    send: dispatcher(matched.service, carrier, () => state().stopped !== undefined, run.now),
+    journal: {
       async intend(intents, before) {
         // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.
         await matched.known.flush();
-        intended += intents.filter(({ op }) => op === 'create').length;
         const at = run.clock.wall();
         run.rowStore.intend(
           intents.map((intent) => ({ ...intent, at })),
@@ -218,33 +191,28 @@ function writeContext(
         run.outlook.ended();
         sizes.ended();
         reached('outcome-noted');
-        if (outcome.kind === 'rejected') state.stopped ??= checkRejections(run);
+        const braked = outcome.kind === 'rejected' ? checkRejections(run) : undefined;
+        if (braked) state().stop(braked);
         run.progress('writing', doneRows(run));
       },
+      left() {
+        run.open.left = true;
+      },
     },
-    created,
     lookUp: (fields, since) => lookUp(keyOf(fields, matched.match.key), keySpelling(fields, matched.match.key), since),
     written,
     settleWindow: run.settings.settleWindowMs,
     freshMs: readsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,
     readLate: matched.readLate === true || readsAlways(run),
-    width: () => (sizes.shared ? PART_SIZE : run.request.concurrency),
-    places: places(
-      () => sizes.atWork,
-      () => sizes.aside,
-    ),
-    together: () => sizes.shared,
+    pace: sizes,
     now: run.now,
     elapsed: run.clock.now,
-    async wait(milliseconds) {
-      if (!(await wait(run.clock, milliseconds, run.signal))) throw new Interrupted();
-    },
-    left() {
-      run.open.left = true;
-    },
+    wait: (milliseconds) => wait(run.clock, milliseconds, run.signal),
     signal: run.signal,
-    state,
-  };
+    onStop: () => carrier?.cancel(),
+  });
+  const state = (): WriteRun => writer.run;
+  return writer;
 }
 
 /**
@@ -288,7 +256,7 @@ async function learn(
       const id = ids.get(row.ref.row);
       if (id === undefined) continue;
       const fields = createFields(row);
-      if (unseen) remember(id, fields, matched.options);
+      if (unseen) matched.options.memory.remember(id, fields);
       const record = records.get(row.ref.row);
       const found = record?.['id'] === id ? heldOfCreate(fields, record, matched.options).unkept : [];
       if (found.length > 0) issues.push([row.ref.row, found]);
@@ -303,7 +271,7 @@ async function learn(
 function rememberAgain(row: ResolvedRow, run: Run, { options }: Matched): void {
   const id = run.past.ids.get(row.ref.row);
   if (id === undefined || run.past.outcomes.get(row.ref.row) !== 'created') return;
-  if (!options.known.lastWritten(options.spec.name, id)) remember(id, createFields(row), options);
+  if (!options.known.lastWritten(options.spec.name, id)) options.memory.remember(id, createFields(row));
 }
 
 /** Whether a cell that a person changed is about to be written, or told to be in conflict. */

@@ -9,8 +9,12 @@ const PAUSE_MS = 5_000;
 /** A read is good enough for less. */
 vi.mock('../../src/pipeline/apply/apply.js', async (original) => {
   const real = await original<typeof import('../../src/pipeline/apply/apply.js')>();
-  const partRunner: typeof real.partRunner = (context) => real.partRunner({ ...context, freshMs: 3_000 });
-  return { ...real, partRunner };
+  class Writer extends real.Writer {
+    constructor(options: ConstructorParameters<typeof real.Writer>[0]) {
+      super({ ...options, freshMs: 3_000 });
+    }
+  }
+  return { ...real, Writer };
 });
 
 const JOB = {

@@ -6,8 +6,12 @@ import { storedOne } from '../support/records.js';
 const fresh = vi.hoisted(() => ({ ms: 1_000 }));
 vi.mock('../../src/pipeline/apply/apply.js', async (original) => {
   const real = await original<typeof import('../../src/pipeline/apply/apply.js')>();
-  const partRunner: typeof real.partRunner = (context) => real.partRunner({ ...context, freshMs: fresh.ms });
-  return { ...real, partRunner };
+  class Writer extends real.Writer {
+    constructor(options: ConstructorParameters<typeof real.Writer>[0]) {
+      super({ ...options, freshMs: fresh.ms });
+    }
+  }
+  return { ...real, Writer };
 });
 
 let desk: Desk;

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, places } from '../../src/pipeline/apply/writing.js';
+import { type Place, places } from '../../src/pipeline/apply/places.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Places, and the names of those who have got room, in order. */
 function openHall(count: number, mostAside = 0) {
-  const size = { count, mostAside };
-  const hall = places(
-    () => size.count,
-    () => size.mostAside,
-  );
+  const size = { atWork: count, aside: mostAside };
+  const hall = places(size);
   const inside: string[] = [];
   const held = new Map<string, Place[]>();
   return {
@@ -68,7 +65,7 @@ describe('room for rows', () => {
     hall.ask('a', 3);
     hall.ask('many', 8);
     await settled();
-    hall.size.count = 2;
+    hall.size.atWork = 2;
     await hall.end('a', 2);
     expect(hall.inside).toEqual(['a']);
     await hall.end('a', 1);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { refresh } from '../../src/pipeline/apply/update.js';
-import type { Update, WriteContext } from '../../src/pipeline/apply/writing.js';
+import { ReadBack } from '../../src/pipeline/apply/read-back.js';
+import { UpdateRow } from '../../src/pipeline/apply/update.js';
+import { type Update, WriteRun, type WriterOptions } from '../../src/pipeline/apply/write.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { lexicon } from '../resources/lexicon.js';
 
@@ -10,11 +11,10 @@ const FRESH_MS = 60_000;
 async function isReadAgain(age: number, together: boolean): Promise<boolean> {
   const record = { id: 1, name: 'Supplier 1', city: 'Bern' };
   let reads = 0;
-  const context = {
-    spec: resourceSpec('supplier'),
-    lexicon,
+  const options = {
+    plan: { spec: resourceSpec('supplier'), lexicon },
     freshMs: FRESH_MS,
-    together: () => together,
+    pace: { shared: together },
     now: () => age,
     service: {
       async get() {
@@ -22,10 +22,10 @@ async function isReadAgain(age: number, together: boolean): Promise<boolean> {
         return record;
       },
     },
-  } as unknown as WriteContext;
+  } as unknown as WriterOptions;
   const change = { kind: 'update', id: 1, set: { city: 'Basel' }, base: { record, readAt: 0 } } as unknown as Update;
-  const current = await refresh(change, context);
-  expect(current?.base.readAt).toBe(reads === 0 ? 0 : age);
+  const run = new WriteRun(options);
+  expect(await new UpdateRow(change, run, new ReadBack(run)).refresh()).toBe(true);
   return reads > 0;
 }
 

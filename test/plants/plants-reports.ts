@@ -45,9 +45,9 @@ export const REPORT_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/create.js',
-        find: 'return created(change, answer.id, attempts, context, kept);',
+        find: 'return this.created(answer.id, answer.record',
         replace:
-          "return answer.id === undefined ? { kind: 'failed', attempts, issues: change.issues } : created(change, answer.id, attempts, context, kept);",
+          "if (answer.id === undefined) return this.ended('failed'); return this.created(answer.id, answer.record",
       },
     ],
   },

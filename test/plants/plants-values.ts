@@ -153,8 +153,8 @@ export const VALUE_PLANTS: readonly Plant[] = [
       },
       {
         file: 'pipeline/apply/update.js',
-        find: "if (merge.risks.length > 0 && context.job.write.at_risk !== 'warn') {",
-        replace: 'if (false) {',
+        find: "if (merge.risks.length > 0 && plan.job.write.at_risk !== 'warn')",
+        replace: 'if (false)',
       },
     ],
   },
@@ -174,7 +174,11 @@ export const VALUE_PLANTS: readonly Plant[] = [
         find: 'if (!failed && changes.length === 0 && !row.after) {',
         replace: 'if (false) {',
       },
-      { file: 'pipeline/apply/update.js', find: 'if (changesOf(merge.diff).length === 0) {', replace: 'if (false) {' },
+      {
+        file: 'pipeline/apply/update.js',
+        find: 'if (changes.length === 0)\n                return { kind:',
+        replace: 'if (false)\n                return { kind:',
+      },
     ],
   },
   {

@@ -32,10 +32,10 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'A row is told to be created, and the service refused it.',
     patches: [
       {
-        file: 'pipeline/apply/apply.js',
-        find: "const ended = change.kind === 'create' ? await applyCreate(change, own) : await applyUpdate(change, own);",
+        file: 'pipeline/apply/write.js',
+        find: 'this.end(await this.carryOut());',
         replace:
-          "if (change.kind === 'create') { end(change, own, { kind: 'created', attempts: 1, issues: change.issues }); await applyCreate(change, own); return; } const ended = await applyUpdate(change, own);",
+          "if (this.change.kind === 'create') { this.end({ kind: 'created', attempts: 1, issues: this.change.issues }); await this.carryOut(); return; } this.end(await this.carryOut());",
       },
     ],
   },
@@ -64,8 +64,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/create.js',
-        find: 'for (const at of window) {',
-        replace: 'for (const at of window.slice(0, 1)) {',
+        find: '}, window);',
+        replace: '}, window.slice(0, 1));',
       },
     ],
   },
@@ -73,15 +73,13 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'no look-up before sending again',
     scenario: 'lag',
     why: 'The record is there already.',
-    patches: [
-      { file: 'pipeline/apply/create.js', find: 'for (const at of window) {', replace: 'for (const at of []) {' },
-    ],
+    patches: [{ file: 'pipeline/apply/create.js', find: '}, window);', replace: '}, []);' }],
   },
   {
     name: 'adopted without a look at its contents',
     scenario: 'others',
     why: 'A record that somebody else made is told to be ours.',
-    patches: [{ file: 'pipeline/apply/create.js', find: 'if (differs.length === 0)', replace: 'if (true)' }],
+    patches: [{ file: 'pipeline/apply/create.js', find: 'if (differing.length === 0)', replace: 'if (true)' }],
   },
   {
     name: 'unknown told as created',
@@ -90,8 +88,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/create.js',
-        find: "kind: 'unknown',",
-        replace: "kind: 'created',",
+        find: "return this.ended('unknown',",
+        replace: "return this.ended('created',",
       },
     ],
   },
@@ -126,8 +124,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/update.js',
-        find: 'return settle(sent, answer, attempts, context);',
-        replace: "return { ended: { kind: 'updated', attempts, issues, diff: merge.diff }, last: sent };",
+        find: 'return this.goOn(sent, answer.reason);',
+        replace: "return { ended: { ...this.ended('updated'), diff }, last: sent };",
       },
     ],
   },
@@ -150,8 +148,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/create.js',
-        find: "return { kind: 'rejected', attempts,",
-        replace: "return { kind: 'created', attempts,",
+        find: "return this.ended('rejected',",
+        replace: "return this.ended('created',",
       },
     ],
   },
@@ -165,7 +163,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'overtaken update sent again',
     scenario: 'others',
     why: 'What somebody else entered is overwritten.',
-    patches: [{ file: 'pipeline/apply/update.js', find: 'if (moved.length > tidy.length) {', replace: 'if (false) {' }],
+    patches: [{ file: 'pipeline/apply/stored.js', find: 'if (moved.length > tidy.length)', replace: 'if (false)' }],
   },
   {
     name: 'stale record not read again',
@@ -183,7 +181,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'conflict not noticed',
     scenario: 'stale',
     why: 'The field that somebody else set is overwritten.',
-    patches: [{ file: 'pipeline/apply/update.js', find: 'if (field !== undefined) {', replace: 'if (false) {' }],
+    patches: [{ file: 'pipeline/apply/update.js', find: 'if (field !== undefined)', replace: 'if (false)' }],
   },
   {
     name: 'lost field not noticed',

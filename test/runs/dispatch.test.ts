@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Halted } from '../../src/pipeline/apply/writing.js';
+import { Halted } from '../../src/pipeline/apply/write.js';
 import type { Carrier, WriteRequest } from '../../src/runs/context.js';
 import { dispatcher } from '../../src/runs/dispatch.js';
 import type { Service } from '../../src/service/port.js';

@@ -1,174 +1,88 @@
 import { hash } from 'node:crypto';
-import type { FieldDiff } from '../../model/change.js';
-import { RunError } from '../../model/error.js';
-import { rememberUnnamed } from '../plan/memory.js';
 import { parentNotWritten } from '../rows.js';
-import { applyCreate } from './create.js';
-import { applyUpdate, beforeOf, refresh } from './update.js';
-import {
-  type Create,
-  type Ended,
-  Halted,
-  type Intent,
-  Interrupted,
-  type Part,
-  type PartRunner,
-  type Place,
-  type Update,
-  type WriteContext,
-} from './writing.js';
+import { CreateRow } from './create.js';
+import { type Places, places } from './places.js';
+import { ReadBack } from './read-back.js';
+import { UpdateRow } from './update.js';
+import { type Create, type Intent, type Update, WriteRun, type WriterOptions } from './write.js';
 
-/**
- * Writes. A part goes through
- *
- *   read again what is stale → intents durable → requests → outcomes
- *
- * so that whatever was sent is known to the journal before it was sent. Interface, section 4.
- */
-export function partRunner(context: WriteContext): PartRunner {
-  return { run: (part, begun = () => undefined) => runPart(part, context, begun) };
+/** Changes of a part: the unit of checkpoint, of retry and of distribution. */
+export interface Part {
+  readonly number: number;
+  readonly changes: readonly (Create | Update)[];
 }
 
-const NOTHING = (): void => undefined;
+/** Writes the rows of a run, part by part. Interface, section 4. */
+export class Writer {
+  readonly run: WriteRun;
+  private readonly places: Places;
+  private readonly readBack: ReadBack;
 
-async function runPart(part: Part, context: WriteContext, begun: () => void): Promise<void> {
-  const ready: (Create | Update)[] = [];
-  for (const change of part.changes) {
-    const parent = change.after && context.written.get(change.after.row);
-    if (change.after && parent === undefined) {
-      end(change, context, {
-        kind: 'invalid',
-        attempts: 0,
-        issues: [...change.issues, parentNotWritten(change.after)],
-      });
-    } else ready.push(parent === undefined ? change : withParent(change, parent));
+  constructor(options: WriterOptions) {
+    this.run = new WriteRun(options);
+    this.places = places(options.pace);
+    this.readBack = new ReadBack(this.run);
   }
-  const fresh: (Create | Update)[] = [];
-  await eachLimit(ready, context.width(), (change) => {
-    if (halted(context)) skip(change, context);
-    else if (change.kind === 'update' && !context.readLate) return readAgain(change, context, fresh);
-    else fresh.push(change);
-    return undefined;
-  });
-  if (fresh.length === 0) return;
-  // Before an answer tells an id there is only the key by which a later update can find what reads do not show.
-  const takeBack = new Map<Create | Update, () => void>();
-  for (const change of fresh)
-    if (change.kind === 'create' && context.spec.readPath)
-      takeBack.set(change, rememberUnnamed(change.fields, context));
-  await context.sink.intend(
-    fresh.map(intentOf),
-    fresh.flatMap((change) => (change.kind === 'update' ? (beforeOf(change, context) ?? []) : [])),
-  );
-  const atWork: Promise<void>[] = [];
-  const together = context.together() ? fresh.length : 1;
-  for (const [at, change] of fresh.entries()) {
-    if (at % together === 0) await context.places.room(together);
-    atWork.push(send(change, context, context.places.place(), takeBack.get(change)));
-  }
-  begun();
-  await Promise.all(atWork);
-}
 
-async function readAgain(change: Update, context: WriteContext, fresh: (Create | Update)[]): Promise<void> {
-  try {
-    const current = await refresh(change, context);
-    if (current) fresh.push(current);
-  } catch (error) {
-    broken(error, change, context, NOTHING);
-  }
-}
-
-/** Whoever waits for what became of a request holds nobody else up. */
-async function send(
-  change: Create | Update,
-  context: WriteContext,
-  place: Place,
-  unsent: () => void = NOTHING,
-): Promise<void> {
-  try {
-    if (halted(context)) return skip(change, context, unsent);
-    const own = steppingAside(context, place);
-    const ended = change.kind === 'create' ? await applyCreate(change, own) : await applyUpdate(change, own);
-    try {
-      end(change, own, ended);
-    } finally {
-      ended.noted?.();
+  /**
+   * Carries out a part. Resolves when every change of it has its outcome; `begun` is called when each is at work.
+   *
+   *   read again what is stale → intents durable → requests → outcomes
+   *
+   * so that whatever was sent is known to the journal before it was sent.
+   */
+  async write({ changes }: Part, begun = (): void => undefined): Promise<void> {
+    const { pace, readLate, journal } = this.run.options;
+    const rows = changes.flatMap((change) => this.row(change) ?? []);
+    const fresh: (CreateRow | UpdateRow)[] = [];
+    await eachLimit(rows, pace.reads, async (row) => {
+      if (this.run.halted) row.skip();
+      else if (row instanceof CreateRow || readLate || (await this.refreshed(row))) fresh.push(row);
+    });
+    if (fresh.length === 0) return;
+    for (const row of fresh) if (row instanceof CreateRow) row.remember();
+    this.run.intended += fresh.filter((row) => row instanceof CreateRow).length;
+    await journal.intend(
+      fresh.map((row) => intentOf(row.change)),
+      fresh.flatMap((row) => (row instanceof UpdateRow ? (row.before() ?? []) : [])),
+    );
+    const together = pace.shared ? fresh.length : 1;
+    const atWork: Promise<void>[] = [];
+    for (const [at, row] of fresh.entries()) {
+      if (at % together === 0) await this.places.room(together);
+      row.place = this.places.place();
+      atWork.push(row.write());
     }
-  } catch (error) {
-    broken(error, change, context, unsent);
-  } finally {
-    place.giveBack();
+    begun();
+    await Promise.all(atWork);
+  }
+
+  /** The row of a change, with the id of the record that it refers to; undefined where it ends because that was not written. */
+  private row(change: Create | Update): CreateRow | UpdateRow | undefined {
+    const { after } = change;
+    const id = after && this.run.options.written.get(after.row);
+    const whole = after && id !== undefined ? withParent(change, after.field, id) : change;
+    const row =
+      whole.kind === 'create' ? new CreateRow(whole, this.run) : new UpdateRow(whole, this.run, this.readBack);
+    if (!after || id !== undefined) return row;
+    row.end({ kind: 'invalid', attempts: 0, issues: [...change.issues, parentNotWritten(after)] });
+    return undefined;
+  }
+
+  private async refreshed(row: UpdateRow): Promise<boolean> {
+    try {
+      return await row.refresh();
+    } catch (error) {
+      row.broken(error);
+      return false;
+    }
   }
 }
 
-/** The context of one row. It inherits from that of all: a copy for every row would be most of what a row allocates here. */
-function steppingAside(context: WriteContext, place: Place): WriteContext {
-  const own = Object.create(context) as { -readonly [K in keyof WriteContext]: WriteContext[K] };
-  own.wait = (milliseconds) => {
-    if (milliseconds > 0) place.stepAside();
-    return context.wait(milliseconds);
-  };
-  return own;
-}
-
-/** A fault of the whole run stops everything that is not in flight; the row itself counts as not attempted. */
-function broken(error: unknown, change: Create | Update, context: WriteContext, unsent: () => void): void {
-  // Interrupted: what was sent stays open, and `runs resume` settles it.
-  if (error instanceof Interrupted) {
-    context.left();
-    return;
-  }
-  if (!(error instanceof Halted)) context.state.stopped ??= error as Error;
-  if (change.kind === 'create' && isSeeOther(error)) context.left();
-  else skip(change, context, unsent);
-}
-
-/** A redirect that may be the answer to a create that was carried out: `runs resume` looks before it sends. */
-function isSeeOther(error: unknown): boolean {
-  return error instanceof RunError && (error.status === 302 || error.status === 303);
-}
-
-function halted(context: WriteContext): boolean {
-  return context.state.stopped !== undefined || context.signal.aborted;
-}
-
-/** `unsent` takes back what was to be remembered of the row. */
-function skip(change: Create | Update, context: WriteContext, unsent: () => void = NOTHING): void {
-  unsent();
-  end(change, context, { kind: 'not_attempted', attempts: 0, issues: change.issues });
-}
-
-function end(change: Create | Update, context: WriteContext, ended: Ended): void {
-  const id = ended.id ?? (change.kind === 'update' ? change.id : undefined);
-  if (id !== undefined && (ended.kind === 'created' || ended.kind === 'updated'))
-    context.written.set(change.ref.row, id);
-  const diff: readonly FieldDiff[] | undefined = ended.diff ?? (change.kind === 'update' ? change.diff : undefined);
-  context.sink.outcome(
-    {
-      ref: change.ref,
-      kind: ended.kind,
-      key: change.key,
-      attempts: ended.attempts,
-      issues: ended.issues,
-      changed: ended.kind === 'updated' ? changedFields(diff) : [],
-      ...(id === undefined ? {} : { id }),
-    },
-    diff,
-  );
-}
-
-/** Fields that an update writes or destroys; a created record has no changed field. */
-export function changedFields(diff: readonly FieldDiff[] = []): string[] {
-  return diff.filter(({ kind }) => kind !== 'preserved' && kind !== 'kept').map((one) => one.field);
-}
-
-function withParent(change: Create | Update, id: number): Create | Update {
-  const field = change.after?.field ?? '';
-  const { after: _, ...rest } = change;
-  return rest.kind === 'create'
-    ? { ...rest, fields: { ...rest.fields, [field]: { id } } }
-    : { ...rest, set: { ...rest.set, [field]: { id } } };
+function withParent(change: Create | Update, field: string, id: number): Create | Update {
+  return change.kind === 'create'
+    ? { ...change, fields: { ...change.fields, [field]: { id } } }
+    : { ...change, set: { ...change.set, [field]: { id } } };
 }
 
 function intentOf(change: Create | Update): Intent {
@@ -186,14 +100,13 @@ function intentOf(change: Create | Update): Intent {
 export async function eachLimit<T>(
   items: readonly T[],
   limit: number,
-  work: (item: T) => Promise<void> | undefined,
+  work: (item: T) => Promise<void>,
 ): Promise<void> {
   let next = 0;
   const worker = async () => {
     while (next < items.length) {
       const item = items[next++];
-      const done = item === undefined ? undefined : work(item);
-      if (done) await done;
+      if (item !== undefined) await work(item);
     }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));

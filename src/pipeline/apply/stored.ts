@@ -8,6 +8,8 @@ import { fieldReaders, readRecord } from '../../resources/read.js';
 import { readValue, recordId } from '../../resources/read-value.js';
 import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
+import { isUnseen } from '../plan/memory.js';
+import { changesOf, type Merge, type MergeOptions } from '../plan/merge.js';
 
 /**
  * Whether a service that tidies values up could have made `got` of `sent`: text trimmed, cut, in another case or another
@@ -179,4 +181,27 @@ function lacks(field: string, wanted: Value | undefined): Issue {
 export function isStored(wanted: Value | undefined, got: Value | undefined): boolean {
   if (typeof wanted === 'string' && typeof got === 'string') return normaliseName(wanted) === normaliseName(got);
   return sameValue(wanted, got);
+}
+
+/** What a record shows of an update whose effect was open. */
+type Effect =
+  /** It took effect; one warning for each value that the service tidied up. */
+  | { readonly kind: 'taken'; readonly tidied: readonly Issue[] }
+  /** Fields that hold neither the old value nor the new one. */
+  | { readonly kind: 'moved'; readonly fields: readonly string[] }
+  | { readonly kind: 'none' };
+
+/** Holds the record as it is now against what an update was to make of it. An old value that is also a form of the new one tells nothing. */
+export function effectOf({ target, diff }: Merge, before: Json | undefined, record: Json, plan: MergeOptions): Effect {
+  const { spec, lexicon, specOf } = plan;
+  const old = before ? readRecord(spec, before, lexicon).fields : {};
+  const now = readRecord(spec, record, lexicon).fields;
+  const seen = changesOf(diff).flatMap(({ field }) => (isUnseen(field, plan) ? [] : field));
+  const others = seen.filter((field) => !isStored(target[field], now[field]));
+  const moved = others.filter((field) => !sameValue(now[field], old[field]));
+  const tidy = moved.filter((field) => isStoredForm(target[field], now[field], specOf(field)?.type));
+  if (seen.length > 0 && tidy.length === others.length)
+    return { kind: 'taken', tidied: tidy.map((field) => storedAs(field, target[field], now[field])) };
+  if (moved.length > tidy.length) return { kind: 'moved', fields: moved.filter((field) => !tidy.includes(field)) };
+  return { kind: 'none' };
 }

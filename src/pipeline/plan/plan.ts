@@ -11,7 +11,7 @@ import { keyText, lookOf } from '../match/key.js';
 import type { Twins } from '../match/match.js';
 import { nearMatch, type ResolvedRow } from '../resolve/resolve.js';
 import { isNoRecord } from '../rows.js';
-import { lastWritten } from './memory.js';
+import type { Memory } from './memory.js';
 import {
   changesOf,
   type Held,
@@ -29,6 +29,7 @@ export interface PlanOptions extends MergeOptions {
   readonly job: RowsJob;
   readonly snapshot: Snapshot;
   readonly known: KnownIds;
+  readonly memory: Memory;
   /** Records whose key only looks like that of a row. */
   readonly twins?: Twins;
   /** Subcategories of a category; undefined where they are not known. */
@@ -92,7 +93,7 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
   }
   const id = ids[0];
   const nameless =
-    id === undefined && !options.spec.readPath ? lastWritten(undefined, row.set, undefined, options) : undefined;
+    id === undefined && !options.spec.readPath ? options.memory.lastWritten(undefined, row.set, undefined) : undefined;
   if (nameless) return planNameless(row, nameless, options, settle);
   if (id === undefined) {
     const twins = nearRecords(row, key, options);
@@ -204,7 +205,7 @@ async function planUpdate(
   settle: Settle,
 ): Promise<Change> {
   const base = await options.snapshot.get(id);
-  const remembered = lastWritten(id, row.set, base?.record, options);
+  const remembered = options.memory.lastWritten(id, row.set, base?.record);
   if (!base && !remembered) {
     // There is nothing that its cells could repeat.
     if (row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', row.issues);

@@ -1,7 +1,7 @@
 import type { Change } from '../../model/change.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { type Fields, isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
-import { isUnseen, lastWritten } from '../../pipeline/plan/memory.js';
+import { isUnseen } from '../../pipeline/plan/memory.js';
 import { heldBy } from '../../pipeline/plan/merge.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { Json, Readable, Snapshot } from '../../service/port.js';
@@ -170,7 +170,7 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
 }
 
 function stateOf(id: number, record: Json | undefined, { matched }: Context): State {
-  return { record, ours: lastWritten(id, {}, record, matched.options) };
+  return { record, ours: matched.options.memory.lastWritten(id, {}, record) };
 }
 
 function write(record: WrittenRecord, id: number, set: Fields, issues: readonly Issue[], context: Context): Decision {

@@ -1,0 +1,67 @@
+import type { RowsJob } from '../../model/job.js';
+import { type Fields, isEmpty } from '../../model/value.js';
+import type { ResourceName, ResourceSpec } from '../../resources/spec.js';
+import type { Json, ProbedBehaviour, Service, WriteAnswer } from '../../service/port.js';
+
+/** A writing request, complete. Interface, section 4. */
+export type WriteRequest = {
+  readonly resource: ResourceName;
+  readonly body: Json;
+} & (
+  | { readonly op: 'create'; readonly query?: Readonly<Record<string, string>> }
+  | {
+      readonly op: 'update';
+      readonly id: number;
+      readonly method: 'PUT' | 'PATCH';
+      /**
+       * When the record that the body was made from has to be read again, in milliseconds since 1970 by the clock of the run's
+       * coordinator; absent where it cannot be read. Contract, section 7.
+       */
+      readonly freshUntil?: number;
+      /** The record was read again for it: it goes before what is not stale yet, so that it does not become so itself. */
+      readonly ahead?: boolean;
+    }
+);
+
+/**
+ * The one place from which an import's writing requests go out, whoever sends them. `isFresh` is asked directly before
+ * each try of an update; where it says no, the answer is `unsent`, withheld as `stale`.
+ */
+export function sendRequest(
+  request: WriteRequest,
+  service: Pick<Service, 'create' | 'update'>,
+  isFresh: (request: WriteRequest) => boolean,
+): Promise<WriteAnswer> {
+  if (request.op === 'create') return service.create(request.resource, request.body, request.query);
+  const { resource, id, body, method, ahead } = request;
+  const options = { isFresh: () => isFresh(request), ...(ahead === undefined ? {} : { ahead }) };
+  return service.update(resource, id, body, method, options);
+}
+
+/** Whether the record behind a request need not be read again, by the coordinator's clock. */
+export function isFreshAt(now: number, request: WriteRequest): boolean {
+  return request.op === 'create' || request.freshUntil === undefined || now <= request.freshUntil;
+}
+
+type Match = Pick<RowsJob['match'], 'key' | 'unique_field'>;
+
+/**
+ * The fields whose values the service itself keeps unique, so that a create that comes late is refused there: those of
+ * the resource, and the `unique_field` of the job unless a probe found that the service takes no notice of it.
+ */
+export function guardingFields(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): string[] {
+  const asked = probed?.uniqueField === 'ignored' ? undefined : match.unique_field;
+  return asked === undefined ? [...spec.guarded] : [...spec.guarded, asked];
+}
+
+/** Whether the service refuses a second record with these values. */
+export function isGuarded(fields: Fields, guarding: readonly string[]): boolean {
+  return guarding.some((field) => !isEmpty(fields[field]));
+}
+
+/** Whether it does so for every row: no row is created without its key and the fields the resource requires. */
+export function guardsEveryRow(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): boolean {
+  const filled = (field: string) =>
+    match.key.includes(field) || spec.fields.some(({ name, required }) => name === field && required === true);
+  return guardingFields(match, spec, probed).some(filled);
+}

@@ -1,0 +1,292 @@
+import type { Change, FieldDiff } from '../../model/change.js';
+import { RunError } from '../../model/error.js';
+import { fault, type Issue } from '../../model/issue.js';
+import type { Outcome, OutcomeKind } from '../../model/outcome.js';
+import { type Fields, isEmpty, valueText } from '../../model/value.js';
+import type { Json, Service, WriteAnswer } from '../../service/port.js';
+import type { PlanOptions } from '../plan/plan.js';
+import type { Place } from './places.js';
+import type { WriteRequest } from './request.js';
+
+export type Create = Extract<Change, { kind: 'create' }>;
+export type Update = Extract<Change, { kind: 'update' }>;
+
+/** What is on disk before a writing request goes out. */
+export interface Intent {
+  readonly row: number;
+  readonly op: 'create' | 'update';
+  readonly key: string;
+  readonly id?: number;
+  readonly hash: string;
+}
+
+/** A record as it was before its update, and what the update is about: what `runs undo` needs. One line of before.ndjson. */
+export interface Before {
+  readonly row: number;
+  readonly id: number;
+  /** As the service showed it. A customer cannot be read: our own last write, in write form. */
+  readonly record: Json;
+  /** The fields that the update changes; null clears. Values as `encodeFields` writes them. */
+  readonly set: Json;
+  /** What our own last write left there, of a customer all, of others what reads do not show; absent where none is known. */
+  readonly ours?: Json;
+}
+
+/** Where intents and outcomes go, wherever the part runs. */
+interface Journal {
+  /** Resolves when the intents, and the records as they are before an update, are durable. */
+  intend(intents: readonly Intent[], before: readonly Before[]): Promise<void>;
+  outcome(outcome: Outcome, diff?: readonly FieldDiff[]): void;
+  /** A request was sent, and what became of it is left open. */
+  left(): void;
+}
+
+/** How much is at work at once, at this moment. */
+export interface Pace {
+  /** Whether others send a part: then all of its changes begin at once, as few by themselves are not worth the way. */
+  readonly shared: boolean;
+  /** Rows at work. */
+  readonly atWork: number;
+  /** Rows that may wait, besides, for what became of their requests; so that not all of a file is sent to where every request fails. */
+  readonly aside: number;
+  /** Records read at once. */
+  readonly reads: number;
+}
+
+/** Ids of records by row. */
+export interface WrittenIds {
+  get(row: number): number | undefined;
+  set(row: number, id: number): void;
+}
+
+/** What writing the rows of a run needs from outside. */
+export interface WriterOptions {
+  readonly plan: PlanOptions;
+  /** For reading; what writes goes through `send`. */
+  readonly service: Pick<Service, 'get'>;
+  /**
+   * Sends one writing request, from here or through another worker. Never repeats one that may have been sent. `again`: an
+   * earlier one was open; it is sent from here, since a worker may have died of it.
+   */
+  readonly send: (request: WriteRequest, again?: boolean) => Promise<WriteAnswer>;
+  readonly journal: Journal;
+  /**
+   * Looks up the records that have the key of these values, exactly; undefined where it cannot be looked up. `since`: what
+   * `WriteRun.created` was when the row was sent.
+   */
+  readonly lookUp: (fields: Fields, since: number) => Promise<readonly { id: number; record: Json }[] | undefined>;
+  /** Fields whose values the service keeps unique: `guardingFields`. */
+  readonly guarding: readonly string[];
+  /** Ids of rows of this file that others refer to, put in as they are written. */
+  readonly written: WrittenIds;
+  /** Milliseconds after an open answer at which the service is asked what became of it. */
+  readonly settleWindow: readonly number[];
+  /** A record read longer ago than so many milliseconds is read again before its PUT. Contract, section 7. */
+  readonly freshMs: number;
+  /** Stale records are read right before their own PUT, not when their part begins: for plans that somebody looked at. */
+  readonly readLate: boolean;
+  readonly pace: Pace;
+  /** For ages of what was read: milliseconds since 1970, never going back. */
+  readonly now: () => number;
+  /** For waiting: milliseconds that no change of the system's clock moves. */
+  readonly elapsed: () => number;
+  /** Resolves after so many milliseconds; false as soon as the run is interrupted. */
+  readonly wait: (milliseconds: number) => Promise<boolean>;
+  readonly signal: AbortSignal;
+  /** Called once, when the first fault of the whole run is noted. */
+  readonly onStop: () => void;
+}
+
+/** Thrown where a request was sent and its effect is still open when the run is interrupted: `runs resume` settles it. */
+export class Interrupted extends Error {}
+
+/** Thrown where a row was not sent because the run stops. */
+export class Halted extends Error {}
+
+/** What all rows of a run share while they are written. */
+export class WriteRun {
+  /** The first fault of the whole run; nothing is sent afterwards. */
+  stopped: Error | undefined;
+  /** Records that were created so far. */
+  created = 0;
+  /** Creates that are durable so far. Answers come later than the records: so many may stand behind one that is looked for. */
+  intended = 0;
+  /** The record that was created last, with a clear answer. */
+  lastCreated: { readonly fields: Fields; readonly at: number } | undefined;
+  /** Whether the answers to creates show the records as they are then. Asked once, of the first that lacks something. */
+  answersTell: Promise<boolean | undefined> | undefined;
+  answersAsked = 0;
+
+  constructor(readonly options: WriterOptions) {}
+
+  get halted(): boolean {
+    return this.stopped !== undefined || this.options.signal.aborted;
+  }
+
+  stop(error: Error): void {
+    if (this.stopped) return;
+    this.stopped = error;
+    this.options.onStop();
+  }
+}
+
+/** An outcome in the making. */
+export interface Ended {
+  readonly kind: OutcomeKind;
+  readonly id?: number;
+  readonly attempts: number;
+  readonly issues: Outcome['issues'];
+  readonly diff?: readonly FieldDiff[];
+}
+
+/** One row that is being written: what creating and updating have in common. */
+export abstract class RowWrite<C extends Create | Update = Create | Update> {
+  /** Requests that were made for it. */
+  protected attempts = 1;
+  /** Where the row is at work. */
+  place: Place | undefined;
+
+  constructor(
+    readonly change: C,
+    readonly run: WriteRun,
+  ) {}
+
+  /** Sends what the row asks for and finds out what became of it. */
+  protected abstract carryOut(): Promise<Ended>;
+
+  /** Carries the row out and notes its outcome, unless that stays open. Whoever waits for what became of a request holds nobody else up. */
+  async write(): Promise<void> {
+    try {
+      if (this.run.halted) this.skip();
+      else await this.attempt();
+    } catch (error) {
+      this.broken(error);
+    } finally {
+      this.place?.giveBack();
+    }
+  }
+
+  protected async attempt(): Promise<void> {
+    this.end(await this.carryOut());
+  }
+
+  /** The run stops before the row was sent. */
+  skip(): void {
+    this.end({ kind: 'not_attempted', attempts: 0, issues: this.change.issues });
+  }
+
+  /** A fault of the whole run stops everything that is not in flight; the row itself counts as not attempted. */
+  broken(error: unknown): void {
+    // Interrupted: what was sent stays open, and `runs resume` settles it.
+    if (error instanceof Interrupted) {
+      this.run.options.journal.left();
+      return;
+    }
+    if (!(error instanceof Halted)) this.run.stop(error as Error);
+    this.skip();
+  }
+
+  end({ kind, attempts, issues, ...ended }: Ended): void {
+    const { options } = this.run;
+    const change: Create | Update = this.change;
+    const { ref, key } = change;
+    const id = ended.id ?? (change.kind === 'update' ? change.id : undefined);
+    const diff = ended.diff ?? (change.kind === 'update' ? change.diff : undefined);
+    if (kind === 'created') this.run.created++;
+    if (id !== undefined && (kind === 'created' || kind === 'updated')) options.written.set(ref.row, id);
+    const changed = kind === 'updated' ? changedFields(diff) : [];
+    options.journal.outcome({ ref, kind, key, attempts, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
+  }
+
+  protected ended(kind: OutcomeKind, ...issues: readonly Issue[]): Ended {
+    return { kind, attempts: this.attempts, issues: [...this.change.issues, ...issues] };
+  }
+
+  protected async wait(milliseconds: number): Promise<void> {
+    if (milliseconds > 0) this.place?.stepAside();
+    if (!(await this.run.options.wait(milliseconds))) throw new Interrupted();
+  }
+
+  /** What an open effect came to is asked within this; whatever goes wrong meanwhile leaves it open, for `runs resume`. */
+  protected async whileOpen<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Interrupted)) this.run.stop(error as Error);
+      throw new Interrupted();
+    }
+  }
+
+  /** Asks over the settle window what became of a request, until there is an answer. */
+  protected async settle<T>(
+    ask: () => Promise<T>,
+    decide: (seen: T) => Ended | undefined,
+    window = this.run.options.settleWindow,
+  ): Promise<Ended | undefined> {
+    const opened = this.run.options.elapsed();
+    for (const at of window) {
+      const seen = await this.whileOpen(async () => {
+        await this.wait(Math.max(0, opened + at - this.run.options.elapsed()));
+        return ask();
+      });
+      const ended = decide(seen);
+      if (ended) return ended;
+    }
+    return undefined;
+  }
+
+  /** What a row comes to whose repetition never left: its first request is as open as before, for `runs resume`. */
+  protected stillOpen(reason: string): Interrupted {
+    if (!this.run.options.signal.aborted) this.run.stop(unreachable(reason));
+    return new Interrupted();
+  }
+
+  /**
+   * The outcome of a request that never left; when the service stays away, the rest of the run need not try. A run that lost
+   * its right to write is aborted by then, and its row left for the resumption.
+   */
+  protected unsent(reason: string): Ended {
+    if (this.run.options.signal.aborted) throw new Halted();
+    this.run.stop(unreachable(reason));
+    const text = `The row was not sent: ${reason}. \`rowferry runs resume\` sends it when the service can be reached.`;
+    return this.ended('failed', fault('service_unreachable', text));
+  }
+
+  /** The service's refusal in its own words, put to the fields they name, their columns and what was `sent` in them. */
+  protected rejection({ status, messages }: Extract<WriteAnswer, { kind: 'refused' }>, sent: Fields): Issue[] {
+    const { spec, columnOf } = this.run.options.plan;
+    if (messages.length === 0)
+      return [
+        fault('service_rejected', `The service refused the record with status ${status} and gave no reason.`, {
+          origin: 'service',
+        }),
+      ];
+    return messages.map(({ field: spelling, text }) => {
+      const why = `The service refused the record${spelling ? ` because of ${spelling}` : ''}: ${text}`;
+      if (spelling === undefined) return fault('service_rejected', why, { origin: 'service' });
+      const own = spec.fields.find(({ name, create, update, aliases }) =>
+        [name, create, update, ...(aliases ?? [])].includes(spelling),
+      );
+      const field = own?.name ?? spelling;
+      const [column, value] = [columnOf(field), sent[field]];
+      return fault('service_rejected', why, {
+        origin: 'service',
+        field,
+        ...(column === undefined ? {} : { column }),
+        ...(isEmpty(value) ? {} : { value: valueText(value) }),
+      });
+    });
+  }
+}
+
+/** Fields that an update writes or destroys; a created record has no changed field. */
+export function changedFields(diff: readonly FieldDiff[] = []): string[] {
+  return diff.filter(({ kind }) => kind !== 'preserved' && kind !== 'kept').map((one) => one.field);
+}
+
+function unreachable(reason: string): RunError {
+  return new RunError(
+    'failed',
+    `The service cannot be reached: ${reason}. \`rowferry runs resume\` continues the run when it can.`,
+  );
+}
