@@ -2,19 +2,19 @@ import { RunError } from '../model/error.js';
 import { type Issue, warning } from '../model/issue.js';
 import type { Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
-import type { RowResult, RowStore, WholeRow } from '../store/run-store.js';
+import type { EndedRow, RowResult, RowStore } from '../store/run-store.js';
 
 /** The results of the rows in the order of the file. `stopped` says why a row without an outcome was not reached. */
 export function* results(rows: RowStore, stopped: string, where?: string): Generator<readonly RowResult[]> {
-  for (const batch of rows.whole(where)) yield batch.map((row) => resultOf(row, stopped));
+  for (const batch of rows.ended(where)) yield batch.map((row) => resultOf(row, stopped));
 }
 
 /** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
-export function resultOf(row: WholeRow, stopped: string): RowResult {
+export function resultOf(row: EndedRow, stopped: string): RowResult {
   const { result } = row;
   if (result)
     return { outcome: withLate(withId(withReason(result.outcome, stopped), row.id), row.late), diff: result.diff };
-  return { outcome: row.op === undefined ? notReached(row.row, stopped) : leftOpen(row, stopped), diff: [] };
+  return { outcome: row.open ? leftOpen(row.row, row.open, stopped) : notReached(row.row, stopped), diff: [] };
 }
 
 /**
@@ -90,7 +90,7 @@ function notReached(row: number, stopped: string): Outcome {
   return { ref: { row }, kind: 'not_attempted', key: '', attempts: 0, issues, changed: [] };
 }
 
-function leftOpen({ row, key, record }: WholeRow, stopped: string): Outcome {
+function leftOpen(row: number, { key, record }: NonNullable<EndedRow['open']>, stopped: string): Outcome {
   const message = `${stopped} The row was on its way to the service; resuming the run finds out whether it arrived.`;
   return {
     ref: { row },
@@ -99,6 +99,6 @@ function leftOpen({ row, key, record }: WholeRow, stopped: string): Outcome {
     attempts: 1,
     issues: [{ code: 'outcome_unknown', severity: 'error', message, origin: 'local' }],
     changed: [],
-    ...(record === undefined ? {} : { id: record }),
+    ...(record === null ? {} : { id: record }),
   };
 }

@@ -229,7 +229,7 @@ async function begin(
     );
     const chosen = request.lineage?.retries === undefined ? undefined : await readChosen(folder);
     const source = chosen ? onlyRows(whole, chosen.rows) : whole;
-    const opened = new RunStore(folder.store);
+    const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
     const past = pastOf(opened, chosen);
     reached('past-read');

@@ -53,11 +53,21 @@ export interface StoredRow {
   readonly id?: number;
 }
 
-/** A stored row with all it holds. */
-export interface WholeRow extends StoredRow {
+/** How a row ended, or how far it got: what reports tell of it. */
+export interface EndedRow {
+  readonly row: number;
   readonly result?: RowResult;
+  /** The request that was about to be sent, of a row without a result. */
+  readonly open?: { readonly key: string; readonly record: number | null };
+  /** Learned after it was written. */
+  readonly id?: number;
   /** What the record told once its id was learned. */
   readonly late: readonly Issue[];
+}
+
+/** A stored row with all it holds. */
+export interface WholeRow extends StoredRow, EndedRow {
+  readonly id?: number;
   /** The record as it was before its update, a line of before.ndjson. */
   readonly before?: string;
 }
@@ -66,8 +76,9 @@ export interface WholeRow extends StoredRow {
 const PER_READ = 1000;
 /** Entries that wait at most; more are written without being asked for, so that noting alone does not fill the memory. */
 const MOST_WAITING = 1000;
-const VERSION = 1;
-const REPLACEABLE = `kind is null or kind in ('failed', 'not_attempted')`;
+/** Characters of the entries that one statement writes, unless a single one has more. */
+const PER_STATEMENT = 1 << 20;
+const VERSION = 2;
 
 /** Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair. */
 const tableOf = (name: string) => `create table ${name} (
@@ -86,28 +97,58 @@ const SCHEMA = `
   create table warned (number integer primary key, text text not null unique) strict;
 `;
 
+/** A statement over a list of entries, each JSON; `value` is one of them. */
+const forEach = (what: string, of: string, more = '') =>
+  `insert ${what} select ${of} from json_each(?) where true ${more}`;
+const HEAD = `row, sent, op, at, record, coalesce(result -> '$.outcome.key', key) as key, kind, coalesce(id, result ->> '$.outcome.id') as id`;
+const ENDED = `row, result, id, late, case when result is null and op is not null then json_object('key', json(key), 'record', record) end as open`;
+
 /** What a run notes of one set of rows: those of its file, or the orphans of a reconciliation. */
 export class RowStore {
   readonly #store: RunStore;
   readonly #table: string;
-  readonly #intend: string;
-  readonly #before: string;
-  readonly #outcome: string;
-  readonly #learn: string;
-  readonly #late: string;
+  readonly #intend: Change;
+  readonly #outcome: Change;
+  readonly #before: Change;
+  readonly #learn: Change;
+  readonly #late: Change;
+  readonly #see: Change;
 
   constructor(store: RunStore, table: 'rows' | 'orphans') {
     this.#store = store;
     this.#table = table;
-    this.#intend = `insert into ${table} (row, sent, op, key, record, hash, at) values (?, 1, ?, ?, ?, ?, ?)
-       on conflict (row) do update set sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, hash = excluded.hash,
-         at = excluded.at, kind = null, id = null, result = null where ${REPLACEABLE}`;
-    this.#before = `insert into ${table} (row, before) values (?, ?) on conflict (row) do update set before = excluded.before`;
-    this.#outcome = `insert into ${table} (row, kind, key, id, result) values (?, ?, ?, ?, ?)
-       on conflict (row) do update set kind = excluded.kind, key = excluded.key, id = excluded.id, result = excluded.result
-       where ${REPLACEABLE}`;
-    this.#learn = `update ${table} set id = ? where row = ?`;
-    this.#late = `update ${table} set late = ? where row = ?`;
+    const into = (columns: string, values: string, set: string, where = '') =>
+      forEach(`into ${table} (${columns})`, values, `on conflict (row) do update set ${set} ${where}`);
+    const replaceable = `where kind is null or kind in ('failed', 'not_attempted')`;
+    this.#intend = {
+      sql: into(
+        'row, sent, op, key, record, hash, at',
+        `value ->> 'row', 1, value ->> 'op', value -> 'key', value ->> 'id', value ->> 'hash', value ->> 'at'`,
+        `sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, hash = excluded.hash, at = excluded.at,
+           kind = null, id = null, result = null`,
+        replaceable,
+      ),
+      refused: (entry) => this.#ended((entry as NotedIntent).row, 'it was about to be sent again'),
+    };
+    this.#outcome = {
+      sql: into(
+        'row, kind, result',
+        `value ->> '$.outcome.ref.row', value ->> '$.outcome.kind', value`,
+        'kind = excluded.kind, result = excluded.result',
+        replaceable,
+      ),
+      refused: (entry) => {
+        const { ref, kind } = (entry as RowResult).outcome;
+        return this.#ended(ref.row, `a second outcome is ${kind}`);
+      },
+    };
+    const pair = (column: string, value: string) => ({
+      sql: into(`row, ${column}`, `value ->> 0, value ${value} 1`, `${column} = excluded.${column}`),
+    });
+    this.#before = pair('before', '->>');
+    this.#learn = pair('id', '->>');
+    this.#late = pair('late', '->');
+    this.#see = { sql: forEach(`or ignore into ${table} (row)`, 'value') };
   }
 
   /** What is about to be sent, and the records as they are before, each a line of before.ndjson. Durable once flushed. */
@@ -115,11 +156,7 @@ export class RowStore {
     intents: readonly NotedIntent[],
     before: readonly { readonly row: number; readonly line: string }[] = [],
   ): void {
-    for (const { row, op, key, id, hash, at } of intents) {
-      this.#store.enter(this.#intend, [row, op, JSON.stringify(key), id ?? null, hash, at], () =>
-        this.#ended(row, 'it was about to be sent again'),
-      );
-    }
+    for (const intent of intents) this.#store.enter(this.#intend, intent);
     this.noteBefore(before);
   }
 
@@ -128,10 +165,7 @@ export class RowStore {
   }
 
   outcome(result: RowResult): void {
-    const { ref, kind, key, id } = result.outcome;
-    this.#store.enter(this.#outcome, [ref.row, kind, JSON.stringify(key), id ?? null, JSON.stringify(result)], () =>
-      this.#ended(ref.row, `a second outcome is ${kind}`),
-    );
+    this.#store.enter(this.#outcome, result);
   }
 
   /** Ids that were learned after their rows were written: answers to writes may be empty. `issues`: what the records then told. */
@@ -139,30 +173,34 @@ export class RowStore {
     ids: Iterable<readonly [row: number, id: number]>,
     issues: Iterable<readonly [row: number, issues: readonly Issue[]]>,
   ): void {
-    for (const [row, id] of ids) this.#store.enter(this.#learn, [id, row]);
-    for (const [row, found] of issues) this.#store.enter(this.#late, [JSON.stringify(found), row]);
+    for (const one of ids) this.#store.enter(this.#learn, one);
+    for (const one of issues) this.#store.enter(this.#late, one);
   }
 
   /** Makes known that these rows are in the file, whether or not the run gets to them. */
   see(rows: readonly number[]): void {
-    const sql = `insert or ignore into ${this.#table} (row) select value from json_each(?)`;
-    this.#store.enter(sql, [JSON.stringify(rows)]);
+    for (const row of rows) this.#store.enter(this.#see, row);
   }
 
   /** Leaves nothing of outcomes; to be asked where nothing was sent. */
   forget(): void {
-    const none = 'kind = null, key = null, id = null, result = null, late = null';
-    this.#store.enter(`update ${this.#table} set ${none}`, []);
+    this.#store.prepare(`update ${this.#table} set kind = null, id = null, result = null, late = null`).run();
   }
 
   /** Rows that an intent or an outcome speaks of, ascending; `where` is a condition on the columns of the table. */
   *rows(where = '1'): Generator<readonly StoredRow[]> {
-    for (const batch of this.#pages('row, sent, op, at, record, key, kind, id', where)) yield batch.map(storedRow);
+    for (const batch of this.#pages(HEAD, where)) yield batch.map(storedRow);
+  }
+
+  /** How they ended. */
+  *ended(where = '1'): Generator<readonly EndedRow[]> {
+    for (const batch of this.#pages(ENDED, where)) yield batch.map(endedRow);
   }
 
   /** The same with all they hold. */
   *whole(where = '1'): Generator<readonly WholeRow[]> {
-    for (const batch of this.#pages('*', where)) yield batch.map(wholeRow);
+    const columns = `${HEAD}, ${ENDED.replace('row, ', '').replace('id, ', '')}, before`;
+    for (const batch of this.#pages(columns, where)) yield batch.map(wholeRow);
   }
 
   /** Records before their updates, as lines of before.ndjson, in the order of their rows. */
@@ -205,11 +243,13 @@ export class RowStore {
   }
 }
 
+const parsed = (value: SqlValue | undefined): unknown => JSON.parse(String(value));
+
 function storedRow({ row, sent, op, at, record, key, kind, id }: SqlRow): StoredRow {
   return {
     row: Number(row),
     sent: Number(sent),
-    key: key === null ? '' : (JSON.parse(String(key)) as string),
+    key: key === null ? '' : (parsed(key) as string),
     ...(op === null ? {} : { op: op as 'create' | 'update' }),
     ...(at === null ? {} : { at: Number(at) }),
     ...(record === null ? {} : { record: Number(record) }),
@@ -218,14 +258,21 @@ function storedRow({ row, sent, op, at, record, key, kind, id }: SqlRow): Stored
   };
 }
 
-function wholeRow(row: SqlRow): WholeRow {
-  const { result, late, before } = row;
+function endedRow({ row, result, open, id, late }: SqlRow): EndedRow {
   return {
-    ...storedRow(row),
-    late: late === null ? [] : (JSON.parse(String(late)) as Issue[]),
-    ...(result === null ? {} : { result: JSON.parse(String(result)) as RowResult }),
-    ...(before === null ? {} : { before: String(before) }),
+    row: Number(row),
+    late: late === null ? NO_ISSUES : (parsed(late) as Issue[]),
+    ...(result === null ? {} : { result: parsed(result) as RowResult }),
+    ...(open === null ? {} : { open: parsed(open) as NonNullable<EndedRow['open']> }),
+    ...(id === null ? {} : { id: Number(id) }),
   };
+}
+
+const NO_ISSUES: readonly Issue[] = [];
+
+function wholeRow(row: SqlRow): WholeRow {
+  const { before } = row;
+  return { ...endedRow(row), ...storedRow(row), ...(before === null ? {} : { before: String(before) }) };
 }
 
 /** What earlier processes of a run left. */
@@ -238,6 +285,19 @@ export interface Processes {
   readonly lastAt: number;
 }
 
+/** A change to the tables of a store that is made for many entries at once. */
+interface Change {
+  /** Its one parameter is the list of entries as JSON. */
+  readonly sql: string;
+  /** The fault of an entry that changes nothing; absent where that is none. */
+  readonly refused?: (entry: unknown) => RunError;
+}
+
+const BEGUN: Change = { sql: forEach('into process (number, at)', 'value ->> 0, value ->> 1') };
+const ENDED_PROCESS: Change = { sql: 'update process set ended = 1 where number in (select value from json_each(?))' };
+const KEPT: Change = { sql: forEach('or replace into kept (name, value)', 'value ->> 0, value -> 1') };
+const WARNED: Change = { sql: forEach('or ignore into warned (text)', 'value -> 0') };
+
 /**
  * Everything that a run must not lose, in one file of its folder: what it was about to send, what became of each row, how it
  * went. Entries wait until they are flushed; a flush writes all that wait in one transaction, so a thousand callers in one turn
@@ -248,11 +308,9 @@ export class RunStore {
   readonly orphans: RowStore;
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
-  #waiting: {
-    readonly sql: string;
-    readonly values: readonly SqlValue[];
-    readonly refused?: (() => RunError) | undefined;
-  }[] = [];
+  /** In the order in which they were noted; neighbours with the same change share a statement. */
+  #waiting: { readonly change: Change; readonly entries: string[]; length: number }[] = [];
+  #count = 0;
   #flushing: Promise<void> | undefined;
   #failure: RunError | undefined;
   #process: number | undefined;
@@ -260,11 +318,16 @@ export class RunStore {
   #noted = -1;
   #closed = false;
 
-  constructor(readonly path: string) {
+  /** `durable`: false where nothing depends on its surviving a power cut, as in a run that sends nothing. */
+  constructor(
+    readonly path: string,
+    { durable = true }: { readonly durable?: boolean } = {},
+  ) {
     this.#database = openDatabase(path, {
       what: 'The journal',
       schema: SCHEMA,
       version: VERSION,
+      durable,
       remedy:
         'What was sent cannot be told with certainty, so the run is not continued. Restore the file from a backup, use the version that began the run, ' +
         'or import the spreadsheet again: rows that are in already will be found unchanged.',
@@ -288,18 +351,25 @@ export class RunStore {
     return statement;
   }
 
-  /** Lets a change wait for the next flush. `refused`: the fault where it changes nothing. */
-  enter(sql: string, values: readonly SqlValue[], refused?: () => RunError): void {
+  /** Lets a change wait for the next flush. */
+  enter(change: Change, entry: unknown): void {
     if (this.#failure) throw this.#failure;
     if (this.#closed) throw new Error(`${this.path} is closed`);
-    this.#waiting.push({ sql, values, refused });
-    if (this.#waiting.length >= MOST_WAITING) this.write();
+    const text = JSON.stringify(entry);
+    let last = this.#waiting.at(-1);
+    if (last?.change !== change || last.length + text.length > PER_STATEMENT) {
+      last = { change, entries: [], length: 0 };
+      this.#waiting.push(last);
+    }
+    last.entries.push(text);
+    last.length += text.length;
+    if (++this.#count >= MOST_WAITING) this.write();
   }
 
   /** Everything noted before the call is on the disk when it resolves; calls of one turn share one write. */
   flush(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
-    if (this.#waiting.length === 0) return Promise.resolve();
+    if (this.#count === 0) return Promise.resolve();
     this.#flushing ??= new Promise((resolve, reject) => {
       setImmediate(() => {
         this.#flushing = undefined;
@@ -317,14 +387,13 @@ export class RunStore {
   /** The same at once. */
   write(): void {
     if (this.#failure) throw this.#failure;
-    if (this.#waiting.length === 0) return;
+    if (this.#count === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
+    this.#count = 0;
     try {
       this.#database.transaction(() => {
-        for (const { sql, values, refused } of waiting) {
-          if (Number(this.prepare(sql).run(...values).changes) === 0 && refused) throw refused();
-        }
+        for (const { change, entries } of waiting) this.#make(change, entries);
         this.#noteRequests();
         reached('lines-written');
       });
@@ -333,6 +402,21 @@ export class RunStore {
       throw error;
     }
     reached('lines-durable');
+  }
+
+  #make({ sql, refused }: Change, entries: readonly string[]): void {
+    const made = (some: readonly string[]) => Number(this.prepare(sql).run(`[${some.join(',')}]`).changes);
+    if (!refused) {
+      made(entries);
+      return;
+    }
+    this.prepare('savepoint entries').run();
+    if (made(entries) < entries.length) {
+      // Which one it is shows when they are made one by one.
+      this.prepare('rollback to entries').run();
+      for (const entry of entries) if (made([entry]) === 0) throw refused(JSON.parse(entry));
+    }
+    this.prepare('release entries').run();
   }
 
   #noteRequests(): void {
@@ -374,20 +458,22 @@ export class RunStore {
   begin(requests: () => RequestTotals | undefined): void {
     this.#process = Number(this.prepare('select coalesce(max(number), 0) + 1 as n from process').get()?.['n']);
     this.#requests = requests;
-    this.enter('insert into process (number, at) values (?, ?)', [this.#process, Date.now()]);
+    this.enter(BEGUN, [this.#process, Date.now()]);
   }
 
   /** The process ends in order; all its requests are counted. */
   end(): void {
-    this.enter('update process set ended = 1 where number = ?', [this.#process ?? 0]);
+    this.enter(ENDED_PROCESS, this.#process ?? 0);
   }
 
   /** Of a run that sent nothing: it is planned anew from its first row. How often it was begun, and its requests, stay. */
   forget(): void {
-    this.rows.forget();
-    this.enter('delete from kept', []);
-    this.enter('delete from warned', []);
     this.write();
+    this.#database.transaction(() => {
+      this.rows.forget();
+      this.prepare('delete from kept').run();
+      this.prepare('delete from warned').run();
+    });
   }
 
   /** A value by its name, as JSON; `undefined` where none is kept. */
@@ -397,11 +483,11 @@ export class RunStore {
   }
 
   keep(name: string, value: unknown): void {
-    this.enter('insert or replace into kept (name, value) values (?, ?)', [name, JSON.stringify(value)]);
+    this.enter(KEPT, [name, value]);
   }
 
   warn(text: string): void {
-    this.enter('insert or ignore into warned (text) values (?)', [JSON.stringify(text)]);
+    this.enter(WARNED, [text]);
   }
 
   get warned(): readonly string[] {

@@ -37,12 +37,17 @@ export interface DatabaseOptions {
   readonly schema: string;
   /** Of the schema; a file of another one is refused. */
   readonly version: number;
+  /** False: what was written survives the process, and not a power cut. */
+  readonly durable?: boolean;
   /** What to do about a file that is damaged or of another version. */
   readonly remedy: string;
 }
 
 /** Opens the file and makes it if it is missing. */
-export function openDatabase(path: string, { what, schema, version, remedy }: DatabaseOptions): Database {
+export function openDatabase(
+  path: string,
+  { what, schema, version, durable = true, remedy }: DatabaseOptions,
+): Database {
   const guarded = <T>(work: () => T): T => {
     try {
       return work();
@@ -78,7 +83,7 @@ export function openDatabase(path: string, { what, schema, version, remedy }: Da
     }
     const sound = isNew ? 'ok' : look('pragma quick_check(1)');
     if (sound !== 'ok') throw damaged(path, what, remedy, sound);
-    guarded(() => connection.exec('pragma journal_mode = wal; pragma synchronous = full'));
+    guarded(() => connection.exec(`pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`));
     if (isNew) {
       transaction(() => {
         connection.exec(schema);
