@@ -81,6 +81,13 @@ describe('no records (101)', () => {
     ['a count below a total', ['Total|||60.00||', '10 records'], ['a total', 'a note']],
     ['a sentence below a blank row', ['', 'Prices exclude tax, see the handbook.'], ['', 'perhaps a note']],
     ['a star below a blank row', ['', '* without VAT'], ['', 'perhaps a note']],
+    [
+      'what stands below a doubtful note',
+      ['', 'Acme Industries.', 'Bosch'],
+      ['', 'perhaps a note', 'perhaps a note'],
+    ],
+    ['a sum among other amounts, at the end', ['Total||300|60.00||'], ['perhaps a total']],
+    ['a sum beside a zero', ['Total||0|60.00||'], ['a total']],
     ['a note above a record', ['', 'Source: SAP', 'Dock|SN-99|M1|2.00|2024-01-01|Ann'], ['', '', '']],
     [
       'a total, then notes',
@@ -248,6 +255,14 @@ describe('sparse last records are no notes', () => {
 });
 
 describe('a record may be named like a total', () => {
+  test.each([
+    ['with the year of the one record above', ['Elf|2024|500', 'Total|2024|700', 'Shell|2023|900']],
+    ['the third of a numbered list', ['Elf|1|500', 'Shell|2|700', 'Total|3|701', 'Union|4|5']],
+    ['named like the one above', ['Norton|2024|50', 'Norton Total|2024|80', 'Sophos|2024|3']],
+  ])('%s', async (_, lines) => {
+    expect((await trimmed(['Name|Year|Amount', ...lines])).marked).toEqual({});
+  });
+
   test.each([0, 5, 11])('after %i others it stays', async (at) => {
     const rows = data(12);
     rows.splice(at, 0, 'Total||||4711|');

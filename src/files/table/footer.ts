@@ -23,10 +23,10 @@ const LONGEST = 20;
 /**
  * The same table; rows that are the heading again, totals or notes are marked (`SheetRow.noRecord`), none is left out.
  *
- * - A total has a word of totals, or `Rome Total` below `Rome`, beside it nothing but amounts, and one of them is the sum of
+ * - A total has a word of totals, or `Rome Total` below `Rome`, beside it nothing but amounts, and each of them is the sum of
  *   those above. At the end, below a blank row or a total, any amounts do; else, or without a word, it is doubtful.
  * - A note has nothing beside it, at the end, below a blank row, a total or a note. Elsewhere at the end it is doubtful, and
- *   so is what only has the form of one, or does not begin in the first column.
+ *   so is what only has the form of one, or does not begin in the first column, or stands below a doubtful note.
  *
  * NDJSON is as it is, and so are rejected rows that come back, but for those that no run has reached.
  */
@@ -85,7 +85,9 @@ class Above {
       const isNear = (sum = 0) => amount !== 0 && Math.abs(sum - amount) < 0.00501;
       return isNear(this.#group[column]) || isNear(this.#all[column]);
     };
-    if ((name === above || TOTAL.test(label)) && isTotal(cells) && cells.some(isSum)) {
+    // One sum among other amounts may be a record's: the year of the one above, the third of a numbered list.
+    const isAllSums = cells.some(isSum) && cells.every((cell, column) => !amountOf(cell) || isSum(cell, column));
+    if ((name === above || TOTAL.test(label)) && isTotal(cells) && isAllSums) {
       this.#group = [];
       return { like: 'a total', doubtful: false };
     }
@@ -105,7 +107,7 @@ class Above {
 
 /** Marks totals and notes below the last record. */
 function ending(rows: readonly SheetRow[], cellsOf: (row: SheetRow) => readonly Cell[]): SheetRow[] {
-  let [from, isBelow, isNoted] = [0, false, false];
+  let [from, isBelow, isNoted, isCertain] = [0, false, false, false];
   const marks = rows.map((row, at) => {
     isBelow ||= at > 0 && row.row - rows[at - 1]!.row > 1;
     const cells = cellsOf(row);
@@ -116,10 +118,11 @@ function ending(rows: readonly SheetRow[], cellsOf: (row: SheetRow) => readonly 
     if (!mark && TOTAL.test(label) && isTotal(cells)) mark = { like: 'a total', doubtful: !isBelow };
     else if (!mark && label !== '' && texts.every((text) => NOTE.test(text)))
       mark = { like: 'a note', doubtful: !isBelow };
-    else if (!mark && texts.length === 1 && mayBeNote) mark = { like: 'a note', doubtful: !isNoted };
+    else if (!mark && texts.length === 1 && mayBeNote) mark = { like: 'a note', doubtful: !isCertain };
     if (!mark) from = at + 1;
     if (!mark?.doubtful) isBelow = mark !== undefined;
     isNoted = isBelow && (isNoted || mark?.like === 'a note');
+    isCertain = isNoted && (isCertain || (mark?.like === 'a note' && !mark.doubtful));
     return mark;
   });
   return rows.map((row, at) => (at < from ? row : withMark(row, marks[at])));

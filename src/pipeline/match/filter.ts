@@ -137,9 +137,14 @@ export async function trustFilter(service: Service, filter: Filter, first: Page)
 export function storedForms(text: string, contains = false): readonly string[] {
   const key = normaliseKey(text);
   const outer = contains ? [] : [`${key} `, ` ${key}`, `${key}\u00a0`, `\u00a0${key}`];
-  const inner = [key.normalize('NFD'), ...INNER.map(([what, form]) => key.replace(what, form))];
+  const blanks = [...key.matchAll(/ /g)].slice(0, MOST_BLANKS);
+  const oneBlank = blanks.map(({ index }) => `${key.slice(0, index)}\u00a0${key.slice(index + 1)}`);
+  const inner = [key.normalize('NFD'), ...oneBlank, ...INNER.map(([what, form]) => key.replace(what, form))];
   return [...new Set([key, ...outer, ...inner])].filter((form) => form !== text);
 }
+
+/** Blanks of which each alone may be a no-break space: between a number and its unit, before a colon. */
+const MOST_BLANKS = 3;
 
 /** What the normal form of a character, or of several, is the form of; by the texts in which they stand. */
 const INNER: readonly (readonly [RegExp, (found: string) => string])[] = [
