@@ -45,8 +45,8 @@ export const ISSUE_CODES = {
   ragged_row: 'The row has more or fewer cells than the heading.',
   stray_quote: 'A quotation mark stands where none may stand; the row cannot be split into cells with certainty.',
   nul_character: 'The cell holds a NUL character.',
-  control_character:
-    'The cell holds a control character. No field accepts it, or (U+0080 to U+009F, a warning) the text was decoded wrongly.',
+  control_character: 'The cell holds a control character, which no field accepts.',
+  misread_text: 'The text looks as if it had been read in a wrong encoding, like `Ã©` for `é`.',
   invalid_encoding: 'The bytes of the cell are not text in the encoding of the file.',
   cell_too_long: 'The cell is longer than any field or spreadsheet allows.',
   template_conflict: 'A record holds one custom field template; the row sets values of another.',

@@ -209,6 +209,7 @@ const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
   ragged_row: 'Look for a delimiter inside a value: put such a value in quotes, and give the row one cell per heading.',
   stray_quote: 'Double the quotation mark inside the value, or remove it.',
   nul_character: 'Remove the NUL character; the file may have been cut or mixed up on its way.',
+  misread_text: 'State the right source.encoding, or type the text anew. If it is right, nothing.',
   control_character: 'Remove the invisible character, for instance by typing the value again.',
   invalid_encoding: 'Save the file as UTF-8, or state its encoding in the job.',
   cell_too_long: 'Shorten the text; it may be several rows run together by a missing quotation mark.',

@@ -81,11 +81,7 @@ describe('no records (101)', () => {
     ['a count below a total', ['Total|||60.00||', '10 records'], ['a total', 'a note']],
     ['a sentence below a blank row', ['', 'Prices exclude tax, see the handbook.'], ['', 'perhaps a note']],
     ['a star below a blank row', ['', '* without VAT'], ['', 'perhaps a note']],
-    [
-      'what stands below a doubtful note',
-      ['', 'Acme Industries.', 'Bosch'],
-      ['', 'perhaps a note', 'perhaps a note'],
-    ],
+    ['what stands below a doubtful note', ['', 'Acme Industries.', 'Bosch'], ['', 'perhaps a note', 'perhaps a note']],
     ['a sum among other amounts, at the end', ['Total||300|60.00||'], ['perhaps a total']],
     ['a sum beside a zero', ['Total||0|60.00||'], ['a total']],
     ['a note above a record', ['', 'Source: SAP', 'Dock|SN-99|M1|2.00|2024-01-01|Ann'], ['', '', '']],

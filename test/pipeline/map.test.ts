@@ -317,19 +317,24 @@ describe('what is to be said of cells that are no faults', () => {
     expect(remarksOf({ Cell: { field: 'type', values: { Domestic: 'us' } } }, cells, supplier).remarks).toEqual([]);
   });
 
-  test('C1 controls, as in text that was decoded twice, are a warning of the row and of the run', () => {
+  test('text that was decoded in a wrong encoding, or twice, is a warning of the row and of the run', () => {
+    const right = ['Müller', 'SÃO PAULO', '“IRMÃ”', 'Âge', '20 °C', 'château'];
     const { remarks, rows } = remarksOf({ Cell: 'asset_notes' }, [
       'it\u00e2\u0080\u0099s',
-      'it\u00e2\u0080\u0099s',
+      'MÃ¼ller & SÃ¶hne',
       'bell\u0007',
+      ...['itâ€™s', '20 Â°C', 'GroÃŸ'],
+      ...right,
     ]);
     expect(rows.map(({ issues }) => issues.map(({ code, severity }) => [code, severity]))).toEqual([
-      [['control_character', 'warning']],
-      [['control_character', 'warning']],
+      [['misread_text', 'warning']],
+      [['misread_text', 'warning']],
       [['control_character', 'error']],
+      ...[1, 2, 3].map(() => [['misread_text', 'warning']]),
+      ...right.map(() => []),
     ]);
     expect(rows[0]!.set['asset_notes']).toBe('it\u00e2\u0080\u0099s');
-    expect(remarks).toEqual([expect.stringContaining('"Cell": 2 cells hold characters U+0080 to U+009F')]);
+    expect(remarks).toEqual([expect.stringContaining('"Cell": 5 cells look as if read in a wrong encoding')]);
   });
 });
 

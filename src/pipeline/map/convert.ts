@@ -210,16 +210,18 @@ function isVisible(code: number): boolean {
   return (code > 0x20 && code < 0x7f) || (code > 0xbf && code < 0x250);
 }
 
+const isPlainLetter = (code: number) => code > 0x9f && code < 0xd800 && code !== 0xc2 && code !== 0xc3 && code !== 0xe2;
+
 function plainText(max = Number.MAX_SAFE_INTEGER): PlainCell {
   return (text) => {
     const last = text.length - 1;
     if (last >= max) return undefined;
     const first = text.charCodeAt(0);
     if (!isVisible(first) || !isVisible(text.charCodeAt(last))) return undefined;
-    for (let i = 1; i < last; i++) {
+    for (let i = 0; i < last; i++) {
       const code = text.charCodeAt(i);
-      // Controls but for tab and line breaks; surrogates, and what stands behind them.
-      if (code < 0x20 ? code !== 9 && code !== 10 && code !== 13 : code > 0x7e && (code < 0xa0 || code > 0xd7ff))
+      // Controls but for tab and line breaks; surrogates, and what stands behind them; Â, Ã, â, as text read wrongly has.
+      if (code < 0x20 ? code !== 9 && code !== 10 && code !== 13 : code > 0x7e && !isPlainLetter(code))
         return undefined;
     }
     // A number that was shortened begins with a digit or a minus.

@@ -99,9 +99,8 @@ export function compileMapping(input: MappingInput): Mapping {
         escaped[column.field] = `'${cell}`;
       }
     }
-    for (const { code, severity, column } of issues) {
-      if (code === 'control_character' && severity === 'warning' && column !== undefined)
-        misread.set(column, (misread.get(column) ?? 0) + 1);
+    for (const { code, column } of issues) {
+      if (code === 'misread_text' && column !== undefined) misread.set(column, (misread.get(column) ?? 0) + 1);
     }
     if (row.noRecord && !isRecord(row.cells, row.noRecord, issues))
       return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
@@ -134,7 +133,7 @@ export function compileMapping(input: MappingInput): Mapping {
       ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? []),
       ...[...misread].map(([heading, count]) =>
         misreadText(
-          `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'cell holds' : 'cells hold'}`,
+          `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'cell looks' : 'cells look'}`,
         ),
       ),
     ],
@@ -180,7 +179,7 @@ function look(column: Column, text: Cell): Look {
     const issue =
       wrong ??
       (typeof value === 'string' && MISREAD.test(value)
-        ? warning('control_character', misreadText(`"${excerpt(shown)}" holds`))
+        ? warning('misread_text', misreadText(`"${excerpt(shown)}" looks`))
         : undefined);
     looked = issue ? { value, issue: { ...issue, ...at(column, shown) } } : { value };
   }
@@ -191,11 +190,11 @@ function look(column: Column, text: Cell): Look {
   return looked;
 }
 
-/** Control characters of C1: no one types them. */
-const MISREAD = /[\u0080-\u009f]/u;
+/** What no one types: control characters of C1, and what UTF-8 reads like in the encodings of Western Europe. */
+const MISREAD = /[\u0080-\u009f]|[ÂÃ][\u00a0-\u00bf]|Ã[€‚ƒ„†‡ˆ‰Š‹ŒŽ‘“•˜™š›œžŸ]|â€/u;
 
 function misreadText(subject: string): string {
-  return `${subject} characters U+0080 to U+009F, as text that was decoded wrongly has, imported as it stands. If it looks wrong, export the file again as UTF-8.`;
+  return `${subject} as if read in a wrong encoding, like "Ã©" for "é", or with characters U+0080 to U+009F, imported as it stands. If it is wrong, state source.encoding, or export the file again as UTF-8.`;
 }
 
 /** What a service that shows a number as text can only mean as this number. */

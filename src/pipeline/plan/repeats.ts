@@ -38,6 +38,7 @@ const OF_A_CELL: ReadonlySet<IssueCode> = new Set([
   'number_precision_lost',
   'nul_character',
   'control_character',
+  'misread_text',
   'invalid_encoding',
 ]);
 
