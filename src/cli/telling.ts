@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { visible, visibleJson } from '../model/visible.js';
-import type { Notice, RunListener } from '../runs/progress.js';
+import type { Notice, RunListener } from '../runs/context.js';
 import type { Settings } from '../runs/settings.js';
 import { type Cli, redactor } from './io.js';
 import { openScreen, type Screen } from './screen.js';

@@ -1,14 +1,16 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeSafely } from '../files/safe-write.js';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../model/error.js';
+import { visibleJson } from '../model/visible.js';
 import { indexHeadings } from '../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../report/finish.js';
 import type { ReconcileInput } from '../report/reconcile/compare.js';
 import type { RunStatus, Summary } from '../report/summary.js';
 import { findField, resourceSpec } from '../resources/registry.js';
 import { reached } from '../trace/milestones.js';
-import { keepSummary } from './keep-summary.js';
-import { rememberRun } from './last-finished.js';
-import { jobKey } from './layout.js';
+import { jobKey, type RunFolder } from './layout.js';
+import { rememberRun } from './list.js';
 import { allRequests } from './past.js';
 import type { Lineage, Run } from './run.js';
 
@@ -19,7 +21,7 @@ export interface RunResult {
 }
 
 /** What a run adds that is more than its rows. */
-export interface Addition {
+interface Addition {
   readonly reconcile?: ReconcileInput;
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
@@ -206,4 +208,12 @@ export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): nu
     case 'interrupted':
       return signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
   }
+}
+
+/** Where runs put their reports into one folder, they take the place of those before: how each ended is kept with the run. */
+export async function keepSummary(folder: RunFolder, reportDir: string, summary: Summary): Promise<void> {
+  if (reportDir === folder.dir) return;
+  await writeSafely(join(folder.dir, 'summary.json'), (write) =>
+    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
+  );
 }

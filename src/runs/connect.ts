@@ -11,12 +11,9 @@ import { openKnownIds } from '../service/known-ids.js';
 import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../service/port.js';
 import { openService, type ServiceOptions } from '../service/service.js';
 import type { Carrier, WorkerContext } from './context.js';
-import { type RunLexicon, runLexicon } from './lexicon.js';
-import { openLists } from './lists.js';
-import { nameCompany } from './name-company.js';
+import { openLists, type RunLexicon, runLexicon } from './lexicon.js';
+import { nameCompany, serviceOptions, tellAway } from './open-service.js';
 import type { RowsKind, Run } from './run.js';
-import { serviceOptions } from './service-options.js';
-import { tellAway } from './tell-away.js';
 
 /** The service of a run, and what is known of it. */
 export interface Connection {

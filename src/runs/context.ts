@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import type { OutcomeCounts } from '../model/outcome.js';
 import type { WriteRequest } from '../pipeline/apply/request.js';
 import type { Clock } from '../service/clock.js';
 import type { WriteAnswer } from '../service/port.js';
 import type { ServiceOptions } from '../service/service.js';
-import type { RunListener } from './progress.js';
 import type { Settings } from './settings.js';
 
 export type { WriteAnswer, WriteRequest };
@@ -69,4 +69,38 @@ export interface Carrier {
   /** Requests that other workers sent for this run. */
   readonly sent: { readonly writes: number; readonly retries: number };
   close(): Promise<void>;
+}
+
+/** Where a run stands; handed out at most a few times a second. */
+export interface Progress {
+  readonly run: string;
+  readonly phase:
+    | 'reading'
+    | 'reading again'
+    | 'waiting for its turn'
+    | 'looking up'
+    | 'planning'
+    | 'writing'
+    | 'reporting';
+  /** Rows through this phase. */
+  readonly done: number;
+  /** Rows of the file; undefined until they have been counted. */
+  readonly total?: number;
+  readonly outcomes: OutcomeCounts;
+  /**
+   * While rows are written: requests made so far and still to be made. `atMost`: which records differ from their rows is not
+   * known yet.
+   */
+  readonly requests?: { readonly made: number; readonly left: number; readonly atMost?: boolean };
+}
+
+/** Lines for people that appear while a run goes on: whose data is about to change, what was detected, waits. */
+export interface Notice {
+  readonly level: 'info' | 'warn';
+  readonly text: string;
+}
+
+export interface RunListener {
+  progress(progress: Progress): void;
+  notice(notice: Notice): void;
 }

@@ -1,9 +1,16 @@
-import type { Change } from '../model/change.js';
+import type { Change, FieldDiff } from '../model/change.js';
+import { fault } from '../model/issue.js';
+import { type Fields, isEmpty } from '../model/value.js';
+import { effectOf, heldOfCreate } from '../pipeline/apply/stored.js';
+import { keyText } from '../pipeline/match/key.js';
+import { heldBy, mergeRow } from '../pipeline/plan/merge.js';
 import { planByFingerprint, planRow } from '../pipeline/plan/plan.js';
+import { withoutRepeats } from '../pipeline/plan/repeats.js';
 import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
 import { referenceCycle } from '../pipeline/rows.js';
-import { adopt } from './adopt.js';
+import type { Json, Readable } from '../service/port.js';
 import type { Matched } from './match-rows.js';
+import type { OpenIntent } from './past.js';
 import { heldToPlan } from './planned.js';
 import { storedRows, storedRowsOr } from './row-files.js';
 import type { Run } from './run.js';
@@ -38,4 +45,104 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
   if (!planned) return change;
   const held = (one: Change) => heldToPlan(one, planned, matched.snapshot);
   return change instanceof Promise ? change.then(held) : held(change);
+}
+
+/**
+ * Decides about a row that an earlier process of the run was writing when it was cut off: the record, as it is now,
+ * tells whether the request took effect.
+ *
+ *   create: a record with our content → created      with other content → conflict      none → planned again
+ *           a customer that is not known → unknown: it cannot be looked up
+ *   update: the new values are there → updated       neither old nor new → conflict     the old ones → planned again
+ */
+export async function adopt(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change> {
+  const settled = intent.op === 'create' ? await adoptCreate(row, matched) : await adoptUpdate(row, intent, matched);
+  return settled ?? planRow(row, matched.options);
+}
+
+/** The values of a row that make up a new record. */
+export function createFields(row: ResolvedRow): Fields {
+  return Object.fromEntries(Object.entries(row.set).filter(([, value]) => !isEmpty(value)));
+}
+
+async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {
+  const { spec, known, options, snapshot } = matched;
+  const fields = createFields(row);
+  if (!spec.readPath) {
+    const [id, ...others] = known.ids('customer', row.key);
+    if (others.length > 0) return undefined;
+    if (id !== undefined) return created(row, id);
+    if (options.memory.lastWritten(undefined, fields, undefined)) return settled(row, 'created');
+    return {
+      ...settled(row, 'unknown'),
+      issues: [
+        ...row.issues,
+        fault(
+          'outcome_unknown',
+          'The row was being created when the run was cut off, and a customer cannot be looked up. Look in the service before importing it again.',
+        ),
+      ],
+    };
+  }
+  const ids = snapshot.ids(row.key);
+  const found = ids.length === 1 && ids[0] !== undefined ? await snapshot.get(ids[0]) : undefined;
+  const id = ids[0];
+  if (found === undefined || id === undefined) return undefined;
+  const { differing: differs, tidied } = heldOfCreate(fields, found.record, options);
+  if (differs.length > 0) {
+    return conflict(
+      row,
+      id,
+      `The row was being created when the run was cut off; a record with its key now exists with other values (${differs.join(', ')}). Compare record ${id} and import the row again.`,
+    );
+  }
+  options.memory.remember(id, fields);
+  return { ...created(row, id), issues: [...row.issues, ...tidied] };
+}
+
+async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
+  const { options } = matched;
+  const { id, before } = intent;
+  const current = id === undefined || before === undefined ? undefined : await recordNow(id, matched);
+  if (id === undefined || before === undefined || !current) return undefined;
+  const ours = options.memory.lastWritten(id, row.set, before);
+  const held = heldBy(before, ours, options);
+  const merge = mergeRow(withoutRepeats(row, held, options).row.set, before, ours, options, held);
+  const effect = effectOf(merge, before, current, options);
+  if (effect.kind === 'none') return undefined;
+  if (effect.kind === 'taken') {
+    options.memory.remember(id, merge.target);
+    return { ...settled(row, 'updated'), id, diff: merge.diff, issues: [...row.issues, ...effect.tidied] };
+  }
+  const fields = effect.fields.join(', ');
+  return conflict(
+    row,
+    id,
+    `The row was to be updated, or was being updated, when the run was cut off; ${fields} of record ${id} now holds neither the old value nor the new one.`,
+    merge.diff,
+  );
+}
+
+/** The record also where it has another key by now, so that no row means it. */
+async function recordNow(id: number, { spec, service, snapshot }: Matched): Promise<Json | undefined> {
+  const read = await snapshot.get(id);
+  if (read || !spec.readPath) return read?.record;
+  return service.get(spec.name as Readable, id);
+}
+
+function settled<K extends 'created' | 'updated' | 'conflict' | 'unknown'>(row: ResolvedRow, outcome: K) {
+  return { ref: row.ref, key: keyText(row.key), kind: 'settled' as const, outcome, issues: row.issues };
+}
+
+function created(row: ResolvedRow, id: number): Change {
+  return { ...settled(row, 'created'), id };
+}
+
+function conflict(row: ResolvedRow, id: number, text: string, diff?: readonly FieldDiff[]): Change {
+  return {
+    ...settled(row, 'conflict'),
+    id,
+    ...(diff ? { diff } : {}),
+    issues: [...row.issues, fault('changed_meanwhile', text)],
+  };
 }

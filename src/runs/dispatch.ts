@@ -1,7 +1,12 @@
+import { RunError } from '../model/error.js';
+import { eachLimit } from '../pipeline/apply/apply.js';
 import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/apply/request.js';
-import { Halted, type WriterOptions } from '../pipeline/apply/write.js';
-import type { Service, WriteAnswer } from '../service/port.js';
-import type { Carrier } from './context.js';
+import { Halted, type Pace, type WriterOptions } from '../pipeline/apply/write.js';
+import type { RequestCounts, Service, WriteAnswer } from '../service/port.js';
+import { openService } from '../service/service.js';
+import { sharedParts } from './connect.js';
+import type { Carrier, RunContext, WorkerContext } from './context.js';
+import { serviceOptions } from './open-service.js';
 
 /** Requests in one part: the unit of distribution. */
 export const PART_SIZE = 500;
@@ -55,4 +60,126 @@ export function dispatcher(
       : new Promise((done) => {
           if (waiting.push({ request, done }) === 1) setImmediate(go);
         });
+}
+
+export { isFreshAt };
+
+export interface PartContext
+  extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
+    Pick<WorkerContext, 'channel' | 'observe'> {
+  readonly company: number;
+  /** Asked at the last moment before each try: false where the right to send this part is in doubt. */
+  readonly maySend: () => boolean;
+  /** Asked likewise: false where the record of an update has to be read again before it is sent. */
+  readonly isFresh: (request: WriteRequest) => boolean;
+}
+
+/**
+ * Sends a part of another worker's run, in order. `told` hears of every request exactly once: its answer, or undefined
+ * where it certainly was not sent.
+ */
+export async function sendPart(
+  requests: readonly WriteRequest[],
+  context: PartContext,
+  told: (index: number, answer: WriteAnswer | undefined) => void,
+): Promise<RequestCounts> {
+  const { settings, signal, log, company, maySend, isFresh } = context;
+  const service = openService({
+    ...serviceOptions(settings, company),
+    ...sharedParts(context),
+    signal,
+    mayWrite: maySend,
+    log: (level, event, fields) => log[level](fields, event),
+  });
+  let stopped = false;
+  try {
+    await eachLimit([...requests.entries()], settings.concurrency, async ([index, request]) => {
+      if (signal.aborted || stopped) return told(index, undefined);
+      try {
+        const answer = await sendRequest(request, service, isFresh);
+        told(index, isOurs(answer, signal) ? undefined : answer);
+      } catch (error) {
+        // A token refused, a redirect: nothing was written. The run's own worker meets the same, and says it to people.
+        if (!(error instanceof RunError)) throw error;
+        log.warn({ reason: error.message }, 'part.stopped');
+        stopped = true;
+        told(index, undefined);
+      }
+    });
+    return { ...service.counts };
+  } finally {
+    await service.close();
+  }
+}
+
+/** Not sent for a reason of this process: somebody else may send it, or its run decide anew. */
+function isOurs(answer: WriteAnswer, signal: AbortSignal): boolean {
+  return answer.kind === 'unsent' && (answer.withheld !== undefined || signal.aborted);
+}
+
+/** How many rows of a run are at work at once, and in parts of which size. */
+export interface PartSizes extends Pace {
+  /** Parts that are under way at once; most of them wait for what became of a few of their rows. */
+  readonly parts: number;
+  /** Rows of the next part, with so many rows left. */
+  next(rowsLeft: number): number;
+  /** A row that was sent has its outcome. */
+  ended(): void;
+}
+
+const PARTS = 16;
+/** Rows that may wait for each that is at work from here. */
+const ASIDE = 4;
+/** Smaller ones cost more on their way than they save. */
+const SMALLEST_PART = 100;
+/** What is with others is sent within about this time: a record that was read for its update must not grow stale there. */
+const SENT_WITHIN_MS = 5_000;
+const MEASURED_MS = 1_000;
+
+/** `now` in milliseconds. */
+export function partSizes(
+  carrier: Pick<Carrier, 'parts'> | undefined,
+  concurrency: number,
+  now: () => number,
+): PartSizes {
+  const carried = () => carrier?.parts ?? 0;
+  let since = now();
+  let ended = 0;
+  /** Rows by all workers together in the time that others are given; 0 until it was measured. */
+  let sendable = 0;
+
+  function size(rows: number): number {
+    return Math.min(PART_SIZE, Math.max(SMALLEST_PART, Math.ceil(rows / carried())));
+  }
+
+  return {
+    get shared() {
+      return carried() > 0;
+    },
+    get parts() {
+      return PARTS + carried();
+    },
+    next(rowsLeft) {
+      if (carried() === 0) return PART_SIZE;
+      // The last parts are smaller: nobody is to stand idle while another one has a whole part left.
+      return size(Math.min(rowsLeft, sendable));
+    },
+    get reads() {
+      return carried() === 0 ? concurrency : PART_SIZE;
+    },
+    get atWork() {
+      return carried() === 0 ? concurrency : carried() * size(sendable);
+    },
+    get aside() {
+      return ASIDE * concurrency * Math.max(1, carried());
+    },
+    ended() {
+      ended++;
+      const ms = now() - since;
+      if (ms < MEASURED_MS) return;
+      sendable = (ended * SENT_WITHIN_MS) / ms;
+      ended = 0;
+      since += ms;
+    },
+  };
 }

@@ -1,10 +1,17 @@
 import type { RunError } from '../model/error.js';
-import type { Check } from './doctor/check.js';
-import { checkFolders, checkJobFiles, checkNode, checkQueue, checkRights, type QueueLook } from './doctor/here.js';
+import {
+  type Check,
+  checkFolders,
+  checkJobFiles,
+  checkNode,
+  checkQueue,
+  checkRights,
+  type QueueLook,
+} from './doctor/here.js';
 import { checkService } from './doctor/service.js';
 import { SETTINGS, type SettingRow, type Settings } from './settings.js';
 
-export type { Check } from './doctor/check.js';
+export type { Check } from './doctor/here.js';
 
 /** Whether everything an import needs is there. Settings that could not be resolved are handed over as their fault. */
 export async function checkUp(

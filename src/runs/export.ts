@@ -1,13 +1,11 @@
 import type { RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
 import { concludeExport } from './export/conclude.js';
-import { connectForReading } from './export/connect.js';
-import { openDraft } from './export/draft.js';
-import { planExport } from './export/plan.js';
+import { connectForReading, planExport } from './export/plan.js';
 import { readRecords } from './export/read.js';
 import type { ExportRequest } from './export/request.js';
 import { type ExportRun, openExport, reopenExport } from './export/run.js';
-import { writeRecords } from './export/write.js';
+import { openDraft, writeRecords } from './export/write.js';
 
 export type { RunResult } from './conclude.js';
 export type { ExportRequest } from './export/request.js';

@@ -1,12 +1,10 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
-import { announce, expectedWrites } from './announce.js';
 import { conclude, isFinished, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { matchRows } from './match-rows.js';
 import { oneWriter } from './one-writer.js';
-import { assertNotRejected, passBrakes, usePlan } from './pass-brakes.js';
-import { planRows } from './plan-rows.js';
+import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './plan-rows.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
 import { resolveRows, stageRows } from './stage-rows.js';
 import { writeRows } from './write-rows.js';

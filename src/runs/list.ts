@@ -1,9 +1,11 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unescapeFormula } from '../files/formula.js';
+import { makeFolder } from '../files/make-folder.js';
+import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
-import { nextRunId, type RunFolder, runFolder } from './layout.js';
+import { HOME, nameOfKey, nextRunId, type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. */
@@ -37,7 +39,7 @@ const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]+$/;
 export const isRunId = (name: unknown): name is string => typeof name === 'string' && RUN_ID.test(name);
 
 /** Run ids of a home folder, newest first. A home that does not exist yet has none. */
-export async function runIds(home: string): Promise<string[]> {
+async function runIds(home: string): Promise<string[]> {
   const names = await readdir(join(home, 'runs')).catch((): string[] => []);
   return names.filter(isRunId).sort().reverse();
 }
@@ -214,4 +216,52 @@ async function readJson(path: string): Promise<unknown> {
       cause: error,
     });
   }
+}
+
+/** Where it is kept how the last finished run of a job (`jobKey`) ended; the next one and restarted workers look at it. */
+export function lastRunFile(home: string, job: string, company: number): string {
+  return join(home, 'jobs', `${job}-${company}.json`);
+}
+
+/** Notes how many rows a finished run had. What a later run of the job noted stays: an older one may be taken up after it. */
+export async function rememberRun(
+  home: string,
+  {
+    run,
+    job,
+    company,
+    rows,
+  }: { readonly run: string; readonly job: string; readonly company: number; readonly rows: number },
+): Promise<void> {
+  await makeFolder(join(home, 'jobs'), HOME);
+  const file = lastRunFile(home, job, company);
+  const last = await lastRun(file);
+  if (last !== undefined && last.run > run) return;
+  await writeSafely(file, (write) => write(`${JSON.stringify({ run, rows })}\n`));
+}
+
+/** How many rows the last finished run of a job had; undefined where there was none, or where that can no longer be read. */
+export async function lastRows(home: string, job: string, company: number): Promise<number | undefined> {
+  return (await lastRun(lastRunFile(home, job, company)))?.rows;
+}
+
+async function lastRun(file: string): Promise<{ readonly run: string; readonly rows: number } | undefined> {
+  try {
+    const { run, rows } = JSON.parse(await readFile(file, 'utf8')) as { run?: unknown; rows?: unknown };
+    return typeof run === 'string' && typeof rows === 'number' ? { run, rows } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the jobs of a data folder last finished a run, milliseconds since 1970; of several companies the latest. */
+export async function lastFinished(home: string): Promise<{ readonly job: string; readonly at: number }[]> {
+  const dir = join(home, 'jobs');
+  const latest = new Map<string, number>();
+  for (const file of await readdir(dir).catch(() => [])) {
+    const job = nameOfKey(/^(.+)-\d+\.json$/.exec(file)?.[1] ?? '');
+    const info = job === '' ? undefined : await stat(join(dir, file)).catch(() => undefined);
+    if (info) latest.set(job, Math.max(latest.get(job) ?? 0, info.mtimeMs));
+  }
+  return [...latest].map(([job, at]) => ({ job, at }));
 }

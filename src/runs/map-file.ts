@@ -8,8 +8,8 @@ import { resourceSpec } from '../resources/registry.js';
 import { READ_ONLY, type ResourceName, WRITABLE } from '../resources/spec.js';
 import { jobText, tableText } from '../suggest/job-text.js';
 import { type SuggestedColumn, type Suggestion, suggestJob } from '../suggest/suggest.js';
+import { didYouMean } from './job/shape.js';
 import { checkJobText, problemLine } from './job-file.js';
-import { didYouMean } from './nearest.js';
 
 export interface MapRequest {
   /** Absolute path of the spreadsheet. */

@@ -9,7 +9,7 @@ import { beginSnapshot } from '../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../service/port.js';
 import { reached } from '../trace/milestones.js';
 import { learnNames } from './connect.js';
-import { restOfWindow } from './rest-of-window.js';
+import { restOfWindow } from './one-writer.js';
 import type { Run } from './run.js';
 import type { Resolved } from './stage-rows.js';
 

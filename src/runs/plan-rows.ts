@@ -1,13 +1,17 @@
 import type { Change } from '../model/change.js';
+import { RunError } from '../model/error.js';
 import type { PlanCounts } from '../pipeline/plan/brakes.js';
 import { changesOf } from '../pipeline/plan/merge.js';
 import { isNoRecord, parentNotWritten } from '../pipeline/rows.js';
 import { reached } from '../trace/milestones.js';
 import { decide, decidedOrRows } from './decide.js';
+import { runFolder } from './layout.js';
 import type { Matched } from './match-rows.js';
-import { noteSettled, noteUnsent } from './outcomes.js';
-import { planWriter } from './planned.js';
+import { checkRejections, noteSettled, noteUnsent } from './outcomes.js';
+import { estimateText, type PlannedWrites } from './outlook.js';
+import { planChanges, planWriter, readPlan } from './planned.js';
 import type { Run } from './run.js';
+import { FRESH_MS } from './write-rows.js';
 
 /**
  * Plans every row without writing. A dry run notes what would happen; a run with brakes on its plan only counts. The plan is
@@ -38,7 +42,7 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
 }
 
 /** Notes the rows of a braked run: those that would have been written are not attempted, and the reports show the plan. */
-export async function noteRest(run: Run, matched: Matched): Promise<void> {
+async function noteRest(run: Run, matched: Matched): Promise<void> {
   for await (const changes of plannedRows(run, matched)) for (const change of changes) noteUnsent(run, change);
 }
 
@@ -85,4 +89,117 @@ function count(change: Change, counts: PlanCounts): void {
     if (changesOf(change.diff).some((one) => one.kind === 'clear')) counts.cleared++;
   } else if (isNoRecord(change)) counts.noRecords = (counts.noRecords ?? 0) + 1;
   else if (change.kind === 'settled' && change.outcome === 'invalid') counts.invalid++;
+}
+
+/** Rows that a refusal names. */
+const NAMED = 10;
+
+/** What may keep a planned run from writing. */
+export interface Brakes {
+  /** A sentence for each brake that the plan trips. */
+  readonly tripped: readonly string[];
+  /** What a person is told to do about them. */
+  readonly advice?: string;
+  /** Throws where an approved plan would be left beside the rows, too. */
+  readonly assertSame?: () => Promise<void>;
+}
+
+/**
+ * Lets a planned run write, or throws a `RunError` of kind `braked`: where a brake trips that neither `--force` nor an
+ * approval overrides, and where the plan is not the one that was approved. Contract, section 8.
+ */
+export async function passBrakes(run: Run, matched: Matched, { tripped, advice, assertSame }: Brakes): Promise<void> {
+  const { dryRun, force, lineage } = run.request;
+  try {
+    await assertApproved(run);
+    await assertSame?.();
+    const overridden = force || lineage?.approves !== undefined;
+    if (tripped.length > 0 && !overridden) {
+      throw new RunError('braked', [...tripped, ...(advice === undefined ? [] : [advice])].join(' '));
+    }
+  } catch (error) {
+    if (!dryRun) await noteRest(run, matched);
+    throw error;
+  }
+  const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
+  for (const sentence of tripped) run.warn(`Brake overridden${by}: ${sentence}`);
+  if (!dryRun) run.store.keep('passed', true);
+  reached('passed');
+}
+
+/** What somebody looked at is carried out, or nothing. */
+async function assertApproved(run: Run): Promise<void> {
+  const approved = run.request.lineage?.approves;
+  if (!approved) return;
+  const then = await readPlan(runFolder(run.settings.home, approved.run).plan);
+  const now = await readPlan(run.folder.plan);
+  if (!then || !now) {
+    throw new RunError(
+      'failed',
+      `The plan of the run ${approved.run} is not in its folder any more: nothing was sent.`,
+    );
+  }
+  const { rows, told } = planChanges(then, now, NAMED);
+  if (rows === 0) return;
+  throw new RunError(
+    'braked',
+    `The records have changed since the run ${approved.run} was planned: ${rows === 1 ? 'one row' : `${rows} rows`} would now be written otherwise. Nothing was sent. Run the file again and look at the new plan.`,
+    [...told, ...(rows > told.length ? [`and ${rows - told.length} more`] : [])].map((line) => `${line}.`),
+  );
+}
+
+/**
+ * Rows are written as they were planned where somebody may have looked at the plan, and where an earlier run had planned them:
+ * a retry has the plan of that run in its folder.
+ */
+export async function usePlan(run: Run): Promise<void> {
+  const { retries, approves } = run.request.lineage ?? {};
+  if (retries || approves || run.request.kind === 'reconcile') run.planned = await readPlan(run.folder.plan);
+}
+
+/** A run that the service's refusals have stopped goes on where somebody forces it, not by being taken up again. */
+export function assertNotRejected(run: Run): void {
+  const stop = checkRejections(run);
+  if (stop) throw stop;
+}
+
+/** Less is over before it is read. */
+const WORTH_TELLING = { requests: 100, seconds: 10 };
+
+/**
+ * Tells what the run is going to take, before its first write; of a rehearsal, what the real run would take. Called once the
+ * plan is known, or as much of it as will be. What is told is kept for the summary.
+ */
+export function announce(run: Run, planned: Omit<PlannedWrites, 'freshMs'> & Partial<PlannedWrites>): void {
+  if (run.signal.aborted) return;
+  const { creates, updates, atMost = false } = planned;
+  const freshMs = run.job.write.reread === 'always' ? 0 : (planned.freshMs ?? FRESH_MS);
+  const { dryRun } = run.request;
+  const rows = run.rows - run.past.outcomes.size;
+  const rest = run.outlook.plan({ creates, updates, atMost, freshMs }, rows, run.counts);
+  if (!rest || (rest.requests < WORTH_TELLING.requests && rest.seconds < WORTH_TELLING.seconds)) return;
+  if (dryRun) {
+    const whole = run.outlook.summary({ dryRun, requests: run.counts }) ?? rest;
+    run.info(`The real run would take ${estimateText(whole)}.`);
+    return;
+  }
+  const why = atMost ? `; how many of the records differ from their rows shows as they are compared` : '';
+  const text = estimateText(rest, atMost);
+  run.info(`To be done: ${text}${why}.`);
+}
+
+/**
+ * The writes of a run that plans its rows while it writes: a row without a record is created, and a row with one is updated at
+ * most.
+ */
+export function expectedWrites(run: Run, { keys, keyless, snapshot, counts, spec }: Matched): PlannedWrites {
+  const { existing, missing } = run.job.match;
+  let found = 0;
+  if (snapshot.size > 0) for (const key of keys.keys()) if (snapshot.has(key)) found++;
+  const rows = Math.max(0, counts.rows - counts.invalid - run.past.outcomes.size);
+  const creates = missing === 'create' ? Math.min(rows, keys.size - found + keyless) : 0;
+  const updates = existing === 'update' ? Math.min(rows - creates, found) : 0;
+  // What was written before is known of customers, and is not in the snapshot.
+  const atMost = updates > 0 || spec.readPath === undefined || run.past.outcomes.size > 0;
+  return { creates, updates, atMost, freshMs: FRESH_MS };
 }

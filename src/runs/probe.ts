@@ -6,10 +6,10 @@ import { saveBehaviour } from '../service/behaviour.js';
 import type { ProbedBehaviour, Service } from '../service/port.js';
 import { openService } from '../service/service.js';
 import { HOME } from './layout.js';
+import { serviceOptions } from './open-service.js';
 import { probeAsset } from './probe/asset.js';
 import { probeContract } from './probe/contract.js';
-import type { Finding, PartialProbe, ProbeContext } from './probe/finding.js';
-import { serviceOptions } from './service-options.js';
+import type { Finding, PartialProbe, ProbeContext } from './probe/steps.js';
 import { requireService, type Settings } from './settings.js';
 
 /**
@@ -17,7 +17,7 @@ import { requireService, type Settings } from './settings.js';
  * The service has no delete: what is created stays, and says of itself what it is.
  */
 
-export type { Finding } from './probe/finding.js';
+export type { Finding } from './probe/steps.js';
 
 export interface ProbeResult {
   readonly behaviour: ProbedBehaviour;

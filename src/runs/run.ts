@@ -12,21 +12,19 @@ import type { OpenSource, SourceOptions } from '../model/source.js';
 import { holdsCorrections } from '../pipeline/map/headings.js';
 import { REPORTS } from '../report/finish.js';
 import { type Clock, readingClock, systemClock } from '../service/clock.js';
+import { parseJson, stringifyBody } from '../service/json.js';
 import type { RequestCounts } from '../service/port.js';
 import type { TokenSource } from '../service/transport/token.js';
 import { type RowStore, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
-import { type ChosenRows, onlyRows, readChosen } from './chosen-rows.js';
-import type { Carrier, Right, RunContext, WorkerContext } from './context.js';
+import type { Carrier, Progress, Right, RunContext, RunListener, WorkerContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
-import { lastRows } from './last-finished.js';
 import { HOME, jobKey, type RunFolder, runFolder } from './layout.js';
-import { findRun, freshRunId } from './list.js';
+import { findRun, freshRunId, lastRows } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
 import { type Outlook, openOutlook } from './outlook.js';
-import { type Past, readPast } from './past.js';
+import { type OpenIntent, type Past, readPast } from './past.js';
 import type { Planned } from './planned.js';
-import type { Progress, RunListener } from './progress.js';
 import { assertResumable } from './resumable.js';
 import { requireService, type Settings } from './settings.js';
 
@@ -365,4 +363,40 @@ function namedFile(error: unknown, copy: string, file: string): unknown {
 function endingOf(file: string): string {
   const ending = /\.[a-z0-9]{1,8}(\.gz)?$/i.exec(basename(file))?.[0] ?? '';
   return ending.toLowerCase();
+}
+
+/** The rows of an earlier run's file that a run takes up again, and what of them may have taken effect then. */
+export interface ChosenRows {
+  readonly rows: ReadonlySet<number>;
+  readonly open: ReadonlyMap<number, OpenIntent>;
+}
+
+const pathIn = (folder: RunFolder) => join(folder.dir, 'work', 'rows.json');
+
+export async function writeChosen(folder: RunFolder, { rows, open }: ChosenRows): Promise<void> {
+  // Records among them: no digit of theirs is lost.
+  const text = stringifyBody({ rows: [...rows], open: [...open] });
+  await writeSafely(pathIn(folder), (write) => write(`${text}\n`));
+}
+
+async function readChosen(folder: RunFolder): Promise<ChosenRows> {
+  const { rows, open } = parseJson(await readFile(pathIn(folder), 'utf8')) as {
+    rows: number[];
+    open: [number, OpenIntent][];
+  };
+  return { rows: new Set(rows), open: new Map(open) };
+}
+
+/** The source with these rows alone; they keep their numbers. */
+function onlyRows(source: OpenSource, rows: ReadonlySet<number>): OpenSource {
+  async function* chosen() {
+    let left = rows.size;
+    for await (const batch of source.rows()) {
+      const kept = batch.filter(({ row }) => rows.has(row));
+      if (kept.length > 0) yield kept;
+      left -= kept.length;
+      if (left === 0) return;
+    }
+  }
+  return { meta: source.meta, rows: chosen };
 }

@@ -4,7 +4,7 @@ import dotenv from 'dotenv';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import type { TokenSource } from '../service/transport/token.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from './job/shape.js';
 import { queueAddress, queueSecrets, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
 
 /** A variable that rowferry reads, as data: the README and `doctor` show it. */

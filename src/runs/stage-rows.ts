@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
 import { RunError } from '../model/error.js';
-import type { RowsJob } from '../model/job.js';
+import { customFieldName, type RowsJob } from '../model/job.js';
 import type { SheetRow } from '../model/row.js';
 import type { OpenSource } from '../model/source.js';
-import { normaliseKey } from '../model/value.js';
-import { headingsNeeded } from '../pipeline/map/columns.js';
+import { type Fields, normaliseKey } from '../model/value.js';
+import { headingsNeeded, jobValue } from '../pipeline/map/columns.js';
 import { quoted } from '../pipeline/map/headings.js';
 import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../pipeline/map/map.js';
+import { findTarget } from '../pipeline/map/targets.js';
 import type { Keys } from '../pipeline/match/key.js';
 import { compileCompare } from '../pipeline/plan/authority.js';
 import type { PlanCounts } from '../pipeline/plan/brakes.js';
@@ -14,11 +15,11 @@ import { type FingerprintSet, fingerprintSet, fingerprints } from '../pipeline/p
 import type { Stands } from '../pipeline/plan/merge.js';
 import { type Directory, loadDirectory } from '../pipeline/resolve/directory.js';
 import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../pipeline/resolve/resolve.js';
-import { isNoRecord, type StagedRow } from '../pipeline/rows.js';
-import type { ResourceSpec } from '../resources/spec.js';
+import { isNoRecord, type StagedRow, type StagedValue } from '../pipeline/rows.js';
+import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import { reached } from '../trace/milestones.js';
 import type { Connection } from './connect.js';
-import { type EditedRows, openEditedRows } from './edited-rows.js';
+import { type EditedRows, openEditedRows } from './export/base.js';
 import { checkJobFile, jobFiles, jobNameOf } from './job-file.js';
 import { type KeyBook, openKeyBook } from './key-book.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
@@ -298,4 +299,49 @@ function depths(after: ReadonlyMap<number, number>): Map<number, number> {
 /** The resolved rows of a run, in file order, some hundred at a time. */
 export function resolvedRows(run: Run): AsyncGenerator<readonly ResolvedRow[]> {
   return storedRows(run.folder.resolved);
+}
+
+/** Values that a job gives to records which are there already. */
+export interface JobValues {
+  /** By canonical field; names are resolved. */
+  readonly fields: Fields;
+  specOf(field: string): FieldSpec | undefined;
+}
+
+/**
+ * Reads what a job says that records are to be given (`orphans.set`, `retire`), as it reads constants. `where`: the key of the
+ * job file. Throws a `RunError` of kind `usage` that lists every fault.
+ */
+export async function resolveJobValues(
+  given: Readonly<Record<string, string | number | boolean>>,
+  where: string,
+  job: RowsJob,
+  { spec, lexicon, service, known, readAll }: Connection,
+): Promise<JobValues> {
+  const kinds = new Set(Object.keys(given).map((name) => customFieldName(name)?.kind));
+  await Promise.all([kinds.has('template') && lexicon.loadTemplates(), kinds.has('form') && lexicon.loadForms()]);
+  const catalogue = { templates: lexicon.templates, forms: lexicon.forms };
+  const problems: string[] = [];
+  const set: Record<string, StagedValue> = {};
+  const specs = new Map<string, FieldSpec>();
+  for (const [name, value] of Object.entries(given)) {
+    const target = findTarget(name, job, spec, catalogue);
+    if ('problem' in target) {
+      problems.push(`${where}: ${target.problem}`);
+      continue;
+    }
+    specs.set(target.field, target.spec);
+    const read = jobValue(target, value, { where: `${where}.${name}`, job }, problems);
+    if (read !== undefined) set[target.field] = read;
+  }
+  const names = new NameCollector();
+  const row = { ref: { row: 1 }, set, issues: [] };
+  names.add(row);
+  const directory = await loadDirectory(names.names, { service, known, readAll });
+  const resolved = makeResolver({ directory, key: [], columnOf: () => undefined })(row);
+  problems.push(...resolved.issues.map((issue) => `${where}.${issue.field ?? ''}: ${issue.message}`));
+  if (problems.length > 0) {
+    throw new RunError('usage', 'What the job gives to records does not fit. Nothing was sent.', problems);
+  }
+  return { fields: resolved.set, specOf: (field) => specs.get(field) };
 }

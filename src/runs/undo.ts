@@ -1,27 +1,27 @@
 import { RunError } from '../model/error.js';
+import type { IssueCode } from '../model/issue.js';
+import { importJob, type RowsJob } from '../model/job.js';
 import { fingerprintSet } from '../pipeline/plan/fingerprint.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
+import { RunStore } from '../store/run-store.js';
 import { conclude, isFinished, type RunResult } from './conclude.js';
 import { type Connection, connect } from './connect.js';
 import type { RunContext } from './context.js';
-import { type EarlierRun, earlierRun } from './earlier-run.js';
-import { resolveJobValues } from './job-values.js';
-import { runFolder } from './layout.js';
+import { type EarlierRun, earlierRun, readRequest } from './earlier-run.js';
+import type { LoadedJob } from './job-file.js';
+import { jobKey, type RunFolder, runFolder } from './layout.js';
 import { freshRunId } from './list.js';
-import { matchRows } from './match-rows.js';
+import { type Matched, matchRows } from './match-rows.js';
+import { forgetAbsences } from './nights-forget.js';
 import { oneWriter } from './one-writer.js';
 import { planRows } from './plan-rows.js';
-import { openRun, type Run, reopenRun } from './run.js';
-import type { Resolved } from './stage-rows.js';
-import { beginAbsencesAnew } from './undo/absences.js';
+import { actedOrphans } from './reconcile/orphans.js';
+import { openRun, type Run, reopenRun, type StoredRequest } from './run.js';
+import { type Resolved, resolveJobValues } from './stage-rows.js';
 import { readCreated } from './undo/created.js';
-import { decideRecords, type Retirement } from './undo/decide-records.js';
-import { type RetireValues, undoJob } from './undo/job.js';
-import { writeUndoRows } from './undo/rows.js';
-import { type Survey, survey } from './undo/survey.js';
-import { countLeft, warnBlind, warnLeft } from './undo/warnings.js';
-import { type WrittenRecord, whatWasWritten } from './undo/what-was-written.js';
+import { decideRecords, type Retirement } from './undo/decide.js';
+import { type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/rows.js';
 import { writeRows } from './write-rows.js';
 
 export interface UndoOptions {
@@ -177,4 +177,133 @@ async function resolved(
     directory,
     counts: { rows, invalid: 0, creates: 0, updates: rows, cleared: 0 },
   };
+}
+
+/** Says what an undo of these records cannot see. */
+function warnBlind(run: Run, { spec }: Matched): void {
+  if (spec.readPath) return;
+  run.warn(
+    'Customers cannot be read: they are put back to our own last write before the run, and what somebody else changed in them since is not seen.',
+  );
+}
+
+/** What was left as it is in records that were put back otherwise, over all processes of the undo. */
+export interface Left {
+  readonly fields: number;
+  readonly records: number;
+}
+
+function countLeft({ rowStore }: Run): Left {
+  let [records, fields] = [0, 0];
+  for (const batch of rowStore.whole(`kind = 'updated'`)) {
+    for (const { result } of batch) {
+      const left = result?.outcome.issues.filter(({ code }) => LEFT.has(code)).length ?? 0;
+      if (left > 0) records++;
+      fields += left;
+    }
+  }
+  return { fields, records };
+}
+
+/** Why a field is left. */
+const LEFT: ReadonlySet<IssueCode> = new Set<IssueCode>([
+  'changed_meanwhile',
+  'old_value_unknown',
+  'field_not_updatable',
+  'status_not_writable',
+  'required',
+]);
+
+/** Records of which a part was put back need a person, and their rows do not show it. */
+function warnLeft(run: Run, { fields, records }: Left): void {
+  if (fields === 0) return;
+  const what = `${fields === 1 ? 'One field' : `${fields} fields`} of ${records === 1 ? 'one record' : `${records} records`}`;
+  const [as, verb] = fields === 1 ? ['it is', 'was'] : ['they are', 'were'];
+  run.warn(
+    `${what} ${run.request.dryRun ? 'would be' : verb} left as ${as}, while the rest of the record was put back: results.csv says which, and why.`,
+  );
+}
+
+/**
+ * Orphans that were put back are still missing from the job's file. That this was counted before ends here, or the very next
+ * run of the job would act on them again. Can be repeated.
+ */
+async function beginAbsencesAnew(run: Run): Promise<void> {
+  const { settings, request } = run;
+  if (request.dryRun) return;
+  const undone = await undoneRun(settings.home, request);
+  if (undone?.request.job.job.kind !== 'reconcile' || !hasOrphans(undone.folder)) return;
+  const acted = new Set((await actedOrphans(undone.folder)).map(({ id }) => id));
+  const back = putBackBy(run, acted);
+  if (back.size === 0) return;
+  const { home } = settings;
+  const { company, service, job } = undone.request;
+  await forgetAbsences({ home, job: jobKey(job, home), company, service }, back);
+  run.warn(`${told(back.size)} ${actedAgain(back.size, undone.request.job.job.orphans.after)}`);
+}
+
+/** The run whose writes are put back; undefined where they are made again by the undo of an undo, or its folder is gone. */
+async function undoneRun(
+  home: string,
+  { lineage }: StoredRequest,
+): Promise<{ readonly folder: RunFolder; readonly request: StoredRequest } | undefined> {
+  let id = lineage?.undoes;
+  for (let undone = true; id !== undefined; undone = !undone) {
+    const folder = runFolder(home, id);
+    const request = await readRequest(folder);
+    if (request?.kind !== 'undo') return request && undone ? { folder, request } : undefined;
+    id = request.lineage?.undoes;
+  }
+  return undefined;
+}
+
+function hasOrphans(folder: RunFolder): boolean {
+  const store = RunStore.existing(folder.store);
+  const count = store?.orphans.count() ?? 0;
+  store?.close();
+  return count > 0;
+}
+
+/** Of these records: those that are as they were before the run again. */
+function putBackBy({ rowStore }: Run, ids: ReadonlySet<number>): ReadonlySet<number> {
+  const back = new Set<number>();
+  for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`)) {
+    for (const { id } of batch) if (id !== undefined && ids.has(id)) back.add(id);
+  }
+  return back;
+}
+
+function told(orphans: number): string {
+  return orphans === 1
+    ? 'One orphan is as before the run again, and that it is missing from the file is counted anew.'
+    : `${orphans} orphans are as before the run again, and that they are missing from the file is counted anew.`;
+}
+
+function actedAgain(orphans: number, after: number): string {
+  const [it, is] = orphans === 1 ? ['it', 'is'] : ['them', 'are'];
+  const when = after === 1 ? 'in its next run' : `after ${after} more runs`;
+  return `The job acts on ${it} again ${when}, unless ${it === 'it' ? 'it' : 'they'} ${is} in the file by then.`;
+}
+
+/** What records that a run created are to be given, by field as job files name it. */
+type RetireValues = NonNullable<RowsJob['retire']>;
+
+/**
+ * The job of an undo: it meets records by their ids, changes what is there, and writes as the run did that is undone. It has
+ * no brakes: what is written is what that run wrote.
+ */
+function undoJob(loaded: LoadedJob, retire: RetireValues | undefined): LoadedJob {
+  const { resource, company, write, source } = loaded.job;
+  const job = importJob.parse({
+    kind: 'import',
+    resource,
+    ...(company === undefined ? {} : { company }),
+    source: { format: 'ndjson', encoding: 'utf-8', ...(source.dates ? { dates: source.dates } : {}) },
+    match: { key: 'id', existing: 'update', missing: 'fail' },
+    columns: { id: 'id', row: null, key: null, run_outcome: null, fields: null },
+    write,
+    brakes: { min_rows: 0 },
+    ...(retire === undefined ? {} : { retire }),
+  });
+  return { ...loaded, job, warnings: [] };
 }

@@ -3,6 +3,7 @@ import type { Change } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Issue } from '../model/issue.js';
 import { OUTCOMES } from '../model/outcome.js';
+import { isRef } from '../model/value.js';
 import { Writer } from '../pipeline/apply/apply.js';
 import { guardingFields } from '../pipeline/apply/request.js';
 import { heldOfCreate } from '../pipeline/apply/stored.js';
@@ -15,14 +16,11 @@ import { wait } from '../service/clock.js';
 import { stringifyBody } from '../service/json.js';
 import type { Json } from '../service/port.js';
 import { reached } from '../trace/milestones.js';
-import { createFields } from './adopt.js';
 import type { Carrier } from './context.js';
-import { decide, decidedOrRows } from './decide.js';
-import { dispatcher, PART_SIZE } from './dispatch.js';
-import { learnModels, mayNameModels } from './learn-models.js';
+import { createFields, decide, decidedOrRows } from './decide.js';
+import { dispatcher, PART_SIZE, type PartSizes, partSizes } from './dispatch.js';
 import type { Matched } from './match-rows.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
-import { type PartSizes, partSizes } from './part-sizes.js';
 import type { Run } from './run.js';
 import { resolvedRows } from './stage-rows.js';
 
@@ -283,4 +281,34 @@ function doneRows(run: Run): number {
   let done = 0;
   for (const kind of OUTCOMES) if (kind !== 'not_attempted') done += run.tally[kind];
   return done;
+}
+
+const MODEL = 'asset_hardware_model';
+
+function mayNameModels({ mapping }: Pick<Matched, 'mapping'>): boolean {
+  return mapping.fields.includes(MODEL);
+}
+
+/**
+ * Learns the names of hardware models that this run wrote by id: they cannot be listed, and reads show the name alone,
+ * so an asset could not be compared or written again without it. One read for each model that is not known yet.
+ */
+async function learnModels(run: Run, matched: Matched, written: WrittenIds): Promise<void> {
+  const { known, service } = matched;
+  if (!mayNameModels(matched)) return;
+  const recordOf = new Map<number, number>();
+  for await (const rows of resolvedRows(run)) {
+    for (const { ref, set } of rows) {
+      const model = set[MODEL];
+      const id = written.get(ref.row);
+      if (id === undefined || !isRef(model) || recordOf.has(model.id)) continue;
+      if (known.nameOf('hardware-model', model.id) === undefined) recordOf.set(model.id, id);
+    }
+  }
+  for (const [model, id] of recordOf) {
+    const name = (await service.get('asset', id))?.[MODEL];
+    if (typeof name === 'string' && name !== '' && known.ids('hardware-model', name).length === 0) {
+      known.learn('hardware-model', model, name);
+    }
+  }
 }

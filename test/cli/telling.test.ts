@@ -6,7 +6,7 @@ import { duration, openScreen, pace, progressLine } from '../../src/cli/screen.j
 import { openLog } from '../../src/cli/telling.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { visible } from '../../src/model/visible.js';
-import type { Progress } from '../../src/runs/progress.js';
+import type { Progress } from '../../src/runs/context.js';
 import { capture } from './fake-io.js';
 
 const ESC = String.fromCharCode(27);

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateOf, estimateText, requestsText, timeText } from '../../src/runs/estimate.js';
-import { openOutlook } from '../../src/runs/outlook.js';
-import { requestPace } from '../../src/runs/request-pace.js';
+import { estimateOf, estimateText, openOutlook, requestPace, requestsText, timeText } from '../../src/runs/outlook.js';
 import type { Clock } from '../../src/service/clock.js';
 
 /** A clock that stands still until it is put on. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { PART_SIZE } from '../../src/runs/dispatch.js';
-import { partSizes } from '../../src/runs/part-sizes.js';
+import { PART_SIZE, partSizes } from '../../src/runs/dispatch.js';
 
 const PLENTY = 1_000_000;
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { checkJobs } from '../../src/runs/check-jobs.js';
+import { checkJobs } from '../../src/runs/job-file.js';
 import { type Desk, type Imported, openDesk } from '../support/desk.js';
 
 let desk: Desk;

@@ -28,7 +28,7 @@ Exit code 0 if every file can be run, 2 if one cannot.`,
 async function checkJobs(cli: Cli, jobs: readonly string[], options: { jobsDir?: string }): Promise<number> {
   const { jobsDir } = await readSettings(cli, options);
   const [{ checkJobs }, { presentFailure }] = await Promise.all([
-    import('../../runs/check-jobs.js'),
+    import('../../runs/job-file.js'),
     import('../failure.js'),
   ]);
   const results = await checkJobs(jobs, { jobsDir, cwd: cli.io.cwd });

@@ -113,7 +113,7 @@ async function resourceOf(given: string | undefined, filter: readonly string[] =
   }
   const found = EXPORTABLE.find((name) => name === given.toLowerCase());
   if (found) return found;
-  const { didYouMean } = await import('../../runs/nearest.js');
+  const { didYouMean } = await import('../../runs/job/shape.js');
   throw new RunError(
     'usage',
     `There is no resource \`${given}\`${didYouMean(given, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,

@@ -84,7 +84,7 @@ function listCommand(cli: Cli): Command {
 async function refuseUnknown(list: Command): Promise<void> {
   const [word] = list.args;
   if (word === undefined) return;
-  const { didYouMean } = await import('../../runs/nearest.js');
+  const { didYouMean } = await import('../../runs/job/shape.js');
   const names = (list.parent?.commands ?? []).map((command) => command.name());
   throw new RunError(
     'usage',

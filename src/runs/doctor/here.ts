@@ -2,10 +2,9 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
-import { checkJobs, jobsIn } from '../check-jobs.js';
+import { checkJobs, jobsIn } from '../job-file.js';
 import { HOME } from '../layout.js';
 import { SETTINGS, type Settings } from '../settings.js';
-import type { Check } from './check.js';
 
 /** What can be told without the service. */
 
@@ -130,4 +129,15 @@ export async function checkQueue(settings: Settings, look: QueueLook): Promise<C
       advice: 'imports from the command line do without it; `worker` and `enqueue` need it',
     };
   }
+}
+
+/** One thing that `rowferry doctor` looked at. */
+export interface Check {
+  readonly name: string;
+  /** `bad` makes the exit code 1 (settings: 2); `warn` does not. */
+  readonly state: 'ok' | 'warn' | 'bad';
+  readonly found: string;
+  /** What to do, where something is to be done. */
+  readonly advice?: string;
+  readonly settings?: true;
 }

@@ -3,9 +3,9 @@ import { readAddress } from '../../service/address.js';
 import type { Json, Readable, Service } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import { openHttp } from '../../service/transport/http.js';
-import { serviceOptions } from '../service-options.js';
+import { serviceOptions } from '../open-service.js';
 import type { Settings } from '../settings.js';
-import type { Check } from './check.js';
+import type { Check } from './here.js';
 
 /** How long a check waits for the service; an import has more patience. */
 const PATIENCE_MS = 5_000;

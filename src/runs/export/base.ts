@@ -1,11 +1,17 @@
 import { access, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskWords, RunError } from '../../model/error.js';
-import type { ExportedTexts } from '../../pipeline/map/edited.js';
+import type { SheetRow } from '../../model/row.js';
+import type { MappingInput } from '../../pipeline/map/columns.js';
+import { type ExportedTexts, keepEdits } from '../../pipeline/map/edited.js';
+import type { Mapping } from '../../pipeline/map/map.js';
+import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import type { StagedRow } from '../../pipeline/rows.js';
 import { beginSnapshot, openSnapshot } from '../../service/lists/snapshot.js';
 import type { Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { type RunFolder, runFolder } from '../layout.js';
+import type { Run } from '../run.js';
 import type { StoredExport } from './request.js';
 
 /**
@@ -17,7 +23,7 @@ import type { StoredExport } from './request.js';
 const HEAD = 0;
 
 /** Takes the texts of a record, in the order of the fields. */
-export interface BaseWriter {
+interface BaseWriter {
   add(id: number, texts: readonly string[]): Promise<void>;
 }
 
@@ -33,7 +39,7 @@ export interface Base {
 }
 
 /** What an import must have in common with the export. */
-export type BaseOf = Pick<StoredExport, 'resource' | 'company' | 'service'>;
+type BaseOf = Pick<StoredExport, 'resource' | 'company' | 'service'>;
 
 /**
  * Remembers what `write` writes. The base appears complete once `write` has ended; before that, an earlier try of the
@@ -77,7 +83,7 @@ export async function writeBase<T>(
  * What an export of this data folder wrote, for an import, which may be continued. `missing`: it is not there; `other`: it is
  * about other records.
  */
-export async function openBase(
+async function openBase(
   home: string,
   run: string,
   importing: string,
@@ -138,4 +144,74 @@ function diskFault(path: string, error: unknown): RunError {
       cause: error,
     },
   );
+}
+
+/** Rows of a file that an export wrote, without what nobody has changed since. */
+export interface EditedRows {
+  /** `staged` are `rows` after mapping, in the same order. */
+  keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): Promise<readonly StagedRow[]>;
+  /** Says what could not be compared; after the last row. */
+  tell(): void;
+  /** A row is about to be written, or its conflict is told: to later imports what the export wrote counts no more. */
+  settled(row: Pick<ResolvedRow, 'set' | 'edited'>): Promise<void>;
+}
+
+const OLDER = 'every cell counts, and older values are written back where somebody changed them since';
+
+/** Undefined where the job was not written by an export, or what that export wrote is not at hand; that is warned of. */
+export async function openEditedRows(run: Run, input: MappingInput, mapping: Mapping): Promise<EditedRows | undefined> {
+  const { job } = run;
+  if (job.kind !== 'import' || job.edited_from === undefined) return undefined;
+  const { edited_from: from, resource } = job;
+  const { company, service } = run.request;
+  const base = await openBase(run.settings.home, from, run.folder.run, { resource, company, service });
+  if (base === 'missing') {
+    run.warn(
+      `This job was written by the export ${from}, which this data folder does not have: ${OLDER}. Look at the dry run.`,
+    );
+    return undefined;
+  }
+  if (base === 'other') {
+    run.warn(
+      `This job was written by the export ${from}, which read other records (resource, company or service): ${OLDER}. Look at the dry run.`,
+    );
+    return undefined;
+  }
+  run.closers.push(() => base.close());
+  const keep = keepEdits(input, mapping, base.fields);
+  let strange = 0;
+  return {
+    async keep(rows, staged) {
+      // All at once: the system reads them together.
+      const texts = await Promise.all(
+        staged.map(({ set }) => (typeof set['id'] === 'number' ? base.texts(set['id']) : undefined)),
+      );
+      const kept: StagedRow[] = [];
+      for (const [at, one] of staged.entries()) {
+        const sheetRow = rows[at];
+        const written = texts[at];
+        const id = one.set['id'];
+        if (sheetRow && written && typeof id === 'number') {
+          kept.push(keep(sheetRow, one, written));
+          continue;
+        }
+        if (typeof id === 'number') strange++;
+        kept.push(one);
+      }
+      return kept;
+    },
+    async settled({ set: { id }, edited = {} }) {
+      if (typeof id === 'number')
+        await base.forget(
+          id,
+          Object.values(edited).map(({ at }) => at),
+        );
+    },
+    tell() {
+      if (strange > 0)
+        run.warn(
+          `The export ${from}, which wrote this job, did not write ${strange === 1 ? 'one row' : `${strange} rows`} of the file: ${OLDER}. Look at the dry run.`,
+        );
+    },
+  };
 }

@@ -7,12 +7,11 @@ import { noOutcomes } from '../../model/outcome.js';
 import { visibleJson } from '../../model/visible.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
 import { reached } from '../../trace/milestones.js';
-import { closeAll, exitCode, type RunResult, reasonOf } from '../conclude.js';
-import { keepSummary } from '../keep-summary.js';
-import { rememberRun } from '../last-finished.js';
+import { closeAll, exitCode, keepSummary, type RunResult, reasonOf } from '../conclude.js';
 import { jobKey } from '../layout.js';
+import { rememberRun } from '../list.js';
 import { allRequests } from '../past.js';
-import type { Records } from './records.js';
+import type { Records } from './read.js';
 import type { ExportRun } from './run.js';
 
 /** How an export came to its end. */

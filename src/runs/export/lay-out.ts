@@ -1,20 +1,26 @@
 import { basename } from 'node:path';
-import type { ExportColumn, ExportRecord } from '../../export/column.js';
-import { isWritable } from '../../export/column.js';
-import { editableColumns, editableJob, importedFields } from '../../export/editable.js';
+import { type ExportColumn, type ExportRecord, exportRecord, isWritable } from '../../export/column.js';
+import { editableColumns, editableJob, importedFields, withMemory } from '../../export/editable.js';
 import { describeHabits } from '../../export/habits.js';
 import { chooseColumns } from '../../export/names.js';
-import { loadReferenceTexts, type ReferenceNames, type ReferenceTexts } from '../../export/reference-text.js';
+import {
+  loadReferenceTexts,
+  ReferenceCollector,
+  type ReferenceNames,
+  type ReferenceTexts,
+} from '../../export/reference-text.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import type { TableAbout, TableColumn } from '../../model/table.js';
+import { count } from '../../report/summary.js';
+import { resourceSpec } from '../../resources/registry.js';
 import type { ReferenceTarget, ResourceName } from '../../resources/spec.js';
-import { aboutFile } from './about.js';
-import type { ReadConnection } from './connect.js';
-import { type ExportPlan, isRefused } from './plan.js';
-import type { Records } from './records.js';
+import { MOST_PASSES } from '../../service/lists/whole-list.js';
+import type { Json } from '../../service/port.js';
+import { idOf } from '../../service/transport/answer.js';
+import { type ExportPlan, isRefused, type ReadConnection } from './plan.js';
+import { isWhole, type Records, readCustomer } from './read.js';
 import type { ExportRun } from './run.js';
-import { type Selection, selectRecords } from './select.js';
 import { jobFileBeside } from './target.js';
 
 /** The table before its first row. */
@@ -132,3 +138,151 @@ async function referenceTextsOf(
 }
 
 const isLearned = (target: ReferenceTarget): boolean => target === 'customer' || target === 'business-unit';
+
+/** Names of the sheets: what the records are, for people. */
+const TITLES: Readonly<Record<ExportRun['request']['resource'], string>> = {
+  asset: 'Assets',
+  contract: 'Contracts',
+  supplier: 'Suppliers',
+  customer: 'Customers',
+  license: 'Licenses',
+  company: 'Companies',
+  user: 'Users',
+  category: 'Categories',
+  'usage-status': 'Usage statuses',
+  'asset-owner': 'Asset owners',
+  'custom-field-template': 'Custom field templates',
+  'custom-form-template': 'Custom form templates',
+};
+
+/** What a workbook says of itself on its last sheet. */
+export function aboutFile(
+  run: ExportRun,
+  { companyName }: ReadConnection,
+  plan: ExportPlan,
+  list: Records,
+  rows: number,
+): TableAbout {
+  const { request, folder } = run;
+  const company = companyName === undefined ? String(request.company) : `${companyName} (${request.company})`;
+  const filters = plan.filter.described;
+  return {
+    title: TITLES[request.resource],
+    facts: [
+      ['Source', request.service],
+      ['Company', company],
+      ['Resource', request.resource],
+      ['Read', `${request.startedAt.slice(0, 16).replace('T', ' ')} UTC`],
+      ['Records', count(rows)],
+      ...(filters.length > 0 ? [['Records read', count(list.records)] as const] : []),
+      ['Filters', filters.length > 0 ? filters.join('; ') : 'none'],
+      ['Order', plan.order.described],
+      ['Consistency', consistency(list)],
+      ...(request.editable ? EDITABLE : []),
+      ['Run', folder.run],
+    ],
+  };
+}
+
+const EDITABLE = [
+  ['Changing it', 'Change cells and import this file with the job file beside it. Grey columns are for information.'],
+  ['Empty cells', 'A cell that you empty keeps its value in the service, unless the job says `blank: clear`.'],
+] as const;
+
+function consistency({ consistency: found, passes, neverWhole }: Records): string {
+  if (neverWhole) return 'partial: the service has no list of customers; these are the ones that are known';
+  if (found === 'verified' && passes === 1) return 'verified: each record was asked for by its id';
+  return found === 'verified'
+    ? `verified: read ${passes} times, and the last two agree`
+    : passes < MOST_PASSES
+      ? `partial: read ${passes} times, it held still and yet does not add up; a record may be missing`
+      : `partial: read ${passes} times, and no two agreed; a record may be missing`;
+}
+
+/** The records that the file is to hold. */
+interface Selection {
+  /** In the order of the file; absent: all, in the order of the list. */
+  readonly ids?: Iterable<number>;
+  readonly rows: number;
+  /** Names that they refer to; collected for editable files alone. */
+  readonly names: ReferenceNames;
+}
+
+/** Turns a record of the service into what columns show. */
+export function recordMaker(run: ExportRun, { lexicon, known }: ReadConnection): (json: Json) => ExportRecord {
+  const { resource, editable } = run.request;
+  if (resource === 'customer') return (json) => ({ json, read: readCustomer(json, known) });
+  if (!editable || !isWritable(resource)) return (json) => exportRecord(resource, json, { lexicon });
+  return (json) => {
+    const record = exportRecord(resource, json, { lexicon });
+    const { read } = record;
+    return read ? { json, read: withMemory(resource, read, known.lastWritten(resource, read.id)) } : record;
+  };
+}
+
+/** Goes through the records once more where filter, order or references ask for it; they are on this machine's disk. */
+async function selectRecords(
+  run: ExportRun,
+  connection: ReadConnection,
+  { filter, order }: ExportPlan,
+  list: Records,
+): Promise<Selection> {
+  const { resource, editable } = run.request;
+  const keys = order.collect?.();
+  const references = editable && isWritable(resource) ? new ReferenceCollector(resourceSpec(resource)) : undefined;
+  const names: ReferenceNames = references?.names ?? new Map();
+  const filtered = filter.conditions.length > 0;
+  if (!filtered && !keys && !references) {
+    warnOfNameless(run, list);
+    return { rows: list.records, names };
+  }
+  const toRecord = recordMaker(run, connection);
+  const ids: number[] = [];
+  let partlyKnown = 0;
+  let nameless = 0;
+  let done = 0;
+  for await (const batch of list.read()) {
+    for (const json of batch) {
+      const record = toRecord(json);
+      if (filtered && !filter.keeps(record)) continue;
+      if (references && resource === 'customer' && !isWhole(json)) {
+        partlyKnown++;
+        continue;
+      }
+      if (record.read) references?.add(record.read);
+      const id = idOf(json);
+      if (id === undefined) {
+        nameless++;
+        continue;
+      }
+      keys?.see(record);
+      ids.push(id);
+    }
+    done += batch.length;
+    run.progress('looking up', done, list.records);
+  }
+  if (partlyKnown > 0) {
+    run.warn(
+      `${partlyKnown} customers are known by name or id alone and are not in the file: a changed row of theirs could not be imported, because an update replaces the whole record.`,
+    );
+  }
+  if (nameless > 0) {
+    run.warn(
+      `${nameless} records came without an id and are not in the file: they can be neither ordered nor found again. Export without --order, --filter and --editable to have them.`,
+    );
+  }
+  return { ids: keys ? keys.ids() : ids, rows: ids.length, names };
+}
+
+/** They come last (service/lists/whole-list.ts), as the service sent them. */
+function warnOfNameless(run: ExportRun, list: Records): void {
+  let named = 0;
+  for (const _ of list.ids()) named++;
+  const nameless = list.records - named;
+  if (nameless <= 0) return;
+  run.warn(
+    nameless === 1
+      ? 'One record came without an id that can be used. It is the last in the file, as the service sent it.'
+      : `${nameless} records came without an id that can be used. They are the last in the file, as the service sent them.`,
+  );
+}

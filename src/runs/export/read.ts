@@ -1,11 +1,13 @@
-import { MOST_PASSES, readWholeList } from '../../service/lists/whole-list.js';
-import type { Json, Readable } from '../../service/port.js';
+import { KNOWN_FROM } from '../../export/columns.js';
+import { decodeFields } from '../../pipeline/codec.js';
+import type { ReadAll } from '../../pipeline/match/match.js';
+import { isObject } from '../../resources/path.js';
+import type { ReadRecord } from '../../resources/read.js';
+import { recordId } from '../../resources/read-value.js';
+import { MOST_PASSES, readWholeList, type WholeList } from '../../service/lists/whole-list.js';
+import type { Json, KnownIds, Readable, Service } from '../../service/port.js';
 import { learnNames } from '../connect.js';
-import type { ReadConnection } from './connect.js';
-import { readCustomers } from './customers.js';
-import type { ExportPlan } from './plan.js';
-import { MOST_IDS, readByIds } from './read-ids.js';
-import type { Records } from './records.js';
+import type { ExportPlan, ReadConnection } from './plan.js';
 import type { ExportRun } from './run.js';
 
 /**
@@ -61,4 +63,103 @@ async function readList(
     onRecords: (records) => records.forEach(see),
     onFirstPass,
   });
+}
+
+/** Records asked for one by one that may be held in memory. */
+const MOST_IDS = 1_000;
+
+/** A few records by their ids: nothing else can be in the list, so nothing can be missed while it changes. */
+async function readByIds(
+  service: Service,
+  resource: Readable,
+  ids: readonly number[],
+  see: (record: Json) => void,
+): Promise<Records> {
+  const sorted = [...new Set(ids)].sort((a, b) => a - b);
+  const answers = await Promise.all(sorted.map((id) => service.get(resource, id)));
+  const records = new Map<number, Json>();
+  for (const [at, id] of sorted.entries()) {
+    const record = answers[at];
+    if (record === undefined) continue;
+    records.set(id, record);
+    see(record);
+  }
+  return {
+    consistency: 'verified',
+    passes: 1,
+    records: records.size,
+    problems: [],
+    ids: () => records.keys(),
+    async *read(wanted = records.keys()) {
+      const batch: Json[] = [];
+      for (const id of wanted) {
+        const record = records.get(id);
+        if (record) batch.push(record);
+      }
+      if (batch.length > 0) yield batch;
+    },
+    close: async () => undefined,
+  };
+}
+
+/**
+ * The customers that can be known: the service has no list of them (interface, section 4.1). Contracts and assets are read
+ * for the customers they name, some by id alone; of those that this data folder wrote the whole record is known.
+ */
+async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<Records> {
+  const found = new Set<number>();
+  for (const resource of ['contract', 'asset'] as const) {
+    await readAll(resource, (records) => {
+      for (const { customer: shown } of records) {
+        const id = recordId(isObject(shown) ? shown['id'] : shown);
+        if (id !== undefined) found.add(id);
+      }
+    });
+  }
+  for (const name of known.names('customer')) for (const id of known.ids('customer', name)) found.add(id);
+  const ids = [...found].sort((a, b) => a - b);
+  return {
+    consistency: 'partial',
+    neverWhole: true,
+    passes: 1,
+    records: ids.length,
+    problems: [
+      'The service has no list of customers. The file holds those that rowferry wrote from this data folder, whole, and ' +
+        'those that contracts and assets name, by id and name alone (or by id alone: the name is blank); others may exist.',
+    ],
+    ids: () => ids,
+    async *read(wanted = ids) {
+      for (const id of wanted) yield [customer(id, known)];
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Read form of a customer as far as it is known, and how it came to be known. */
+function customer(id: number, known: KnownIds): Json {
+  const written = known.lastWritten('customer', id) !== undefined;
+  return {
+    id,
+    name: known.nameOf('customer', id) ?? '',
+    [KNOWN_FROM]: written ? 'written by rowferry' : 'named by a contract or asset',
+  };
+}
+
+/** In canonical form: what our last write left, or the name alone. */
+export function readCustomer(record: Json, known: KnownIds): ReadRecord {
+  const id = Number(record['id']);
+  const written = known.lastWritten('customer', id);
+  const fields = written ? decodeFields(written) : { name: String(record['name']) };
+  return { id, fields, losses: [], unknown: [] };
+}
+
+/** Whether the whole record is known, so that a changed row can be imported. */
+export function isWhole(record: Json): boolean {
+  return record[KNOWN_FROM] === 'written by rowferry';
+}
+
+/** What was read, on disk; each record once. */
+export interface Records extends WholeList {
+  /** Customers: that the list is never whole is said, and is no fault of this run. */
+  readonly neverWhole?: true;
 }

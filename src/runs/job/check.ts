@@ -1,13 +1,12 @@
 import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import type { Job } from '../../model/job.js';
 import { nearestNames } from '../../pipeline/map/headings.js';
-import { didYouMean } from '../nearest.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkExport } from './export.js';
 import { checkDates, checkFields } from './fields.js';
 import { asPlain, type Plain, type Report } from './names.js';
 import { checkReconcile } from './reconcile.js';
-import { JOB_KINDS, type JobKind, SCHEMAS, shapeProblems, shown } from './shape.js';
+import { didYouMean, JOB_KINDS, type JobKind, SCHEMAS, shapeProblems, shown } from './shape.js';
 import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
 
 /** What came of a job file's text. `kind`: what it says it is, or seems to be; absent where that cannot be told. */

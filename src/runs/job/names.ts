@@ -7,8 +7,7 @@ import { countryWords, findCountry, suggestCountry } from '../../resources/count
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../../resources/value-check.js';
-import { didYouMean } from '../nearest.js';
-import { shown } from './shape.js';
+import { didYouMean, shown } from './shape.js';
 import type { KeyPath } from './yaml.js';
 
 /** Adds a problem; `error` and the key's place unless told otherwise. */

@@ -14,7 +14,7 @@ import {
   reconcileJob,
   sourceOptions,
 } from '../../model/job.js';
-import { didYouMean } from '../nearest.js';
+import { nearestNames } from '../../pipeline/map/headings.js';
 import type { KeyPath } from './yaml.js';
 
 /** What zod reports about the shape of a job file, in words for the person who wrote it. */
@@ -212,3 +212,9 @@ export interface Loaded<J extends Job> {
 export type LoadedJob = Loaded<RowsJob>;
 export type LoadedReconcileJob = Loaded<ReconcileJob>;
 export type LoadedExportJob = Loaded<ExportJob>;
+
+/** `, did you mean \`columns\`?`, or '' where no name is near. */
+export function didYouMean(text: string, names: Iterable<string>): string {
+  const [near] = nearestNames(text, names);
+  return near === undefined ? '' : `, did you mean \`${near}\`?`;
+}

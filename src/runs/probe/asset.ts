@@ -1,13 +1,15 @@
 import { RunError } from '../../model/error.js';
 import type { Json, ProbedBehaviour } from '../../service/port.js';
-import type { Finding, PartialProbe, ProbeContext } from './finding.js';
 import {
   answerForm,
+  type Finding,
   findBy,
   isBlankField,
   MATCHING_WORDS,
   matchingOf,
   mustBeDone,
+  type PartialProbe,
+  type ProbeContext,
   readBack,
   within,
   wordsOf,

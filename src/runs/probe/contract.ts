@@ -1,6 +1,17 @@
 import type { Json, ProbedBehaviour } from '../../service/port.js';
-import type { Finding, PartialProbe, ProbeContext } from './finding.js';
-import { findBy, isBlankField, MATCHING_WORDS, matchingOf, mustBeDone, readBack, within, wordsOf } from './steps.js';
+import {
+  type Finding,
+  findBy,
+  isBlankField,
+  MATCHING_WORDS,
+  matchingOf,
+  mustBeDone,
+  type PartialProbe,
+  type ProbeContext,
+  readBack,
+  within,
+  wordsOf,
+} from './steps.js';
 
 /** What a contract update does not list and reads show (interface 4.3). The form columns are tried as a whole. */
 const UNLISTED = ['approver', 'signer', 'signed_date'] as const;

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { RunError } from '../../model/error.js';
-import type { Json, Readable, Service, WriteAnswer } from '../../service/port.js';
-import type { ProbeContext } from './finding.js';
+import type { Json, ProbedBehaviour, Readable, Service, WriteAnswer } from '../../service/port.js';
 
 /** What asset and contract probes have in common: finding what was written, and telling how a filter matches. */
 
@@ -105,4 +104,31 @@ export function mustBeDone(answer: WriteAnswer, what: string, leftBehind: readon
   const open = answer.kind === 'open' ? ' Whether it took effect is open.' : '';
   const behind = leftBehind.length === 0 ? 'Nothing was left behind.' : `Left behind: ${leftBehind.join(', ')}.`;
   throw new RunError('failed', `${what} was not accepted: ${wordsOf(answer)}.${open} ${open ? '' : behind}`.trim());
+}
+
+/** One thing that was found out, in words. */
+export interface Finding {
+  readonly about: string;
+  readonly text: string;
+}
+
+/** What one scratch record taught. */
+export interface PartialProbe {
+  readonly findings: readonly Finding[];
+  readonly putAccepts: readonly string[];
+  readonly filters: NonNullable<ProbedBehaviour['filters']>;
+  readonly omitted?: 'nulled' | 'kept';
+  readonly patch?: boolean;
+  readonly uniqueField?: 'rejects' | 'upserts' | 'ignored';
+  /** The scratch records, as a person finds them. */
+  readonly leftBehind: readonly string[];
+}
+
+export interface ProbeContext {
+  readonly service: Service;
+  readonly company: number;
+  /** Part of every scratch name, so that nothing else is found by it. */
+  readonly tag: string;
+  /** How long to wait until a write shows in lists, milliseconds. */
+  readonly lagMs: number;
 }

@@ -1,11 +1,200 @@
+import { join } from 'node:path';
+import { fault } from '../../model/issue.js';
 import type { ReconcileJob } from '../../model/job.js';
-import type { Orphan, OrphanCounts, OrphanLine } from '../../model/reconcile.js';
+import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
+import type { Orphan, OrphanCounts, OrphanLine, OrphanOutcome } from '../../model/reconcile.js';
 import { type Fields, valueText } from '../../model/value.js';
+import { eachLimit } from '../../pipeline/apply/apply.js';
+import { recordKey } from '../../pipeline/match/match.js';
+import { fingerprintSet } from '../../pipeline/plan/fingerprint.js';
+import type { Json, Readable } from '../../service/port.js';
+import type { RowStore, RunStore } from '../../store/run-store.js';
+import { reached } from '../../trace/milestones.js';
+import type { RunFolder } from '../layout.js';
+import { beginMatching, type Matching } from '../match-rows.js';
 import type { Absences } from '../nights.js';
-import type { Beyond } from './compare-records.js';
+import { note } from '../outcomes.js';
+import { readPast } from '../past.js';
+import { lines, lineWriter, rowWriter } from '../row-files.js';
+import type { Run } from '../run.js';
+import type { Scope } from '../scope.js';
+import type { JobValues, Resolved } from '../stage-rows.js';
+import { writeRows } from '../write-rows.js';
+import { type Beyond, heldBy } from './compare.js';
+
+/** Orphans are written as rows are, with files of their own: they are no rows of the file. */
+export function orphanFolder(folder: RunFolder): RunFolder {
+  const work = join(folder.dir, 'work');
+  return {
+    ...folder,
+    resolved: join(work, 'orphans-resolved.ndjson'),
+    snapshot: join(work, 'orphans-snapshot.ndjson'),
+  };
+}
+
+const listOf = (folder: RunFolder) => join(folder.dir, 'work', 'orphans.ndjson');
+
+/** Keeps the orphans of a run as they were judged. */
+export async function keepOrphans(folder: RunFolder, orphans: readonly OrphanLine[]): Promise<void> {
+  const out = await lineWriter(listOf(folder), { durable: true });
+  for (const orphan of orphans) out.write(`${JSON.stringify(orphan)}\n`);
+  await out.close();
+  reached('orphans-kept');
+}
+
+/** Those that the run acts on; their places are the row numbers in the files of `orphanFolder`, from 1. */
+export async function actedOrphans(folder: RunFolder): Promise<readonly Orphan[]> {
+  const acted: Orphan[] = [];
+  for await (const line of lines(listOf(folder))) {
+    const orphan = JSON.parse(line) as Orphan;
+    if (orphan.state === 'act') acted.push(orphan);
+  }
+  return acted;
+}
+
+interface OrphanWork {
+  readonly values: JobValues;
+  readonly scope: Scope | undefined;
+}
+
+/**
+ * Gives the orphans what the job sets in them. Each is read again first: one that is gone, has left the scope, or has a key
+ * of the file by now is left alone.
+ */
+export async function writeOrphans(
+  run: Run,
+  orphans: readonly Orphan[],
+  resolved: Resolved,
+  { values, scope }: OrphanWork,
+): Promise<void> {
+  const folder = orphanFolder(run.folder);
+  const past = readPast(run.store, run.store.orphans);
+  const tally = noOutcomes();
+  for (const kind of past.outcomes.values()) tally[kind]++;
+  const out = await rowWriter(folder.resolved);
+  for (const [at, { id }] of orphans.entries()) {
+    out.write({ ref: { row: at + 1 }, key: String(id), set: values.fields, issues: [] });
+  }
+  await out.close();
+  const done = past.outcomes;
+  const pass: Run = {
+    ...run,
+    folder,
+    rowStore: run.store.orphans,
+    tally,
+    past,
+    planned: undefined,
+    rows: orphans.length,
+    job: { ...run.job, match: { key: ['id'], existing: 'update', missing: 'skip' } },
+    progress: () => undefined,
+  };
+  const { stands: _, mapping, ...rest } = resolved;
+  const matching = await beginMatching(pass, {
+    ...rest,
+    mapping: {
+      ...mapping,
+      key: ['id'],
+      columnOf: () => undefined,
+      fields: Object.keys(values.fields),
+      specOf: (field) => values.specOf(field),
+    },
+    keys: new Map(orphans.map(({ id }) => [String(id), []])),
+    // The rows of the file set other fields.
+    fingerprints: fingerprintSet(),
+    depth: new Map(),
+    waves: 1,
+  });
+  const open = orphans.filter((_orphan, at) => !done.has(at + 1));
+  await readAgain(open, matching);
+  const matched = await matching.conclude();
+  const moved = whatMoved(resolved, { values, scope });
+  for (const [at, orphan] of orphans.entries()) {
+    const row = at + 1;
+    const found = await matched.snapshot.get(orphan.id);
+    if (done.has(row) || past.open.has(row)) continue;
+    const why = found ? moved(orphan, found.record) : 'it is there no more';
+    if (why === undefined) continue;
+    const { id, key } = orphan;
+    const issue = fault(
+      'changed_meanwhile',
+      `Somebody changed the record after it was planned: ${why}. Nothing was sent.`,
+    );
+    note(pass, { ref: { row }, kind: 'conflict', key, id, attempts: 0, issues: [issue], changed: [] });
+    done.set(row, 'conflict');
+  }
+  reached('orphans-begun');
+  await writeRows(pass, matched);
+  reached('orphans-ended');
+}
+
+/** One by one: the list was read before the rows were written. */
+async function readAgain(orphans: readonly Orphan[], { match, snapshot }: Matching): Promise<void> {
+  await eachLimit(orphans, READS, async ({ id }) => {
+    const record = await match.service.get(match.spec.name as Readable, id);
+    if (!record) return;
+    match.onRecord?.(record);
+    await snapshot.add(id, record, String(id), match.now());
+  });
+}
+
+/** Reads handed to the service at once; how many are in flight is its own business. */
+const READS = 64;
+
+/** In words why an orphan is not what it was when it was planned; undefined where it is. */
+function whatMoved({ keys, lexicon, spec, mapping }: Resolved, { values, scope }: OrphanWork) {
+  return ({ held }: Orphan, record: Json): string | undefined => {
+    if (scope && !scope.keeps(record)) return 'it has left the scope of the job';
+    if (keys.has(recordKey(record, { spec, lexicon, key: mapping.key }))) return 'a row of the file has its key now';
+    const now = heldBy(record, values.fields, spec, lexicon);
+    if (now.done || !held) return undefined;
+    const field = Object.keys(held).find((one) => held[one] !== now.held[one]);
+    return field === undefined ? undefined : `${field} is now "${now.held[field]}", it was "${held[field]}"`;
+  };
+}
+
+/** The orphans of a run with how those ended that it acted on, in batches. */
+export async function* orphanLines(folder: RunFolder, { orphans }: RunStore): AsyncGenerator<readonly OrphanLine[]> {
+  const outcomes = outcomesOf(orphans);
+  let row = 0;
+  let batch: OrphanLine[] = [];
+  for await (const line of lines(listOf(folder))) {
+    const orphan = JSON.parse(line) as Orphan;
+    const ended = orphan.state === 'act' ? outcomes.get(++row) : undefined;
+    batch.push(ended ? { ...orphan, ...ended } : orphan);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const BATCH = 500;
+
+function outcomesOf(rows: RowStore): ReadonlyMap<number, OrphanOutcome> {
+  const outcomes = new Map<number, OrphanOutcome>();
+  for (const batch of rows.whole('kind is not null')) {
+    for (const { row, result } of batch) {
+      if (!result) continue;
+      const { kind, issues } = result.outcome;
+      const changes = result.diff.filter((one) => one.kind === 'set' || one.kind === 'clear');
+      outcomes.set(row, {
+        outcome: kind,
+        codes: [...new Set(issues.map(({ code }) => code))],
+        message: issues.map(({ message }) => message).join(' '),
+        changes: changes.map(({ field, old, new: value }) => ({ field, old, new: value })),
+      });
+    }
+  }
+  return outcomes;
+}
+
+/** Whether an orphan that the run acted on ended in a way that somebody has to look at. */
+export function orphansNeedPerson({ orphans }: RunStore): boolean {
+  return [...outcomesOf(orphans).values()].some(({ outcome }) => !GOOD_OUTCOMES.has(outcome));
+}
 
 /** How the orphans of a run are judged. */
-export interface OrphanOptions {
+interface OrphanOptions {
   readonly rules: ReconcileJob['orphans'];
   /** What the job sets in orphans; undefined where it only reports them. */
   readonly set: Fields | undefined;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { CronExpression } from 'cron-parser';
 import { RunError } from '../../model/error.js';
-import { didYouMean } from '../nearest.js';
+import { didYouMean } from '../job/shape.js';
 
 /** The part of a job's `schedule` that says when; contract section 4. */
 export interface Schedule {

@@ -8,7 +8,7 @@ import { type Held, heldBy, isNarrowEnum, type MergeOptions } from '../../pipeli
 import { isRequired } from '../../resources/rules.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json } from '../../service/port.js';
-import type { WrittenRecord } from './what-was-written.js';
+import type { WrittenRecord } from './rows.js';
 
 /** A record at one moment: as the service shows it, and what our own last write left there that reads do not show. */
 export interface State {

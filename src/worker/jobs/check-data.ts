@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { RunError } from '../../model/error.js';
+import { didYouMean } from '../../runs/job/shape.js';
 import {
   inlineExportJob,
   inlineJob,
@@ -9,7 +10,6 @@ import {
   type LoadedReconcileJob,
   targetProblems,
 } from '../../runs/job-file.js';
-import { didYouMean } from '../../runs/nearest.js';
 import { DATA_LIMITS, DATA_SHAPES, type ExportData, JOB_KINDS, type JobKind, type RowsData } from './data.js';
 
 /** Data that are fit to be carried out. */

@@ -1,8 +1,8 @@
 import type { Job } from 'bullmq';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
+import type { Progress } from '../../runs/context.js';
 import { isRunId } from '../../runs/list.js';
 import { pause } from '../../runs/pause.js';
-import type { Progress } from '../../runs/progress.js';
 
 /** The progress of a BullMQ job: contract, section 10, and what a later delivery must know. */
 export interface JobState {

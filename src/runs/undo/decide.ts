@@ -13,9 +13,7 @@ import { rowWriter } from '../row-files.js';
 import type { Run } from '../run.js';
 import type { CreatedRecord } from './created.js';
 import { holds, type PutBackOptions, putBack, type State } from './put-back.js';
-import { undoRows } from './rows.js';
-import type { Survey } from './survey.js';
-import type { WrittenRecord } from './what-was-written.js';
+import { type Survey, undoRows, type WrittenRecord } from './rows.js';
 
 /** What records that the run created are to be given, and what its file gave them. */
 export interface Retirement {

@@ -1,10 +1,60 @@
 import { RunError } from '../model/error.js';
+import type { SharedPace } from '../model/pace.js';
 import { PAGE_SIZE } from '../pipeline/match/filter.js';
+import { type Clock, systemClock } from '../service/clock.js';
+import type { OnAway } from '../service/pace/breaker.js';
 import type { Json, Service } from '../service/port.js';
+import type { ServiceOptions } from '../service/service.js';
 import { idOf } from '../service/transport/answer.js';
+import { type Channel, openChannel } from '../service/transport/channel.js';
+import { requireService, type Settings } from './settings.js';
+
+/** How the service is opened, as the settings say. Throws `RunError('usage')` where address or token lack. */
+export function serviceOptions(settings: Settings, company: number): ServiceOptions {
+  const { apiUrl, auth } = requireService(settings);
+  return {
+    baseUrl: apiUrl,
+    company,
+    token: auth,
+    maxInFlight: settings.concurrency,
+    timeouts: { requestMs: settings.timeoutMs },
+    patienceMs: settings.patienceMs,
+    ...(settings.maxRps === undefined ? {} : { maxRps: settings.maxRps }),
+  };
+}
+
+export type { Channel } from '../service/transport/channel.js';
+
+/**
+ * What all runs of a process share: connections, the gate, the token. Throws `RunError('usage')` where address or token lack.
+ */
+export function runChannel(settings: Settings, shared: SharedPace, signal: AbortSignal): Channel {
+  // A channel serves every company; each run names its own.
+  const { company: _, ...options } = serviceOptions({ ...settings, ...requireService(settings) }, settings.company);
+  return openChannel({ ...options, shared, signal });
+}
+
+/** A long outage is spoken of this often. */
+const EVERY_MS = 60_000;
+
+/** Says that the service does not answer, now and then while that lasts, and once that it is back. */
+export function tellAway(info: (text: string) => void, clock: Clock = systemClock): OnAway {
+  let toldAt: number | undefined;
+  return (news) => {
+    if (!news) {
+      if (toldAt !== undefined) info('The service answers again: the run goes on.');
+      toldAt = undefined;
+      return;
+    }
+    const now = clock.now();
+    if (toldAt !== undefined && now - toldAt < EVERY_MS) return;
+    toldAt = now;
+    info(news.text);
+  };
+}
 
 /** For whom a run works, as its first lines say. */
-export interface ActingFor {
+interface ActingFor {
   readonly company: number;
   /** Address of the service. */
   readonly address: string;

@@ -1,15 +1,32 @@
+import { join } from 'node:path';
+import { makeFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
+import type { ReconcileJob } from '../../model/job.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import { keyText, lookOf } from '../../pipeline/match/key.js';
-import { isTwin, keepRecord, lookAgain, type MatchOptions, noteTwin, recordKey } from '../../pipeline/match/match.js';
+import {
+  isTwin,
+  keepRecord,
+  lookAgain,
+  type MatchOptions,
+  noteTwin,
+  type ReadAll,
+  recordKey,
+} from '../../pipeline/match/match.js';
 import { readRecord } from '../../resources/read.js';
 import type { ResourceSpec } from '../../resources/spec.js';
-import type { Json, Mirror } from '../../service/port.js';
+import { serviceDir } from '../../service/address.js';
+import { openMirror } from '../../service/lists/mirror.js';
+import type { Json, Mirror, Readable, Snapshot } from '../../service/port.js';
+import { learnNames } from '../connect.js';
+import { HOME } from '../layout.js';
+import { LockHeld, takeLock } from '../lock.js';
 import { beginMatching, type Matched } from '../match-rows.js';
+import type { Planned } from '../planned.js';
 import type { Run } from '../run.js';
 import type { Scope } from '../scope.js';
-import type { Resolved } from '../stage-rows.js';
+import type { Resolved, Staged } from '../stage-rows.js';
 
 /** A record in the job's scope whose key no row of the file has. */
 export interface Beyond {
@@ -38,7 +55,7 @@ export interface Compared {
 }
 
 /** What is to be known of records that the file does not hold. */
-export interface BeyondOptions {
+interface BeyondOptions {
   readonly scope: Scope | undefined;
   /** What the job sets in orphans; undefined where it only reports them. */
   readonly set: Fields | undefined;
@@ -177,4 +194,114 @@ export function heldBy(
     done: names.every((field) => sameValue(fields[field], set[field])),
     held: Object.fromEntries(names.map((field) => [field, valueText(fields[field])])),
   };
+}
+
+/** So few updates cost next to nothing to read again in any case. */
+export const FEW = 25;
+
+/**
+ * What is written is held against the records as they are at that moment, not as they were when the list was read. Where the
+ * service tells in a request or two what has changed since, the rest counts as read just now, or, where that is likely rather
+ * than certain, is read again once it is old; else every record is read again before its update. Contract, sections 5
+ * (`conflict`) and 7.
+ */
+export async function recheck({ matched, controls }: Compared, mirror: Mirror, planned: Planned): Promise<Matched> {
+  const seen = await mirror.recheck();
+  const { snapshot, keys, match } = matched;
+  for (const { record, readAt } of seen?.records ?? []) {
+    const id = record['id'];
+    if (typeof id !== 'number') continue;
+    const key = recordKey(record, match);
+    if (!keys.has(key) && !snapshot.holds(id)) continue;
+    await keepRecord({ id, record, key, readAt }, match);
+  }
+  if (!seen) await lookForCreated(matched, controls, mirror, planned);
+  const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;
+  const now = matched.match.now();
+  const fresh: Snapshot = {
+    ...snapshot,
+    get size() {
+      return snapshot.size;
+    },
+    async get(id) {
+      const found = await snapshot.get(id);
+      return found && { record: found.record, readAt: !seen || few ? 0 : seen.certain ? now : found.readAt };
+    },
+  };
+  return {
+    ...matched,
+    snapshot: fresh,
+    readLate: true,
+    match: { ...match, snapshot: fresh },
+    options: { ...matched.options, snapshot: fresh },
+  };
+}
+
+/** Keys that are to be created and that somebody may have created meanwhile. */
+async function lookForCreated(
+  { keys, match }: Matched,
+  controls: readonly Json[],
+  mirror: Mirror,
+  planned: Planned,
+): Promise<void> {
+  const created = new Set([...planned.values()].flatMap(({ op, key }) => (op === 'create' ? [key] : [])));
+  if (created.size === 0) return;
+  const wanted = new Map<string, readonly string[]>();
+  for (const [key, spellings] of keys) if (created.has(keyText(key))) wanted.set(key, spellings);
+  await lookAgain(wanted, { count: mirror.count, results: controls }, match, Number.POSITIVE_INFINITY);
+}
+
+/** Reads what the service holds of the job's resource: once a run, whoever wants to know of it. */
+export async function openList(run: Run, job: ReconcileJob, { service, spec, known }: Staged): Promise<Mirror> {
+  const resource = spec.name as Readable;
+  const dir = await mirrorFolder(run, resource);
+  run.progress('looking up', 0);
+  const mirror = await openMirror(service, resource, {
+    dir,
+    fullEvery: job.read.full_every,
+    now: run.now,
+    parallel: run.request.concurrency,
+    onRecords(records) {
+      for (const record of records) learnNames(spec.name, record, known);
+    },
+  });
+  run.closers.push(() => mirror.close());
+  return mirror;
+}
+
+/** What was read last time lies in the data folder; while another run uses it, this one reads for itself. */
+async function mirrorFolder(run: Run, resource: string): Promise<string> {
+  const { home } = run.settings;
+  const kept = join(serviceDir(home, run.request.service, run.request.company), 'mirror', resource);
+  await makeFolder(kept, HOME);
+  try {
+    run.closers.push(await takeLock(join(kept, 'lock'), `The list of ${resource} records`));
+    return kept;
+  } catch (error) {
+    if (!(error instanceof LockHeld)) throw error;
+    const own = join(run.folder.dir, 'work', 'mirror');
+    await makeFolder(own, HOME);
+    return own;
+  }
+}
+
+/** The same lists, but for the one that was read already. */
+export function withList(readAll: ReadAll, resource: Readable, mirror: Mirror): ReadAll {
+  const all: (...given: Parameters<ReadAll>) => ReturnType<ReadAll> = async (wanted, visit, options) => {
+    if (wanted !== resource) return readAll(wanted, visit, options);
+    for await (const batch of mirror.records()) {
+      for (const { record, readAt } of batch) await visit([record], readAt);
+    }
+    return { certified: mirror.certified, confirm: async () => mirror.certified };
+  };
+  return Object.assign(all, {
+    async first(wanted: Readable) {
+      if (wanted !== resource) return readAll.first(wanted);
+      for await (const batch of mirror.records()) {
+        return { count: mirror.count, results: batch.slice(0, PAGE_SIZE).map(({ record }) => record) };
+      }
+      return { count: 0, results: [] };
+    },
+    has: (wanted: Readable) => wanted === resource || readAll.has(wanted),
+  });
 }

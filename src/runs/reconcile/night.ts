@@ -1,0 +1,225 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeSafely } from '../../files/safe-write.js';
+import type { Change } from '../../model/change.js';
+import type { ReconcileJob } from '../../model/job.js';
+import type { ReconcileFacts } from '../../model/reconcile.js';
+import {
+  type BrakeFinding,
+  headingsChanged,
+  type PlanCounts,
+  trippedByPlan,
+  unknownKeys,
+} from '../../pipeline/plan/brakes.js';
+import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
+import type { Summary } from '../../report/summary.js';
+import { reached } from '../../trace/milestones.js';
+import { conclude, type RunResult } from '../conclude.js';
+import { jobKey, type RunFolder } from '../layout.js';
+import { type EndedNight, type Nights, type NightsOf, readNights, rememberNight, sameFile } from '../nights.js';
+import type { Run } from '../run.js';
+import type { Resolved } from '../stage-rows.js';
+import type { Compared } from './compare.js';
+import { orphanFolder, orphanLines, orphansNeedPerson } from './orphans.js';
+
+/** Whose nights a run is one of. */
+export function nightsOf({ settings, request }: Run): NightsOf {
+  return {
+    home: settings.home,
+    job: jobKey(request.job, settings.home),
+    company: request.company,
+    service: request.service,
+  };
+}
+
+/** Writes the reports of a reconciliation, and keeps what the next night compares itself with. */
+export async function concludeNight(run: Run, stopped: Error | undefined): Promise<RunResult> {
+  // Faults of a few rows that are sent once more make no night.
+  if (run.request.lineage?.retries !== undefined) return conclude(run, stopped);
+  const { folder } = run;
+  let told: Told;
+  try {
+    told = await tell(run);
+  } catch (error) {
+    // What the night is told by cannot be read or written: the run ends as one that failed, and lets go of what it holds.
+    return conclude(run, stopped ?? (error as Error));
+  }
+  const { stored, reconcile, needsPerson } = told;
+  const result = await conclude(run, stopped, {
+    ...(reconcile ? { reconcile } : {}),
+    needsPerson,
+    remember: async (summary) => rememberNight(nightsOf(run), await endedNight(run, summary, stored)),
+  });
+  const { status } = result.summary;
+  if (status === 'succeeded' || status === 'partial') await removeRemade(folder);
+  return result;
+}
+
+interface Told {
+  readonly stored: Stored | undefined;
+  readonly reconcile: ReconcileInput | undefined;
+  readonly needsPerson: boolean;
+}
+
+async function tell(run: Run): Promise<Told> {
+  const { folder } = run;
+  const stored = await readFacts(folder);
+  const nights = await readNights(nightsOf(run));
+  const reconcile: ReconcileInput | undefined = stored && {
+    facts: stored.facts,
+    orphans: () => orphanLines(folder, run.store),
+    history: nights.history.filter((night) => night.run < folder.run),
+    columnOf: (field) => stored.columns[field],
+  };
+  return { stored, reconcile, needsPerson: orphansNeedPerson(run.store) };
+}
+
+async function endedNight({ folder, store, request, source }: Run, summary: Summary, stored: Stored | undefined) {
+  const approves = request.lineage?.approves?.run;
+  const ended: EndedNight = {
+    night: nightOf(summary, stored?.facts),
+    sha256: request.sha256,
+    headings: source.meta.headings,
+    overridden: stored?.tripped ?? false,
+    ...(approves === undefined ? {} : { approves }),
+  };
+  if (!stored) return ended;
+  const orphans: number[] = [];
+  for await (const batch of orphanLines(folder, store)) for (const { id } of batch) orphans.push(id);
+  const { certain, found } = stored;
+  return { ...ended, seen: { orphans, date: request.startedAt.slice(0, 10), certain, found: new Set(found) } };
+}
+
+/** What a finished run can do without. What `runs undo` reads stays: the orphans, what became of them and what they were. */
+async function removeRemade(folder: RunFolder): Promise<void> {
+  const { resolved, snapshot } = orphanFolder(folder);
+  for (const path of [resolved, snapshot, join(folder.dir, 'work', 'mirror')]) {
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** What a run found out before its first write; a run that is taken up again goes by it. */
+export interface Stored {
+  readonly facts: ReconcileFacts;
+  /** A brake tripped: where the run went on nevertheless, somebody let it pass. */
+  readonly tripped: boolean;
+  /** Whether the absences of this run count. */
+  readonly certain: boolean;
+  /** Of the records that were absent before: those that a row of the file means. */
+  readonly found: readonly number[];
+  /** Headings by field, for the reports. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+const pathIn = (folder: RunFolder) => join(folder.dir, 'work', 'facts.json');
+
+export async function keepFacts(folder: RunFolder, stored: Stored): Promise<void> {
+  await writeSafely(pathIn(folder), (write) => write(`${JSON.stringify(stored)}\n`));
+  reached('facts-kept');
+}
+
+/** Undefined where the run did not come so far. */
+async function readFacts(folder: RunFolder): Promise<Stored | undefined> {
+  const text = await readFile(pathIn(folder), 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : (JSON.parse(text) as Stored);
+}
+
+/** What the brakes look at. */
+interface Judged {
+  readonly job: ReconcileJob;
+  /** As they were planned; `invalidBy` with them. */
+  readonly counts: PlanCounts;
+  readonly nights: Nights;
+  readonly compared: Compared;
+  readonly facts: ReconcileFacts;
+}
+
+/** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
+export function trippedBrakes(run: Run, resolved: Resolved, judged: Judged): readonly string[] {
+  const { job, counts, nights, compared, facts } = judged;
+  const { orphans, scope, differences } = facts;
+  const plan: PlanCounts = {
+    ...counts,
+    clearedBy: new Map(differences.by_field.flatMap(({ field, cleared }) => (cleared > 0 ? [[field, cleared]] : []))),
+    updatedBy: new Map(differences.by_field.flatMap(({ field, file }) => (file > 0 ? [[field, file]] : []))),
+    orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
+  };
+  const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
+  const note = (brake: 'same_file' | 'headings' | 'unknown_keys', { tripped: sentence, remark }: BrakeFinding) => {
+    if (remark !== undefined) run.warn(remark);
+    if (sentence === undefined) return;
+    if (job.brakes[brake] === 'stop') tripped.push(sentence);
+    else run.warn(sentence);
+  };
+  const writes = counts.creates + counts.updates + orphans.acted;
+  note('same_file', sameFile(nights, run.request.sha256, writes > 0));
+  const mapped = resolved.mapping.columns.map(({ heading }) => heading);
+  if (nights.last) note('headings', headingsChanged(nights.last.headings, run.source.meta.headings, mapped));
+  const unknown = unknownKeys(
+    {
+      keyed: resolved.keys.size,
+      matched: compared.keysFound,
+      records: compared.records - compared.withoutKey,
+    },
+    {
+      company: run.request.company,
+      resource: resolved.spec.name,
+      ...(resolved.companyName === undefined ? {} : { companyName: resolved.companyName }),
+    },
+  );
+  if (unknown !== undefined) note('unknown_keys', { tripped: unknown });
+  return tripped;
+}
+
+type Differences = ReconcileFacts['differences'];
+
+/** Counts in how many fields rows and records differ, and whose value stands. */
+export function differenceCounter(): {
+  see(change: Change): void;
+  counts(): Differences;
+  /** Rows that cannot be taken, by heading or field at fault. */
+  readonly invalidBy: Map<string, number>;
+} {
+  const byField = new Map<string, { file: number; service: number; cleared: number }>();
+  const invalidBy = new Map<string, number>();
+  let rows = 0;
+  return {
+    invalidBy,
+    see(change) {
+      // What a row that cannot be written would have changed is no difference that anybody settled.
+      if (change.kind === 'settled' && change.outcome === 'invalid') {
+        const faulty = change.issues.flatMap(({ severity, column, field }) =>
+          severity === 'error' ? [column ?? field ?? ''] : [],
+        );
+        for (const name of new Set(faulty)) if (name !== '') invalidBy.set(name, (invalidBy.get(name) ?? 0) + 1);
+        return;
+      }
+      const differing = ('diff' in change ? (change.diff ?? []) : []).filter(
+        ({ kind }) => kind === 'set' || kind === 'clear' || kind === 'kept',
+      );
+      if (differing.length > 0) rows++;
+      for (const { field, kind } of differing) {
+        const counts = byField.get(field) ?? { file: 0, service: 0, cleared: 0 };
+        if (kind === 'kept') counts.service++;
+        else counts.file++;
+        if (kind === 'clear') counts.cleared++;
+        byField.set(field, counts);
+      }
+    },
+    counts() {
+      const fields = [...byField].map(([field, counts]) => ({ field, ...counts }));
+      const sum = (of: (one: (typeof fields)[number]) => number) => fields.reduce((total, one) => total + of(one), 0);
+      return {
+        rows,
+        fields: sum(({ file, service }) => file + service),
+        file_stands: sum(({ file }) => file),
+        service_stands: sum(({ service }) => service),
+        cleared: sum(({ cleared }) => cleared),
+        by_field: fields.sort((a, b) => b.file + b.service - (a.file + a.service) || (a.field < b.field ? -1 : 1)),
+      };
+    },
+  };
+}
