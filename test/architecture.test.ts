@@ -107,7 +107,7 @@ describe('architecture', () => {
     }
     // The probe writes its own scratch records, with consent, and never a row of a file.
     expect(senders.filter((file) => !/runs\/probe/.test(file)).sort()).toEqual([
-      join('src', 'pipeline', 'apply', 'writing.ts'),
+      join('src', 'pipeline', 'apply', 'request.ts'),
     ]);
   });
 });
