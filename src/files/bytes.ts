@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
-import { RunError } from '../model/error.js';
+import { codesOf, RunError } from '../model/error.js';
 import { type SourceLimits, sizeText } from './limits.js';
 
 /** Also what is looked through in one go, without a turn for anybody else: it may hold 100,000 rows. */
@@ -29,31 +29,24 @@ export function isGzip(head: Buffer): boolean {
   return head.length >= 3 && head[0] === 0x1f && head[1] === 0x8b && head[2] === 0x08;
 }
 
-function errorCode(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-}
-
 /** What kept a file from being read, in plain words. */
 export function readFault(path: string, error: unknown): RunError {
   if (error instanceof RunError) return error;
-  switch (errorCode(error)) {
+  const fault = (text: string) => new RunError('failed', `${path}: ${text}`);
+  const packed = (how: string) =>
+    fault(`the gzip file is ${how}. It was refused whole, nothing was sent. Fetch or pack it again.`);
+  switch (codesOf(error)[0]) {
     case 'ENOENT':
-      return new RunError('failed', `${path}: there is no such file. Check the path.`);
+      return fault('there is no such file. Check the path.');
     case 'EACCES':
     case 'EPERM':
-      return new RunError('failed', `${path}: the file may not be read by this user. Change its permissions.`);
+      return fault('the file may not be read by this user. Change its permissions.');
     case 'EISDIR':
-      return new RunError('failed', `${path}: this is a folder. Name a file.`);
+      return fault('this is a folder. Name a file.');
     case 'Z_BUF_ERROR':
-      return new RunError(
-        'failed',
-        `${path}: the gzip file is cut off. It was refused whole, nothing was sent. Fetch or pack it again.`,
-      );
+      return packed('cut off');
     case 'Z_DATA_ERROR':
-      return new RunError(
-        'failed',
-        `${path}: the gzip file is damaged. It was refused whole, nothing was sent. Fetch or pack it again.`,
-      );
+      return packed('damaged');
   }
   const reason = error instanceof Error ? error.message : String(error);
   return new RunError('failed', `${path}: the file cannot be read (${reason}).`, [], { cause: error });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
 import { chmod, mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { RunError } from '../model/error.js';
+import { codesOf, diskWords, RunError } from '../model/error.js';
 
 /** What a folder is to people, and how they name another one. */
 export interface FolderPurpose {
@@ -133,7 +133,7 @@ async function isFolder(path: string): Promise<boolean> {
     if ((await stat(path)).isDirectory()) return true;
   } catch (error) {
     // Below a file; the file is found on the way up.
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+    if (codesOf(error)[0] === 'ENOENT' || codesOf(error)[0] === 'ENOTDIR') return false;
     throw error;
   }
   throw Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' });
@@ -144,16 +144,12 @@ async function makeOne(path: string, { isPrivate }: FolderPurpose): Promise<void
     await (isPrivate ? mkdir(path, 0o700) : makeSharedFolder(path));
   } catch (error) {
     // Another process was faster, or a link leads nowhere.
-    if (codeOf(error) !== 'EEXIST' || !(await isFolder(path))) throw error;
+    if (codesOf(error)[0] !== 'EEXIST' || !(await isFolder(path))) throw error;
   }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
 function reasonOf(error: unknown, at: string): string {
-  switch (codeOf(error)) {
+  switch (codesOf(error)[0]) {
     case 'ENOTDIR':
       return `${at} is a file`;
     case 'EEXIST':
@@ -164,16 +160,11 @@ function reasonOf(error: unknown, at: string): string {
       return `this user may not write to ${dirname(at)}`;
     case 'ENOENT':
       return `${dirname(at)} takes no folders`;
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'the disk is full';
-    case 'EIO':
-      return 'the disk reports an input/output error';
     case 'ENAMETOOLONG':
       return `the name of ${at} is too long`;
     case 'ELOOP':
       return `links lead round in a circle at ${at}`;
     default:
-      return error instanceof Error ? error.message : String(error);
+      return diskWords(error);
   }
 }

@@ -6,7 +6,6 @@ import { keptText, LINE_FAULT, LINE_KEY, textFault } from './cell-faults.js';
 import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
 import { type SourceLimits, sizeText } from './limits.js';
-import { withoutMeaning } from './stated.js';
 
 const BATCH = 500;
 
@@ -43,7 +42,6 @@ export async function openNdjson(file: NdjsonFile, options: SourceOptions, limit
       headings,
       newline: '\n',
       evidence: [
-        ...withoutMeaning(options, ['sheet', 'header_row', 'delimiter'], 'an NDJSON file'),
         finding?.evidence ?? `The encoding is ${encoding}, as stated.`,
         `The ${headings.length} headings are the keys of the first ${HEADING_LINES.toLocaleString('en-US')} lines.`,
       ],

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
-import type { OpenSource, SourceOptions } from '../model/source.js';
+import type { OpenSource, SourceFormat, SourceOptions } from '../model/source.js';
 import { headBytes, isGzip, readFault, unpackedHead } from './bytes.js';
 import { type SourceLimits, withLimits } from './limits.js';
 import { type FileForm, sniffFormat } from './sniff.js';
@@ -36,10 +36,24 @@ export async function openSource(
     const file = { path, gzip, head, whole: head.length < HEAD };
     const table = await openAs(settle(path, found, options.format), file, options, bounds);
     const { meta, rows } = markNoRecords(table, options.footer);
-    return { meta, rows: () => inTurns(rows()) };
+    const evidence = [...withoutMeaning(options, meta.format), ...meta.evidence];
+    return { meta: { ...meta, evidence }, rows: () => inTurns(rows()) };
   } catch (error) {
     throw readFault(path, error);
   }
+}
+
+/** What a job states about files of other formats: one job may serve for several, so it is said and left at that. */
+function withoutMeaning(options: SourceOptions, format: SourceFormat): string[] {
+  const [what, names]: [string, (keyof SourceOptions)[]] =
+    format === 'csv'
+      ? ['a CSV file', ['sheet']]
+      : format === 'ndjson'
+        ? ['an NDJSON file', ['sheet', 'header_row', 'delimiter']]
+        : ['a workbook', ['encoding', 'delimiter']];
+  return names
+    .filter((name) => options[name] !== undefined && options[name] !== 'auto')
+    .map((name) => `source.${name} is stated; ${what} has none, so it has no meaning here.`);
 }
 
 async function* inTurns<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
@@ -75,10 +89,7 @@ async function openBook(
   options: SourceOptions,
   bounds: SourceLimits,
 ): Promise<OpenSource> {
-  const [{ workbookArchive }, { workbookKind }] = await Promise.all([
-    import('./package/zip-kind.js'),
-    import('./package/zip-kind.js'),
-  ]);
+  const { workbookArchive, workbookKind } = await import('./package/zip-kind.js');
   const archive = await workbookArchive(file, bounds);
   const book = { path: file.path, gzip: file.gzip, archive };
   if ((await workbookKind(file.path, archive)) === 'ods') {

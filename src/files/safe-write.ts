@@ -2,57 +2,43 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { RunError } from '../model/error.js';
+import { codesOf, RunError } from '../model/error.js';
 import { reached } from '../trace/milestones.js';
 import { readFault } from './bytes.js';
 import { sizeText } from './limits.js';
 import { shareLikeFolder } from './make-folder.js';
 import { openLinkless } from './open-linkless.js';
+import { fillFile } from './table-sink.js';
 
 const COPY_LIMIT = 8 * 1024 * 1024 * 1024;
 const CHUNK = 1024 * 1024;
-const FLUSH_AT = 256 * 1024;
 
 function writeFault(path: string, error: unknown): unknown {
   if (error instanceof RunError) return error;
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   const folder = dirname(path);
-  const options = { cause: error };
-  switch (code) {
+  const fault = (text: string) => new RunError('failed', `${path}: ${text}`, [], { cause: error });
+  const unwritten = (why: string, what: string) =>
+    fault(`could not be written because ${why}. Nothing unfinished is left behind. ${what} and run again.`);
+  switch (codesOf(error)[0]) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return new RunError(
-        'failed',
-        `${path}: could not be written because the disk is full. Nothing unfinished is left behind. ` +
-          `Free space in ${folder} and run again.`,
-        [],
-        options,
-      );
+      return unwritten('the disk is full', `Free space in ${folder}`);
     case 'EFBIG':
-      return new RunError(
-        'failed',
-        `${path}: could not be written because the file would be larger than this disk or user may have (ulimit -f). ` +
-          'Nothing unfinished is left behind. Raise the limit, or name another folder, and run again.',
-        [],
-        options,
+      return unwritten(
+        'the file would be larger than this disk or user may have (ulimit -f)',
+        'Raise the limit, or name another folder,',
       );
     case 'EIO':
-      return new RunError(
-        'failed',
-        `${path}: could not be written because the disk reports an input/output error. Nothing unfinished is left ` +
-          `behind. Check the disk of ${folder} and run again.`,
-        [],
-        options,
-      );
+      return unwritten('the disk reports an input/output error', `Check the disk of ${folder}`);
     case 'EROFS':
     case 'EACCES':
     case 'EPERM':
-      return new RunError('failed', `${path}: this user may not write to ${folder}. Name another folder.`, [], options);
+      return fault(`this user may not write to ${folder}. Name another folder.`);
     case 'ENOENT':
     case 'ENOTDIR':
-      return new RunError('failed', `${path}: the folder ${folder} does not exist. Create it first.`, [], options);
+      return fault(`the folder ${folder} does not exist. Create it first.`);
     case 'EISDIR':
-      return new RunError('failed', `${path}: this is a folder. Name a file.`, [], options);
+      return fault('this is a folder. Name a file.');
   }
   return error;
 }
@@ -115,30 +101,10 @@ export async function writeSafely(
   produce: (write: (chunk: string | Buffer) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await placeSafely(path, async (temporary) => {
-    const file = await open(temporary, 'wx');
-    const held: Buffer[] = [];
-    let size = 0;
-    const flush = async () => {
-      await writeAll(file, Buffer.concat(held));
-      held.length = 0;
-      size = 0;
-    };
-    try {
-      await produce(async (chunk) => {
-        const bytes = typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk;
-        held.push(bytes);
-        size += bytes.length;
-        if (size >= FLUSH_AT) await flush();
-      });
-      await flush();
-    } finally {
-      await file.close();
-    }
+    await fillFile(temporary, (sink) =>
+      produce((chunk) => sink.write(typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk)),
+    );
   });
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }
 
 export interface CopyOptions {
@@ -172,17 +138,11 @@ export async function copyPrivately(
       async (temporary) => {
         const target = await open(temporary, 'wx', 0o600);
         try {
-          const buffer = Buffer.allocUnsafe(CHUNK);
-          for (;;) {
-            const { bytesRead } = await source.read(buffer, 0, CHUNK, bytes).catch((error: unknown) => {
-              throw readFault(from, error);
-            });
-            if (bytesRead === 0) break;
-            bytes += bytesRead;
+          for await (const chunk of bytesOf(source, from)) {
+            bytes += chunk.length;
             if (bytes > Number(before.size)) break;
-            const chunk = buffer.subarray(0, bytesRead);
             hash.update(chunk);
-            await writeAll(target, chunk);
+            for (let at = 0; at < chunk.length; ) at += (await target.write(chunk, at)).bytesWritten;
           }
         } finally {
           await target.close();
@@ -216,13 +176,19 @@ async function openFollowing(path: string): Promise<FileHandle> {
 
 async function hashOf(source: FileHandle, from: string): Promise<string> {
   const hash = createHash('sha256');
+  for await (const chunk of bytesOf(source, from)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** From the beginning; each chunk holds until the next. */
+async function* bytesOf(source: FileHandle, from: string): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(CHUNK);
   for (let at = 0; ; ) {
     const { bytesRead } = await source.read(buffer, 0, CHUNK, at).catch((error: unknown) => {
       throw readFault(from, error);
     });
-    if (bytesRead === 0) return hash.digest('hex');
-    hash.update(buffer.subarray(0, bytesRead));
+    if (bytesRead === 0) return;
     at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }

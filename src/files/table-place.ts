@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, open, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, chown, lstat, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { placeSafely } from './safe-write.js';
-import { type ByteSink, fileSink } from './table-sink.js';
+import { type ByteSink, fillFile } from './table-sink.js';
 
 const DAY = 24 * 3_600 * 1_000;
 
@@ -32,14 +32,7 @@ export async function placeTable(
     await placeSafely(
       path,
       async (temporary) => {
-        const file = await open(temporary, 'wx', old ? 0o600 : 0o666);
-        try {
-          const sink = fileSink(file);
-          await produce(sink);
-          result = await sink.end();
-        } finally {
-          await file.close();
-        }
+        result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
         if (old) await takeOver(temporary, old);
       },
       { name, ownRights: old !== undefined },

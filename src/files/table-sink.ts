@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { Transform } from 'node:stream';
 
 /** Takes the bytes of a file in order. `write` resolves when the next piece is wanted: whoever does not wait fills memory. */
@@ -9,31 +9,38 @@ export interface ByteSink {
 
 const FLUSH_AT = 256 * 1024;
 
-/** Writes to a file in large pieces, counting and hashing. The file stays open; `end` writes what is left. */
-export function fileSink(file: FileHandle): ByteSink & { end(): Promise<{ bytes: number; sha256: string }> } {
+/** Fills a new file with what `produce` writes, in large pieces, counted and hashed. */
+export async function fillFile(
+  path: string,
+  produce: (sink: ByteSink) => Promise<void>,
+  mode = 0o666,
+): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
   let held: Buffer[] = [];
   let size = 0;
+  const file = await open(path, 'wx', mode);
   const flush = async () => {
-    const piece = held.length === 1 ? held[0]! : Buffer.concat(held);
+    const piece = Buffer.concat(held);
     held = [];
     size = 0;
     for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
   };
-  return {
-    async write(piece) {
-      hash.update(piece);
-      bytes += piece.length;
-      held.push(piece);
-      size += piece.length;
-      if (size >= FLUSH_AT) await flush();
-    },
-    async end() {
-      await flush();
-      return { bytes, sha256: hash.digest('hex') };
-    },
-  };
+  try {
+    await produce({
+      async write(piece) {
+        hash.update(piece);
+        bytes += piece.length;
+        held.push(piece);
+        size += piece.length;
+        if (size >= FLUSH_AT) await flush();
+      },
+    });
+    await flush();
+  } finally {
+    await file.close();
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 export interface PackedSink extends ByteSink {

@@ -1,7 +1,6 @@
 import XLSX from 'xlsx';
-import { builtInCode } from '../../src/files/number/built-in-formats.js';
 import { numberText } from '../../src/files/number/cell-value.js';
-import { numberFormat } from '../../src/files/number/number-format.js';
+import { builtInCode, numberFormat } from '../../src/files/number/number-format.js';
 import { type Comparison, explained, newComparison, unexplained } from './comparison.js';
 import { type Random, randomOf } from './random.js';
 

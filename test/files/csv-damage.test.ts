@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createRecordScanner } from '../../src/files/csv/scan.js';
+import { createRecordFeed } from '../../src/files/csv/scan.js';
+import { withLimits } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
 import { read, refusal, scratch } from './fixtures.js';
 
@@ -205,23 +206,30 @@ describe('any bytes', () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
       return (seed >>> 8) % below;
     };
-    const options = { delimiter: 0x2c, maxCells: 6, maxCharacters: 40 };
+    const limits = withLimits({ columns: 5, cellCharacters: 40 });
+    const feedOf = (bytes: Buffer, collect: boolean) => {
+      const feed = createRecordFeed({ path: 'x', delimiter: ',', limits, collect, whole: false });
+      feed.width = 3;
+      feed.push(bytes);
+      feed.finish();
+      return feed;
+    };
     for (let run = 0; run < 6_000; run++) {
       const bytes = Buffer.from(Array.from({ length: next(40) }, () => pieces[next(pieces.length)]!).join(''));
-      const [reading, skimming] = [createRecordScanner(options), createRecordScanner(options)];
-      for (let at = 0; at < bytes.length; ) {
-        const end = reading.scan(bytes, at, bytes.length, true, 3, true);
-        expect(skimming.scan(bytes, at, bytes.length, true, 3, false)).toBe(end);
-        const seen = ({ record: { count: cellCount, stray, open, lines } }: typeof reading) => [
+      const [reading, skimming] = [feedOf(bytes, true), feedOf(bytes, false)];
+      while (reading.next()) {
+        expect(skimming.next()).toBe(true);
+        const seen = ({ position, record: { count: cellCount, stray, open, lines } }: typeof reading) => [
+          position,
           cellCount,
           stray,
           open,
           lines,
         ];
         expect(seen(skimming)).toEqual(seen(reading));
-        expect(reading.record.cells).toHaveLength(Math.min(reading.record.count, options.maxCells + 1));
-        at = end;
+        expect(reading.record.cells).toHaveLength(Math.min(reading.record.count, limits.columns + 2));
       }
+      expect(skimming.next()).toBe(false);
     }
   });
 });

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { builtInCode } from '../../src/files/number/built-in-formats.js';
-import { dayPieces, renderDate, renderDay, type Token } from '../../src/files/number/date-format.js';
-import { numberFormat, roundDecimal } from '../../src/files/number/number-format.js';
+import { builtInCode, numberFormat, roundDecimal } from '../../src/files/number/number-format.js';
 import { dateOfSerial, isoText, serialOfIso } from '../../src/files/number/serial-date.js';
 
 const show = (code: string, decimal: string) => numberFormat(code).show(decimal, false);
@@ -206,28 +204,5 @@ describe('serial dates', () => {
 
   test('text that is no date has no serial number', () => {
     for (const text of ['2023-02-29', '2024-13-01', 'x', '2024-1-1']) expect(serialOfIso(text)).toBeUndefined();
-  });
-
-  test('formats of the day alone show what they show piece by piece', () => {
-    const code = fc.stringMatching(/^(?:y{1,5}|m{1,6}|d{1,5}|[,/])$/).map((text): Token => ({ kind: 'code', text }));
-    const literal = fc.string({ maxLength: 3 }).map((text): Token => ({ kind: 'literal', text }));
-    fc.assert(
-      fc.property(
-        fc.array(fc.oneof({ weight: 3, arbitrary: code }, literal), { maxLength: 8 }),
-        fc.integer({ min: 61, max: 2_958_465 }),
-        (tokens, serial) => {
-          const date = dateOfSerial(serial, false)!;
-          expect(renderDay(dayPieces(tokens)!, date)).toBe(renderDate(tokens, date, serial));
-        },
-      ),
-    );
-    for (const text of ['h', 's', 'AM/PM', 'e', 'bbbb', '.', '0', '@']) {
-      expect(
-        dayPieces([
-          { kind: 'code', text: 'd' },
-          { kind: 'code', text },
-        ]),
-      ).toBeUndefined();
-    }
   });
 });

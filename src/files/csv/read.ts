@@ -7,7 +7,6 @@ import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from '../encod
 import { utf8Check } from '../encoding/survey.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
-import { withoutMeaning } from '../stated.js';
 import { createRecordFeed, type ScannedRecord } from './scan.js';
 import { assertText, type Survey, surveyCsv, swallowedFault } from './survey.js';
 
@@ -49,7 +48,7 @@ export async function openCsv(file: CsvFile, options: SourceOptions, limits: Sou
     bom: skip > 0,
     sheet: null,
     ...survey.meta,
-    evidence: [...withoutMeaning(options, ['sheet'], 'a CSV file'), evidence, ...survey.meta.evidence],
+    evidence: [evidence, ...survey.meta.evidence],
     warnings: [...(warning ? [warning] : []), ...survey.meta.warnings],
   };
   return { meta, rows: () => dataRows(file.path, text(), survey, limits) };

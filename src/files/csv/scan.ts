@@ -51,35 +51,66 @@ export interface ScannedRecord {
   lines: boolean;
 }
 
-export interface ScanOptions {
-  /** One ASCII byte. */
-  readonly delimiter: number;
-  readonly maxCells: number;
-  readonly maxCharacters: number;
-}
-
 /** How far reading B may run before it is given up, and how often that may happen: a hostile file costs no more. */
 const STRAY_REACH = 64 * 1024;
 const STRAY_ATTEMPTS = 200;
 
-export interface RecordScanner {
+/** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
+export interface RecordFeed {
+  /** The chunk's memory must stay as it is until the next is pushed. */
+  push(chunk: Buffer): void;
+  /** No further chunk follows. */
+  finish(): void;
+  /** Scans the next record into `record`; false where more bytes are needed or none are left. */
+  next(): boolean;
   readonly record: ScannedRecord;
-  /**
-   * Scans one record from `from`. Returns the position after it, or -1 where the bytes up to `end` do not hold it
-   * whole and `final` is false. `width` is the expected number of cells (0 = not known yet), `collect` whether the
-   * cells are wanted.
-   */
-  scan(bytes: Buffer, from: number, end: number, final: boolean, width: number, collect: boolean): number;
+  /** Number of the last record: every record is one row, blank ones too. The line `sep=;` has the number 0. */
+  readonly row: number;
+  /** Byte position where the last record begins, in the bytes now held. */
+  readonly start: number;
+  /** Byte position after the last record, in the bytes now held. */
+  readonly position: number;
+  readonly bytes: Buffer;
+  /** Expected cells of the records to come; 0 = not known. Decides only where a row with a stray quote ends. */
+  width: number;
 }
 
-export function createRecordScanner(options: ScanOptions): RecordScanner {
+export interface FeedOptions {
+  readonly path: string;
+  readonly delimiter: string;
+  readonly limits: SourceLimits;
+  /**
+   * The first line names the delimiter (`sep=;`). Spreadsheet programs obey it and show the line below it as row 1, so
+   * that it has no number here either.
+   */
+  readonly hinted?: boolean;
+  /** Whether cells are wanted. */
+  readonly collect: boolean;
+  /**
+   * Blank rows that are counted without being scanned: a file may hold millions of them. `lines`: those of a line end alone;
+   * `rows`: also those of blanks and delimiters.
+   */
+  readonly skip?: 'lines' | 'rows';
+  /** Whether an open quote at the end is refused; false for a sample that may stop anywhere. */
+  readonly whole: boolean;
+}
+
+export function createRecordFeed(options: FeedOptions): RecordFeed {
+  const { path, limits, collect, whole, skip } = options;
+  const delimiter = options.delimiter.charCodeAt(0);
+  const [maxCells, maxCharacters] = [limits.columns + 1, limits.cellCharacters];
   const classOf = new Uint8Array(256).fill(HIGH, 128);
   classOf[0] = NUL;
   classOf[0x0d] = CR;
   classOf[0x0a] = LF;
   classOf[0x22] = QUOTE;
-  classOf[options.delimiter] = DELIMITER;
-  const { maxCells, maxCharacters } = options;
+  classOf[delimiter] = DELIMITER;
+  let held: Buffer = Buffer.alloc(0);
+  let position = 0;
+  let start = 0;
+  let final = false;
+  let row = options.hinted ? -1 : 0;
+
   const record: ScannedRecord = {
     cells: [],
     count: 0,
@@ -91,8 +122,9 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
     lines: false,
   };
 
-  function keep(bytes: Buffer, from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
+  function keep(from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
     if (record.count > maxCells) return;
+    const bytes = held;
     let text = from === to ? '' : high ? utf8Text(bytes, from, to) : asciiText(bytes, from, to);
     if (doubled) text = text.replaceAll('""', '"');
     const index = record.count;
@@ -117,7 +149,8 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
   let restFrom = 0;
 
   /** `asText`: reading B of stray quotes. */
-  function read(bytes: Buffer, from: number, end: number, final: boolean, asText: boolean, collect: boolean): number {
+  function read(from: number, end: number, final: boolean, asText: boolean): number {
+    const bytes = held;
     record.cells = [];
     record.count = 0;
     record.stray = -1;
@@ -193,7 +226,7 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
         if (i >= end && !final) return -1;
         stop = i;
       }
-      if (collect) keep(bytes, start, stop, high, nul, doubled);
+      if (collect) keep(start, stop, high, nul, doubled);
       record.count++;
       if (i >= end) return end;
       const kind = classOf[bytes[i]!]!;
@@ -208,105 +241,35 @@ export function createRecordScanner(options: ScanOptions): RecordScanner {
   }
 
   /** Reads a record, with a stray quote in it the way that gives the expected number of cells. */
-  const readEither = (bytes: Buffer, from: number, end: number, final: boolean, width: number, collect: boolean) => {
-    const next = read(bytes, from, end, final, false, collect);
-    if (next < 0 || record.stray < 0 || width === 0 || record.count === width || attempts === 0) return next;
+  function readEither(from: number): number {
+    const end = held.length;
+    const next = read(from, end, final, false);
+    if (next < 0 || record.stray < 0 || feed.width === 0 || record.count === feed.width || attempts === 0) return next;
     const stray = record.stray;
     const reach = Math.min(end, from + STRAY_REACH);
-    const other = read(bytes, from, reach, final && reach === end, true, collect);
+    const other = read(from, reach, final && reach === end, true);
     if (other < 0 && reach === end && end - from < STRAY_REACH) return -1;
-    if (other >= 0 && record.count === width && !record.open) {
+    if (other >= 0 && record.count === feed.width && !record.open) {
       record.stray = stray;
       return other;
     }
     attempts--;
-    return read(bytes, from, end, final, false, collect);
-  };
+    return read(from, end, final, false);
+  }
 
-  return {
-    record,
-    scan(bytes, first, end, final, width, collect) {
-      record.marked = bytes[first] === 0xef && bytes[first + 1] === 0xbb && bytes[first + 2] === 0xbf;
-      const from = record.marked ? Math.min(end, first + 3) : first;
-      const next = readEither(bytes, from, end, final, width, collect);
-      // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
-      if (collect && next >= 0 && record.count > maxCells + 1) {
-        const rest = restOf(bytes, restFrom, next, options.delimiter);
-        record.cells[maxCells] = rest;
-        if (rest !== '') record.blank = false;
-      }
-      return next;
-    },
-  };
-}
-
-/** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */
-function restOf(bytes: Buffer, from: number, next: number, delimiter: number): string {
-  let to = next;
-  while (to > from && (bytes[to - 1] === 0x0a || bytes[to - 1] === 0x0d)) to--;
-  const text = utf8Text(bytes, from, to);
-  if (text.replaceAll(String.fromCharCode(delimiter), '').trim() === '') return '';
-  return text.includes('\ufffd') ? visibleBytes(bytes.subarray(from, to)) : text;
-}
-
-function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (bytes[i] !== 0x20 && bytes[i] !== 0x09) return false;
-  return true;
-}
-
-/** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
-export interface RecordFeed {
-  /** The chunk's memory must stay as it is until the next is pushed. */
-  push(chunk: Buffer): void;
-  /** No further chunk follows. */
-  finish(): void;
-  /** Scans the next record into `record`; false where more bytes are needed or none are left. */
-  next(): boolean;
-  readonly record: ScannedRecord;
-  /** Number of the last record: every record is one row, blank ones too. The line `sep=;` has the number 0. */
-  readonly row: number;
-  /** Byte position where the last record begins, in the bytes now held. */
-  readonly start: number;
-  /** Byte position after the last record, in the bytes now held. */
-  readonly position: number;
-  readonly bytes: Buffer;
-  /** Expected cells of the records to come; 0 = not known. Decides only where a row with a stray quote ends. */
-  width: number;
-}
-
-export interface FeedOptions {
-  readonly path: string;
-  readonly delimiter: string;
-  readonly limits: SourceLimits;
-  /**
-   * The first line names the delimiter (`sep=;`). Spreadsheet programs obey it and show the line below it as row 1, so
-   * that it has no number here either.
-   */
-  readonly hinted?: boolean;
-  /** Whether cells are wanted. */
-  readonly collect: boolean;
-  /**
-   * Blank rows that are counted without being scanned: a file may hold millions of them. `lines`: those of a line end alone;
-   * `rows`: also those of blanks and delimiters.
-   */
-  readonly skip?: 'lines' | 'rows';
-  /** Whether an open quote at the end is refused; false for a sample that may stop anywhere. */
-  readonly whole: boolean;
-}
-
-export function createRecordFeed(options: FeedOptions): RecordFeed {
-  const { path, limits, collect, whole, skip } = options;
-  const delimiter = options.delimiter.charCodeAt(0);
-  const scanner = createRecordScanner({
-    delimiter,
-    maxCells: limits.columns + 1,
-    maxCharacters: limits.cellCharacters,
-  });
-  let bytes: Buffer = Buffer.alloc(0);
-  let position = 0;
-  let start = 0;
-  let final = false;
-  let row = options.hinted ? -1 : 0;
+  /** Scans the record at `position`; returns the position after it, or -1 where the bytes do not hold it whole. */
+  function scan(): number {
+    const bytes = held;
+    record.marked = bytes[position] === 0xef && bytes[position + 1] === 0xbb && bytes[position + 2] === 0xbf;
+    const next = readEither(record.marked ? Math.min(bytes.length, position + 3) : position);
+    // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
+    if (collect && next >= 0 && record.count > maxCells + 1) {
+      const rest = restOf(bytes, restFrom, next, delimiter);
+      record.cells[maxCells] = rest;
+      if (rest !== '') record.blank = false;
+    }
+    return next;
+  }
 
   /** Memory for an unfinished record and the chunk behind it; two, because the rest may stand in the one last used. */
   const spaces: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
@@ -322,6 +285,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   /** Goes to the first line that may hold something. */
   function skipBlank(): void {
     const [blank, tab, separator] = skip === 'rows' ? [0x20, 0x09, delimiter] : [-1, -1, -1];
+    const bytes = held;
     for (let at = position; at < bytes.length; ) {
       const byte = bytes[at]!;
       if (byte === 0x0a || byte === 0x0d) {
@@ -336,7 +300,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   }
 
   const feed: RecordFeed = {
-    record: scanner.record,
+    record,
     width: 0,
     get row() {
       return row;
@@ -348,10 +312,10 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       return position;
     },
     get bytes() {
-      return bytes;
+      return held;
     },
     push(chunk) {
-      bytes = position < bytes.length ? joined(bytes.subarray(position), chunk) : chunk;
+      held = position < held.length ? joined(held.subarray(position), chunk) : chunk;
       position = 0;
     },
     finish() {
@@ -359,19 +323,33 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
     },
     next() {
       if (skip) skipBlank();
-      if (position >= bytes.length) return false;
-      const next = scanner.scan(bytes, position, bytes.length, final, feed.width, collect);
-      const size = (next < 0 ? bytes.length : next) - position;
-      if (size > limits.recordBytes) throw tooLong(path, row + 1, bytes.subarray(position), limits.recordBytes);
+      if (position >= held.length) return false;
+      const next = scan();
+      const size = (next < 0 ? held.length : next) - position;
+      if (size > limits.recordBytes) throw tooLong(path, row + 1, held.subarray(position), limits.recordBytes);
       if (next < 0) return false;
       row++;
-      if (scanner.record.open && whole) throw openQuote(path, row, bytes.subarray(position));
+      if (record.open && whole) throw openQuote(path, row, held.subarray(position));
       start = position;
       position = next;
       return true;
     },
   };
   return feed;
+}
+
+/** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */
+function restOf(bytes: Buffer, from: number, next: number, delimiter: number): string {
+  let to = next;
+  while (to > from && (bytes[to - 1] === 0x0a || bytes[to - 1] === 0x0d)) to--;
+  const text = utf8Text(bytes, from, to);
+  if (text.replaceAll(String.fromCharCode(delimiter), '').trim() === '') return '';
+  return text.includes('\ufffd') ? visibleBytes(bytes.subarray(from, to)) : text;
+}
+
+function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i] !== 0x20 && bytes[i] !== 0x09) return false;
+  return true;
 }
 
 function beginning(bytes: Buffer): string {

@@ -59,33 +59,6 @@ const BUDDHIST = 543;
 
 const two = (n: number) => (n < 10 ? `0${n}` : String(n));
 
-/** A piece of a format that shows nothing but the day: a literal, or the letter and length of a unit. */
-type DayPiece = string | { readonly unit: 'y' | 'm' | 'd'; readonly size: number };
-
-/** The pieces of a format of days, months and years alone, as nearly all are; undefined for any other. */
-export function dayPieces(tokens: readonly Token[]): readonly DayPiece[] | undefined {
-  const pieces: DayPiece[] = [];
-  for (const token of tokens) {
-    const unit = letter(token);
-    if (token.kind === 'literal' || /^[,/]$/.test(token.text)) pieces.push(token.text);
-    else if (token.kind === 'code' && (unit === 'y' || unit === 'm' || unit === 'd')) {
-      pieces.push({ unit, size: token.text.length });
-    } else return undefined;
-  }
-  return pieces;
-}
-
-/** What `renderDate` shows for a format of such pieces. Every new day of a sheet comes here. */
-export function renderDay(pieces: readonly DayPiece[], date: DateParts): string {
-  let text = '';
-  for (const piece of pieces) {
-    if (typeof piece === 'string') text += piece;
-    else if (piece.unit === 'y') text += piece.size <= 2 ? two(date.year % 100) : date.year;
-    else text += piece.unit === 'm' ? monthText(date.month, piece.size) : dayText(date, piece.size);
-  }
-  return text.trim();
-}
-
 /** Digits of a fraction of a second that a format shows: the zeros behind `s.`. */
 function fractionPlaces(tokens: readonly Token[]): number {
   const point = tokens.findIndex(

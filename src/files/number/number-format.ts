@@ -1,12 +1,4 @@
-import {
-  type DateSection,
-  dateSection,
-  dayPieces,
-  renderDate,
-  renderDay,
-  renderDuration,
-  type Token,
-} from './date-format.js';
+import { type DateSection, dateSection, renderDate, renderDuration, type Token } from './date-format.js';
 import { dateOfSerial } from './serial-date.js';
 
 /**
@@ -31,8 +23,6 @@ interface Section {
   readonly condition: ((value: number) => boolean) | undefined;
   readonly date: DateSection | undefined;
   readonly general: boolean;
-  /** Set where it shows nothing but the day. */
-  readonly day: ReturnType<typeof dayPieces>;
 }
 
 const TOKEN =
@@ -59,7 +49,7 @@ function parseSection(source: string): Section {
   }
   const general = tokens.some((token) => token.kind === 'code' && token.text.toLowerCase() === 'general');
   const date = general ? undefined : dateSection(tokens);
-  return { tokens, condition, general, date, day: date ? dayPieces(tokens) : undefined };
+  return { tokens, condition, general, date };
 }
 
 function conditionOf(bracket: string): Section['condition'] {
@@ -125,8 +115,7 @@ function compile(code: string): Omit<NumberFormat, 'code'> {
         if (section.date.elapsed) return renderDuration(section.tokens, value);
         const date = dateOfSerial(section.date.timeOnly && value >= 0 ? (value % 1) + 2 : value, date1904);
         if (!date) return decimal;
-        const { tokens, day } = short ? SHORT_DATE : section;
-        return day ? renderDay(day, date) : renderDate(tokens, date, value);
+        return renderDate((short ? SHORT_DATE : section).tokens, date, value);
       }
       return showNumber(section.tokens, digits);
     },
@@ -154,11 +143,11 @@ function withLiterals(section: Section, digits: string): string {
     .trim();
 }
 
-const isPlaceholder = (token: Token) => token.kind === 'code' && /^[0#?]$/.test(token.text);
+const isPlace = (token: Token | undefined) => token?.kind === 'code' && /^[0#?]$/.test(token.text);
 
 function showNumber(tokens: readonly Token[], decimal: string): string {
   const has = (text: string) => tokens.some((token) => token.kind === 'code' && token.text === text);
-  const places = tokens.map((token, i) => (isPlaceholder(token) ? i : -1)).filter((i) => i >= 0);
+  const places = tokens.map((token, i) => (isPlace(token) ? i : -1)).filter((i) => i >= 0);
   if (places.length === 0) return `${sign(decimal)}${literalsOf(tokens, decimal)}`.trim();
   if (has('/')) return showFraction(tokens, decimal);
   const exponent = tokens.findIndex((token) => token.kind === 'code' && /^E[+-]$/i.test(token.text));
@@ -229,8 +218,8 @@ function group(digits: string, after: number, grouped: boolean): string {
 function scientific(tokens: readonly Token[], at: number, decimal: string): string {
   const mantissa = tokens.slice(0, at);
   const before = mantissa.findIndex((token) => token.kind === 'code' && token.text === '.');
-  const step = Math.max(1, mantissa.slice(0, before < 0 ? undefined : before).filter(isPlaceholder).length);
-  const places = before < 0 ? 0 : mantissa.slice(before).filter(isPlaceholder).length;
+  const step = Math.max(1, mantissa.slice(0, before < 0 ? undefined : before).filter(isPlace).length);
+  const places = before < 0 ? 0 : mantissa.slice(before).filter(isPlace).length;
   const value = Number(decimal);
   let exponent = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
   exponent = Math.floor(exponent / step) * step;
@@ -239,7 +228,7 @@ function scientific(tokens: readonly Token[], at: number, decimal: string): stri
     exponent += step;
     digits = roundDecimal(shift(decimal, -exponent), places);
   }
-  const width = tokens.slice(at + 1).filter(isPlaceholder).length;
+  const width = tokens.slice(at + 1).filter(isPlace).length;
   const mark = exponent < 0 ? '-' : tokens[at]!.text.endsWith('+') ? '+' : '';
   return `${digits}E${mark}${String(Math.abs(exponent)).padStart(width, '0')}`;
 }
@@ -279,7 +268,6 @@ export function roundDecimal(decimal: string, places: number): string {
 
 const MOST_DIGITS = 7;
 
-const isPlace = (token: Token | undefined) => token?.kind === 'code' && /^[0#?]$/.test(token.text);
 const isDigit = (token: Token | undefined) =>
   token !== undefined && token.kind !== 'elapsed' && /^\d$/.test(token.text);
 
@@ -354,4 +342,53 @@ function nearest(value: number, limit: number): readonly [number, number] {
     rest = inverse - step;
   }
   return [numerator, denominator];
+}
+
+/** Codes that files name by number only. Those from 27 on are East Asian; what matters is that they are dates. */
+const BUILT_IN: Readonly<Record<number, string>> = {
+  0: 'General',
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  5: '"$"#,##0_);\\("$"#,##0\\)',
+  6: '"$"#,##0_);[Red]\\("$"#,##0\\)',
+  7: '"$"#,##0.00_);\\("$"#,##0.00\\)',
+  8: '"$"#,##0.00_);[Red]\\("$"#,##0.00\\)',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  12: '# ?/?',
+  13: '# ??/??',
+  14: 'mm-dd-yy',
+  15: 'd-mmm-yy',
+  16: 'd-mmm',
+  17: 'mmm-yy',
+  18: 'h:mm AM/PM',
+  19: 'h:mm:ss AM/PM',
+  20: 'h:mm',
+  21: 'h:mm:ss',
+  22: 'm/d/yy h:mm',
+  37: '#,##0_);\\(#,##0\\)',
+  38: '#,##0_);[Red]\\(#,##0\\)',
+  39: '#,##0.00_);\\(#,##0.00\\)',
+  40: '#,##0.00_);[Red]\\(#,##0.00\\)',
+  41: '_(* #,##0_);_(* \\(#,##0\\);_(* "-"_);_(@_)',
+  42: '_("$"* #,##0_);_("$"* \\(#,##0\\);_("$"* "-"_);_(@_)',
+  43: '_(* #,##0.00_);_(* \\(#,##0.00\\);_(* "-"??_);_(@_)',
+  44: '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)',
+  45: 'mm:ss',
+  46: '[h]:mm:ss',
+  47: 'mm:ss.0',
+  48: '##0.0E+0',
+  49: '@',
+};
+const EAST_ASIAN_DATES = new Set([27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58]);
+const EAST_ASIAN_TIMES = new Set([32, 33, 34, 35, 55, 56]);
+
+/** The code of a built-in format; undefined for a number that has none. */
+export function builtInCode(id: number): string | undefined {
+  if (EAST_ASIAN_DATES.has(id)) return 'yyyy\\-mm\\-dd';
+  if (EAST_ASIAN_TIMES.has(id)) return 'h:mm:ss';
+  return BUILT_IN[id];
 }

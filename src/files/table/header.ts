@@ -1,7 +1,6 @@
 import { type Cell, isBlank, shownText } from '../../model/row.js';
 import {
   type ColumnHabit,
-  ColumnSample,
   type Contrast,
   columnHabit,
   contrastOf,
@@ -100,7 +99,6 @@ function columnsOf(fills: readonly number[]): number {
 export function bestCandidate(sample: readonly SampleRow[], fills: readonly number[], all = false): Candidate {
   const width = columnsOf(fills);
   let best: Candidate | undefined;
-  const habitsOf = habitsBelow(sample);
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
     const share = fills[at]! / Math.max(1, width);
     const coverage = Math.min(1, share);
@@ -110,7 +108,8 @@ export function bestCandidate(sample: readonly SampleRow[], fills: readonly numb
     const most = scoreOf(sample, fills, at, width, coverage, { unlike: fills[at]!, alike: 0 });
     if (!all && best && most <= best.score) continue;
     if (at > 0 && !looksLikeHeading(sample[at]!)) continue;
-    const habits = habitsOf(at);
+    const below = sample.slice(at + 1, at + 1 + BELOW);
+    const habits = Array.from({ length: Math.min(sample[at]!.cells.length, 300) }, (_, i) => columnHabit(below, i));
     const contrast = contrastOf(sample[at]!.cells, habits);
     // Without a title above, a later row is a data row like others unless it differs from those below it.
     const titled = fills.slice(0, at).some((filled) => filled * 2 <= width);
@@ -155,26 +154,6 @@ function blockStart(sample: readonly SampleRow[], at: number): number {
 
 /** Rows below a candidate that it is held against: one of units or a second heading must not hide what the columns hold. */
 const BELOW = 60;
-
-/** The habits of the columns below a row of the sample; the rows are asked for in their order. */
-function habitsBelow(sample: readonly SampleRow[]): (at: number) => ColumnHabit[] {
-  const columns: ColumnSample[] = [];
-  let [from, to] = [0, 0];
-  return (at) => {
-    const width = Math.min(sample[at]!.cells.length, 300);
-    for (; from <= at; from++)
-      if (from < to) for (const [i, column] of columns.entries()) column.remove(sample[from]!.cells[i]);
-    to = Math.max(to, from);
-    for (; to < Math.min(sample.length, from + BELOW); to++)
-      for (const [i, column] of columns.entries()) column.add(sample[to]!.cells[i]);
-    while (columns.length < width) {
-      const column = new ColumnSample();
-      for (let row = from; row < to; row++) column.add(sample[row]!.cells[columns.length]);
-      columns.push(column);
-    }
-    return columns.slice(0, width).map((column) => column.habit());
-  };
-}
 
 /** At least half of the filled cells are text or years, and hardly two of them are equal. */
 function looksLikeHeading({ cells }: SampleRow): boolean {

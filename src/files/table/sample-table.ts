@@ -76,7 +76,7 @@ export interface ColumnHabit {
   /** Texts with digits that are all built alike, such as `SN-0042`: letters as `a`, digits as `9`. */
   readonly shape: string | undefined;
   /** Texts that return again and again, such as a status; undefined where they do not. */
-  readonly repeated: { has(text: string): boolean } | undefined;
+  readonly repeated: ReadonlySet<string> | undefined;
 }
 
 /** `SN-0042` → `a-9`. */
@@ -93,62 +93,31 @@ function nearlyAll(count: number, filled: number): boolean {
 }
 
 export function columnHabit(rows: readonly SampleRow[], index: number): ColumnHabit {
-  const column = new ColumnSample();
-  for (const { cells } of rows) column.add(cells[index]);
-  return column.habit();
-}
-
-/** Cells of one column, of which some leave as others come: every candidate for the heading has other rows below it. */
-export class ColumnSample {
-  #filled = 0;
-  #typed = 0;
-  #years = 0;
-  #texts = 0;
-  readonly #distinct = new Map<string, number>();
-  readonly #shapes = new Map<string, number>();
-
-  add(cell: Cell | undefined): void {
-    this.#count(cell, 1);
-  }
-
-  remove(cell: Cell | undefined): void {
-    this.#count(cell, -1);
-  }
-
-  #count(cell: Cell | undefined, by: 1 | -1): void {
-    const look = lookOf(cell);
-    if (look === 'blank') return;
-    this.#filled += by;
-    if (look === 'year') this.#years += by;
+  let [filled, typed, years, texts] = [0, 0, 0, 0];
+  const distinct = new Set<string>();
+  const shapes = new Map<string, number>();
+  for (const { cells } of rows) {
+    const look = lookOf(cells[index]);
+    if (look === 'blank') continue;
+    filled++;
+    if (look === 'year') years++;
     if (look !== 'text') {
-      this.#typed += by;
-      return;
+      typed++;
+      continue;
     }
-    const text = foldedText(cell);
-    this.#texts += by;
-    tally(this.#distinct, text, by);
-    if (/\d/.test(text)) tally(this.#shapes, shapeOfText(text), by);
+    const text = foldedText(cells[index]);
+    texts++;
+    distinct.add(text);
+    if (/\d/.test(text)) shapes.set(shapeOfText(text), (shapes.get(shapeOfText(text)) ?? 0) + 1);
   }
-
-  /** Holds until the next cell comes or leaves. */
-  habit(): ColumnHabit {
-    const filled = this.#filled;
-    let [common, built] = ['', 0];
-    for (const [shape, count] of this.#shapes) if (count > built) [common, built] = [shape, count];
-    return {
-      filled,
-      typed: nearlyAll(this.#typed, filled),
-      years: filled > 0 && this.#years === filled,
-      shape: built >= 2 && nearlyAll(built, filled) ? common : undefined,
-      repeated: this.#texts >= 4 && this.#distinct.size * 2 <= this.#texts ? this.#distinct : undefined,
-    };
-  }
-}
-
-function tally(counts: Map<string, number>, text: string, by: 1 | -1): void {
-  const count = (counts.get(text) ?? 0) + by;
-  if (count === 0) counts.delete(text);
-  else counts.set(text, count);
+  const [common, built] = [...shapes].reduce((best, one) => (one[1] > best[1] ? one : best), ['', 0]);
+  return {
+    filled,
+    typed: nearlyAll(typed, filled),
+    years: filled > 0 && years === filled,
+    shape: built >= 2 && nearlyAll(built, filled) ? common : undefined,
+    repeated: texts >= 4 && distinct.size * 2 <= texts ? distinct : undefined,
+  };
 }
 
 /** How a row goes with the columns below it. */

@@ -75,7 +75,7 @@ export async function readSharedStrings(
     },
     close({ name }) {
       if (name === 't') inText = false;
-      else if (name === 'rPh') phonetic--;
+      else if (name === 'rPh') phonetic = Math.max(0, phonetic - 1);
       else if (name === 'si' && inItem) {
         inItem = false;
         add(joined);

@@ -270,7 +270,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
           finishCell();
         }
       } else if (length === 3 && (inRow || phonetic > 0)) {
-        if (tag.name === 'rPh') phonetic--;
+        if (tag.name === 'rPh') phonetic = Math.max(0, phonetic - 1);
         else if (inRow && tag.name === 'row') finishRow();
       }
     },
