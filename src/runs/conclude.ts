@@ -8,11 +8,13 @@ import { type ReportInput, writeReports } from '../report/finish.js';
 import type { ReconcileInput } from '../report/reconcile/compare.js';
 import type { RunStatus, Summary } from '../report/summary.js';
 import { findField, resourceSpec } from '../resources/registry.js';
+import type { RequestCounts } from '../service/port.js';
 import { reached } from '../trace/milestones.js';
-import { jobKey, type RunFolder } from './layout.js';
+import { jobKey } from './layout.js';
 import { rememberRun } from './list.js';
 import { allRequests } from './past.js';
 import type { Lineage, Run } from './run.js';
+import { closeAll, type Shell } from './shell.js';
 
 export interface RunResult {
   readonly summary: Summary;
@@ -65,7 +67,6 @@ export async function conclude(
     // Likewise: it goes on once there is space.
     if (status === 'failed' && run.worker && isDiskFull(stopped)) throw stopped;
     const { source, request } = run;
-    const ended = new Date(run.clock.wall());
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
     const finishedCounts = status === undefined ? run.counts : undefined;
@@ -80,35 +81,21 @@ export async function conclude(
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
       ...(reconcile ? { reconcile } : {}),
       summary: {
-        run: run.folder.run,
+        ...summaryHead(run, run.past.requests),
         job: request.job.name,
-        kind: request.kind,
         resource: run.job.resource,
-        company: request.company,
         dry_run: request.dryRun,
-        service: request.service,
         source: { path: request.file, sha256: request.sha256, rows: run.rows, ...sourceFacts(run) },
-        requests: allRequests(run.past, run.counts),
         ...(estimate ? { estimate } : {}),
-        warnings: run.warnings,
         detected: run.evidence,
-        started_at: request.startedAt,
-        finished_at: ended.toISOString(),
-        seconds: Math.round(ended.getTime() - new Date(request.startedAt).getTime()) / 1000,
         ...ofRun(request.lineage),
         ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),
         ...(reason === undefined ? {} : { reason }),
       },
     });
-    await keepSummary(run.folder, request.reportDir, summary);
-    reached('summary-kept');
+    await keepSummary(run, summary);
     if (status !== 'interrupted') await remember?.(summary);
-    if (status === undefined && isWhole(run)) {
-      const { home } = run.settings;
-      const { company } = request;
-      await rememberRun(home, { run: run.folder.run, job: jobKey(request.job, home), company, rows: run.rows });
-      reached('run-remembered');
-    }
+    if (status === undefined && isWhole(run)) await rememberAsLast(run, request.job, run.rows);
     finished = status === undefined;
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
   } finally {
@@ -135,13 +122,6 @@ function isWhole({ corrected, request: { kind, dryRun, lineage } }: Run): boolea
 function ofRun(lineage: Lineage = {}): { of_run?: string } {
   const run = lineage.retries ?? lineage.undoes ?? lineage.approves?.run;
   return run === undefined ? {} : { of_run: run };
-}
-
-/** Closes everything, whatever goes wrong on the way: a worker lives on, and what stays open keeps the run from being taken up. */
-export async function closeAll(run: Pick<Run, 'closers'>): Promise<void> {
-  const faults: unknown[] = [];
-  for (const close of run.closers.splice(0).reverse()) await close().catch((error: unknown) => faults.push(error));
-  if (faults.length > 0) throw faults[0];
 }
 
 /** A fault of closing must not hide why the run stopped. */
@@ -210,10 +190,38 @@ export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): nu
   }
 }
 
+/** What the summary of every run says. `earlier`: requests of its earlier processes. */
+export function summaryHead({ request, folder, counts, warnings, clock }: Shell, earlier: Readonly<RequestCounts>) {
+  const ended = clock.wall();
+  return {
+    run: folder.run,
+    kind: request.kind,
+    company: request.company,
+    service: request.service,
+    requests: allRequests(earlier, counts),
+    warnings,
+    started_at: request.startedAt,
+    finished_at: new Date(ended).toISOString(),
+    seconds: Math.round(ended - Date.parse(request.startedAt)) / 1000,
+  };
+}
+
 /** Where runs put their reports into one folder, they take the place of those before: how each ended is kept with the run. */
-export async function keepSummary(folder: RunFolder, reportDir: string, summary: Summary): Promise<void> {
-  if (reportDir === folder.dir) return;
-  await writeSafely(join(folder.dir, 'summary.json'), (write) =>
-    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
-  );
+export async function keepSummary({ folder, request }: Shell, summary: Summary): Promise<void> {
+  if (request.reportDir !== folder.dir) await writeSummary(folder.dir, summary);
+  reached('summary-kept');
+}
+
+export function writeSummary(dir: string, summary: Summary): Promise<void> {
+  return writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
+}
+
+/** The next run of the job is compared with this one. */
+export async function rememberAsLast(
+  { settings: { home }, folder: { run }, request: { company } }: Shell,
+  job: Parameters<typeof jobKey>[0],
+  rows: number,
+): Promise<void> {
+  await rememberRun(home, { run, job: jobKey(job, home), company, rows });
+  reached('run-remembered');
 }

@@ -2,6 +2,8 @@ import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/b
 import { conclude, isFinished, type RunResult } from './conclude.js';
 import { connect } from './connect.js';
 import type { RunContext } from './context.js';
+import { jobKey } from './layout.js';
+import { lastRows } from './list.js';
 import { matchRows } from './match-rows.js';
 import { oneWriter } from './one-writer.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './plan-rows.js';
@@ -40,7 +42,12 @@ async function carryOut(run: Run): Promise<RunResult> {
       const wholePlan = run.request.dryRun || approves || brakesOnPlan(run.job.brakes);
       const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
       if (wholePlan) planned = counts;
-      const tripped = trippedByPlan(run.job.brakes, counts, await run.previousRows(), { corrected: run.corrected });
+      const tripped = trippedByPlan(
+        run.job.brakes,
+        counts,
+        await lastRows(run.settings.home, jobKey(run.request.job, run.settings.home), run.request.company),
+        { corrected: run.corrected },
+      );
       await passBrakes(run, matched, { tripped });
     }
     if (!run.request.dryRun) {

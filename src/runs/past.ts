@@ -85,13 +85,12 @@ export function readPast(
   return finished && failed === 0 ? { ...past, finished } : past;
 }
 
-function add(total: RequestCounts, more: Readonly<RequestCounts> | undefined): void {
-  for (const kind of ['total', 'reads', 'writes', 'retries'] as const) total[kind] += more?.[kind] ?? 0;
-}
-
-/** Requests of this process and of those before it. */
-export function allRequests(past: Pick<Past, 'requests'>, counts: Readonly<RequestCounts> | undefined): RequestCounts {
-  const total = { ...past.requests };
-  add(total, counts);
+/** Requests of earlier processes and of this one. */
+export function allRequests(
+  earlier: Readonly<RequestCounts>,
+  counts: Readonly<RequestCounts> | undefined,
+): RequestCounts {
+  const total = { ...earlier };
+  for (const kind of ['total', 'reads', 'writes', 'retries'] as const) total[kind] += counts?.[kind] ?? 0;
   return total;
 }

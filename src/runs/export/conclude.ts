@@ -1,16 +1,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeSafely } from '../../files/safe-write.js';
 import { tableFormat } from '../../files/table-write.js';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
-import { visibleJson } from '../../model/visible.js';
 import type { RunStatus, Summary, SummaryTarget } from '../../report/summary.js';
 import { reached } from '../../trace/milestones.js';
-import { closeAll, exitCode, keepSummary, type RunResult, reasonOf } from '../conclude.js';
-import { jobKey } from '../layout.js';
-import { rememberRun } from '../list.js';
-import { allRequests } from '../past.js';
+import {
+  exitCode,
+  keepSummary,
+  type RunResult,
+  reasonOf,
+  rememberAsLast,
+  summaryHead,
+  writeSummary,
+} from '../conclude.js';
+import { closeAll } from '../shell.js';
 import type { Records } from './read.js';
 import type { ExportRun } from './run.js';
 
@@ -34,21 +38,13 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
     if (status === 'interrupted' && run.worker) throw new RunInterrupted();
     const reason = stopped && status === 'failed' ? reasonOf(stopped) : undefined;
     const summary = summaryOf(run, end, status, reason);
-    await writeSafely(join(run.request.reportDir, 'summary.json'), (write) =>
-      write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
-    );
+    await writeSummary(run.request.reportDir, summary);
     reached('reports-written');
-    await keepSummary(run.folder, run.request.reportDir, summary);
-    reached('summary-kept');
+    await keepSummary(run, summary);
     finished = status === 'succeeded' || status === 'partial';
     // Without a job file the name is the resource's, which may be the name of another job.
     const { job } = run.request;
-    if (status === 'succeeded' && 'path' in job) {
-      const { home } = run.settings;
-      const { run: id, company, records: rows = 0 } = summary;
-      await rememberRun(home, { run: id, job: jobKey(job, home), company, rows });
-      reached('run-remembered');
-    }
+    if (status === 'succeeded' && 'path' in job) await rememberAsLast(run, job, summary.records ?? 0);
     return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir };
   } finally {
     await closeAll(run);
@@ -58,27 +54,18 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
 }
 
 function summaryOf(run: ExportRun, end: End, status: RunStatus, reason: string | undefined): Summary {
-  const { request, folder } = run;
-  const ended = new Date();
+  const { request } = run;
   return {
-    run: folder.run,
+    ...summaryHead(run, run.earlier),
     job: request.job.name,
-    kind: 'export',
     resource: request.resource,
-    company: request.company,
     dry_run: false,
     status,
     ...(reason === undefined ? {} : { reason }),
-    service: request.service,
     source: null,
     ...('written' in end ? facts(end) : { target: { path: request.file, ...tableFormat(request.file) } }),
     rows: { ...noOutcomes(), total: 0 },
-    requests: allRequests({ requests: run.earlier }, run.counts),
-    warnings: run.warnings,
     top_faults: [],
-    started_at: request.startedAt,
-    finished_at: ended.toISOString(),
-    seconds: Math.round(ended.getTime() - new Date(request.startedAt).getTime()) / 1000,
     reports: ['summary.json'],
   };
 }

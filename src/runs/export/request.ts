@@ -1,11 +1,12 @@
 import type { ExportableName } from '../../model/resource-names.js';
 import type { LoadedExportJob } from '../job/shape.js';
+import type { RunOptions, StoredRun } from '../shell.js';
 
 /** A job, or what people call an export without one: by its resource. */
 export type ExportedBy = Pick<LoadedExportJob, 'name' | 'path' | 'sha256'> | { readonly name: string };
 
 /** What is to be exported, and where to. */
-export interface ExportRequest {
+export interface ExportRequest extends RunOptions {
   readonly resource: ExportableName;
   /** Absolute path of the file to write; its name says the format: `.csv`, `.xlsx`, `.ndjson`, each with `.gz`. */
   readonly target: string;
@@ -19,19 +20,11 @@ export interface ExportRequest {
   readonly order?: string;
   /** With a job file beside it that imports the changed file. */
   readonly editable: boolean;
-  readonly company?: number;
-  readonly concurrency?: number;
   readonly job: ExportedBy;
-  /** The run's id where it is given from outside; else a new one. */
-  readonly run?: string;
-  /** Sentences for the summary's warnings. */
-  readonly notes?: readonly string[];
 }
 
-/** What an export was asked to do, as `run.json` keeps it: `runs resume` needs nothing else. */
-export interface StoredExport {
-  readonly v: 1;
-  readonly run: string;
+/** What an export was asked to do, as `run.json` keeps it. */
+export interface StoredExport extends StoredRun {
   readonly kind: 'export';
   readonly resource: ExportableName;
   /** The file to write, under the key by which runs are listed. */
@@ -41,10 +34,4 @@ export interface StoredExport {
   readonly order?: string;
   readonly editable: boolean;
   readonly job: ExportedBy;
-  readonly reportDir: string;
-  readonly company: number;
-  readonly concurrency: number;
-  readonly service: string;
-  readonly startedAt: string;
-  readonly notes?: readonly string[];
 }

@@ -1,0 +1,201 @@
+import { setMaxListeners } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { makeFolder } from '../files/make-folder.js';
+import { removeUnfinished, writeSafely } from '../files/safe-write.js';
+import { RunError } from '../model/error.js';
+import type { RunKind } from '../report/summary.js';
+import { type Clock, systemClock } from '../service/clock.js';
+import type { RequestCounts } from '../service/port.js';
+import type { TokenSource } from '../service/transport/token.js';
+import { reached } from '../trace/milestones.js';
+import type { Progress, RunContext, WorkerContext } from './context.js';
+import { HOME, type RunFolder, runFolder } from './layout.js';
+import { findRun, freshRunId } from './list.js';
+import { LockHeld, takeLock } from './lock.js';
+import { requireService, type Settings } from './settings.js';
+
+/** Settings of a run that talks to the service. */
+export type ServiceSettings = Settings & { readonly apiUrl: string; readonly auth: TokenSource };
+
+/** What every run was asked to do, as `run.json` keeps it: `runs resume` needs nothing else. Paths are absolute. */
+export interface StoredRun {
+  readonly v: 1;
+  readonly run: string;
+  readonly kind: RunKind;
+  readonly reportDir: string;
+  readonly company: number;
+  readonly concurrency: number;
+  readonly service: string;
+  readonly startedAt: string;
+  /** Sentences for the summary's warnings. */
+  readonly notes?: readonly string[];
+}
+
+/** What a run may be told about itself. */
+export interface RunOptions {
+  /** Its id where it is given from outside; else a new one. */
+  readonly run?: string;
+  readonly company?: number;
+  readonly concurrency?: number;
+  /** Sentences for the summary's warnings. */
+  readonly notes?: readonly string[];
+}
+
+/** A run as it lies in its folder. */
+export interface Kept<R extends StoredRun> {
+  readonly folder: RunFolder;
+  readonly request: R;
+  readonly settings: ServiceSettings;
+}
+
+/** A run at work: what all kinds of run have. */
+export interface Shell<R extends StoredRun = StoredRun> extends Kept<R> {
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly warnings: string[];
+  /** Says it once. */
+  warn(text: string): void;
+  info(text: string): void;
+  /** Ends what the run holds open, the last first: service, snapshot, lock. */
+  readonly closers: (() => Promise<void>)[];
+  /** Set in a worker. */
+  readonly worker: WorkerContext | undefined;
+  /** When an earlier process of this run, which did not end it in order, last showed that it lived: milliseconds since 1970. */
+  readonly leftAt: number | undefined;
+  /** Stops the run as an interruption does: it may be taken up again. */
+  halt(why: string): void;
+  /** Requests of this process; set when the service is opened. */
+  counts: Readonly<RequestCounts> | undefined;
+}
+
+/** `request`: makes what is kept of the request, and whatever else must lie in the folder before. What fails leaves nothing behind. */
+export async function beginRun<R extends StoredRun, T>(
+  { run, company, concurrency, notes }: RunOptions,
+  context: RunContext,
+  request: (common: Omit<StoredRun, 'kind' | 'reportDir'>, folder: RunFolder) => Promise<R>,
+  begin: (kept: Kept<R>) => Promise<T>,
+): Promise<T> {
+  const settings = serviceSettings(context);
+  const now = new Date((context.clock ?? systemClock).wall());
+  const folder = runFolder(settings.home, run ?? (await freshRunId(settings.home, now)));
+  await makeFolder(settings.home, HOME);
+  await makeFolder(join(folder.dir, 'work'), HOME);
+  try {
+    const common = {
+      v: 1 as const,
+      run: folder.run,
+      company: company ?? settings.company,
+      concurrency: concurrency ?? settings.concurrency,
+      service: settings.apiUrl,
+      startedAt: now.toISOString(),
+      ...(notes?.length ? { notes } : {}),
+    };
+    const stored = await request(common, folder);
+    await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
+    reached('request-kept');
+    return await begin({ folder, request: stored, settings });
+  } catch (error) {
+    // Nothing was begun. Where another process has the run, the folder is its.
+    if (!(error instanceof LockHeld)) await rm(folder.dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** A run that ended without finishing. Throws where it cannot be continued with this version, or with these settings. */
+export async function keptRun<R extends StoredRun>(wanted: string, context: RunContext): Promise<Kept<R>> {
+  const settings = serviceSettings(context);
+  const folder = runFolder(settings.home, await findRun(settings.home, wanted));
+  const text = await readFile(folder.request, 'utf8').catch((error: unknown) => {
+    throw new RunError(
+      'failed',
+      `The run ${folder.run} ended before its file was taken over: nothing was sent. Import the file again.`,
+      [],
+      { cause: error },
+    );
+  });
+  const request = JSON.parse(text) as R;
+  if (request.v !== 1) {
+    throw new RunError(
+      'failed',
+      `The run ${folder.run} was begun by a newer version of rowferry; continue it with that version.`,
+    );
+  }
+  if (request.service !== settings.apiUrl) {
+    throw new RunError(
+      'usage',
+      `The run ${folder.run} was begun against ${request.service}; the settings name ${settings.apiUrl}. Set ROWFERRY_API_URL to the first to continue it.`,
+    );
+  }
+  return { folder, request, settings };
+}
+
+function serviceSettings({ settings }: RunContext): ServiceSettings {
+  return { ...settings, ...requireService(settings) };
+}
+
+/** Takes the run's lock and begins to work on it. */
+export async function openShell<R extends StoredRun>(kept: Kept<R>, context: RunContext): Promise<Shell<R>> {
+  const { folder, request, settings } = kept;
+  const { listener, log, worker, clock = systemClock } = context;
+  const halting = new AbortController();
+  const signal = AbortSignal.any([context.signal, halting.signal]);
+  // Every row whose effect is open waits, and listens for the interruption.
+  setMaxListeners(0, signal);
+  let leftAt: number | undefined;
+  const unlock = await takeLock(folder.lock, `The run ${folder.run}`, (at) => {
+    leftAt = at;
+  });
+  try {
+    for (const dir of [folder.dir, join(folder.dir, 'work')]) await removeUnfinished(dir);
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+  const warnings = [...(request.notes ?? []), ...settings.warnings];
+  const info = (text: string) => listener.notice({ level: 'info', text });
+  return {
+    ...kept,
+    signal,
+    log,
+    clock,
+    warnings,
+    warn(text) {
+      if (warnings.includes(text)) return;
+      warnings.push(text);
+      listener.notice({ level: 'warn', text });
+    },
+    info,
+    closers: [unlock],
+    worker,
+    leftAt,
+    halt(why) {
+      if (!signal.aborted) info(`The run stops: ${why}.`);
+      halting.abort('halt');
+    },
+    counts: undefined,
+  };
+}
+
+/** Hands progress on a few times a second, and where something is whole. */
+export function progressTeller(
+  { listener, clock = systemClock }: RunContext,
+  run: string,
+): (isWhole: boolean, progress: () => Omit<Progress, 'run'>) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (isWhole, progress) => {
+    const now = clock.now();
+    if (now - last < 100 && !isWhole) return;
+    last = now;
+    listener.progress({ run, ...progress() });
+  };
+}
+
+/** Closes everything, whatever goes wrong on the way: a worker lives on, and what stays open keeps the run from being taken up. */
+export async function closeAll(run: Pick<Shell, 'closers'>): Promise<void> {
+  const faults: unknown[] = [];
+  for (const close of run.closers.splice(0).reverse()) await close().catch((error: unknown) => faults.push(error));
+  if (faults.length > 0) throw faults[0];
+}
