@@ -39,8 +39,8 @@ export type StoredRow = StagedRow & Partial<Pick<ResolvedRow, 'key' | 'duplicate
 
 /** What few rows have. `set`: what the row sets, of files that name no fields. */
 interface More extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'duplicateOf' | 'after'>> {
-  /** By field: position, text and packed value. */
-  readonly edited?: Readonly<Record<string, readonly [at: number, text: string, value: unknown]>>;
+  /** By field: text and packed values. */
+  readonly edited?: Readonly<Record<string, readonly [text: string, value: unknown, held: unknown, sent: unknown]>>;
   readonly set?: Readonly<Record<string, unknown>>;
 }
 
@@ -75,7 +75,11 @@ export function rowCodec(fields: readonly string[]): RowCodec {
       ...(issues.length > 0 ? { issues } : {}),
       ...(cells ? { cells } : {}),
       ...(escaped ? { escaped } : {}),
-      ...(edited ? { edited: mapped(edited, ({ at, text, value }) => [at, text, packed(value)] as const) } : {}),
+      ...(edited
+        ? {
+            edited: mapped(edited, (one) => [one.text, packed(one.value), packed(one.held), packed(one.sent)] as const),
+          }
+        : {}),
       ...(duplicateOf === undefined ? {} : { duplicateOf }),
       ...(after ? { after } : {}),
       ...(width > 0 ? {} : { set: encodeFields(row.set) }),
@@ -110,10 +114,16 @@ export function rowCodec(fields: readonly string[]): RowCodec {
   };
 }
 
-function exportedOf([at, text, packedValue]: readonly [number, string, unknown]): Exported {
-  const value =
-    typeof packedValue === 'object' && packedValue !== null ? unpacked(packedValue) : (packedValue as Value);
-  return value === undefined ? { at, text } : { at, text, value };
+function exportedOf([text, ...values]: readonly [string, unknown, unknown, unknown]): Exported {
+  const [value, held, sent] = values.map((one) =>
+    typeof one === 'object' && one !== null ? unpacked(one) : (one as Value),
+  );
+  return {
+    text,
+    ...(value === undefined ? {} : { value }),
+    ...(held === undefined ? {} : { held }),
+    ...(sent === undefined ? {} : { sent }),
+  };
 }
 
 function mapped<A, B>(by: Readonly<Record<string, A>>, make: (one: A) => B): Record<string, B> {

@@ -39,13 +39,16 @@ export interface StagedRow {
   readonly edited?: Readonly<Record<string, Exported>>;
 }
 
-/** What an export wrote for a field, which the record held then: the merge base of the cell. */
+/**
+ * What an export wrote for a field, which the record held then: the merge base of the cell. Once an import has sent the field,
+ * or told of its conflict, the base is what the record held then, or what was sent: whether that arrived is not known here.
+ */
 export interface Exported {
-  /** Position in the texts of the export. */
-  readonly at: number;
   readonly text: string;
   /** What the text means; absent where nothing can be made of it. */
   readonly value?: StagedValue;
+  readonly held?: Value;
+  readonly sent?: Value;
 }
 
 /** Whether a row was recognised as no record: it sets nothing, and is skipped. */

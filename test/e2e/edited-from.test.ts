@@ -5,6 +5,7 @@ import ExcelJS from 'exceljs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { checkJobText } from '../../src/runs/job-file.js';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { type Desk, type Exported, type ExportOptions, openDesk } from '../support/desk.js';
 import { stored as storedOf, storedOne } from '../support/records.js';
 import { FORMATS } from './round-trip-bench.js';
@@ -53,8 +54,8 @@ async function changeJob(file: string, edit: (text: string) => string): Promise<
 const outcome = (rows: readonly Record<string, string>[]) => rows.map((row) => `${row['id']} ${row['outcome']}`);
 
 /** Three suppliers, exported as CSV. */
-async function suppliers(options: ExportOptions = {}) {
-  desk = await openDesk();
+async function suppliers(options: ExportOptions = {}, sandbox: SandboxOptions = {}) {
+  desk = await openDesk(sandbox);
   const ids = desk.sandbox.insert(
     'supplier',
     ['Ada', 'Ben', 'Cleo'].map((name) => ({ name, city: 'Oslo', phone: '1' })),
@@ -328,6 +329,77 @@ describe('a file that is older than the service', () => {
     ]);
     desk.sandbox.edit('asset', ids[1]!, { category: { id: 4, subcategory: 'Switch' } });
     expect((await desk.import(file, jobOf(file), { dryRun: true })).outcomes).toEqual(['2 unchanged', '3 updated']);
+  });
+});
+
+describe('a file that is imported more than once', () => {
+  const CITY =
+    /since the file was imported: it was exported as "Oslo" and sent as "Bonn", the record now has "Rome", and the row sets "Bonn"/;
+
+  it('what others changed since the first import is a conflict, until it is imported once more (32)', async () => {
+    const { ids, file, one, edit, run } = await suppliers();
+    await change(file, (rows) => Object.assign(rows[0]!, { city: 'Bonn' }));
+    expect(outcome((await run()).results)[0]).toBe(`${ids[0]} updated`);
+    edit(0, { city: 'Rome' });
+    await change(file, (rows) => Object.assign(rows[0]!, { phone: '7' }));
+    const second = await run();
+    expect([outcome(second.results)[0], second.commits]).toEqual([`${ids[0]} conflict`, 0]);
+    expect(second.faults[0]?.['message']).toMatch(CITY);
+    expect(one(0)).toMatchObject({ city: 'Rome', phone: '1' });
+    // Another value than the conflict told.
+    edit(0, { city: 'Paris' });
+    expect(outcome((await run()).results)[0]).toBe(`${ids[0]} conflict`);
+    expect(outcome((await run()).results)[0]).toBe(`${ids[0]} updated`);
+    expect(one(0)).toMatchObject({ city: 'Bonn', phone: '7' });
+    edit(0, { city: 'Rome' });
+    await change(file, (rows) => Object.assign(rows[0]!, { city: 'Bern' }));
+    expect(outcome((await run()).results)[0]).toBe(`${ids[0]} conflict`);
+  });
+
+  it('a row whose first write was refused is written by the second import, unless somebody else was there', async () => {
+    const { ids, file, one, edit, run } = await suppliers();
+    await change(file, (rows) => {
+      for (const row of rows) row['city'] = 'Bonn';
+    });
+    desk.sandbox.setFaults(['PUT * status=422']);
+    expect(outcome((await run()).results)).toEqual(ids.map((id) => `${id} rejected`));
+    desk.sandbox.setFaults([]);
+    edit(1, { city: 'Rome' });
+    edit(2, { phone: '5' });
+    const second = await run();
+    expect(outcome(second.results)).toEqual([`${ids[0]} updated`, `${ids[1]} conflict`, `${ids[2]} updated`]);
+    expect(second.faults[0]?.['message']).toMatch(CITY);
+    expect([one(0)['city'], one(1)['city'], one(2)['city']]).toEqual(['Bonn', 'Rome', 'Bonn']);
+  });
+
+  it.each([
+    ['close_before', 'updated'],
+    ['close_after', 'unchanged'],
+  ])('the first import was cut off at its first write (%s)', async (fault, expected) => {
+    const stop = new AbortController();
+    const onRequest = ({ method }: { method: string }) => void (method === 'PUT' && stop.abort('SIGTERM'));
+    const { ids, file, one, edit, run } = await suppliers({}, { onRequest });
+    await change(file, (rows) => {
+      for (const row of rows) row['city'] = 'Bonn';
+    });
+    desk.sandbox.setFaults([`PUT * ${fault}`]);
+    const first = await desk.import(file, jobOf(file), { signal: stop.signal, env: { ROWFERRY_CONCURRENCY: '1' } });
+    expect(first.summary.status).toBe('interrupted');
+    desk.sandbox.setFaults([]);
+    edit(1, { city: 'Rome' });
+    const second = await run();
+    expect(outcome(second.results)).toEqual([`${ids[0]} ${expected}`, `${ids[1]} conflict`, `${ids[2]} updated`]);
+    expect([one(0)['city'], one(1)['city'], one(2)['city']]).toEqual(['Bonn', 'Rome', 'Bonn']);
+  });
+
+  it('an edit that was in conflict and is taken back writes nothing', async () => {
+    const { ids, file, one, edit, run } = await suppliers();
+    await change(file, (rows) => Object.assign(rows[0]!, { city: 'Bonn' }));
+    edit(0, { city: 'Rome' });
+    expect(outcome((await run()).results)[0]).toBe(`${ids[0]} conflict`);
+    await change(file, (rows) => Object.assign(rows[0]!, { city: 'Oslo', phone: '7' }));
+    expect(outcome((await run()).results)[0]).toBe(`${ids[0]} updated`);
+    expect(one(0)).toMatchObject({ city: 'Rome', phone: '7' });
   });
 });
 

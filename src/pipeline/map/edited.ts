@@ -1,10 +1,11 @@
-import type { FieldDiff } from '../../model/change.js';
+import type { Change, FieldDiff } from '../../model/change.js';
 import { fault, type Issue } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import type { Cell, SheetRow } from '../../model/row.js';
-import { isEmpty, normaliseKey, sameValue, valueText } from '../../model/value.js';
+import { type Fields, isEmpty, normaliseKey, sameValue, type Value, valueText } from '../../model/value.js';
 import { PARTNERS } from '../../resources/rules.js';
-import { type Held, isReadable, type MergeOptions } from '../plan/merge.js';
+import { isCut as isCutByService, isStored, isStoredForm } from '../apply/stored.js';
+import { changesOf, type Held, isReadable, type MergeOptions } from '../plan/merge.js';
 import { isOfCell, sameText, textsOf, valuesOf } from '../plan/repeats.js';
 import type { ResolvedRow } from '../resolve/resolve.js';
 import { type Exported, isNamed, type StagedRow, type StagedValue } from '../rows.js';
@@ -13,11 +14,18 @@ import type { MappingInput } from './columns.js';
 import { compileMapping, type Mapping } from './map.js';
 import { findTarget } from './targets.js';
 
-/** What an export wrote for a record, in the order of its fields; null where a later import has set another value. */
-export type ExportedTexts = readonly (string | null)[];
+/** What is known of a record that an export wrote. */
+export interface ExportedRecord {
+  /** What stood in the file, in the order of its fields. */
+  readonly texts: readonly string[];
+  /** What the record held when an import last set a field or told of its conflict. */
+  readonly held: Fields;
+  /** What an import last sent. */
+  readonly sent: Fields;
+}
 
 /** Leaves of a staged row what a person changed, with what the export wrote there. */
-type KeepEdits = (row: SheetRow, staged: StagedRow, texts: ExportedTexts) => StagedRow;
+type KeepEdits = (row: SheetRow, staged: StagedRow, record: ExportedRecord) => StagedRow;
 
 /** A text is cut where a cell of a workbook ends; a pair of surrogates is not parted. */
 const CUT = 32_766;
@@ -36,7 +44,8 @@ interface Written {
 /**
  * Compares the cells of a file with what an export wrote into them. A cell that means the same is no change: its field is
  * not set, so that what somebody else has written meanwhile stays. Keys, constants, and values that the job gives to blank
- * cells stay as they are. `fields`: what the export wrote, as its job file names it.
+ * cells stay as they are, and a cell that an import has set counts from then on. `fields`: what the export wrote, as its job
+ * file names it.
  */
 export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonly string[]): KeepEdits {
   const { job, meta, spec, catalogue } = input;
@@ -54,19 +63,19 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
   const exporting = compileMapping({ ...input, job: asExported(job), sample: [] });
   const width = meta.headings.length;
 
-  function exportedRow(row: number, texts: ExportedTexts): StagedRow {
+  function exportedRow(row: number, texts: readonly string[]): StagedRow {
     const cells: Cell[] = new Array<Cell>(width).fill('');
     for (const { index, at } of columns) cells[index] = texts[at] ?? '';
     return exporting.mapRow({ row, cells });
   }
 
-  return (row, staged, texts) => {
+  return (row, staged, { texts, held, sent }) => {
     const same = new Map<string, Written>();
     let exported: StagedRow | undefined;
     for (const column of columns) {
       const cell = row.cells[column.index] ?? '';
       const text = texts[column.at] ?? '';
-      if (texts[column.at] === null) continue;
+      if (column.field in sent) continue;
       if (typeof cell === 'string' && trimText(cell) === '') {
         // What a blank cell sets is the job's own word, but for "no value", which the export wrote, too.
         if (staged.set[column.field] === null && trimText(text) === '') same.set(column.field, column);
@@ -83,12 +92,17 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
     const edited: Record<string, Exported> = {};
     for (const { field, index, at } of columns) {
       const text = texts[at];
-      if (staged.set[field] === undefined || same.has(field) || text === undefined || text === null) continue;
+      if (staged.set[field] === undefined || same.has(field) || text === undefined) continue;
       // What the job gives to a cell that was always blank is nobody's edit.
-      if (trimText(text) === '' && trimText(String(row.cells[index] ?? '')) === '') continue;
+      if (!(field in sent) && trimText(text) === '' && trimText(String(row.cells[index] ?? '')) === '') continue;
       exported ??= exportedRow(row.row, texts);
       const value = exported.cells?.[field] ?? exported.set[field];
-      edited[field] = value === undefined ? { at, text } : { at, text, value };
+      edited[field] = {
+        text,
+        ...(value === undefined ? {} : { value }),
+        ...(field in held ? { held: held[field] } : {}),
+        ...(field in sent ? { sent: sent[field] } : {}),
+      };
     }
     const kept = same.size === 0 ? staged : without(staged, same);
     return Object.keys(edited).length === 0 ? kept : { ...kept, edited };
@@ -111,16 +125,43 @@ export function editConflicts(
     const exported = edited[field];
     if (!exported || !isReadable(field, held.read.fields[field], options) || stillHolds(field, exported, held))
       return [];
+    const before =
+      exported.sent === undefined
+        ? `since the file was exported: it was "${exported.text}" then`
+        : `since the file was imported: it was exported as "${exported.text}" and sent as "${valueText(exported.sent)}"`;
     return fault(
       'changed_meanwhile',
-      `Somebody else changed ${field} since the file was exported: it was "${exported.text}" then, the record now has "${valueText(change.old)}", and the row sets "${valueText(change.new)}". Nothing was sent. Write the value of the record into the cell to leave it, or import the row once more to replace it.`,
+      `Somebody else changed ${field} ${before}, the record now has "${valueText(change.old)}", and the row sets "${valueText(change.new)}". Nothing was sent. Write the value of the record into the cell to leave it, or import the row once more to replace it.`,
       { field, value: valueText(change.new) },
     );
   });
 }
 
-function stillHolds(field: string, { text, value }: Exported, held: Held): boolean {
+/** What an import is to remember of a row that it sends, or tells to be in conflict. */
+export function editsOf({ edited = {}, set }: ResolvedRow, change: Change): Pick<ExportedRecord, 'held' | 'sent'> {
+  const diff = 'diff' in change ? change.diff : undefined;
+  const changes = new Map(changesOf(diff ?? []).map((one) => [one.field, one]));
+  const held: Record<string, Value> = {};
+  const sent: Record<string, Value> = {};
+  for (const field of Object.keys(edited)) {
+    const value = set[field];
+    if (value === undefined) continue;
+    held[field] = (changes.get(field) ?? { old: value }).old;
+    if (change.kind === 'update') sent[field] = value;
+  }
+  return { held, sent };
+}
+
+function stillHolds(field: string, { text, value, ...later }: Exported, held: Held): boolean {
   const now = valuesOf(field, held);
+  if (later.held !== undefined) {
+    const values: (Value | undefined)[] = [...(now.length === 0 ? [null] : now), ...textsOf(field, held)];
+    // A service may tidy up what was sent; a text that was cut may be somebody's own.
+    const isAsLeft = (left: Value | undefined) =>
+      left !== undefined &&
+      values.some((one) => isStored(left, one) || (isStoredForm(left, one, undefined) && !isCutByService(left, one)));
+    return isAsLeft(later.held) || isAsLeft(later.sent);
+  }
   // A record that never had a yes-or-no has none.
   if (value === undefined ? trimText(text) === '' : !isNamed(value) && (isEmpty(value) || value === false))
     return now.every((one) => isEmpty(one) || one === false);

@@ -1,14 +1,16 @@
 import { access, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Change } from '../../model/change.js';
 import { diskWords, RunError } from '../../model/error.js';
 import type { SheetRow } from '../../model/row.js';
+import { decodeFields, encodeFields } from '../../pipeline/codec.js';
 import type { MappingInput } from '../../pipeline/map/columns.js';
-import { type ExportedTexts, keepEdits } from '../../pipeline/map/edited.js';
+import { type ExportedRecord, editsOf, keepEdits } from '../../pipeline/map/edited.js';
 import type { Mapping } from '../../pipeline/map/map.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { StagedRow } from '../../pipeline/rows.js';
 import { beginSnapshot, openSnapshot } from '../../service/lists/snapshot.js';
-import type { Snapshot } from '../../service/port.js';
+import type { Json, Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { type RunFolder, runFolder } from '../layout.js';
 import type { Run } from '../run.js';
@@ -32,9 +34,9 @@ export interface Base {
   /** Job names of the fields, in the order of the texts. */
   readonly fields: readonly string[];
   /** Undefined where the export wrote no row for this record. */
-  texts(id: number): Promise<ExportedTexts | undefined>;
-  /** What the import sets is no longer what the export wrote, for imports after it. `changed`: positions in the texts. */
-  forget(id: number, changed: readonly number[]): Promise<void>;
+  record(id: number): Promise<ExportedRecord | undefined>;
+  /** What the import sends or tells of the record, for imports after it. */
+  remember(id: number, edits: ReturnType<typeof editsOf>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,17 +108,26 @@ async function openBase(
     await snapshot.close();
     return 'missing';
   }
-  const textsOf = async (id: number): Promise<ExportedTexts | undefined> => {
+  const storedOf = async (id: number): Promise<Stored | undefined> => {
     const record = id === HEAD ? undefined : ((await snapshot.get(id))?.record as Partial<Remembered> | undefined);
-    return record?.before?.run === importing ? record.before.texts : record?.texts;
+    if (record?.texts === undefined) return undefined;
+    const { texts, ...left } = record;
+    return { texts, ...(record.before?.run === importing ? record.before : left) };
   };
   return {
     fields: fields.map(String),
-    texts: textsOf,
-    async forget(id, changed) {
-      const texts = (await textsOf(id)) ?? [];
-      const left = texts.map((text, at) => (changed.includes(at) ? null : text));
-      const remembered: Remembered = { texts: left, before: { run: importing, texts } };
+    async record(id) {
+      const { texts, held = {}, sent = {} } = (await storedOf(id)) ?? {};
+      return texts && { texts, held: decodeFields(held), sent: decodeFields(sent) };
+    },
+    async remember(id, edits) {
+      const { texts = [], held = {}, sent = {} } = (await storedOf(id)) ?? {};
+      const remembered: Remembered = {
+        texts,
+        held: { ...held, ...encodeFields(edits.held) },
+        sent: { ...sent, ...encodeFields(edits.sent) },
+        before: { run: importing, held, sent },
+      };
       await snapshot.add(id, { ...remembered }, '', Date.now()).catch((error: unknown) => {
         throw diskFault(path, error);
       });
@@ -125,10 +136,16 @@ async function openBase(
   };
 }
 
-/** A record in the file. `before`: as the last import that set something of it found it, in case it is continued. */
-interface Remembered {
-  readonly texts: ExportedTexts;
-  readonly before?: { readonly run: string; readonly texts: ExportedTexts };
+/** A record in the file, its values as `encodeFields` makes them. */
+interface Stored {
+  readonly texts: readonly string[];
+  readonly held?: Json;
+  readonly sent?: Json;
+}
+
+/** `before`: as the last import that set something of it found it, in case it is continued. */
+interface Remembered extends Stored {
+  readonly before?: Omit<Stored, 'texts'> & { readonly run: string };
 }
 
 function baseFile(dir: string): string {
@@ -152,8 +169,8 @@ export interface EditedRows {
   keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): Promise<readonly StagedRow[]>;
   /** Says what could not be compared; after the last row. */
   tell(): void;
-  /** A row is about to be written, or its conflict is told: to later imports what the export wrote counts no more. */
-  settled(row: Pick<ResolvedRow, 'set' | 'edited'>): Promise<void>;
+  /** A row is about to be written, or its conflict is told: later imports compare with this. */
+  settled(row: ResolvedRow, change: Change): Promise<void>;
 }
 
 const OLDER = 'every cell counts, and older values are written back where somebody changed them since';
@@ -183,13 +200,13 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
   return {
     async keep(rows, staged) {
       // All at once: the system reads them together.
-      const texts = await Promise.all(
-        staged.map(({ set }) => (typeof set['id'] === 'number' ? base.texts(set['id']) : undefined)),
+      const records = await Promise.all(
+        staged.map(({ set }) => (typeof set['id'] === 'number' ? base.record(set['id']) : undefined)),
       );
       const kept: StagedRow[] = [];
       for (const [at, one] of staged.entries()) {
         const sheetRow = rows[at];
-        const written = texts[at];
+        const written = records[at];
         const id = one.set['id'];
         if (sheetRow && written && typeof id === 'number') {
           kept.push(keep(sheetRow, one, written));
@@ -200,12 +217,9 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
       }
       return kept;
     },
-    async settled({ set: { id }, edited = {} }) {
-      if (typeof id === 'number')
-        await base.forget(
-          id,
-          Object.values(edited).map(({ at }) => at),
-        );
+    async settled(row, change) {
+      const { id } = row.set;
+      if (typeof id === 'number') await base.remember(id, editsOf(row, change));
     },
     tell() {
       if (strange > 0)
