@@ -1,30 +1,23 @@
 import { EXIT, RunError } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
-import { visible } from '../model/visible.js';
-import { type Cli, printJson, redactor } from './io.js';
+import { type Cli, printJson, tell } from './io.js';
 
-/** What a person is told, in the order of the lines. */
+/** Why a command did not do its work. */
 interface Failure {
   readonly code: number;
-  readonly status: 'failed' | 'braked';
+  readonly status: 'failed' | 'braked' | 'interrupted';
   readonly message: string;
   readonly details: readonly string[];
 }
 
-/**
- * Tells a person why the command could not do its work, and returns the exit code.
- * With `json`, stdout gets one object in place of the summary that does not exist.
- */
+/** Tells a person why the command could not do its work, and returns the exit code. */
 export function presentFailure(error: unknown, cli: Cli, options: { json: boolean }): number {
-  const clean = redactor(cli.secrets);
-  const { code, status, message, details } = explain(error);
+  const failure = explain(error);
+  const { message, details, code } = failure;
   const lines = [`error: ${message}`, ...details.map((detail) => `  ${detail}`)];
   if (cli.debug && !(error instanceof RunError)) lines.push(error instanceof Error ? (error.stack ?? '') : '');
-  cli.io.stderr.write(`${visible(clean(lines.join('\n')))}\n`);
-  if (options.json) {
-    const run = cli.run === undefined ? {} : { run: cli.run };
-    printJson(cli.io, failureObject({ status, error: clean(message), details: details.map(clean), code, ...run }));
-  }
+  tell(cli, lines.join('\n'));
+  if (options.json) printFailure(cli, failure);
   return code;
 }
 
@@ -32,22 +25,16 @@ export function presentFailure(error: unknown, cli: Cli, options: { json: boolea
  * What `--json` prints where there is no summary. `reason` and `rows` are what scripts read in a summary: where no run
  * began, no row has an outcome. Of a run that did begin the counts are not known here, and are left out.
  */
-export function failureObject(failure: {
-  readonly status: 'failed' | 'braked' | 'interrupted';
-  readonly error: string;
-  readonly details: readonly string[];
-  readonly code: number;
-  readonly run?: string;
-}): Readonly<Record<string, unknown>> {
-  const { status, error, details, code, run } = failure;
-  return {
-    status,
-    error,
-    reason: error,
-    details,
-    ...(run === undefined ? { rows: { ...noOutcomes(), total: 0 } } : { run }),
-    exit_code: code,
-  };
+export function printFailure(cli: Cli, { status, message, details, code }: Failure, more: object = {}): void {
+  const about = cli.run === undefined ? { rows: { ...noOutcomes(), total: 0 } } : { run: cli.run };
+  printJson(cli, { status, error: message, reason: message, details, ...about, exit_code: code, ...more });
+}
+
+/** The end of a command that a signal stopped before it had a result. Returns the exit code. */
+export function interrupted(cli: Cli, message: string, code: number, json: boolean, more?: object): number {
+  tell(cli, message);
+  if (json) printFailure(cli, { status: 'interrupted', message, details: [], code }, more);
+  return code;
 }
 
 function explain(error: unknown): Failure {

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { secretForms } from '../model/secret-forms.js';
+import { redactor } from '../model/secret-forms.js';
 import { visible, visibleJson } from '../model/visible.js';
 
 /** A stream of messages; `isTTY` where a person watches it. */
@@ -37,32 +37,17 @@ export interface Cli {
   run?: string;
 }
 
-/** A result for stdout, with control characters made visible and the line ended. */
-export function print(io: Io, text: string): void {
-  io.stdout.write(`${visible(text)}\n`);
+/** A result for stdout: without secrets, control characters made visible, the line ended. */
+export function print(cli: Cli, text: string): void {
+  cli.io.stdout.write(`${visible(redactor(cli.secrets)(text))}\n`);
 }
 
-/** A message for stderr, with control characters made visible and the line ended. */
-export function tell(io: Io, text: string): void {
-  io.stderr.write(`${visible(text)}\n`);
+/** The same for a message on stderr. */
+export function tell(cli: Cli, text: string): void {
+  cli.io.stderr.write(`${visible(redactor(cli.secrets)(text))}\n`);
 }
 
-/** Exactly one JSON object on stdout. */
-export function printJson(io: Io, value: unknown): void {
-  io.stdout.write(`${visibleJson(JSON.stringify(value))}\n`);
-}
-
-/** Shorter ones are words of everyday text (`sandbox`): replacing them would garble messages and hide nothing. */
-const SHORTEST = 8;
-
-/** Replaces secrets wherever they appear in a text, also as they look inside JSON or a URL. */
-export function redactor(secrets: readonly string[]): (text: string) => string {
-  const forms = new Set<string>();
-  for (const secret of secrets) {
-    if (secret.length < SHORTEST) continue;
-    for (const form of secretForms(secret)) forms.add(form);
-  }
-  // Longest first, so that a secret that contains another one leaves no remains.
-  const ordered = [...forms].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((clean, form) => clean.replaceAll(form, '[secret]'), text);
+/** Exactly one JSON object on stdout, without secrets. */
+export function printJson(cli: Cli, value: unknown): void {
+  cli.io.stdout.write(`${visibleJson(redactor(cli.secrets)(JSON.stringify(value)))}\n`);
 }

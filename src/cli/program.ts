@@ -12,8 +12,8 @@ import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { templateCommand } from './commands/template.js';
 import { workerCommand } from './commands/worker.js';
-import { failureObject, presentFailure } from './failure.js';
-import { type Cli, type Io, printJson } from './io.js';
+import { presentFailure, printFailure } from './failure.js';
+import type { Cli, Io } from './io.js';
 import { packageVersion } from './setup.js';
 
 const INTRO = `Carries spreadsheets into the service of contracts, suppliers, customers and assets, and its records back to files.
@@ -41,7 +41,6 @@ export function openCli(io: Io): Cli {
 
 /** Runs one command line and returns its exit code. Nothing is thrown, and the process is not ended. */
 export async function runCli(argv: readonly string[], cli: Cli): Promise<number> {
-  const { io } = cli;
   const json = wantsJson(argv);
   const program = buildProgram(cli);
   try {
@@ -52,8 +51,8 @@ export async function runCli(argv: readonly string[], cli: Cli): Promise<number>
     if (!(error instanceof CommanderError)) return presentFailure(error, cli, { json });
     // commander has already said what is wrong, or shown the help that was asked for.
     if (error.exitCode === 0) return EXIT.ok;
-    const failure = { status: 'failed', error: plain(error.message), details: [], code: EXIT.usage } as const;
-    if (json) printJson(io, failureObject(failure));
+    const message = error.message.replace(/^error: /, '');
+    if (json) printFailure(cli, { status: 'failed', message, details: [], code: EXIT.usage });
     return EXIT.usage;
   }
 }
@@ -103,8 +102,6 @@ function fullName(command: Command): string {
 }
 
 const helpWidth = (columns: number | undefined): number => Math.min(columns ?? 120, 120);
-
-const plain = (message: string): string => message.replace(/^error: /, '');
 
 /** `--json` of any command, also when its other arguments are wrong. */
 function wantsJson(argv: readonly string[]): boolean {

@@ -2,8 +2,8 @@ import { EXIT, RunError } from '../model/error.js';
 import type { RunContext } from '../runs/context.js';
 import type { RunResult } from '../runs/import.js';
 import type { Settings } from '../runs/settings.js';
-import { failureObject } from './failure.js';
-import { type Cli, print, printJson, redactor, tell } from './io.js';
+import { interrupted } from './failure.js';
+import { type Cli, print, printJson, tell } from './io.js';
 import { openTelling } from './telling.js';
 
 /**
@@ -16,7 +16,6 @@ export async function carryOut(
   options: { json: boolean },
   work: (context: RunContext) => Promise<RunResult>,
 ): Promise<{ code: number; result?: RunResult }> {
-  const { io } = cli;
   const telling = await openTelling(cli, settings);
   const interruption = onInterrupt((signal) => {
     telling.listener.notice({
@@ -24,19 +23,14 @@ export async function carryOut(
       text: `${signal}: finishing the requests in flight and writing the reports; a second signal ends at once`,
     });
   });
-  const resumeHint = (run: string) => tell(io, `Go on with: rowferry runs resume ${run}`);
+  const resumeHint = (run: string) => tell(cli, `Go on with: rowferry runs resume ${run}`);
   try {
     const result = await work({ settings, listener: telling.listener, log: telling.log, signal: interruption.signal });
     telling.stop();
-    const { presentSummary } = await import('../runs/present.js');
-    const { status, reason, run } = result.summary;
-    const stopped = status === 'interrupted';
-    if (options.json) {
-      printJson(io, result.summary);
-      // What the text of the summary says to people.
-      if (stopped) resumeHint(run);
-      else if (reason !== undefined) tell(io, `error: ${reason}`);
-    } else print(io, presentSummary(result));
+    const stopped = result.summary.status === 'interrupted';
+    await printResult(cli, result, options.json);
+    // What the text of the summary says to people.
+    if (options.json && stopped) resumeHint(result.summary.run);
     return { code: stopped ? (interruption.exitCode() ?? result.exitCode) : result.exitCode, result };
   } catch (error) {
     telling.stop();
@@ -47,16 +41,21 @@ export async function carryOut(
     if (run !== undefined && !usage) cli.run = run;
     if (code === undefined || usage) throw error;
     const message = `Interrupted before the run could write its reports${error instanceof Error ? `: ${error.message}` : '.'}`;
-    tell(io, redactor(cli.secrets)(message));
+    interrupted(cli, message, code, options.json);
     if (run) resumeHint(run);
-    if (options.json) {
-      const clean = redactor(cli.secrets)(message);
-      printJson(io, failureObject({ status: 'interrupted', error: clean, details: [], code, ...(run ? { run } : {}) }));
-    }
     return { code };
   } finally {
     interruption.release();
   }
+}
+
+/** The summary of a run that has ended, as text or as one JSON object. */
+export async function printResult(cli: Cli, result: RunResult, json: boolean): Promise<void> {
+  const { status, reason } = result.summary;
+  if (json) {
+    printJson(cli, result.summary);
+    if (reason !== undefined && status !== 'interrupted') tell(cli, `error: ${reason}`);
+  } else print(cli, (await import('../runs/present.js')).presentSummary(result));
 }
 
 /**
@@ -65,16 +64,7 @@ export async function carryOut(
  *   working --first signal--> stopping: `signal` is aborted; requests in flight finish and the reports are written
  *   stopping --second signal--> the process ends at once; the journal holds what is needed to resume
  */
-interface Interruption {
-  /** Its reason is the signal's name. */
-  readonly signal: AbortSignal;
-  /** 130 or 143 once a signal has come. */
-  exitCode(): number | undefined;
-  /** Stops listening. */
-  release(): void;
-}
-
-export function onInterrupt(announce: (signal: NodeJS.Signals) => void): Interruption {
+export function onInterrupt(announce: (signal: NodeJS.Signals) => void) {
   const controller = new AbortController();
   let code: number | undefined;
   const listen = (name: 'SIGINT' | 'SIGTERM') => () => {
@@ -88,9 +78,12 @@ export function onInterrupt(announce: (signal: NodeJS.Signals) => void): Interru
   process.on('SIGINT', listeners.SIGINT);
   process.on('SIGTERM', listeners.SIGTERM);
   return {
+    /** Its reason is the signal's name. */
     signal: controller.signal,
+    /** 130 or 143 once a signal has come. */
     exitCode: () => code,
-    release() {
+    /** Stops listening. */
+    release(): void {
       process.off('SIGINT', listeners.SIGINT);
       process.off('SIGTERM', listeners.SIGTERM);
     },

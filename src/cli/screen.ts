@@ -69,20 +69,13 @@ export async function openScreen(io: Io): Promise<Screen> {
   };
 }
 
-/** Rows and requests a second over the last moments, and what that means for the rest. */
-interface Pace {
-  /** Takes note of where a run stands; `at` in milliseconds. */
-  note(progress: Progress, at: number): void;
-  /** Rows a second; undefined until it can be told. */
-  rate(): number | undefined;
-  /** Seconds left in this phase, by the requests left where these are known; undefined where neither they nor the rows tell. */
-  left(): number | undefined;
-}
+type Pace = ReturnType<typeof pace>;
 
 /** How much of the past the rate looks at: long enough to be steady, short enough to follow a slow-down. */
 const WINDOW_MS = 10_000;
 
-export function pace(): Pace {
+/** Rows and requests a second over the last moments, and what that means for the rest. */
+export function pace() {
   let phase: Progress['phase'] | undefined;
   let points: { at: number; done: number; made: number }[] = [];
   let latest: Progress | undefined;
@@ -92,15 +85,18 @@ export function pace(): Pace {
     return ((last[what] - first[what]) * 1000) / (last.at - first.at);
   };
   return {
-    note(progress, at) {
+    /** Takes note of where a run stands; `at` in milliseconds. */
+    note(progress: Progress, at: number): void {
       if (progress.phase !== phase) points = [];
       phase = progress.phase;
       latest = progress;
       points.push({ at, done: progress.done, made: progress.requests?.made ?? 0 });
       while (points.length > 2 && at - points[0]!.at > WINDOW_MS) points.shift();
     },
+    /** Rows a second; undefined until it can be told. */
     rate: () => perSecond('done'),
-    left() {
+    /** Seconds left in this phase, by the requests left where these are known; undefined where neither they nor the rows tell. */
+    left(): number | undefined {
       if (!latest) return undefined;
       const { total, done, requests } = latest;
       // A bound on the requests tells less than the rows do.

@@ -3,7 +3,6 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { distance } from 'fastest-levenshtein';
 import { RunError } from '../model/error.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
 import type { Cli } from './io.js';
@@ -71,28 +70,16 @@ export async function inputFile(file: string, cwd: string): Promise<string> {
   const folder = dirname(path);
   const there = await readdir(folder).catch(() => undefined);
   if (!there) throw new RunError('failed', `There is no file ${file}: the folder ${folder} does not exist.`);
-  const near = similarNames(basename(path), there);
+  const { nearestNames } = await import('../runs/job/shape.js');
+  const near = nearestNames(
+    basename(path),
+    there.filter((name) => !name.startsWith('.')),
+  );
   throw new RunError(
     'failed',
     `There is no file ${file}.${near.length > 0 ? ' Similar names in that folder:' : ` Nothing in ${folder} has a similar name.`}`,
     near.map((name) => (dirname(file) === '.' ? name : `${dirname(file)}/${name}`)),
   );
-}
-
-/** At most three names that are a few keystrokes away, or differ in the ending only, the nearest first. */
-function similarNames(wanted: string, names: readonly string[]): string[] {
-  const stem = (name: string) => name.toLowerCase().replace(/\.[^.]*$/, '');
-  const far = Math.max(2, Math.floor(wanted.length * 0.4));
-  return names
-    .filter((name) => !name.startsWith('.'))
-    .map((name) => ({
-      name,
-      steps: stem(name) === stem(wanted) ? 1 : distance(name.toLowerCase(), wanted.toLowerCase()),
-    }))
-    .filter(({ steps }) => steps <= far)
-    .sort((a, b) => a.steps - b.steps)
-    .slice(0, 3)
-    .map(({ name }) => name);
 }
 
 /** The folder that holds package.json, jobs/ and fixtures/. */

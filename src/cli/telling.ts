@@ -1,25 +1,16 @@
 import type { Logger } from 'pino';
+import { redactor } from '../model/secret-forms.js';
 import { visible, visibleJson } from '../model/visible.js';
 import type { Notice, RunListener } from '../runs/context.js';
 import type { Settings } from '../runs/settings.js';
-import { type Cli, redactor } from './io.js';
+import type { Cli } from './io.js';
 import { openScreen, type Screen } from './screen.js';
 
-/** What a run tells while it works: log, notices, progress. */
-export interface Telling {
-  readonly log: Logger;
-  readonly listener: RunListener;
-  /** The run that reported progress last. */
-  run(): string | undefined;
-  /** Takes the progress line away; text after it stands on a line of its own. */
-  stop(): void;
-}
-
 /**
- * On a terminal notices are plain lines above the progress line. In a pipe everything a run tells is a log line, so that
+ * What a run tells while it works: log, notices, progress. On a terminal notices are plain lines above the progress line. In a pipe everything a run tells is a log line, so that
  * stderr can be read by a program.
  */
-export async function openTelling(cli: Cli, settings: Settings): Promise<Telling> {
+export async function openTelling(cli: Cli, settings: Settings) {
   const { stderr } = cli.io;
   const screen = await openScreen(cli.io);
   const terminal = stderr.isTTY === true;
@@ -38,8 +29,10 @@ export async function openTelling(cli: Cli, settings: Settings): Promise<Telling
         run = progress.run;
         screen.progress(progress);
       },
-    },
+    } satisfies RunListener,
+    /** The run that reported progress last. */
     run: () => run,
+    /** Takes the progress line away; text after it stands on a line of its own. */
     stop: () => screen.stop(),
   };
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { checkJobFile, type JobKind, jobFiles, jobNameOf } from '../runs/job-file.js';
-import type { ScheduledJob } from './schedule/schedules.js';
+import type { ScheduledJob } from './schedules.js';
 
 /** A job file as it is now. */
 export interface JobFile {

@@ -11,18 +11,6 @@ const COUNT_EVERY_MS = 2_000;
 /** How often claims are looked through for those that no job stands for, in milliseconds. */
 const LOOK_EVERY_MS = 60_000;
 
-/** Puts what was taken from the drop folder on the queue. */
-interface Offers {
-  /** Files that were taken and have no end yet, as far as is known here. */
-  readonly waiting: number;
-  /** False while enough that was taken waits for its run. */
-  mayOffer(): boolean;
-  offer(claim: Claim): Promise<void>;
-  /** Offers again what lies in `processing/`: the folder is the truth, the queue may have forgotten. */
-  lookThrough(): Promise<void>;
-  close(): void;
-}
-
 interface OffersOptions {
   readonly queue: Queue;
   readonly inbox: string;
@@ -31,7 +19,8 @@ interface OffersOptions {
   warn(text: string): void;
 }
 
-export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions): Offers {
+/** Puts what was taken from the drop folder on the queue. */
+export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions) {
   let waiting = 0;
   let lookedAt = 0;
   let looking: Promise<void> | undefined;
@@ -67,18 +56,21 @@ export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions): Offer
   }
 
   return {
-    get waiting() {
+    /** Files that were taken and have no end yet, as far as is known here. */
+    get waiting(): number {
       return waiting;
     },
-    mayOffer() {
+    /** False while enough that was taken waits for its run. */
+    mayOffer(): boolean {
       if (waiting < MOST_WAITING) return true;
       if (performance.now() - lookedAt > COUNT_EVERY_MS) void lookThrough();
       return false;
     },
-    async offer(claim) {
+    async offer(claim: Claim): Promise<void> {
       await put(claim);
       waiting++;
     },
+    /** Offers again what lies in `processing/`: the folder is the truth, the queue may have forgotten. */
     lookThrough,
     close: every(LOOK_EVERY_MS, lookThrough),
   };

@@ -3,16 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
 import type { Settings } from '../runs/settings.js';
 
-/**
- * Signs what workers say to one another through the queue, on which others may write as well: HMAC-SHA256 with a key that
- * is derived (HKDF) from the secret that all workers share.
- */
-export interface Signer {
-  /** 43 characters. */
-  sign(text: string): string;
-  /** Where no signature fits, a secret that lies in a file is read again: it may have been rotated. */
-  verify(text: string, signature: string): Promise<boolean>;
-}
+export type Signer = Awaited<ReturnType<typeof openSigner>>;
 
 type Secrets = Pick<Settings, 'auth' | 'queueSecret' | 'queueSecretFile'>;
 
@@ -27,11 +18,14 @@ const REREAD_MS = 1_000;
 const ROTATED_MS = 600_000;
 
 /**
- * The secret of the queue, or else the credentials of the service, of these what stays the same while they are renewed: client
+ * Signs what workers say to one another through the queue, on which others may write as well: HMAC-SHA256 with a key that
+ * is derived (HKDF) from the secret that all workers share.
+ *
+ * That is the secret of the queue, or else the credentials of the service, of these what stays the same while they are renewed: client
  * id and secret rather than the tokens they are exchanged for. A token file has nothing of the kind, and is followed.
  * Throws `RunError('usage')` where a secret of the queue is stated that cannot be used.
  */
-export async function openSigner(secrets: Secrets): Promise<Signer> {
+export async function openSigner(secrets: Secrets) {
   // A token file may come later than the worker. Until then nobody else's signature fits, and no part leaves this process.
   let keys: Key[] = [{ bytes: keyOf((await secretOf(secrets)) ?? randomBytes(32)), until: Number.POSITIVE_INFINITY }];
   let readAt = performance.now();
@@ -55,8 +49,10 @@ export async function openSigner(secrets: Secrets): Promise<Signer> {
   }
 
   return {
-    sign: (text) => macOf(keys[0] as Key, text).toString('base64url'),
-    async verify(text, signature) {
+    /** 43 characters. */
+    sign: (text: string): string => macOf(keys[0] as Key, text).toString('base64url'),
+    /** Where no signature fits, a secret that lies in a file is read again: it may have been rotated. */
+    async verify(text: string, signature: string): Promise<boolean> {
       if (fits(text, signature)) return true;
       if (!fromFile || (!reading && performance.now() - readAt < REREAD_MS)) return false;
       reading ??= readAgain().finally(() => {

@@ -24,10 +24,11 @@ import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
 import { openParts } from './parts/parts.js';
 import { effectOverMs, every, given, keepLease, waitForRight } from './rights.js';
-import { openSchedules, type ScheduledJob } from './schedule/schedules.js';
+import { openSchedules, type ScheduledJob } from './schedules.js';
 import { openSigner } from './signer.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
+import { within } from './within.js';
 
 export interface WorkerOptions {
   readonly settings: Settings;
@@ -110,7 +111,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     closing.add('presence', keepLease(opened, `home.${id}`, own.leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);
     closing.add('channel', () => channel.close(2_000));
-    metrics.watchPace(() => ({ ...channel.gauges, rate: channel.gauges.learnedRate }));
+    metrics.watch({ pace: () => ({ ...channel.gauges, rate: channel.gauges.learnedRate }) });
     const notifier = openNotifier({
       ...(own.notifyUrl !== undefined && { url: own.notifyUrl }),
       ...(own.notifyFile !== undefined && { file: own.notifyFile }),
@@ -201,7 +202,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
     );
     runs = taking;
-    metrics.watchHoldings(() => ({ runs: coordinated }));
+    metrics.watch({ holdings: () => ({ runs: coordinated }) });
     taking.on('completed', () => reached('acknowledged'));
     closing.add('runs', () => taking.close());
     // Nothing is taken any more, least of all what is just handed back.
@@ -253,7 +254,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         notice,
       });
       inbox = watched;
-      metrics.watchHoldings(() => ({ runs: coordinated, claims: offers.waiting }));
+      metrics.watch({ holdings: () => ({ runs: coordinated, claims: offers.waiting }) });
       closing.add('drop folder', watched.close);
       notice('info', `Drop folder: ${own.inbox}`);
     }
@@ -298,30 +299,17 @@ async function readiness(store: Store | undefined, inbox: Inbox | undefined): Pr
 }
 
 /** What was opened, to be closed in the opposite order, whatever goes wrong on the way. */
-export interface Closing {
-  add(name: string, close: () => unknown): void;
-  /** No step may take longer than this; a step that does is left behind. */
-  all(eachMs: number): Promise<void>;
-}
-
-function openClosing(log: Logger): Closing {
+function openClosing(log: Logger) {
   const steps: { name: string; close: () => unknown }[] = [];
   return {
-    add: (name, close) => steps.push({ name, close }),
-    async all(eachMs) {
+    add: (name: string, close: () => unknown) => steps.push({ name, close }),
+    /** No step may take longer than `eachMs`; a step that does is left behind. */
+    async all(eachMs: number): Promise<void> {
       for (const { name, close } of steps.splice(0).reverse()) {
-        const ended = (async () => close())().catch((error: unknown) => {
-          log.warn({ part: name, err: error }, 'worker.close');
-        });
-        let timer: NodeJS.Timeout | undefined;
-        const late = new Promise<void>((resolve) => {
-          timer = setTimeout(() => {
-            log.warn({ part: name }, 'worker.close_late');
-            resolve();
-          }, eachMs);
-        });
-        await Promise.race([ended, late]);
-        clearTimeout(timer);
+        const ended = (async () => close())()
+          .catch((error: unknown) => log.warn({ part: name, err: error }, 'worker.close'))
+          .then(() => true);
+        if (!(await within(eachMs, ended))) log.warn({ part: name }, 'worker.close_late');
       }
     },
   };

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { cliPath } from '../support/build.js';
@@ -239,7 +239,7 @@ it('demo imports the demo spreadsheet, and ends well although rows need a person
   expect(out).toContain('report.html');
   expect(out).toContain('What to try next');
   const report = /Open (\S+report\.html)/.exec(out)?.[1];
-  expect((await stat(join(cwd, report ?? 'none'))).size).toBeGreaterThan(1000);
+  expect((await stat(resolve(cwd, report ?? 'none'))).size).toBeGreaterThan(1000);
   expect(await readFile(join(cwd, '.rowferry', 'demo', 'mine.txt'), 'utf8')).toBe('mine');
 });
 

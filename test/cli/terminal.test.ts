@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { redactor } from '../../src/cli/io.js';
 import { openScreen } from '../../src/cli/screen.js';
 import { openLog } from '../../src/cli/telling.js';
+import { redactor } from '../../src/model/secret-forms.js';
 import { visible } from '../../src/model/visible.js';
 
 /** What a terminal obeys: colours, titles, links (OSC 8), one-byte C1 forms, backspaces, and turned direction. */

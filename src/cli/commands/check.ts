@@ -35,11 +35,11 @@ async function checkJobs(cli: Cli, jobs: readonly string[], options: { jobsDir?:
   let bad = 0;
   for (const result of results) {
     if (result.failure) presentFailure(result.failure, cli, { json: false });
-    for (const line of result.lines) print(cli.io, line);
+    for (const line of result.lines) print(cli, line);
     if (!result.fine) bad++;
   }
   const files = (count: number) => (count === 1 ? '1 job file' : `${count} job files`);
-  if (bad > 0) print(cli.io, `${bad} of ${files(results.length)} cannot be run`);
-  else print(cli.io, `${files(results.length)} ${results.length === 1 ? 'is' : 'are'} fine`);
+  if (bad > 0) print(cli, `${bad} of ${files(results.length)} cannot be run`);
+  else print(cli, `${files(results.length)} ${results.length === 1 ? 'is' : 'are'} fine`);
   return bad > 0 ? EXIT.usage : EXIT.ok;
 }

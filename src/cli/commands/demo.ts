@@ -47,14 +47,14 @@ async function demo(cli: Cli): Promise<number> {
       {},
       home,
     );
-    tell(cli.io, `Importing ${nearPath(file)} with ${nearPath(jobFile)} into a sandbox at ${sandbox.url}.\n`);
+    tell(cli, `Importing ${nearPath(file)} with ${nearPath(jobFile)} into a sandbox at ${sandbox.url}.\n`);
     const job = await loadJob(jobFile, { jobsDir: settings.jobsDir });
     const { code, result } = await carryOut(cli, settings, { json: false }, (context) =>
       importFile({ file, job, dryRun: false, force: false }, context),
     );
     if (result) {
       print(
-        cli.io,
+        cli,
         nextSteps({
           reports: nearPath(result.reportDir),
           file: nearPath(file),
@@ -73,33 +73,21 @@ async function demo(cli: Cli): Promise<number> {
 /** What marks a folder as ours to clear. */
 const MARKER = 'made-by-rowferry-demo';
 
-/** `.rowferry/demo` here, or a temporary folder where nothing can be written here. */
+/** `.rowferry/demo` here, emptied; a temporary folder where that one is not ours, or cannot be written. */
 async function freshHome(cwd: string): Promise<string> {
+  const home = join(cwd, '.rowferry', 'demo');
   try {
-    return await homeBelow(cwd);
+    if (await stat(join(home, MARKER)).catch(() => undefined)) await rm(home, { recursive: true });
+    // Each level by itself: a recursive `mkdir` never ends in folders that take none, such as /proc.
+    await mkdir(dirname(home)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await mkdir(home);
+    await writeFile(join(home, MARKER), '');
+    return home;
   } catch {
     return mkdtemp(join(tmpdir(), 'rowferry-demo-'));
   }
-}
-
-/** `.rowferry/demo`, emptied; another folder beside it where that one is not ours. */
-async function homeBelow(cwd: string): Promise<string> {
-  const home = join(cwd, '.rowferry', 'demo');
-  const exists = await stat(home).catch(() => undefined);
-  const ours = await stat(join(home, MARKER)).catch(() => undefined);
-  if (exists && !ours) {
-    const other = await mkdtemp(join(cwd, '.rowferry', 'demo-'));
-    await writeFile(join(other, MARKER), '');
-    return other;
-  }
-  await rm(home, { recursive: true, force: true });
-  // Each level by itself: a recursive `mkdir` never ends in folders that take none, such as /proc.
-  await mkdir(dirname(home)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await mkdir(home);
-  await writeFile(join(home, MARKER), '');
-  return home;
 }
 
 function nextSteps(paths: { reports: string; file: string; job: string; home: string }): string {

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
-import { type Cli, print, printJson, redactor, tell } from '../io.js';
+import { type Cli, print, printJson, tell } from '../io.js';
 import { onInterrupt } from '../run-command.js';
 import { given, readSettings, settingOptions } from '../setup.js';
 
@@ -40,7 +40,6 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
   });
   const interruption = onInterrupt(() => undefined);
   try {
-    const clean = redactor(cli.secrets);
     // A flag stands for its variable.
     const env = { ...io.env, ...given({ ROWFERRY_API_URL: options.apiUrl?.toString() }) };
     const checks = await checkUp(settings, {
@@ -50,22 +49,17 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
       lookAtQueue: async (given) => (await import('../../worker/api/client.js')).lookAtQueue(given),
     });
     const code = checkUpCode(checks);
-    if (!options.json) for (const check of checks) print(io, clean(checkText(check)));
+    if (!options.json) for (const check of checks) print(cli, checkText(check));
     const hindered = hindersProbe(checks);
     let probe: unknown;
     if (options.probe && (settings instanceof Error || hindered.length > 0)) {
       const refused = `The probe was left out: put right first what is marked ${MARKS.bad} (${hindered.join(', ')}).`;
-      tell(io, refused);
+      tell(cli, refused);
       probe = { refused };
     } else if (options.probe && !(settings instanceof Error)) {
       probe = await probeIfAgreed(cli, settings, options, interruption.signal);
     }
-    if (options.json) {
-      const shown: unknown = JSON.parse(
-        clean(JSON.stringify({ ok: code === EXIT.ok, checks, ...(probe ? { probe } : {}) })),
-      );
-      printJson(io, shown);
-    }
+    if (options.json) printJson(cli, { ok: code === EXIT.ok, checks, ...(probe ? { probe } : {}) });
     return interruption.exitCode() ?? code;
   } finally {
     interruption.release();
@@ -85,19 +79,18 @@ function checkText(check: Check): string {
 }
 
 async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, signal: AbortSignal): Promise<unknown> {
-  const { io } = cli;
   const { PROBE_CONSENT, runProbe } = await import('../../runs/probe.js');
-  tell(io, `\n${PROBE_CONSENT}`);
+  tell(cli, `\n${PROBE_CONSENT}`);
   if (!options.yes && !(await agreed(cli))) {
     const refused = 'Nothing was written.';
-    tell(io, refused);
+    tell(cli, refused);
     return { refused };
   }
   const result = await runProbe(settings, { signal });
   if (!options.json) {
     const width = Math.max(...result.findings.map((finding) => finding.about.length));
-    print(io, ['', ...result.findings.map(({ about, text }) => `${about.padEnd(width)}  ${text}`)].join('\n'));
-    print(io, `\nKept in ${result.keptIn} and used from now on.\nLeft behind: ${result.leftBehind.join(', ')}`);
+    print(cli, ['', ...result.findings.map(({ about, text }) => `${about.padEnd(width)}  ${text}`)].join('\n'));
+    print(cli, `\nKept in ${result.keptIn} and used from now on.\nLeft behind: ${result.leftBehind.join(', ')}`);
   }
   return result;
 }

@@ -5,10 +5,10 @@ import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { RunsOptions } from '../../worker/api/client.js';
 import type { RunsApi } from '../../worker/api/runs.js';
 import type { JobKind } from '../../worker/jobs/data.js';
-import { failureObject } from '../failure.js';
-import { type Cli, print, printJson, tell } from '../io.js';
+import { interrupted } from '../failure.js';
+import { type Cli, print, printJson } from '../io.js';
 import type { PreparedJob } from '../queue-job.js';
-import { onInterrupt } from '../run-command.js';
+import { onInterrupt, printResult } from '../run-command.js';
 import { readSettings, settingOptions } from '../setup.js';
 import { openTelling } from '../telling.js';
 
@@ -91,16 +91,9 @@ async function enqueue(cli: Cli, what: string, options: Options, open: Open): Pr
       }
       if (!options.wait) {
         telling.stop();
-        if (options.json)
-          printJson(cli.io, {
-            queue: 'rowferry',
-            id,
-            name: kind,
-            store: runs.address,
-            workers,
-            data: shortData(data),
-          });
-        else print(cli.io, placedText(id, runs.address));
+        const placed = { queue: 'rowferry', id, name: kind, store: runs.address, workers, data: shortData(data) };
+        if (options.json) printJson(cli, placed);
+        else print(cli, placedText(id, runs.address));
         return EXIT.ok;
       }
       const { waitForJob } = await import('../queue-wait.js');
@@ -110,13 +103,12 @@ async function enqueue(cli: Cli, what: string, options: Options, open: Open): Pr
         signal: interruption.signal,
       });
       telling.stop();
-      if (!result) return leftOnQueue(cli, id, options.json === true, interruption.exitCode() ?? EXIT.sigint);
-      const { presentSummary } = await import('../../runs/present.js');
-      if (!options.json) print(cli.io, presentSummary(result));
-      else {
-        printJson(cli.io, result.summary);
-        if (result.summary.reason !== undefined) tell(cli.io, `error: ${result.summary.reason}`);
+      const json = options.json === true;
+      if (!result) {
+        const text = `Stopped waiting. The job ${id} stays on the queue and is run all the same.`;
+        return interrupted(cli, text, interruption.exitCode() ?? EXIT.sigint, json, { queue: 'rowferry', id });
       }
+      await printResult(cli, result, json);
       return result.exitCode;
     } finally {
       await runs.close();
@@ -179,12 +171,4 @@ function placedText(id: string, address: string): string {
 function shortData(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { rows, ...rest } = data;
   return Array.isArray(rows) ? { ...rest, rows: rows.length } : rest;
-}
-
-function leftOnQueue(cli: Cli, id: string, json: boolean, code: number): number {
-  const error = `Stopped waiting. The job ${id} stays on the queue and is run all the same.`;
-  tell(cli.io, error);
-  if (json)
-    printJson(cli.io, { ...failureObject({ status: 'interrupted', error, details: [], code }), queue: 'rowferry', id });
-  return code;
 }

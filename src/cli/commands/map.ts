@@ -62,7 +62,7 @@ async function suggest(cli: Cli, file: string, options: Options): Promise<number
       source: sourceOf(options),
     }),
   });
-  if (options.json) printJson(cli.io, result.summary);
+  if (options.json) printJson(cli, result.summary);
   else present(cli, result, options.output);
   return result.job === undefined ? EXIT.needsPerson : EXIT.ok;
 }
@@ -70,15 +70,15 @@ async function suggest(cli: Cli, file: string, options: Options): Promise<number
 function present(cli: Cli, result: MapResult, output: string | undefined): void {
   const { job, reason, table } = result;
   if (job === undefined) {
-    tell(cli.io, table);
-    tell(cli.io, `\n${reason}`);
-    tell(cli.io, 'Name the columns as the fields are named, or write the job by hand: the README lists the fields.');
+    tell(cli, table);
+    tell(cli, `\n${reason}`);
+    tell(cli, 'Name the columns as the fields are named, or write the job by hand: the README lists the fields.');
   } else if (output === undefined) {
-    tell(cli.io, table);
+    tell(cli, table);
     cli.io.stdout.write(visible(job));
   } else {
-    print(cli.io, table);
-    print(cli.io, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);
+    print(cli, table);
+    print(cli, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);
   }
 }
 

@@ -57,11 +57,11 @@ function listCommand(cli: Cli): Command {
         import('../../runs/present.js'),
       ]);
       const runs = await listRuns(home);
-      if (options.json) return printJson(cli.io, { runs });
-      if (runs.length === 0) return print(cli.io, `No runs in ${nearPath(home)} yet.`);
+      if (options.json) return printJson(cli, { runs });
+      if (runs.length === 0) return print(cli, `No runs in ${nearPath(home)} yet.`);
       const number = (value: number | undefined) => (value === undefined ? '' : count(value));
       print(
-        cli.io,
+        cli,
         table(
           ['RUN', 'WHEN', 'KIND', 'JOB', 'FILE', 'STATUS', 'ROWS', 'NEEDS A PERSON'],
           runs.map((run) => [
@@ -103,7 +103,7 @@ function showCommand(cli: Cli): Command {
         await Promise.all([import('../../runs/list.js'), import('../../runs/present.js')]);
       const entry = await readRun(home, await findRun(home, wanted));
       const summary = await readRunSummary(home, entry.run);
-      if (options.json) return printJson(cli.io, summary ?? entry);
+      if (options.json) return printJson(cli, summary ?? entry);
       if (!summary) {
         const resume = `rowferry runs resume ${entry.run}`;
         const next =
@@ -113,14 +113,14 @@ function showCommand(cli: Cli): Command {
               ? `It ended without reports. Go on with: ${resume}`
               : `Its reports are not in ${nearPath(entry.reportDir)}: those of the run ${entry.reportsOf} are. To go on with it, or to write them again: ${resume}`;
         return print(
-          cli.io,
+          cli,
           `Run ${entry.run} of ${localTime(entry.startedAt)}: ${kindText(entry)} ${entry.job} ${nearPath(entry.file)}\n${next}`,
         );
       }
       if (entry.reportsOf !== undefined) {
         const lost = `Its reports were in ${nearPath(entry.reportDir)}, where those of the run ${entry.reportsOf} are now.`;
         return print(
-          cli.io,
+          cli,
           [presentSummary({ summary: { ...summary, reports: [] }, reportDir: entry.reportDir }), '', lost].join('\n'),
         );
       }
@@ -128,7 +128,7 @@ function showCommand(cli: Cli): Command {
       const list = faults.map((fault) => `  ${faultText(fault)}`);
       const more = faults.length === FIRST_FAULTS ? ['  … all of them are in faults.csv'] : [];
       const shown = faults.length > 0 ? ['', 'First faults:', ...list, ...more] : [];
-      print(cli.io, [presentSummary({ summary, reportDir: entry.reportDir }), ...shown].join('\n'));
+      print(cli, [presentSummary({ summary, reportDir: entry.reportDir }), ...shown].join('\n'));
     });
   return settingOptions(command, 'home');
 }

@@ -86,14 +86,14 @@ async function serve(cli: Cli, options: Options): Promise<number> {
       throw new RunError('failed', portAdvice(error, options.port), [], { cause: error });
     });
     print(
-      io,
+      cli,
       `The sandbox is at ${sandbox.url} and accepts the token ${sandbox.token}. To use it, in another terminal:
 
 export ROWFERRY_API_URL=${sandbox.url}
 export ROWFERRY_API_TOKEN=${sandbox.token}
 `,
     );
-    tell(io, 'Then for example: rowferry import fixtures/assets-demo.xlsx --job assets\nCtrl-C ends it.');
+    tell(cli, 'Then for example: rowferry import fixtures/assets-demo.xlsx --job assets\nCtrl-C ends it.');
     if (!interruption.signal.aborted) {
       await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
     }

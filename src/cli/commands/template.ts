@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import { EXIT } from '../../model/error.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
-import { type Cli, print, printJson, redactor, tell } from '../io.js';
+import { interrupted } from '../failure.js';
+import { type Cli, print, printJson, tell } from '../io.js';
 import { onInterrupt } from '../run-command.js';
 import { given, readSettings, settingOptions } from '../setup.js';
 
@@ -60,8 +61,7 @@ async function template(cli: Cli, resource: string, options: Options): Promise<n
   const { io } = cli;
   const settings = await readSettings(cli, options);
   const { writeTemplate } = await import('../../runs/template.js');
-  const clean = redactor(cli.secrets);
-  const interruption = onInterrupt((signal) => tell(io, `${signal}: stopping; nothing is written`));
+  const interruption = onInterrupt((signal) => tell(cli, `${signal}: stopping; nothing is written`));
   try {
     const result = await writeTemplate(
       {
@@ -78,23 +78,16 @@ async function template(cli: Cli, resource: string, options: Options): Promise<n
       {
         settings,
         signal: interruption.signal,
-        notice: ({ level, text }) => tell(io, clean(level === 'warn' ? `warning: ${text}` : text)),
+        notice: ({ level, text }) => tell(cli, level === 'warn' ? `warning: ${text}` : text),
       },
     );
-    if (options.json) printJson(io, result);
-    else print(io, clean(resultText(result)));
+    if (options.json) printJson(cli, result);
+    else print(cli, resultText(result));
     return EXIT.ok;
   } catch (error) {
     const code = interruption.exitCode();
     if (code === undefined) throw error;
-    if (options.json) {
-      const { failureObject } = await import('../failure.js');
-      printJson(
-        io,
-        failureObject({ status: 'interrupted', error: 'Interrupted; nothing was written.', details: [], code }),
-      );
-    }
-    return code;
+    return interrupted(cli, 'Interrupted; nothing was written.', code, options.json === true);
   } finally {
     interruption.release();
   }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
+import { redactor } from '../../model/secret-forms.js';
 import type { Cli } from '../io.js';
-import { redactor } from '../io.js';
 import { onInterrupt } from '../run-command.js';
 import { readSettings, settingOptions } from '../setup.js';
 import { openTelling } from '../telling.js';

@@ -213,6 +213,8 @@ export type LoadedJob = Loaded<RowsJob>;
 export type LoadedReconcileJob = Loaded<ReconcileJob>;
 export type LoadedExportJob = Loaded<ExportJob>;
 
+export { nearestNames };
+
 /** `, did you mean \`columns\`?`, or '' where no name is near. */
 export function didYouMean(text: string, names: Iterable<string>): string {
   const [near] = nearestNames(text, names);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Agent, errors, request } from 'undici';
 import { RunError } from '../../model/error.js';
 import { LockHeld } from '../../runs/lock.js';
 import type { Settings } from '../../runs/settings.js';
@@ -137,30 +137,26 @@ function overSocket(home: string) {
   };
 }
 
-function exchange(
+async function exchange(
   socketPath: string,
-  method: string,
+  method: 'GET' | 'POST',
   path: string,
-  body: unknown,
+  order: unknown,
   key: string | undefined,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const gone = (error: Error) => reject(new NoOwner(error.message, { cause: error }));
+  const dispatcher = new Agent({ connect: { socketPath }, headersTimeout: ANSWER_MS });
+  try {
     const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
-    const asked = request({ socketPath, method, path: `/api/v1${path}`, headers, agent: false }, (answer) => {
-      const pieces: Buffer[] = [];
-      answer.on('data', (piece: Buffer) => pieces.push(piece));
-      answer.on('error', gone);
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString('utf8') }));
-    });
-    asked.on('error', gone);
-    asked.setTimeout(ANSWER_MS, () => {
-      const seconds = ANSWER_MS / 1000;
-      reject(new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`));
-      asked.destroy();
-    });
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
-  });
+    const body = order === undefined ? null : JSON.stringify(order);
+    const answer = await request(`http://worker/api/v1${path}`, { dispatcher, method, headers, body });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  } catch (error) {
+    if (!(error instanceof errors.HeadersTimeoutError)) throw new NoOwner((error as Error).message, { cause: error });
+    const seconds = ANSWER_MS / 1000;
+    throw new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`);
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 /** A queue that does not answer in this time is reported, in milliseconds. */

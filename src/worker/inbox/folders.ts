@@ -21,22 +21,17 @@ export interface Dropped {
   readonly ready?: Buffer;
 }
 
-/** What the operator is told once, until it is over. */
-export interface Troubles {
-  /** `lasting`: the inbox cannot do its work while it lasts, which health reports. */
-  tell(key: string, text: string, lasting?: boolean): void;
-  /** Over; told only where there was something. */
-  over(key: string, text?: string): void;
-  readonly problem: string | undefined;
-}
+type Troubles = ReturnType<typeof openTroubles>;
 
 /** What is remembered; beyond it the oldest are forgotten, and may be told again. */
 const MOST_TROUBLES = 1000;
 
-export function openTroubles(notice: (level: 'info' | 'warn', text: string) => void): Troubles {
+/** What the operator is told once, until it is over. */
+export function openTroubles(notice: (level: 'info' | 'warn', text: string) => void) {
   const told = new Map<string, { text: string; lasting: boolean }>();
   return {
-    tell(key, text, lasting = false) {
+    /** `lasting`: the inbox cannot do its work while it lasts, which health reports. */
+    tell(key: string, text: string, lasting = false): void {
       const known = told.has(key);
       told.set(key, { text, lasting });
       if (known) return;
@@ -44,10 +39,11 @@ export function openTroubles(notice: (level: 'info' | 'warn', text: string) => v
       if (told.size > MOST_TROUBLES && oldest !== undefined) told.delete(oldest);
       notice('warn', text);
     },
-    over(key, text) {
+    /** Told only where there was something. */
+    over(key: string, text?: string): void {
       if (told.delete(key) && text !== undefined) notice('info', text);
     },
-    get problem() {
+    get problem(): string | undefined {
       return [...told.values()].find(({ lasting }) => lasting)?.text;
     },
   };

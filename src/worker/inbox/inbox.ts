@@ -29,21 +29,7 @@ export interface InboxOptions {
   readonly quietMs?: number;
 }
 
-export interface Inbox {
-  /** Looks at once, and resolves when that look is done. */
-  rescan(): Promise<void>;
-  /** Stops taking files. Claims whose file was not yet known to be complete are picked up at the next start. */
-  close(): Promise<void>;
-  health(): InboxHealth;
-}
-
-export interface InboxHealth {
-  /** False where the folder, or the jobs folder, cannot be used now. */
-  readonly ok: boolean;
-  readonly problem?: string;
-  /** Files that were seen and not yet taken. */
-  readonly waiting: number;
-}
+export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
 /** The folders are looked at this often: shares announce nothing, and the rest is soon said by a look. Milliseconds. */
 const LOOK_EVERY_MS = 1000;
@@ -103,7 +89,7 @@ interface Taken {
  * After a death a taken file is adopted by the next process that looks, a complete one is offered again (`listClaims`), and
  * its run is resumed. Every step may be done again.
  */
-export async function openInbox(options: InboxOptions): Promise<Inbox> {
+export async function openInbox(options: InboxOptions) {
   const { folder, jobsDir, log, mayTake, quietMs = 2000 } = options;
   const { dir } = folder;
   const troubles = openTroubles(options.notice);
@@ -279,16 +265,19 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
 
   await look();
   return {
-    async rescan() {
+    /** Looks at once, and resolves when that look is done. */
+    async rescan(): Promise<void> {
       await looking;
       if (!closed) await look();
     },
-    async close() {
+    /** Stops taking files. Claims whose file was not yet known to be complete are picked up at the next start. */
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
       await looking;
     },
-    health() {
+    /** `ok`: the folder can be used now. `waiting`: files that were seen and not yet taken. */
+    health(): { readonly ok: boolean; readonly problem?: string; readonly waiting: number } {
       const { problem } = troubles;
       return { ok: problem === undefined, ...(problem !== undefined && { problem }), waiting: waiting.size };
     },

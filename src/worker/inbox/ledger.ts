@@ -18,27 +18,7 @@ const entrySchema = z.object({
 });
 export type LedgerEntry = z.output<typeof entrySchema>;
 
-/**
- * What the drop folder remembers beyond the folders themselves: which content was run, or is being run, and where claims
- * have ended. All workers on the folder share it.
- *
- *     (none) → running     by the one claim that enters it
- *     running → finished   its claim ended and did its work: the content is not run again
- *     running → withdrawn  its claim ended otherwise: whoever enters the content next has it
- *     running, its claim's folder gone from `processing/`: nobody's, as withdrawn
- */
-export interface Ledger {
-  /** Enters a content as being run by this claim. Returns the entry of another claim that has it; undefined where it is ours. */
-  enter(claim: Claim, content: string): Promise<LedgerEntry | undefined>;
-  /** The claim has ended; `finished`: its content counts as run. To be said before its folder moves. */
-  settle(claim: ClaimId, finished: boolean): Promise<void>;
-  /** The claim is about to end in this folder, relative to the drop folder. */
-  moving(claim: ClaimId, folder: string): Promise<void>;
-  /** The folder that was last said by `moving`; whether the claim got there, the folders tell. */
-  movedTo(claim: ClaimId): Promise<string | undefined>;
-  /** Forgets where claims have ended whose folders are gone. */
-  prune(): Promise<void>;
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
 /** Beside the entries, what is known of each claim: its entry, and where it ends. */
 const recordSchema = z.object({ entry: z.string().optional(), folder: z.string().optional() });
@@ -48,10 +28,18 @@ type ClaimRecord = z.output<typeof recordSchema>;
 const TORN_AFTER_MS = 60_000;
 
 /**
- * The ledger as files in `<inbox>/.ledger/<job>/`: `<content>.<number>` an entry, `<run>.run` the record of a claim. Each
+ * What the drop folder remembers beyond the folders themselves: which content was run, or is being run, and where claims
+ * have ended. All workers on the folder share it.
+ *
+ *     (none) → running     by the one claim that enters it
+ *     running → finished   its claim ended and did its work: the content is not run again
+ *     running → withdrawn  its claim ended otherwise: whoever enters the content next has it
+ *     running, its claim's folder gone from `processing/`: nobody's, as withdrawn
+ *
+ * It lies as files in `<inbox>/.ledger/<job>/`: `<content>.<number>` an entry, `<run>.run` the record of a claim. Each
  * entry is made by one claim, which alone changes it; one that is nobody's is followed by the next number.
  */
-export function openLedger(inbox: string): Ledger {
+export function openLedger(inbox: string) {
   const root = join(inbox, '.ledger');
   const recordPath = ({ job, run }: ClaimId): string => join(root, segment(job), `${segment(run)}.run`);
 
@@ -72,7 +60,8 @@ export function openLedger(inbox: string): Ledger {
   }
 
   return {
-    async enter(claim, content) {
+    /** Enters a content as being run by this claim. Returns the entry of another claim that has it; undefined where it is ours. */
+    async enter(claim: Claim, content: string): Promise<LedgerEntry | undefined> {
       const { job, run, name } = claim;
       const own: LedgerEntry = { run, file: name, state: 'running', at: new Date().toISOString() };
       for (let number = 1; ; ) {
@@ -95,7 +84,8 @@ export function openLedger(inbox: string): Ledger {
         if ((await textOf(path)) === text) number++;
       }
     },
-    async settle(claim, finished) {
+    /** The claim has ended; `finished`: its content counts as run. To be said before its folder moves. */
+    async settle(claim: ClaimId, finished: boolean): Promise<void> {
       const { entry: file } = await recordOf(claim);
       if (file === undefined) return;
       const path = join(root, segment(claim.job), segment(file));
@@ -103,9 +93,12 @@ export function openLedger(inbox: string): Ledger {
       if (entry?.run !== claim.run || entry.state !== 'running') return;
       await placeText(path, JSON.stringify({ ...entry, state: finished ? 'finished' : 'withdrawn' }));
     },
-    moving: (claim, folder) => note(claim, { folder }),
-    movedTo: async (claim) => (await recordOf(claim)).folder,
-    async prune() {
+    /** The claim is about to end in this folder, relative to the drop folder. */
+    moving: (claim: ClaimId, folder: string): Promise<void> => note(claim, { folder }),
+    /** The folder that was last said by `moving`; whether the claim got there, the folders tell. */
+    movedTo: async (claim: ClaimId): Promise<string | undefined> => (await recordOf(claim)).folder,
+    /** Forgets where claims have ended whose folders are gone. */
+    async prune(): Promise<void> {
       for (const job of await readdir(root).catch((): string[] => [])) {
         for (const file of await readdir(join(root, job)).catch((): string[] => [])) {
           const run = /^(.+)\.run$/.exec(file)?.[1];

@@ -3,6 +3,7 @@ import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq
 import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
+import { redactor } from '../../model/secret-forms.js';
 import type { RunResult } from '../../runs/conclude.js';
 import type { Progress, RunContext } from '../../runs/context.js';
 import { readRequest } from '../../runs/earlier-run.js';
@@ -18,17 +19,9 @@ import { isAway } from '../store/faults.js';
 import type { Store } from '../store/port.js';
 import { isHere, type RepeatedSummary } from './claims.js';
 import { type JobKind, RUNS_QUEUE, type RunData } from './data.js';
-import {
-  failureKind,
-  failureText,
-  faultWithoutCells,
-  RunFailed,
-  type WithoutCells,
-  withoutCells,
-  withoutSecrets,
-} from './failure.js';
+import { failureKind, failureText, faultWithoutCells, RunFailed, type WithoutCells, withoutCells } from './failure.js';
 import { readElsewhere } from './homes.js';
-import { type Lateness, lateness, type Origin, originOf } from './ids.js';
+import { type Lateness, lateNote, lateness, type Origin, originOf } from './ids.js';
 import { FileAway, OutsideRoots } from './roots.js';
 import { freshState, type JobState, stateOf, stateWriter } from './state.js';
 import { beginTicket, endTicket, readTicket, wasBegunBy } from './tickets.js';
@@ -99,7 +92,7 @@ const PLACED = new Set(['DelayedError', 'WaitingError', 'UnrecoverableError']);
  *
  * What runs of one kind do in their own way is abstract here; all else is the same for every kind.
  */
-export abstract class Delivery<D extends RunData = RunData> {
+export abstract class Delivery<D extends RunData = RunData, J = unknown> {
   abstract readonly kind: JobKind;
   /** What is said in a run that takes the place of one that was begun where no worker lives any more. */
   protected abstract readonly anewText: string;
@@ -122,11 +115,13 @@ export abstract class Delivery<D extends RunData = RunData> {
   /** What the queue is told of the run; the same in every delivery that continues it. */
   protected state: JobState = freshState('');
 
+  /** `inline`: the job that came with the data; else it is loaded by its name. */
   constructor(
     protected readonly deps: RunDeps,
     protected readonly job: Job,
     private readonly token: string | undefined,
     protected readonly data: D,
+    protected readonly inline: J | undefined,
   ) {
     this.name = typeof data.job === 'string' ? data.job : 'inline';
     this.origin = originOf(job, data, deps.settings.worker.inbox);
@@ -221,7 +216,6 @@ export abstract class Delivery<D extends RunData = RunData> {
     const came = before.mark === undefined || before.waited || rows > before.mark.rows;
     if (!came && deaths > MAX_DEATHS) throw await this.giveUp(deathText(deaths, this.deathAdvice));
     if (came) this.state = { ...before, mark: { stalls: job.stalledCounter, rows } };
-
     const resumed = await isHere(deps.settings.home, before.run);
     const elsewhere = resumed ? undefined : await this.begunElsewhere();
     if (elsewhere) throw elsewhere;
@@ -229,8 +223,7 @@ export abstract class Delivery<D extends RunData = RunData> {
     this.state = state;
     await beginTicket(deps.settings.home, job, state.run);
 
-    const stop = new AbortController();
-    const over = new AbortController();
+    const [stop, over] = [new AbortController(), new AbortController()];
     const listen = (one: AbortSignal, reason: string) => {
       if (one.aborted) stop.abort(reason);
       else one.addEventListener('abort', () => stop.abort(reason), { once: true, signal: over.signal });
@@ -389,7 +382,7 @@ export abstract class Delivery<D extends RunData = RunData> {
     const reason = result.summary.reason === undefined ? undefined : clean(result.summary.reason);
     if (status === 'interrupted') throw new RunError('failed', 'The run was interrupted.');
     if (status === 'failed' && !this.lastAttempt) {
-      throw new RunFailed(withoutSecrets(reason ?? 'The run failed.', secrets));
+      throw new RunFailed(redactor(secrets)(reason ?? 'The run failed.'));
     }
     const told = { ...result.summary, ...(reason !== undefined && { reason }) };
     const { dir, summary } = await this.putAway({ ...result, summary: told });
@@ -399,9 +392,8 @@ export abstract class Delivery<D extends RunData = RunData> {
     const reached = records ?? total;
     await this.tellEnd({ ...this.state, phase: 'done', total: reached, done: reached, outcomes });
     const isExport = this.kind === 'export';
-    const facts = isExport ? { records, target: target?.path } : { rows };
-    this.log.info({ status, ...facts, seconds, reports: dir }, 'run ended');
-    const rehearsal = await isRehearsal(home, summary);
+    const what = isExport ? { records, target: target?.path } : { rows };
+    this.log.info({ status, ...what, seconds, reports: dir }, 'run ended');
     const doubtful = isExport && status === 'partial';
     const why = doubtful ? doubtText(summary) : reason;
     this.ended({
@@ -411,7 +403,7 @@ export abstract class Delivery<D extends RunData = RunData> {
       counts: outcomes,
       seconds,
       reports: dir,
-      ...(rehearsal && { dryRun: true }),
+      ...((await isRehearsal(home, summary)) && { dryRun: true }),
       ...(why !== undefined && { reason: why }),
       ...(doubtful && { doubtful }),
     });
@@ -422,8 +414,7 @@ export abstract class Delivery<D extends RunData = RunData> {
   private async withoutQuotes(result: Partial<Summary>): Promise<object> {
     const { run = '', reason, warnings, kind } = result;
     if (kind === 'export') return result;
-    const job = await storedJob(this.deps.settings.home, run);
-    const clean = withoutCells(job ?? { columns: {}, source: {} });
+    const clean = withoutCells((await storedJob(this.deps.settings.home, run)) ?? { columns: {}, source: {} });
     return {
       ...result,
       ...(warnings && { warnings: warnings.map(clean) }),
@@ -490,7 +481,6 @@ async function storedJob(home: string, run: string): Promise<RowsJob | undefined
   return job && 'match' in job ? job : undefined;
 }
 
-/** An export that cannot be shown to be whole. */
 function doubtText({ records = 0, target }: Summary): string {
   return (
     `the list changed while it was read, and it could not be established that the ${records} records in ` +
@@ -506,13 +496,4 @@ async function isRehearsal(home: string, { run, kind, dry_run: dryRun }: Summary
   if (!dryRun || kind !== 'reconcile') return dryRun;
   const job = await storedJob(home, run);
   return job !== undefined && 'apply' in job && job.apply === true;
-}
-
-/** `Late: due 2026-11-21 02:00 Europe/Berlin, begun 07:12.` */
-function lateNote(dueAt: number, now: number, timeZone: string): string {
-  const wallTime = (at: number) =>
-    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at);
-  const [due, begun] = [wallTime(dueAt), wallTime(now)];
-  const sameDay = due.slice(0, 10) === begun.slice(0, 10);
-  return `Late: due ${due} ${timeZone}, begun ${sameDay ? begun.slice(11) : begun}.`;
 }

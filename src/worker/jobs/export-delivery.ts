@@ -1,27 +1,16 @@
-import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { exportRecords } from '../../runs/export.js';
 import { dateOf, exportRequest, type LoadedExportJob, loadExportJob, outputOf, withDate } from '../../runs/job-file.js';
 import type { ExportData } from './data.js';
-import { Delivery, type Prepared, type RunDeps } from './delivery.js';
+import { Delivery, type Prepared } from './delivery.js';
 import type { JobState } from './state.js';
 import { makeTarget, targetFolders } from './target.js';
 
 /** An export: it has a file to write, and changes nothing in the service. */
-export class ExportDelivery extends Delivery<ExportData> {
+export class ExportDelivery extends Delivery<ExportData, LoadedExportJob> {
   readonly kind = 'export';
   protected readonly anewText = 'All is read again; nothing of it is lost.';
   protected readonly deathAdvice = 'export by itself: rowferry export --job JOB. Nothing was changed in the service.';
-
-  constructor(
-    deps: RunDeps,
-    job: Job,
-    token: string | undefined,
-    data: ExportData,
-    private readonly inline: LoadedExportJob | undefined,
-  ) {
-    super(deps, job, token, data);
-  }
 
   protected reached(state: JobState): number {
     return state.done;

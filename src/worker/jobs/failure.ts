@@ -1,5 +1,6 @@
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
+import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
 import { LockHeld } from '../../runs/lock.js';
 
@@ -38,7 +39,7 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
         ? `The system refused something: ${error.message}`
         : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
   // People know an uploaded file by the name they gave it.
-  return withoutSecrets(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''), secrets);
+  return redactor(secrets)(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''));
 }
 
 /** What of a job may be quoted. */
@@ -74,16 +75,4 @@ export function faultWithoutCells(error: unknown, clean: WithoutCells): unknown 
   }
   error.message = clean(error.message);
   return error;
-}
-
-/** Shorter ones are words of everyday text. */
-const SHORTEST = 8;
-
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter((secret) => secret.length >= SHORTEST)
-    .reduce(
-      (clean, secret) => clean.replaceAll(secret, '[secret]').replaceAll(encodeURIComponent(secret), '[secret]'),
-      text,
-    );
 }

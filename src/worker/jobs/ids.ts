@@ -76,3 +76,12 @@ export function lateness(jobId: string, { timezone }: Schedule, startedAt: numbe
   const slot = slotOf(key, checkTimeZone(timezone) === undefined ? timezone : 'UTC');
   return slot && { slot: slot.key, dueAt: slot.dueAt, late: startedAt - slot.dueAt > LATE_MS };
 }
+
+/** `Late: due 2026-11-21 02:00 Europe/Berlin, begun 07:12.` */
+export function lateNote(dueAt: number, now: number, timeZone: string): string {
+  const wallTime = (at: number) =>
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at);
+  const [due, begun] = [wallTime(dueAt), wallTime(now)];
+  const sameDay = due.slice(0, 10) === begun.slice(0, 10);
+  return `Late: due ${due} ${timeZone}, begun ${sameDay ? begun.slice(11) : begun}.`;
+}

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
+import { codeOf } from '../inbox/disk.js';
 
 /** The folders that files of queue jobs may lie in. Absolute. */
 interface AllowedFolders {
@@ -155,7 +156,7 @@ async function follow(
 /** Undefined where nothing is there. */
 async function lookAt(next: string, file: string): Promise<Stats | undefined> {
   return lstat(next).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw refused(file, `cannot be looked at (${code || String(error)})`);
   });

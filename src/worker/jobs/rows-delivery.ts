@@ -1,6 +1,5 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Job } from 'bullmq';
 import type { RunResult } from '../../runs/conclude.js';
 import type { RunContext } from '../../runs/context.js';
 import { type ImportRequest, importFile } from '../../runs/import.js';
@@ -8,9 +7,10 @@ import { type LoadedJob, loadJob, loadReconcileJob } from '../../runs/job-file.j
 import { linklessCopy } from '../../runs/linkless.js';
 import type { Summary } from '../../runs/present.js';
 import { reconcileFile } from '../../runs/reconcile.js';
+import { placeText } from '../inbox/disk.js';
 import { alreadyEnded, endAfterRun, endRefused, endRepeated, moveReports, type RepeatedSummary } from './claims.js';
 import type { RowsData, RunData } from './data.js';
-import { Delivery, type Prepared, type RunDeps, refusal } from './delivery.js';
+import { Delivery, type Prepared, refusal } from './delivery.js';
 import { failureText } from './failure.js';
 import { allowedPlaces, fileBelowRoots } from './roots.js';
 import { type JobState, settledRows } from './state.js';
@@ -22,24 +22,13 @@ const SAME_CONTENT_MS = 2_000;
 const MOVE_AGAIN_MS = 10_000;
 
 /** A run of rows: it has a file, perhaps out of the drop folder, and may write to the service. */
-abstract class RowsDelivery extends Delivery<RowsData> {
+abstract class RowsDelivery extends Delivery<RowsData, LoadedJob> {
   abstract override readonly kind: 'import' | 'reconcile';
   /** The job of this name in the jobs folder. */
   protected abstract load(): Promise<LoadedJob>;
   /** Whether nothing is to be written to the service. */
   protected abstract dryRun(job: LoadedJob): boolean;
   protected abstract begin(request: ImportRequest, context: RunContext): Promise<RunResult>;
-
-  /** `inline`: the job that came with the data; else it is loaded by its name. */
-  constructor(
-    deps: RunDeps,
-    job: Job,
-    token: string | undefined,
-    data: RowsData,
-    private readonly inline: LoadedJob | undefined,
-  ) {
-    super(deps, job, token, data);
-  }
 
   protected reached(state: JobState): number {
     return settledRows(state.outcomes);
@@ -184,8 +173,7 @@ async function writeRows(home: string, run: string, rows: NonNullable<RowsData['
   const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
   await mkdir(uploadsDir(home), { recursive: true });
   const file = uploadOf(home, {}, run);
-  await writeFile(`${file}.tmp`, lines.join(''), { mode: 0o600 });
-  await rename(`${file}.tmp`, file);
+  await placeText(file, lines.join(''));
   return file;
 }
 

@@ -1,4 +1,5 @@
 import type { Job } from 'bullmq';
+import { z } from 'zod';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import type { Progress } from '../../runs/context.js';
 import { isRunId } from '../../runs/list.js';
@@ -38,31 +39,30 @@ export function freshState(run: string): JobState {
   return { phase: 'waiting', total: null, done: 0, outcomes: noOutcomes(), run };
 }
 
+const count = z.int().nonnegative().catch(0);
+const ifFit = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+const told = z.object({
+  run: z.custom<string>(isRunId),
+  phase: z.unknown().optional(),
+  total: z.number().nullable().catch(null),
+  done: count,
+  outcomes: z.record(z.enum(OUTCOMES), count).catch(noOutcomes()),
+  home: ifFit(z.string()),
+  host: ifFit(z.string()),
+  away: ifFit(z.number()),
+  notBefore: ifFit(z.number()),
+  handedBack: ifFit(z.literal(true)),
+  insteadOf: ifFit(z.object({ run: z.string(), host: z.string() })),
+  mark: ifFit(z.object({ stalls: count, rows: count })),
+});
+
 /** What an earlier delivery left; undefined in the first one, and where somebody else wrote something else there. */
 export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
-  const found = asRecord(job.progress);
-  const run = found['run'];
-  if (!isRunId(run)) return undefined;
-  const counts = asRecord(found['outcomes']);
-  const outcomes = noOutcomes();
-  for (const kind of OUTCOMES) outcomes[kind] = count(counts[kind]);
-  const mark = asRecord(found['mark']);
-  const instead = asRecord(found['insteadOf']);
-  return {
-    phase: 'waiting',
-    total: typeof found['total'] === 'number' ? found['total'] : null,
-    done: count(found['done']),
-    outcomes,
-    run,
-    ...(typeof found['home'] === 'string' && { home: found['home'] }),
-    ...(typeof found['host'] === 'string' && { host: found['host'] }),
-    ...(typeof found['away'] === 'number' && { away: found['away'] }),
-    ...(typeof found['notBefore'] === 'number' && { notBefore: found['notBefore'] }),
-    ...(found['phase'] === WAITING && { waited: true as const }),
-    ...(found['handedBack'] === true && { handedBack: true as const }),
-    ...('run' in instead && { insteadOf: { run: String(instead['run']), host: String(instead['host']) } }),
-    ...('rows' in mark && { mark: { stalls: count(mark['stalls']), rows: count(mark['rows']) } }),
-  };
+  const { data } = told.safeParse(job.progress);
+  if (!data) return undefined;
+  const { phase, ...state } = data;
+  const stated = Object.entries(state).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(stated), phase: 'waiting', ...(phase === WAITING && { waited: true }) } as JobState;
 }
 
 /** Rows that have an outcome. */
@@ -111,12 +111,4 @@ export function stateWriter(
       await sending;
     },
   };
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { RunError } from '../../model/error.js';
 import { makeSharedFolder } from '../../runs/layout.js';
 import type { Settings } from '../../runs/settings.js';
+import { codeOf } from '../inbox/disk.js';
 import { OutsideRoots, type Place, placeIn, quoted, realRoots, refused } from './roots.js';
 
 /** Where exports of the queue may be written: below `roots`, and not in the folders that have another purpose. */
@@ -112,8 +113,4 @@ function outside(file: string): RunError {
     `The file ${quoted(file)} is not below a folder that this worker may write to. Name one below its working folder or ` +
       'its data folder, or name the folder in ROWFERRY_ROOTS of the worker.',
   );
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job, Queue } from 'bullmq';
 import { reached } from '../../trace/milestones.js';
+import { placeText, textOf } from '../inbox/disk.js';
 import { againJobId } from './ids.js';
 
 /**
@@ -111,11 +112,9 @@ function ticketFile(home: string, job: Pick<Job, 'id' | 'timestamp'>): string {
 }
 
 async function readFrom(file: string): Promise<Ticket | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
   try {
     // Our own file: it appears complete or not at all, unless the disk failed.
-    return JSON.parse(text) as Ticket;
+    return JSON.parse((await textOf(file)) ?? '') as Ticket;
   } catch {
     return undefined;
   }
@@ -123,13 +122,7 @@ async function readFrom(file: string): Promise<Ticket | undefined> {
 
 async function write(file: string, ticket: Ticket): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    await writeFile(temporary, JSON.stringify(ticket), { mode: 0o600, flush: true });
-    await rename(temporary, file);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+  await placeText(file, JSON.stringify(ticket), { flush: true });
 }
 
 /** Milliseconds since a run was begun, from its id. */

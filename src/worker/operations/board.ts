@@ -1,6 +1,7 @@
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { type Context, Hono, type Next } from 'hono';
+import { within } from '../within.js';
 
 /** Where the board lies below the address of the worker. */
 export const BOARD_PATH = '/board';
@@ -44,19 +45,9 @@ export async function boardPages(queues: () => readonly Queue[]): Promise<Hono> 
 const LATEST_MS = 4_000;
 
 async function inTime(c: Context, next: Next): Promise<Response | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<true>((resolve) => {
-    timer = setTimeout(resolve, LATEST_MS, true);
-  });
-  const answered = next();
-  // What goes wrong after that is nobody's.
-  answered.catch(() => undefined);
-  try {
-    if ((await Promise.race([answered, late])) !== true) return undefined;
-    return c.text('The queue does not answer now. The page works again when it does.\n', 503);
-  } finally {
-    clearTimeout(timer);
-  }
+  const answered = next().then(() => true);
+  if (await within(LATEST_MS, answered)) return undefined;
+  return c.text('The queue does not answer now. The page works again when it does.\n', 503);
 }
 
 /** Longer texts are packed rows, or bodies of requests. */

@@ -6,7 +6,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Queue } from 'bullmq';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { RunError } from '../../model/error.js';
-import { pause } from '../../runs/pause.js';
+import { within } from '../within.js';
 import { BOARD_PATH, boardPages } from './board.js';
 import type { Metrics } from './metrics.js';
 
@@ -35,7 +35,6 @@ export interface OperationsOptions {
 export interface Operations {
   /** Where it is answered, e.g. `http://127.0.0.1:8720`; absent where `http` is. */
   readonly url?: string;
-  /** Where the board is; absent where none was asked for. */
   readonly boardUrl?: string;
   /** Ends within 2 s, whoever is connected. */
   close(): Promise<void>;
@@ -47,7 +46,7 @@ export interface Operations {
  */
 export async function openOperations(options: OperationsOptions): Promise<Operations> {
   const { http, board, boardPassword, queues, metrics, notice } = options;
-  metrics.watchQueues(queues);
+  metrics.watch({ queues });
   if (http === undefined) {
     if (board) throw new RunError('usage', '--board needs an address, and --http or ROWFERRY_HTTP says off.');
     return { close: async () => undefined };
@@ -157,9 +156,7 @@ function readiness(ready: () => Promise<Health>): () => Promise<Health> {
   return async () => {
     if (last && performance.now() - last.at < FRESH_MS) return last.health;
     asking ??= ask();
-    const over = new AbortController();
-    const late = pause(PATIENCE_MS, over.signal).then(() => failed(`no answer within ${PATIENCE_MS} ms`));
-    return Promise.race([asking, late]).finally(() => over.abort());
+    return (await within(PATIENCE_MS, asking)) ?? failed(`no answer within ${PATIENCE_MS} ms`);
   };
 }
 
@@ -285,8 +282,6 @@ function hostName(c: Context): string | undefined {
 /** Wrong passwords that one address may send within a window. */
 const MOST_WRONG = 10;
 const WINDOW_MS = 60_000;
-/** Addresses beyond so many within a window share one allowance. */
-const MOST_ADDRESSES = 1000;
 
 /**
  * Basic authorisation. Compares in constant time, whatever the lengths. An address that sent too many wrong passwords is
@@ -303,8 +298,7 @@ function passwordRequired(password: string, notice: OperationsOptions['notice'])
       begun = performance.now();
       wrong.clear();
     }
-    const from = getConnInfo(c).remote.address ?? 'unknown';
-    const address = wrong.has(from) || wrong.size < MOST_ADDRESSES ? from : 'many addresses';
+    const address = getConnInfo(c).remote.address ?? 'unknown';
     const before = wrong.get(address) ?? 0;
     if (authorization !== undefined && before >= MOST_WRONG) {
       return c.text('Too many wrong passwords came from this address. Try again in a minute.\n', 429, {

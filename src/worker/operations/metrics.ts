@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
-import { pause } from '../../runs/pause.js';
+import { within } from '../within.js';
 import type { EndedRun, Trigger } from './ended.js';
 
 /** One exchange with the service, as `ServiceOptions.observe` hands it out. */
@@ -26,6 +26,13 @@ export interface PaceGauges {
 
 export type WatchedQueue = Pick<Queue, 'name' | 'getJobCounts'>;
 
+interface Watched {
+  pace(): PaceGauges;
+  /** `claims`: files in `processing/` of the drop folder, over all workers on it. `runs`: those this worker coordinates. */
+  holdings(): { readonly claims?: number; readonly runs?: number };
+  queues(): readonly WatchedQueue[];
+}
+
 export type Metrics = ReturnType<typeof openMetrics>;
 
 /** Labels of jobs are kept for good: names beyond so many are counted under `other`. */
@@ -45,9 +52,7 @@ export function openMetrics(known: (job: string) => boolean = () => true) {
   const meters = instruments(registry);
   const jobs = new Set<string>();
   const unanswered = new Set<WatchedQueue>();
-  let pace: (() => PaceGauges) | undefined;
-  let holdings: (() => { readonly claims?: number; readonly runs?: number }) | undefined;
-  let queues: () => readonly WatchedQueue[] = () => [];
+  const watched: Partial<Watched> = {};
   let scrape: Promise<string> | undefined;
 
   function label(job: string): string {
@@ -69,27 +74,26 @@ export function openMetrics(known: (job: string) => boolean = () => true) {
   async function countsOf(queue: WatchedQueue): Promise<Readonly<Record<string, number>> | undefined> {
     if (unanswered.has(queue)) return undefined;
     unanswered.add(queue);
-    const over = new AbortController();
     const answer = (async () => queue.getJobCounts())().catch(() => undefined);
     void answer.then(() => unanswered.delete(queue));
-    return Promise.race([answer, pause(PATIENCE_MS, over.signal).then(() => undefined)]).finally(() => over.abort());
+    return within(PATIENCE_MS, answer);
   }
 
   /** Brings the gauges of the moment up to date. */
   async function refresh(): Promise<void> {
-    const now = guarded(pace);
+    const now = guarded(watched.pace);
     setOrRemove(meters.rate, now?.rate);
     setOrRemove(meters.inFlight, now?.inFlight);
     setOrRemove(meters.inFlightLimit, now?.inFlightLimit);
     setOrRemove(meters.held, now && now.heldMs / 1000);
-    const held = guarded(holdings);
+    const held = guarded(watched.holdings);
     setOrRemove(meters.claims, held?.claims);
     setOrRemove(meters.active, held?.runs);
-    const watched = guarded(queues) ?? [];
-    const counts = await Promise.all(watched.map(countsOf));
+    const queues = guarded(watched.queues) ?? [];
+    const counts = await Promise.all(queues.map(countsOf));
     meters.queueJobs.reset();
     meters.queueUp.reset();
-    for (const [i, { name }] of watched.entries()) {
+    for (const [i, { name }] of queues.entries()) {
       meters.queueUp.set({ queue: name }, counts[i] ? 1 : 0);
       for (const [state, jobs] of Object.entries(counts[i] ?? {})) meters.queueJobs.set({ queue: name, state }, jobs);
     }
@@ -140,17 +144,8 @@ export function openMetrics(known: (job: string) => boolean = () => true) {
     slotRefused: (job: string): void => meters.scheduleRefused.inc({ job: label(job) }),
     notified: (channel: 'webhook' | 'file', ok: boolean): void =>
       meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
-    /** Where a scrape reads the state of the moment; a later call replaces the earlier one. */
-    watchPace(read: () => PaceGauges): void {
-      pace = read;
-    },
-    /** `claims`: files in `processing/` of the drop folder, over all workers on it. `runs`: those this worker coordinates. */
-    watchHoldings(read: () => { readonly claims?: number; readonly runs?: number }): void {
-      holdings = read;
-    },
-    watchQueues(read: () => readonly WatchedQueue[]): void {
-      queues = read;
-    },
+    /** Where a scrape reads the state of the moment; a later call replaces what it names. */
+    watch: (more: Partial<Watched>): void => void Object.assign(watched, more),
     /** Answers a scrape; bounded in time also where the store is away. Scrapes at the same time share one look. */
     text(): Promise<string> {
       scrape ??= refresh()

@@ -3,8 +3,11 @@ import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { request } from 'undici';
+import { z } from 'zod';
 import { shareLikeFolder } from '../../runs/layout.js';
 import { pause } from '../../runs/pause.js';
+import type { Store } from '../store/port.js';
+import { within } from '../within.js';
 import type { EndedRun } from './ended.js';
 
 /**
@@ -35,25 +38,14 @@ export interface Notification {
   readonly reports?: string;
 }
 
-/** Tells people when a job begins to fail and when it works again. Nothing here blocks or fails a run. */
-export interface Notifier {
-  /** After every run of a job, and when a job was refused. Returns at once; what goes wrong is logged. */
-  ended(run: EndedRun): void;
-  /** Waits until what was told has gone out, at most so long, 10 s where it is not stated. */
-  close(patienceMs?: number): Promise<void>;
-}
-
-/** The part of the store that notifications need: all workers on it agree on what has been told. */
-export interface NotifierState {
-  read(name: string): Promise<string | undefined>;
-  swap(name: string, text: string): Promise<string | undefined>;
-}
+export type NotifierState = Pick<Store, 'read' | 'swap'>;
 
 export interface NotifierOptions {
   /** `Settings.worker.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
   readonly url?: string;
   /** `Settings.worker.notifyFile`. */
   readonly file?: string;
+  /** All workers on it agree on what has been told. */
   readonly state: NotifierState;
   readonly log: Logger;
   /** Whether there is a job file of the name: of others, whose names are anybody's, one failure a day is told, as `unknown`. */
@@ -64,24 +56,23 @@ export interface NotifierOptions {
   readonly notified?: (channel: 'webhook' | 'file', ok: boolean) => void;
   /** Milliseconds since 1970; for tests. */
   readonly now?: () => number;
-  readonly timing?: WebhookTiming;
+  /** Of the webhook: a try that takes longer has failed; waits before the second and the third try. */
+  readonly timing?: { readonly timeoutMs: number; readonly waitsMs: readonly number[] };
 }
 
-export interface WebhookTiming {
-  /** A try that takes longer has failed. */
-  readonly timeoutMs: number;
-  /** Waits before the second and the third try. */
-  readonly waitsMs: readonly number[];
-}
-
-const TIMING: WebhookTiming = { timeoutMs: 10_000, waitsMs: [1000, 5000] };
+const TIMING = { timeoutMs: 10_000, waitsMs: [1000, 5000] };
 /** What waits to go out; beyond it a webhook that is down for long would fill the memory. */
 const MOST_WAITING = 1000;
 /** So many go out at once, and then one a minute. */
 const MOST_AT_ONCE = 50;
 
-/** Without an address and a file nothing is told and nothing is kept. */
-export function openNotifier(options: NotifierOptions): Notifier {
+export type Notifier = ReturnType<typeof openNotifier>;
+
+/**
+ * Tells people when a job begins to fail and when it works again. Nothing here blocks or fails a run. Without an address and
+ * a file nothing is told and nothing is kept.
+ */
+export function openNotifier(options: NotifierOptions) {
   const { url, file, state, log } = options;
   const { clean = (text: string) => text, now = Date.now, timing = TIMING } = options;
   const ending = new AbortController();
@@ -134,7 +125,8 @@ export function openNotifier(options: NotifierOptions): Notifier {
   }
 
   return {
-    ended(run) {
+    /** After every run of a job, and when a job was refused. Returns at once; what goes wrong is logged. */
+    ended(run: EndedRun): void {
       // Whoever put a job with its own data on the queue gets its result there; its name is no job's.
       if (silent || run.inline || run.dryRun) return;
       const known = options.known?.(run.job) !== false;
@@ -154,11 +146,9 @@ export function openNotifier(options: NotifierOptions): Notifier {
         })
         .finally(() => waiting--);
     },
-    async close(patienceMs = 10_000) {
-      if (ending.signal.aborted) return;
-      const over = new AbortController();
-      await Promise.race([chain, pause(patienceMs, over.signal)]);
-      over.abort();
+    /** Waits until what was told has gone out, at most so long. */
+    async close(patienceMs = 10_000): Promise<void> {
+      if (!ending.signal.aborted) await within(patienceMs, chain);
       ending.abort();
     },
   };
@@ -176,14 +166,15 @@ export function openNotifier(options: NotifierOptions): Notifier {
  * whose `swap` made the change tells it. What was told is kept beside it: where nobody did within a minute (the worker
  * died, the webhook was down), the next run tells.
  */
-interface JobState {
-  readonly failing: boolean;
+const jobState = z.object({
+  failing: z.boolean(),
   /** When it came to be so, milliseconds since 1970. */
-  readonly at: number;
+  at: z.number(),
   /** When the first of the runs ended that failed one after another, now or the last time; and how many they were. */
-  readonly since: number;
-  readonly failures: number;
-}
+  since: z.number(),
+  failures: z.number(),
+});
+type JobState = z.output<typeof jobState>;
 
 type Change = Pick<JobState, 'failing' | 'since' | 'failures'>;
 
@@ -225,10 +216,7 @@ function next(before: JobState | undefined, failing: boolean, now: number): JobS
 /** What cannot be read counts as none. */
 function parse(text: string | undefined): JobState | undefined {
   try {
-    const state = JSON.parse(text ?? '') as Partial<JobState>;
-    const { failing, at, since, failures } = state;
-    if (typeof failing !== 'boolean' || typeof at !== 'number') return undefined;
-    return typeof since === 'number' && typeof failures === 'number' ? { failing, at, since, failures } : undefined;
+    return jobState.parse(JSON.parse(text ?? ''));
   } catch {
     return undefined;
   }
@@ -318,7 +306,7 @@ const PASSING = new Set([408, 425, 429]);
 async function post(
   url: string,
   notification: Notification,
-  { timeoutMs, waitsMs }: WebhookTiming,
+  { timeoutMs, waitsMs }: NonNullable<NotifierOptions['timing']>,
   ending: AbortSignal,
 ): Promise<string | undefined> {
   const target = new URL(url);

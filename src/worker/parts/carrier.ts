@@ -12,57 +12,43 @@ import { answersOf, type Message, type PartData, type PartResult, pack } from '.
  *   queued: vanished → adding again (it was never sent); failed → adding again once, then done, unsent
  *   granted: nothing heard of its executor for a lease → lost → done; what has no answer is open
  */
-export interface Part {
-  readonly requests: readonly WriteRequest[];
+class Part {
   /** Undefined until it is on the queue. */
   job: Job | undefined;
   /** The executor that may send it. */
   granted: string | undefined;
   /** Its last asking: by the executor's clock, and by this process's. */
-  askedAt: number;
-  heardAt: number;
-  cancelled: boolean;
-  done: boolean;
-  /** Executors that failed before they were granted these requests. */
-  readonly failures: number;
+  askedAt = Number.NEGATIVE_INFINITY;
+  heardAt = 0;
+  cancelled = false;
+  done = false;
+  /** Hears nothing of it any more. */
+  forget: () => void = () => undefined;
   readonly answers: Promise<WriteAnswer | undefined>[];
-  settle(index: number, answer: WriteAnswer | undefined): void;
+  readonly #settlers: ((answer: WriteAnswer | undefined) => void)[] = [];
+
+  /** `failures`: executors that failed before they were granted these requests. */
+  constructor(
+    readonly requests: readonly WriteRequest[],
+    readonly failures = 0,
+  ) {
+    this.answers = requests.map(() => new Promise((resolve) => this.#settlers.push(resolve)));
+  }
+
+  /** What has an answer keeps it. */
+  settle(index: number, answer: WriteAnswer | undefined): void {
+    this.#settlers[index]?.(answer);
+  }
+
   /** Settles everything that has no answer yet. */
-  rest(answer: WriteAnswer | undefined): void;
-}
+  rest(answer: WriteAnswer | undefined): void {
+    for (const settle of this.#settlers) settle(answer);
+  }
 
-function newPart(requests: readonly WriteRequest[], failures = 0): Part {
-  const settlers: (((answer: WriteAnswer | undefined) => void) | undefined)[] = [];
-  const answers = requests.map(
-    (_, at) =>
-      new Promise<WriteAnswer | undefined>((resolve) => {
-        settlers[at] = resolve;
-      }),
-  );
-  const settle = (index: number, answer: WriteAnswer | undefined) => {
-    settlers[index]?.(answer);
-    settlers[index] = undefined;
-  };
-  return {
-    requests,
-    job: undefined,
-    granted: undefined,
-    askedAt: Number.NEGATIVE_INFINITY,
-    heardAt: 0,
-    cancelled: false,
-    done: false,
-    failures,
-    answers,
-    settle,
-    rest(answer) {
-      for (const index of settlers.keys()) settle(index, answer);
-    },
-  };
-}
-
-/** Takes the answers that its executor sends. */
-function takeAnswers(part: Part, packed: string): void {
-  for (const [index, answer] of answersOf(packed, part.requests.length)) part.settle(index, answer ?? undefined);
+  /** Takes the answers that its executor sends. */
+  take(packed: string): void {
+    for (const [index, answer] of answersOf(packed, this.requests.length)) this.settle(index, answer ?? undefined);
+  }
 }
 
 export const LOST: WriteAnswer = {
@@ -96,7 +82,6 @@ export function openCarrier(options: CarrierOptions): Carrier {
   // Parts of an earlier process of this run are none of ours, and nothing that was said about them is said about ours.
   const prefix = `${run}.${randomBytes(8).toString('hex')}.`;
   const underWay = new Map<string, Part>();
-  const forgets = new Map<string, () => void>();
   const sent = { writes: 0, retries: 0 };
   let number = 0;
   let looking: Promise<void> | undefined;
@@ -118,7 +103,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
     };
     underWay.set(id, part);
     letters.listen(id, listener);
-    forgets.set(id, () => letters.forget(id, listener));
+    part.forget = () => letters.forget(id, listener);
     try {
       const data = { v: 2, run, company, resource, count: requests.length, packed: pack(requests) } as PartData;
       part.job = await queue.add('part', letters.signedPart(id, data), { jobId: id, attempts: 1 });
@@ -136,8 +121,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
   function drop(id: string, part: Part): void {
     part.done = true;
     underWay.delete(id);
-    forgets.get(id)?.();
-    forgets.delete(id);
+    part.forget();
     takeBack(id);
   }
 
@@ -148,7 +132,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
   async function hear(id: string, part: Part, message: Message): Promise<void> {
     if (part.done) return;
     if ('answers' in message) {
-      if (message.from === part.granted) takeAnswers(part, message.answers);
+      if (message.from === part.granted) part.take(message.answers);
       return;
     }
     if (!('ask' in message)) return;
@@ -190,7 +174,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
       if (part.granted === undefined || part.granted === result.refused) again(id, part);
     } else if (result.from === part.granted) {
       try {
-        takeAnswers(part, result.answers);
+        part.take(result.answers);
       } catch (error) {
         lose(id, part, `its answers cannot be read: ${String(error)}`);
         return;
@@ -214,7 +198,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
       part.rest(undefined);
       return;
     }
-    const fresh = newPart(part.requests, failures);
+    const fresh = new Part(part.requests, failures);
     for (const [at, answer] of fresh.answers.entries()) void answer.then((value) => part.settle(at, value));
     void add(fresh);
   }
@@ -273,7 +257,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
       return count < 2 || signal.aborted ? 0 : Math.min(MOST_PARTS, 2 * count + 1);
     },
     carry(requests) {
-      const part = newPart(requests);
+      const part = new Part(requests);
       if (signal.aborted) part.rest(undefined);
       else void add(part);
       return part.answers;

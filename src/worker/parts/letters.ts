@@ -11,21 +11,7 @@ export interface PartListener {
   failed?(reason: string): void;
 }
 
-/**
- * Hands the events of the parts queue to whoever deals with the part, and sees to it that both ends hear each other and nobody
- * else. One for a process. Signatures name the queue and the part: its id is given once, by one coordinator.
- */
-export interface Letters {
-  listen(id: string, listener: PartListener): void;
-  forget(id: string, listener: PartListener): void;
-  send(job: Job, message: Message): Promise<void>;
-  signedPart(id: string, part: PartData): Signed<PartData>;
-  signedResult(id: string, result: PartResult): Signed<PartResult>;
-  /** Undefined where it was not signed by a worker that has the secret, or has not the form of a part. */
-  part(id: string, data: unknown): Promise<PartData | undefined>;
-  /** Some stores hand the value on as it is, others as JSON. */
-  result(id: string, value: unknown): Promise<PartResult | undefined>;
-}
+export type Letters = ReturnType<typeof openLetters>;
 
 type What = 'part' | 'message' | 'result';
 
@@ -36,7 +22,11 @@ export interface LettersOptions {
   readonly refused?: ((what: What) => void) | undefined;
 }
 
-export function openLetters(events: QueueEvents, { signer, log, refused }: LettersOptions): Letters {
+/**
+ * Hands the events of the parts queue to whoever deals with the part, and sees to it that both ends hear each other and nobody
+ * else. One for a process. Signatures name the queue and the part: its id is given once, by one coordinator.
+ */
+export function openLetters(events: QueueEvents, { signer, log, refused }: LettersOptions) {
   // Both ends of a part may be in this process.
   const listeners = new Map<string, Set<PartListener>>();
   const told = new Set<What>();
@@ -87,19 +77,21 @@ export function openLetters(events: QueueEvents, { signer, log, refused }: Lette
     for (const listener of listeners.get(jobId) ?? []) listener.failed?.(failedReason);
   });
   return {
-    listen(id, listener) {
+    listen(id: string, listener: PartListener): void {
       const known = listeners.get(id) ?? new Set();
       listeners.set(id, known.add(listener));
     },
-    forget(id, listener) {
+    forget(id: string, listener: PartListener): void {
       const known = listeners.get(id);
       known?.delete(listener);
       if (known?.size === 0) listeners.delete(id);
     },
-    send: (job, message) => job.updateProgress(signed('message', job.id ?? '', message)),
-    signedPart: (id, part) => signed('part', id, part),
-    signedResult: (id, value) => signed('result', id, value),
-    part: (id, data) => opened<PartData>('part', id, signedForms.part, data),
+    send: (job: Job, message: Message): Promise<void> => job.updateProgress(signed('message', job.id ?? '', message)),
+    signedPart: (id: string, part: PartData) => signed('part', id, part),
+    signedResult: (id: string, value: PartResult) => signed('result', id, value),
+    /** Undefined where it was not signed by a worker that has the secret, or has not the form of a part. */
+    part: (id: string, data: unknown) => opened<PartData>('part', id, signedForms.part, data),
+    /** Some stores hand the value on as it is, others as JSON. */
     result,
   };
 }

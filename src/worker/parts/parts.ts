@@ -1,4 +1,3 @@
-import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Carrier, CarrierContext, RunContext, WorkerContext } from '../../runs/context.js';
 import type { Signer } from '../signer.js';
@@ -19,20 +18,16 @@ interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<Wor
   readonly done?: (result: 'done' | 'failed' | 'handed_back', seconds: number) => void;
 }
 
-/** Both ends of the parts in one process: it sends parts of others, and has its own sent. */
-export interface Parts {
-  readonly queue: Queue;
-  carrier: (run: string, context: CarrierContext) => Promise<Carrier>;
-  close(): Promise<void>;
-}
-
 /** How often it is looked who is there to share the work, in milliseconds. */
 const COUNT_EVERY_MS = 2_000;
 /** Reports of answers pass through the events; nobody reads them later. */
 const KEPT_EVENTS = 1_000;
 const KEEP_ENDED = { age: 600, count: 200 };
 
-export async function openParts(options: PartsOptions): Promise<Parts> {
+export type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Both ends of the parts in one process: it sends parts of others, and has its own sent. */
+export async function openParts(options: PartsOptions) {
   const { store, leaseMs, signal, log } = options;
   const name = partsQueue(options.service);
   const queue = store.queue(name, { streams: { events: { maxLen: KEPT_EVENTS } } });
@@ -82,7 +77,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   timer.unref();
   return {
     queue,
-    async carrier(run, context) {
+    async carrier(run: string, context: CarrierContext): Promise<Carrier> {
       // A short run would be over before the next count.
       await count();
       return openCarrier({ ...context, run, queue, letters, leaseMs, takers: () => takers });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, QueueEvents, Worker } from 'bullmq';
+import { within } from '../within.js';
 import { faultOf, type Reports } from './faults.js';
 import type { Lease, Primitives, Processor, Store, StoreWorkerOptions } from './port.js';
 
@@ -139,12 +140,7 @@ export function assemble(parts: Parts): Store {
           await Promise.allSettled([...[...opened].map((close) => close()), presence.close()]);
           await parts.end();
         };
-        const late = new AbortController();
-        await Promise.race([
-          orderly().catch(() => undefined),
-          pause(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined),
-        ]);
-        late.abort();
+        await within(CLOSE_MS, orderly()).catch(() => undefined);
         for (const worker of workers) stopTimers(worker);
         parts.abandon();
       })();
@@ -251,22 +247,15 @@ export function keepLease(
   };
 }
 
-/** Tells the store which queues this process works on, so that all can count who is there. */
-interface Presence {
-  /** Until the returned function is called. */
-  enter(queue: string): () => void;
-  count(queue: string): Promise<number>;
-  close(): Promise<void>;
-}
-
 /** Three beats may be missed before a member counts as gone. */
 const BEAT_MS = 3_000;
 
+/** Tells the store which queues this process works on, so that all can count who is there. */
 function openPresence(
   store: Pick<Primitives, 'present' | 'absent' | 'count'>,
   member: string,
   failed: (error: unknown) => void,
-): Presence {
+) {
   const working = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
@@ -288,7 +277,8 @@ function openPresence(
   };
 
   return {
-    enter(queue) {
+    /** Until the returned function is called. */
+    enter(queue: string): () => void {
       working.set(queue, (working.get(queue) ?? 0) + 1);
       void next(beat);
       timer ??= setInterval(() => void next(beat), BEAT_MS).unref();
@@ -302,11 +292,11 @@ function openPresence(
         void next(() => leave(queue));
       };
     },
-    async count(queue) {
+    async count(queue: string): Promise<number> {
       await beating;
       return Math.max(await store.count(queue), working.has(queue) ? 1 : 0);
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer);
       const queues = [...working.keys()];
       working.clear();

@@ -93,15 +93,7 @@ function firstLine(text: string): string {
   return text.split('\n', 1)[0]?.trim().slice(0, 300) ?? '';
 }
 
-/** Turns a driver's errors into words for people, and tells of each at most every ten seconds. */
-export interface Reports {
-  /** An error nobody waits for: of a connection, of a worker that looks for jobs. */
-  heard(error: unknown): void;
-  /** The store has answered: told once where it was away. */
-  answered(): void;
-  /** The same error as a `RunError`. */
-  explain(error: unknown): RunError;
-}
+export type Reports = ReturnType<typeof openReports>;
 
 /** BullMQ's words for it. */
 const LOCK_LOST = /missing (lock|key) for job|could not renew lock|lock mismatch|is not in the active state/i;
@@ -109,10 +101,8 @@ const QUIET_MS = 10_000;
 /** Different texts remembered; they come from outside. */
 const MOST_TEXTS = 100;
 
-export function openReports(
-  what: { readonly name: string; readonly address: string },
-  notice: StoreOptions['notice'],
-): Reports {
+/** Turns a driver's errors into words for people, and tells of each at most every ten seconds. */
+export function openReports(what: { readonly name: string; readonly address: string }, notice: StoreOptions['notice']) {
   const told = new Map<string, number>();
   let away = false;
 
@@ -141,7 +131,8 @@ export function openReports(
   };
 
   return {
-    heard(error) {
+    /** An error nobody waits for: of a connection, of a worker that looks for jobs. */
+    heard(error: unknown): void {
       const { kind } = faultOf(error);
       if (kind === 'away') away = true;
       const text = kind === 'away' ? `${words(error)} Trying again until it is there.` : words(error);
@@ -151,13 +142,15 @@ export function openReports(
       told.set(text, now);
       notice('warn', text);
     },
-    answered() {
+    /** The store has answered: told once where it was away. */
+    answered(): void {
       if (!away) return;
       away = false;
       told.clear();
       notice('info', `The queue at ${what.address} is there again.`);
     },
-    explain(error) {
+    /** The same error as a `RunError`. */
+    explain(error: unknown): RunError {
       if (error instanceof RunError) return error;
       const { kind } = faultOf(error);
       const text = words(error);

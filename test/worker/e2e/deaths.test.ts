@@ -63,7 +63,7 @@ describe.each(await sharedStores())('a run of several parts on $name', ({ name, 
   }, 400_000);
 
   it('loses and repeats nothing when its coordinator is killed and started again', async () => {
-    const rows = 3_000;
+    const rows = 1_500;
     crew = await openCrew({
       server: await start(),
       sandbox: { latencyMs: 20, keepBodies: false },

@@ -27,7 +27,7 @@ async function redis(options: RedisServerOptions): Promise<PrivateServer> {
 }
 
 /** A queue that forgets a lease of so many seconds could give it to another one long before its holder would notice. */
-const LONG_LEASE_S = 15;
+const LONG_LEASE_S = 8;
 
 /** Two workers, in the middle of a run that one of them coordinates and both send. */
 async function inTheMiddle(url: string, part: number, leaseS = 3): Promise<{ coordinator: Own; other: Own }> {

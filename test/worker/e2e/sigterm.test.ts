@@ -7,7 +7,7 @@ import { assetSheet, type Crew, openCrew } from '../../support/worker.js';
 let crew: Crew;
 afterEach(() => crew?.close());
 
-const ROWS = 3_000;
+const ROWS = 1_500;
 
 /** Whether folders are shared does not matter to the store, so it is tried on one. */
 const cases = (await sharedStores()).flatMap((store) => [

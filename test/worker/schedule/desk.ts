@@ -1,10 +1,5 @@
 import type { Job, Queue, Worker } from 'bullmq';
-import {
-  openSchedules,
-  type ScheduleClock,
-  type ScheduledJob,
-  type Schedules,
-} from '../../../src/worker/schedule/schedules.js';
+import { openSchedules, type ScheduleClock, type ScheduledJob, type Schedules } from '../../../src/worker/schedules.js';
 import type { Store } from '../../../src/worker/store/port.js';
 
 export const at = (text: string): number => Date.parse(text);

@@ -2,7 +2,7 @@
 import type { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lateness } from '../../../src/worker/jobs/ids.js';
-import type { ScheduleClock, ScheduledJob } from '../../../src/worker/schedule/schedules.js';
+import type { ScheduleClock, ScheduledJob } from '../../../src/worker/schedules.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { availableStores, type StoreServer } from '../../support/servers.js';
@@ -118,11 +118,13 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       ]);
     });
 
-    it.each([
+    // Which instant a slot is has nothing to do with the store: tried on the one that is always there.
+    const changes = [
       ['Europe/Berlin', '30 2 * * *', '2026-03-27T12:00:00Z'],
       ['Europe/Berlin', '30 2 * * *', '2026-10-23T12:00:00Z'],
       ['Australia/Lord_Howe', '45 1 * * *', '2026-04-03T00:00:00Z'],
-    ])(
+    ].filter(() => kind.name === 'embedded');
+    it.each(changes)(
       'runs once a date when the clock is changed: %s %s after %s (43)',
       async (zone, cron, start) => {
         const clock = handClock(start);

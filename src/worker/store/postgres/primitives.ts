@@ -1,7 +1,9 @@
 import type { PgQueryable } from 'bullmq';
+import { within } from '../../within.js';
 import { Away } from '../faults.js';
 import { PACE_AHEAD_MS, PACE_MEMBER_MS, PACE_MEMORY_MS, PRESENT_MS, type Primitives } from '../port.js';
 
+/** A connection that has died silently would keep the question for minutes. */
 const ANSWER_MS = 5_000;
 
 interface Exchanged {
@@ -17,8 +19,9 @@ interface Exchanged {
 export function postgresPrimitives(database: PgQueryable): Primitives {
   /** The first row. */
   async function ask<R>(text: string, values: readonly unknown[] = []): Promise<R | undefined> {
-    const { rows } = await inTime(database.query<R>(text, values));
-    return rows[0];
+    const answer = await within(ANSWER_MS, database.query<R>(text, values));
+    if (!answer) throw new Away('no answer in time');
+    return answer.rows[0];
   }
 
   return {
@@ -99,19 +102,6 @@ export function postgresPrimitives(database: PgQueryable): Primitives {
       return Number(row?.count ?? 0);
     },
   };
-}
-
-/** A connection that has died silently would keep the question for minutes. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Away('no answer in time')), ANSWER_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Longer than any holder lives; epochs go on from the clock after it. */

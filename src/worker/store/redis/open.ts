@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { RunError } from '../../../model/error.js';
+import { within } from '../../within.js';
 import type { RedisAddress } from '../address.js';
 import { assemble } from '../assembled.js';
 import { faultOf, openReports, whenThere } from '../faults.js';
@@ -13,7 +14,7 @@ import { beginLife, type Client, redisPrimitives } from './primitives.js';
  */
 export async function openRedis(address: RedisAddress, options: StoreOptions): Promise<Store> {
   const reports = openReports({ name: 'Redis', address: address.shown }, options.notice);
-  const { aheadMs } = await whenThere(address.shown, () => inspect(address, options), options, reports.explain);
+  const aheadMs = await whenThere(address.shown, () => inspect(address, options), options, reports.explain);
   const own = ownClient(address);
   own.on('error', reports.heard);
   own.on('ready', reports.answered);
@@ -73,12 +74,6 @@ function rememberCopies(client: Client): Set<Client> {
   return copies;
 }
 
-/** What the server is like. */
-interface Inspected {
-  /** Milliseconds that its clock is ahead of ours. */
-  readonly aheadMs: number;
-}
-
 /** BullMQ reckons with BZPOPMIN and streams. */
 const LEAST_VERSION = 5;
 /** Sentinels and nodes of a cluster are tried one after the other. */
@@ -87,9 +82,9 @@ const LOADING = 'LOADING Redis is loading the dataset in memory';
 
 /**
  * Looks once whether the server is there and fit for a queue. Rejects with the driver's error where it is not there, and
- * with a `RunError` where it is not fit.
+ * with a `RunError` where it is not fit. Returns how many milliseconds its clock is ahead of ours.
  */
-async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notice' | 'strict'>): Promise<Inspected> {
+async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notice' | 'strict'>): Promise<number> {
   const client = probeClient(address);
   let last: unknown;
   for (const event of ['error', 'node error']) {
@@ -105,7 +100,7 @@ async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notic
     checkVersion(address, info);
     await checkPolicy(address, client, info, options);
     const [seconds, microseconds] = await client.time();
-    return { aheadMs: Number(seconds) * 1000 + Number(microseconds) / 1000 - Date.now() };
+    return Number(seconds) * 1000 + Number(microseconds) / 1000 - Date.now();
   } catch (error) {
     // "Connection is closed" says nothing; what closed it came as an event.
     throw faultOf(error).reason === CUT && last !== undefined ? last : error;
@@ -116,16 +111,11 @@ async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notic
 
 /** A cluster whose nodes cannot be used ends without a word. */
 async function connected(client: Client): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
     client.once('end', () => reject(new Error('Connection is closed.')));
-    timer = setTimeout(() => reject(new Error('ETIMEDOUT')), CONNECTED_MS);
   });
-  try {
-    await Promise.race([client.connect(), over]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const connection = client.connect().then(() => true);
+  if (!(await within(CONNECTED_MS, Promise.race([connection, over])))) throw new Error('ETIMEDOUT');
 }
 
 const CUT = faultOf(new Error('Connection is closed.')).reason;

@@ -1,9 +1,9 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
-import { pause } from '../../runs/pause.js';
-import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../../runs/schedule/slots.js';
-import { LATE_MS, slotJobId } from '../jobs/ids.js';
-import type { Lease, Store } from '../store/port.js';
+import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
+import { LATE_MS, slotJobId } from './jobs/ids.js';
+import type { Lease, Store } from './store/port.js';
+import { within } from './within.js';
 
 /** A job with a `schedule`, contract section 4. */
 export interface ScheduledJob {
@@ -36,14 +36,7 @@ export interface SchedulesOptions {
   readonly clock?: ScheduleClock;
 }
 
-export interface Schedules {
-  /** Whether this process is the one, of all workers on the queue, that puts slots on the queue. */
-  readonly deciding: boolean;
-  /** Looks now what is due; resolves when that is done. Never rejects. */
-  look(): Promise<void>;
-  /** Hands the deciding over. Ends within 3 s, also while the store is away. */
-  close(): Promise<void>;
-}
+export type Schedules = ReturnType<typeof openSchedules>;
 
 /** What all workers remember of the schedules of jobs, in one text of the store. */
 const memories = z.array(
@@ -99,7 +92,7 @@ const systemClock: ScheduleClock = {
  * the queue drops a job whose id it holds already, so it is not run twice; and as the slot is remembered as queued before
  * its job exists, a later slot that is due by then finds its run.
  */
-export function openSchedules(options: SchedulesOptions): Schedules {
+export function openSchedules(options: SchedulesOptions) {
   const { store, queue, notice, clock = systemClock } = options;
   const told = new Map<string, string>();
   let jobs: readonly ScheduledJob[] = [];
@@ -241,17 +234,18 @@ export function openSchedules(options: SchedulesOptions): Schedules {
 
   plan(0);
   return {
-    get deciding() {
+    /** Whether this process is the one, of all workers on the queue, that puts slots on the queue. */
+    get deciding(): boolean {
       return deciding();
     },
+    /** Looks now what is due; resolves when that is done. Never rejects. */
     look,
-    async close() {
+    /** Hands the deciding over. Ends within 3 s, also while the store is away. */
+    async close(): Promise<void> {
       if (closed) return;
       closed = true;
       cancel();
-      const over = new AbortController();
-      await Promise.race([Promise.allSettled([turn, lease?.release()]), pause(CLOSE_MS, over.signal)]);
-      over.abort();
+      await within(CLOSE_MS, Promise.allSettled([turn, lease?.release()]));
     },
   };
 }
