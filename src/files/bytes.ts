@@ -83,45 +83,6 @@ export async function* fileBytes(path: string, gzip: boolean, limits: SourceLimi
   }
 }
 
-/** As many as may be in use: one that is looked at, one whose end waits for more, one that is being filled. */
-const REUSED = 3;
-
-/**
- * The same in chunks whose memory is used again: a chunk holds until the next but one is asked for. The next one is read
- * while the last one is looked at. Copy what is to stay.
- */
-export async function* fleetingBytes(path: string, gzip: boolean, limits: SourceLimits): AsyncGenerator<Buffer> {
-  if (gzip) {
-    yield* fileBytes(path, gzip, limits);
-    return;
-  }
-  const buffers: Buffer[] = [];
-  const file = await open(path, 'r').catch((error) => {
-    throw readFault(path, error);
-  });
-  const fill = (turn: number) => {
-    buffers[turn % REUSED] ??= Buffer.allocUnsafeSlow(CHUNK);
-    const read = file.read(buffers[turn % REUSED]!, 0, CHUNK, null);
-    // Looked at when its turn comes; until then nobody waits for it.
-    read.catch(() => undefined);
-    return read;
-  };
-  let pending = fill(0);
-  try {
-    for (let turn = 0; ; turn++) {
-      const { bytesRead } = await pending;
-      if (bytesRead === 0) return;
-      pending = fill(turn + 1);
-      yield buffers[turn % REUSED]!.subarray(0, bytesRead);
-    }
-  } catch (error) {
-    throw readFault(path, error);
-  } finally {
-    await pending.catch(() => undefined);
-    await file.close();
-  }
-}
-
 /** Refuses what unpacks to more than the limits allow. */
 export function assertUnpacked(what: string, packed: number, unpacked: number, limits: SourceLimits): void {
   if (unpacked > limits.unpackedBytes) {

@@ -66,30 +66,28 @@ export function parseJsonLine(line: string): Pair[] {
     return number === undefined ? fail('a value') : numberCell(number);
   }
 
-  function list(depth: number): void {
-    if (depth > DEPTH) fail(`at most ${DEPTH} levels`);
-    at++;
-    if (skip() === ']') {
+  /** A list stays as it is; that it is one, the runtime says. */
+  function list(depth: number): string {
+    const from = at;
+    let open = 0;
+    do {
+      if (line[at] === '"') at = endOfText(line, at) - 1;
+      else if (line[at] === '[' || line[at] === '{') open++;
+      else if (line[at] === ']' || line[at] === '}') open--;
+      if (open + depth > DEPTH + 1) fail(`at most ${DEPTH} levels`);
       at++;
-      return;
-    }
-    for (;;) {
-      const first = skip();
-      if (first === '[') list(depth + 1);
-      else if (first === '{') object(undefined, depth + 1);
-      else scalar();
-      const next = skip();
-      at++;
-      if (next === ']') return;
-      if (next !== ',') {
-        at--;
-        fail('"," or "]"');
-      }
+    } while (open > 0 && at < line.length);
+    const found = line.slice(from, at);
+    try {
+      JSON.parse(found);
+      return found;
+    } catch {
+      at = from;
+      return fail('a list that JSON allows');
     }
   }
 
-  /** `prefix` undefined: inside a list, where only the syntax counts. */
-  function object(prefix: string | undefined, depth: number): void {
+  function object(prefix: string, depth: number): void {
     if (depth > DEPTH) fail(`at most ${DEPTH} levels`);
     if (line[at] !== '{') fail('"{"');
     at++;
@@ -104,23 +102,13 @@ export function parseJsonLine(line: string): Pair[] {
       if (skip() !== ':') fail('":"');
       at++;
       const first = skip();
-      const heading = prefix === undefined ? undefined : `${prefix}${key}`;
-      if (first === '{') object(heading === undefined ? undefined : `${heading}.`, depth + 1);
-      else if (first === '[') {
-        const start = at;
-        list(depth + 1);
-        if (heading !== undefined) pairs.push([heading, line.slice(start, at)]);
-      } else {
-        const cell = scalar();
-        if (heading !== undefined) pairs.push([heading, cell]);
-      }
+      const heading = `${prefix}${key}`;
+      if (first === '{') object(`${heading}.`, depth + 1);
+      else pairs.push([heading, first === '[' ? list(depth + 1) : scalar()]);
       const next = skip();
+      if (next !== '}' && next !== ',') fail('"," or "}"');
       at++;
       if (next === '}') return;
-      if (next !== ',') {
-        at--;
-        fail('"," or "}"');
-      }
     }
   }
 

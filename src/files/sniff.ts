@@ -25,6 +25,33 @@ const FOREIGN: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
+const SAVE_AGAIN = 'Open it in the spreadsheet program and save it as .xlsx or .csv.';
+const XML = '(?:<\\?xml\\b|<(?:\\w+:)?(?:Workbook|document|office))';
+
+/** Text in a form that is not read: how it begins, what it is, and what to do instead. */
+const OTHER_TEXT: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|thead|tbody|tr|center|font|meta|style|div)\b/i,
+    `an HTML page, whatever its name says. Web applications often export one under the name .xls. ${SAVE_AGAIN}`,
+  ],
+  [/^MIME-Version:\s*1\.0\r?\n/i, `a web archive (MHTML), whatever its name says. ${SAVE_AGAIN}`],
+  [/^ID;P\w*(?:;\w+)*\r?\n(?:[PFBCO];|NN;)/, `a SYLK file (.slk), which is not read. ${SAVE_AGAIN}`],
+  [/^TABLE\s*\r?\n0,1\r?\n"/, `a DIF file (.dif), which is not read. ${SAVE_AGAIN}`],
+  [
+    new RegExp(`^${XML}[^]*(?:urn:schemas-microsoft-com:office:spreadsheet|progid="Excel)`, 'i'),
+    'an XML spreadsheet of Excel 2003, which is not read. Save it as .xlsx or .csv.',
+  ],
+  [
+    new RegExp(`^(?=${XML})[^]*<(?:\\w+:)?document\\s[^>]*opendocument\\.spreadsheet`, 'i'),
+    'a flat OpenDocument spreadsheet (.fods), which is not read. Save it as .xlsx or .csv.',
+  ],
+  [new RegExp(`^${XML}`, 'i'), 'an XML document, which is not read. Save it as .xlsx or .csv.'],
+  [
+    /^\[\s*(?:\{|\[|$)/,
+    'a JSON array. NDJSON is read: one object on each line, without brackets and commas between them.',
+  ],
+];
+
 /** What the first bytes of a file tell; which workbook a zip file is, its parts tell. */
 export type FileForm = 'csv' | 'ndjson' | 'zip';
 
@@ -42,48 +69,8 @@ export async function sniffFormat(path: string, head: Buffer): Promise<FileForm>
   const text = (mark?.encoding.startsWith('utf-16') ? utf16Text(head, mark.encoding) : head.toString('utf8'))
     .replace(/^[\ufeff\s]+/, '')
     .slice(0, 4_000);
-  if (
-    /^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|thead|tbody|tr|center|font|meta|style|div)\b/i.test(
-      text,
-    )
-  ) {
-    throw new RunError(
-      'failed',
-      `${path}: this is an HTML page, whatever its name says. Web applications often export one under the name .xls. ` +
-        'Open it in the spreadsheet program and save it as .xlsx or .csv.',
-    );
-  }
-  if (/^MIME-Version:\s*1\.0\r?\n/i.test(text)) {
-    throw new RunError(
-      'failed',
-      `${path}: this is a web archive (MHTML), whatever its name says. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
-    );
-  }
-  const exchange = /^ID;P\w*(?:;\w+)*\r?\n(?:[PFBCO];|NN;)/.test(text)
-    ? 'SYLK file (.slk)'
-    : /^TABLE\s*\r?\n0,1\r?\n"/.test(text)
-      ? 'DIF file (.dif)'
-      : undefined;
-  if (exchange) {
-    throw new RunError(
-      'failed',
-      `${path}: this is a ${exchange}, which is not read. Open it in the spreadsheet program and save it as .xlsx or .csv.`,
-    );
-  }
-  if (/^<\?xml\b|^<(?:\w+:)?(?:Workbook|document|office)/i.test(text)) {
-    const what = /urn:schemas-microsoft-com:office:spreadsheet|progid="Excel/.test(text)
-      ? 'an XML spreadsheet of Excel 2003'
-      : /<(?:\w+:)?document\s[^>]*opendocument\.spreadsheet/i.test(text)
-        ? 'a flat OpenDocument spreadsheet (.fods)'
-        : 'an XML document';
-    throw new RunError('failed', `${path}: this is ${what}, which is not read. Save it as .xlsx or .csv.`);
-  }
-  if (/^\[\s*(?:\{|\[|$)/.test(text)) {
-    throw new RunError(
-      'failed',
-      `${path}: this is a JSON array. NDJSON is read: one object on each line, without brackets and commas between them.`,
-    );
-  }
+  const other = OTHER_TEXT.find(([form]) => form.test(text));
+  if (other) throw new RunError('failed', `${path}: this is ${other[1]}`);
   return /^\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\})/.test(text) ? 'ndjson' : 'csv';
 }
 

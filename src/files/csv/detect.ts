@@ -35,32 +35,24 @@ interface Score {
   readonly score: number;
 }
 
-export function delimiterName(delimiter: string): string {
-  const names: Readonly<Record<string, string>> = {
-    ',': 'comma',
-    ';': 'semicolon',
-    '\t': 'tab',
-    '|': 'pipe',
-    ':': 'colon',
-    '\x1f': 'unit separator (US)',
-  };
-  return names[delimiter] ?? `"${delimiter}"`;
+/** What a job may call a delimiter, and what it is called in words. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  ',': ['comma'],
+  ';': ['semicolon'],
+  '\t': ['tab', '\\t'],
+  '|': ['pipe'],
+  ':': ['colon'],
+  ' ': ['space'],
+  '\x1f': ['unit separator (US)', 'us', '\\x1f'],
+};
+
+function delimiterName(delimiter: string): string {
+  return NAMES[delimiter]?.[0] ?? `"${delimiter}"`;
 }
 
 /** The delimiter a job states: one ASCII character, or its name. */
 export function statedDelimiter(text: string): string {
-  const names: Readonly<Record<string, string>> = {
-    comma: ',',
-    semicolon: ';',
-    tab: '\t',
-    '\\t': '\t',
-    pipe: '|',
-    colon: ':',
-    space: ' ',
-    us: '\x1f',
-    '\\x1f': '\x1f',
-  };
-  const delimiter = Object.hasOwn(names, text.toLowerCase()) ? names[text.toLowerCase()]! : text;
+  const delimiter = Object.keys(NAMES).find((one) => NAMES[one]!.includes(text.toLowerCase())) ?? text;
   if (delimiter === '\x1f' || (/^[\t -~]$/.test(delimiter) && !/["\w']/.test(delimiter))) return delimiter;
   throw new RunError(
     'usage',

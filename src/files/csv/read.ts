@@ -1,6 +1,6 @@
 import { isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
-import { fleetingBytes } from '../bytes.js';
+import { fileBytes } from '../bytes.js';
 import { cellFault, raggedFault, strayFault } from '../cell-faults.js';
 import { ESCAPED_LENGTH } from '../encoding/decode.js';
 import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from '../encoding/encoding.js';
@@ -20,10 +20,10 @@ interface CsvFile {
   readonly whole: boolean;
 }
 
-/** The bytes from their beginning; of a small file they are in hand. A chunk holds until the next but one is asked for. */
+/** The bytes from their beginning; of a small file they are in hand. */
 async function* bytesOf({ path, gzip, head, whole }: CsvFile, limits: SourceLimits): AsyncGenerator<Buffer> {
   if (whole) yield head;
-  else yield* fleetingBytes(path, gzip, limits);
+  else yield* fileBytes(path, gzip, limits);
 }
 
 /**

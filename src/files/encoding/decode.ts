@@ -51,7 +51,7 @@ export function decoderOf(encoding: string): ToUtf8 | undefined {
     case 'utf-32be':
       return utf32(encoding === 'utf-32be');
   }
-  return isMultiByte(encoding) ? multiByte(encoding) : singleByte(encoding);
+  return byTable(encoding, MULTI_BYTE.has(encoding) ? 4 : 1);
 }
 
 function utf16(bigEndian: boolean): ToUtf8 {
@@ -100,35 +100,13 @@ function utf32(bigEndian: boolean): ToUtf8 {
   });
 }
 
-function singleByte(encoding: string): ToUtf8 {
-  const table = Array.from({ length: 256 }, (_, byte) => {
-    const text = iconv().decode(Buffer.from([byte]), encoding);
-    return text === '\ufffd' || text === '' ? escapeUnit(byte) : [...Buffer.from(text, 'utf8')];
-  });
-  return (bytes) => {
-    if (isAscii(bytes)) return bytes;
-    const out = Buffer.allocUnsafe(bytes.length * ESCAPED_LENGTH);
-    let at = 0;
-    for (let i = 0; i < bytes.length; i++) {
-      const byte = bytes[i]!;
-      if (byte < 0x80) out[at++] = byte;
-      else for (const piece of table[byte]!) out[at++] = piece;
-    }
-    return Buffer.from(out.subarray(0, at));
-  };
-}
-
 const MULTI_BYTE = new Set(['shift_jis', 'big5', 'gbk', 'gb18030', 'euc-jp', 'euc-kr']);
 
-export function isMultiByte(encoding: string): boolean {
-  return MULTI_BYTE.has(encoding);
-}
-
-/** The longest sequence of these encodings: four bytes in GB 18030, three in EUC-JP. */
-const LONGEST = 4;
-
-/** ASCII bytes stand for themselves; every other sequence is looked up once and remembered. */
-function multiByte(encoding: string): ToUtf8 {
+/**
+ * ASCII bytes stand for themselves; every other sequence is looked up once and remembered. `longest`: bytes of a sequence,
+ * four in GB 18030.
+ */
+function byTable(encoding: string, longest: number): ToUtf8 {
   const known = new Map<number, readonly number[] | null>();
   /** UTF-8 of the sequence, or null where it is none. */
   function lookUp(bytes: Buffer, at: number, length: number): readonly number[] | null {
@@ -154,10 +132,10 @@ function multiByte(encoding: string): ToUtf8 {
         out[at++] = bytes[i++]!;
         continue;
       }
-      if (!last && i + LONGEST > bytes.length) break;
+      if (!last && i + longest > bytes.length) break;
       let length = 1;
       let found: readonly number[] | null = null;
-      for (; length <= LONGEST && i + length <= bytes.length; length++) {
+      for (; length <= longest && i + length <= bytes.length; length++) {
         found = lookUp(bytes, i, length);
         if (found) break;
       }

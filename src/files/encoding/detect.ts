@@ -47,10 +47,7 @@ export function guessEncoding(lines: Buffer): Guess {
 
 function likeliest(lines: Buffer): Guess {
   const words = wordsBeyondAscii(lines);
-  const readings = [
-    ...asianReadings(lines),
-    ...Object.keys(LANGUAGES).map((encoding) => byteReading(encoding, words, () => iconv().decode(lines, encoding))),
-  ];
+  const readings = [...asianReadings(lines), ...ENCODINGS.map((one) => byteReading(one, words, lines))];
   const highest = readings.reduce((a, b) => (b.score > a.score + 1e-9 ? b : a));
   // Where windows-1252 reads the very same text, it is the one: nothing speaks for a rarer encoding.
   const western = readings.find(({ encoding }) => encoding === 'windows-1252');
@@ -160,8 +157,12 @@ function wordsBeyondAscii(lines: Buffer): Buffer {
   return words.subarray(0, length);
 }
 
-/** How the words read in an encoding; `whole`: all of the lines. */
-function byteReading(encoding: string, words: Buffer, whole: () => string): Reading {
+/** How the words beyond ASCII of the lines read in an encoding. */
+function byteReading(
+  [encoding, language, languages]: (typeof ENCODINGS)[number],
+  words: Buffer,
+  lines: Buffer,
+): Reading {
   const text = iconv().decode(words, encoding);
   let all = 0;
   let points = 0;
@@ -183,8 +184,9 @@ function byteReading(encoding: string, words: Buffer, whole: () => string): Read
     if (scripts !== 1 || !soundWord(word, text[index - 1] ?? '', text[index + word.length] ?? '')) continue;
     for (const letter of beyond) letters.set(letter, (letters.get(letter) ?? 0) + 1);
   }
-  points += Math.max(...(LANGUAGES[encoding] ?? []).map((language) => pointsOf(letters, language)));
-  return { encoding, text, whole, language: LOOKS_LIKE[encoding] ?? 'text', score: points / Math.max(1, all) };
+  points += Math.max(...languages.map((one) => pointsOf(letters, one)));
+  const whole = () => iconv().decode(lines, encoding);
+  return { encoding, text, whole, language, score: points / Math.max(1, all) };
 }
 
 function pointsOf(letters: ReadonlyMap<string, number>, { common, rare, weight }: Language): number {
@@ -286,7 +288,7 @@ function asianReadings(lines: Buffer): Reading[] {
  * Letters beyond ASCII that languages use, by which encodings of one byte a character are told apart. `rare`: letters
  * that occur, but speak against the language where they are many.
  */
-export interface Language {
+interface Language {
   readonly common: ReadonlySet<string>;
   readonly rare: ReadonlySet<string>;
   readonly weight: number;
@@ -304,27 +306,7 @@ function both(letters: string): ReadonlySet<string> {
   ]);
 }
 
-const WESTERN = 'text in a Western European language';
-const CENTRAL = 'text in a Central European language';
 const CYRILLIC = 'text in Cyrillic letters';
-
-/** What an encoding is used for, as evidence says it. */
-export const LOOKS_LIKE: Readonly<Record<string, string>> = {
-  'windows-1252': WESTERN,
-  'windows-1250': CENTRAL,
-  'windows-1254': 'Turkish text',
-  'windows-1257': 'text in a Baltic language',
-  'windows-1251': CYRILLIC,
-  'windows-1253': 'Greek text',
-  'windows-1255': 'Hebrew text',
-  'windows-1256': 'Arabic text',
-  'iso-8859-2': CENTRAL,
-  'koi8-r': CYRILLIC,
-  cp866: CYRILLIC,
-  'iso-8859-5': CYRILLIC,
-  macintosh: WESTERN,
-  cp850: WESTERN,
-};
 
 const RUSSIAN = language('оеаинтсрвлкмдпуяыьгзбчй', 'хжшюцщэфёъ');
 const CENTRAL_EUROPEAN = [
@@ -338,40 +320,48 @@ const CENTRAL_EUROPEAN = [
 /** Explains any mixture of Western languages, so that it counts less than one language does. */
 const MIXTURE = language('äöüßàâçèéêëîïôùûáíóúñãõåæøº', 'ìòœÿðþýš', 0.93);
 
-/** Languages by encoding, in the order in which encodings are preferred where nothing speaks for one of them. */
-export const LANGUAGES: Readonly<Record<string, readonly Language[]>> = {
-  'windows-1252': [
-    MIXTURE,
-    language('éèêàçâîôûùëïœ', 'ÿæü'),
-    language('äöüß', 'éèàáó'),
-    language('áéíóúñüº', 'çàªïè'),
-    language('ãçáéíóõêâúàôº', 'üª'),
-    language('àèéìòù', 'îº'),
-    language('åäöøæéðþáíóúý', 'üèà'),
-    language('ëéïèö', 'üá'),
+/** What an encoding is used for, in the order in which encodings are preferred where nothing speaks for one of them. */
+const ENCODINGS: readonly (readonly [encoding: string, like: string, languages: readonly Language[]])[] = [
+  [
+    'windows-1252',
+    'text in a Western European language',
+    [
+      MIXTURE,
+      language('éèêàçâîôûùëïœ', 'ÿæü'),
+      language('äöüß', 'éèàáó'),
+      language('áéíóúñüº', 'çàªïè'),
+      language('ãçáéíóõêâúàôº', 'üª'),
+      language('àèéìòù', 'îº'),
+      language('åäöøæéðþáíóúý', 'üèà'),
+      language('ëéïèö', 'üá'),
+    ],
   ],
-  'windows-1250': CENTRAL_EUROPEAN,
-  'windows-1254': [language('çğıöşüİ', 'âîûé')],
-  'windows-1257': [language('ąčęėįšųūž'), language('āčēģīķļņšūž'), language('äöüõšž')],
-  'windows-1251': [
-    RUSSIAN,
-    language('оанивіетрслкдмпузябгьйчжхюї', 'цщєфґш'),
-    language('аиоетнрсвлкдпмзгяъубчцжщх', 'шюйфь'),
-    language('аиоенрстјувкдмлпгзбчшцхћж', 'џфљњђ'),
+  ['windows-1250', 'text in a Central European language', CENTRAL_EUROPEAN],
+  ['windows-1254', 'Turkish text', [language('çğıöşüİ', 'âîûé')]],
+  ['windows-1257', 'text in a Baltic language', [language('ąčęėįšųūž'), language('āčēģīķļņšūž'), language('äöüõšž')]],
+  [
+    'windows-1251',
+    CYRILLIC,
+    [
+      RUSSIAN,
+      language('оанивіетрслкдмпузябгьйчжхюї', 'цщєфґш'),
+      language('аиоетнрсвлкдпмзгяъубчцжщх', 'шюйфь'),
+      language('аиоенрстјувкдмлпгзбчшцхћж', 'џфљњђ'),
+    ],
   ],
-  'windows-1253': [language('αοιετσνηυρπκμλςωγδθχάίόέήύώ', 'φβξζψϊϋΐΰ΅')],
-  'windows-1255': [language('יוהלאתרבמשנםדקחעפצכסגטזןך', 'ףץ')],
-  'windows-1256': [language('االيمنرتوبةعدسفهكقحجشصطىخزأإ', 'ضذثئءغظؤآپچژگ')],
-  'iso-8859-2': CENTRAL_EUROPEAN,
-  'koi8-r': [RUSSIAN],
-  cp866: [RUSSIAN],
-  'iso-8859-5': [RUSSIAN],
-  macintosh: [{ ...MIXTURE, weight: 0.85 }],
-  cp850: [{ ...MIXTURE, weight: 0.85 }],
-};
+  ['windows-1253', 'Greek text', [language('αοιετσνηυρπκμλςωγδθχάίόέήύώ', 'φβξζψϊϋΐΰ΅')]],
+  ['windows-1255', 'Hebrew text', [language('יוהלאתרבמשנםדקחעפצכסגטזןך', 'ףץ')]],
+  ['windows-1256', 'Arabic text', [language('االيمنرتوبةعدسفهكقحجشصطىخزأإ', 'ضذثئءغظؤآپچژگ')]],
+  ['iso-8859-2', 'text in a Central European language', CENTRAL_EUROPEAN],
+  ['koi8-r', CYRILLIC, [RUSSIAN]],
+  ['cp866', CYRILLIC, [RUSSIAN]],
+  ['iso-8859-5', CYRILLIC, [RUSSIAN]],
+  ['macintosh', 'text in a Western European language', [{ ...MIXTURE, weight: 0.85 }]],
+  ['cp850', 'text in a Western European language', [{ ...MIXTURE, weight: 0.85 }]],
+];
 
 /** Letters that stand only at the end of a word. */
-export const FINAL = new Set([...'ςםןץףך']);
+const FINAL = new Set([...'ςםןץףך']);
 
 /** Signs that people do type, beside letters. */
-export const SIGNS = new Set([...'“”‘’‚„–—€£°²³½¼§©®™«»·…•±µ×º¿¡¥´\u00a0']);
+const SIGNS = new Set([...'“”‘’‚„–—€£°²³½¼§©®™«»·…•±µ×º¿¡¥´\u00a0']);

@@ -6,7 +6,7 @@ import type { WorkbookFile } from '../package/zip-kind.js';
 import type { BookRow } from '../table/book-source.js';
 import { openSheet } from '../table/open-sheet.js';
 import { OdsScan, type OdsSheet } from './sheets.js';
-import { commonStyles, createOdsStyles } from './styles.js';
+import { createOdsStyles, type OdsStyles } from './styles.js';
 
 const CONTENT = 'content.xml';
 const STYLES = 'styles.xml';
@@ -27,11 +27,16 @@ export async function openOds(
       `${path}: the OpenDocument file lacks its part ${CONTENT}. It was refused whole, nothing was sent. Save it again.`,
     );
   }
-  const common = archive.has(STYLES) ? await commonStyles(`${path}: ${STYLES}`, archive.stream(STYLES)) : undefined;
+  const scanned = async (part: string, styles: OdsStyles) => {
+    const scan = new OdsScan({ what: `${path}: ${part}`, part, styles, limits });
+    for await (const chunk of archive.stream(part)) scan.push(chunk);
+    scan.finish();
+    return scan;
+  };
+  const common = createOdsStyles('styles');
+  if (archive.has(STYLES)) await scanned(STYLES, common);
   const styles = createOdsStyles('content', common);
-  const index = new OdsScan({ what: `${path}: ${CONTENT}`, part: CONTENT, styles, limits });
-  for await (const chunk of archive.stream(CONTENT)) index.push(chunk);
-  index.finish();
+  const index = await scanned(CONTENT, styles);
   if (index.sheets.length === 0) {
     throw new RunError(
       'failed',

@@ -1,5 +1,5 @@
 import { type NumberFormat, numberFormat } from '../number/number-format.js';
-import { createXmlScanner, type XmlTag, xmlText } from '../package/xml-scan.js';
+import type { XmlTag } from '../package/xml-scan.js';
 
 type Attributes = ReadonlyMap<string, string>;
 
@@ -13,22 +13,6 @@ export interface OdsStyles {
   /** How cells of this style show their numbers; undefined for General. */
   format(style: string): NumberFormat | undefined;
   dataStyle(name: string): DataStyle | undefined;
-}
-
-/** The styles of styles.xml. */
-export async function commonStyles(what: string, chunks: AsyncIterable<Buffer>): Promise<OdsStyles> {
-  const styles = createOdsStyles('styles');
-  const scanner = createXmlScanner(what, {
-    open(tag) {
-      styles.open(tag);
-      return undefined;
-    },
-    close: (tag) => styles.close(tag.name),
-    text: (bytes, from, to, form) => styles.text(xmlText(bytes, from, to, form)),
-  });
-  for await (const chunk of chunks) scanner.push(chunk);
-  scanner.finish();
-  return styles;
 }
 
 /** A part of a data style of OpenDocument: `number:day`, `number:text` and their like. */

@@ -18,10 +18,8 @@ export interface HeadingFinding {
   readonly warnings: readonly string[];
 }
 
-const SAMPLE = 100;
-
 /** Non-blank rows that the search for a heading looks at. */
-export const HEADING_SAMPLE = SAMPLE;
+export const HEADING_SAMPLE = 100;
 
 /** A heading stands among the first non-blank rows: a longer text above a table is no spreadsheet. */
 const CANDIDATES = 40;
@@ -49,7 +47,7 @@ interface Candidate {
  * warning says so.
  */
 export function findHeading(rows: readonly SampleRow[], expect: readonly string[] = []): HeadingFinding | undefined {
-  const sample = rows.slice(0, SAMPLE);
+  const sample = rows.slice(0, HEADING_SAMPLE);
   const first = sample[0];
   if (!first) return undefined;
   const fills = sample.map(({ cells }) => filledCells(cells));

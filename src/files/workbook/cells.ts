@@ -4,7 +4,7 @@ import { escapeFormula } from '../formula.js';
 import { numberText } from '../number/cell-value.js';
 import { serialOfIso } from '../number/serial-date.js';
 import { columnName } from '../table/header.js';
-import { isDecimalText, isIntegerText } from '../table-form.js';
+import { isDecimalText, isIntegerText } from '../table-format.js';
 import { DATE, type Look, MONEY, type Styles, TEXT, TONES, type Tone } from './styles.js';
 import { CELL_CHARACTERS, clipped, plainText, textElement } from './xml.js';
 

@@ -1,5 +1,5 @@
 import { columnName } from '../table/header.js';
-import { isIntegerText } from '../table-form.js';
+import { isIntegerText } from '../table-format.js';
 import { type Book, type SheetHead, textCell } from './book.js';
 import { LOOKS, type Look } from './styles.js';
 

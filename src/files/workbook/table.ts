@@ -1,8 +1,7 @@
 import { RunError } from '../../model/error.js';
 import { type Cell, shownText } from '../../model/row.js';
-import type { TableAbout, TableColumn, TableRows } from '../../model/table.js';
+import type { TableAbout, TableColumn, TableKind, TableRows } from '../../model/table.js';
 import { columnName } from '../table/header.js';
-import { KIND_WORDS } from '../table-form.js';
 import type { ByteSink } from '../table-sink.js';
 import {
   type Book,
@@ -391,3 +390,15 @@ function holds({ kind, choices }: TableColumn): string {
   const some = choices.length <= 12 && choices.join(', ').length <= 200;
   return some ? `One of: ${choices.join(', ')}` : `One of ${choices.length.toLocaleString('en-US')} values of a list`;
 }
+
+/** What a column of a kind holds, in words for people. */
+const KIND_WORDS: Readonly<Record<TableKind, string>> = {
+  text: 'Text',
+  id: 'Id (whole number)',
+  integer: 'Whole number',
+  decimal: 'Number',
+  money: 'Amount',
+  date: 'Date',
+  boolean: 'TRUE or FALSE',
+  json: 'List (JSON)',
+};

@@ -1,4 +1,5 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
+import { RunError } from '../../model/error.js';
 import { type ByteSink, packedSink } from '../table-sink.js';
 
 /** Writes text; wait for it before the next piece. Resolves to the bytes of the part so far, unpacked. */
@@ -6,7 +7,7 @@ export type WriteText = (text: string) => Promise<number>;
 
 /** A zip file, written part by part in one pass. */
 export interface ZipPack {
-  /** Adds a part; one at a time. Throws `RangeError` for a part of 4 GB or more. */
+  /** Adds a part; one at a time. Throws `RunError('failed')` where it or the file gets to 4 GB. */
   part(name: string, produce: (write: WriteText) => Promise<void>): Promise<void>;
   /** Writes the directory; nothing may follow. */
   end(): Promise<void>;
@@ -20,7 +21,7 @@ interface Entry {
   readonly size: number;
 }
 
-/** Larger numbers do not fit the plain form of the format, which marks them by this one. */
+/** Larger numbers do not fit the format, nor what spreadsheet programs open. */
 const MAX_32 = 0xffff_ffff;
 
 /** 1980-01-01, the first day that the format knows: no time of writing, so that the same table gives the same bytes. */
@@ -29,26 +30,25 @@ const DAY = 0x21;
 /** Sizes and checksum follow the data, because they are not known before it. */
 const FLAGS = 0x0008;
 const DEFLATE = 8;
-const PLAIN_VERSION = 20;
-const ZIP64_VERSION = 45;
+const VERSION = 20;
 
 /**
  * Of our own rather than of a library: the checksum is native (computed in JavaScript it takes a quarter of the processor
  * time of an export on top), and both headers of a part state the same version, which one spreadsheet program insists on.
- * Parts stay below 4 GB; the file may be larger (zip64).
  */
 export function zipPack(sink: ByteSink): ZipPack {
   const entries: Entry[] = [];
   let offset = 0;
   const put = async (bytes: Buffer) => {
     offset += bytes.length;
+    if (offset >= MAX_32) throw tooLarge();
     await sink.write(bytes);
   };
 
   return {
     async part(name, produce) {
       const start = { name: Buffer.from(name, 'latin1'), offset };
-      await put(localHeader(start.name, versionOf(offset)));
+      await put(localHeader(start.name));
       let [crc, size, packed] = [0, 0, 0];
       // Level 1: half the time of level 6 for files that are a tenth larger.
       const deflate = packedSink(createDeflateRaw({ level: 1, chunkSize: 64 * 1024 }), {
@@ -70,7 +70,7 @@ export function zipPack(sink: ByteSink): ZipPack {
         await deflate.abandon();
         throw error;
       }
-      if (size >= MAX_32 || packed >= MAX_32) throw new RangeError(`${name} has ${size} bytes; a part is below 4 GB`);
+      if (size >= MAX_32) throw tooLarge();
       const entry = { ...start, crc, packed, size };
       await put(dataDescriptor(entry));
       entries.push(entry);
@@ -83,12 +83,17 @@ export function zipPack(sink: ByteSink): ZipPack {
   };
 }
 
-const versionOf = (offset: number) => (offset >= MAX_32 ? ZIP64_VERSION : PLAIN_VERSION);
+function tooLarge(): RunError {
+  return new RunError(
+    'failed',
+    'The workbook gets larger than 4 GB, the most that one can be. Write the table as .csv.',
+  );
+}
 
-function localHeader(name: Buffer, version: number): Buffer {
+function localHeader(name: Buffer): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
-  header.writeUInt16LE(version, 4);
+  header.writeUInt16LE(VERSION, 4);
   header.writeUInt16LE(FLAGS, 6);
   header.writeUInt16LE(DEFLATE, 8);
   header.writeUInt16LE(DAY, 12);
@@ -106,17 +111,10 @@ function dataDescriptor({ crc, packed, size }: Entry): Buffer {
 }
 
 function directoryEntry({ name, offset, crc, packed, size }: Entry): Buffer {
-  const version = versionOf(offset);
-  const far = version === ZIP64_VERSION ? Buffer.alloc(12) : Buffer.alloc(0);
-  if (far.length > 0) {
-    far.writeUInt16LE(0x0001, 0);
-    far.writeUInt16LE(8, 2);
-    far.writeBigUInt64LE(BigInt(offset), 4);
-  }
   const header = Buffer.alloc(46);
   header.writeUInt32LE(0x02014b50, 0);
-  header.writeUInt16LE(version, 4);
-  header.writeUInt16LE(version, 6);
+  header.writeUInt16LE(VERSION, 4);
+  header.writeUInt16LE(VERSION, 6);
   header.writeUInt16LE(FLAGS, 8);
   header.writeUInt16LE(DEFLATE, 10);
   header.writeUInt16LE(DAY, 14);
@@ -124,31 +122,16 @@ function directoryEntry({ name, offset, crc, packed, size }: Entry): Buffer {
   header.writeUInt32LE(packed, 20);
   header.writeUInt32LE(size, 24);
   header.writeUInt16LE(name.length, 28);
-  header.writeUInt16LE(far.length, 30);
-  header.writeUInt32LE(Math.min(offset, MAX_32), 42);
-  return Buffer.concat([header, name, far]);
+  header.writeUInt32LE(offset, 42);
+  return Buffer.concat([header, name]);
 }
 
 function directoryEnd(count: number, from: number, to: number): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(Math.min(count, 0xffff), 8);
-  end.writeUInt16LE(Math.min(count, 0xffff), 10);
+  end.writeUInt16LE(count, 8);
+  end.writeUInt16LE(count, 10);
   end.writeUInt32LE(to - from, 12);
-  end.writeUInt32LE(Math.min(from, MAX_32), 16);
-  if (from < MAX_32 && count < 0xffff) return end;
-  const far = Buffer.alloc(56);
-  far.writeUInt32LE(0x06064b50, 0);
-  far.writeBigUInt64LE(44n, 4);
-  far.writeUInt16LE(ZIP64_VERSION, 12);
-  far.writeUInt16LE(ZIP64_VERSION, 14);
-  far.writeBigUInt64LE(BigInt(count), 24);
-  far.writeBigUInt64LE(BigInt(count), 32);
-  far.writeBigUInt64LE(BigInt(to - from), 40);
-  far.writeBigUInt64LE(BigInt(from), 48);
-  const locator = Buffer.alloc(20);
-  locator.writeUInt32LE(0x07064b50, 0);
-  locator.writeBigUInt64LE(BigInt(to), 8);
-  locator.writeUInt32LE(1, 16);
-  return Buffer.concat([far, locator, end]);
+  end.writeUInt32LE(from, 16);
+  return end;
 }
