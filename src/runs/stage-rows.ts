@@ -203,13 +203,13 @@ function resolving(
   spec: ResourceSpec,
   rowOfNumber?: ReadonlyMap<string, number>,
 ): { add(row: StagedRow): void; facts(): Facts } {
-  const { key, columnOf } = mapping;
+  const { key, columnOf, specOf } = mapping;
   const { textOf } = out;
   const keys = openKeys(run);
   const nameless = !looksUp(mapping);
   const parents = rowOfNumber ? { rowOfNumber } : {};
   // Also of faulty rows: which rules they break depends on whether their record exists.
-  const resolve = makeResolver({ directory, key, columnOf, textOf, nameless, firstRows: keys, ...parents });
+  const resolve = makeResolver({ directory, key, columnOf, specOf, textOf, nameless, firstRows: keys, ...parents });
   const print = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
   let keyless = 0;
@@ -338,7 +338,9 @@ export async function resolveJobValues(
   const row = { ref: { row: 1 }, set, issues: [] };
   names.add(row);
   const directory = await loadDirectory(names.names, { service, known, readAll });
-  const resolved = makeResolver({ directory, key: [], columnOf: () => undefined })(row);
+  const resolved = makeResolver({ directory, key: [], columnOf: () => undefined, specOf: (field) => specs.get(field) })(
+    row,
+  );
   problems.push(...resolved.issues.map((issue) => `${where}.${issue.field ?? ''}: ${issue.message}`));
   if (problems.length > 0) {
     throw new RunError('usage', 'What the job gives to records does not fit. Nothing was sent.', problems);

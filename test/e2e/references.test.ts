@@ -315,6 +315,19 @@ describe('numbers', () => {
     expect(desk.sandbox.requests.writes).toBe(3);
   });
 
+  it('after `id:` are looked up where the list is read anyway (100)', async () => {
+    const rows = ['id:999999', 'ID: 2', 'Aperture Optics'];
+    const run = await assets('attached_supplier', rows, { constants: { asset_owner: 'id:1' } });
+    expect(run.outcomes).toEqual(['2 invalid', '3 created', '4 created']);
+    expect(faults(run)).toEqual(['2 reference_not_found attached_supplier']);
+    expect(run.faults[0]?.['message']).toContain('There is no supplier "id:999999".');
+    expect(asksOf('/asset-owner/')).toEqual([]);
+    // Where no list is read for it, the service says so.
+    asked = [];
+    const alone = await assets('attached_supplier', ['id:999999']);
+    expect([alone.outcomes, asksOf('/supplier/')]).toEqual([['2 rejected'], []]);
+  });
+
   it.each(['the list', 'the filter'])('are numbers or ids of contracts, found by %s (100)', async (way) => {
     const contract = (number: string) => ({
       contract_type: 'buy_side',

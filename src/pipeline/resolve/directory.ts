@@ -22,6 +22,8 @@ export interface Directory {
   /** Subcategories of a category; undefined where the category is not known. */
   subcategories(id: number): readonly string[] | undefined;
   nameOf(target: ReferenceTarget, id: number): string | undefined;
+  /** Whether the whole list was read, and no record there has this id. */
+  lacks(target: ReferenceTarget, id: number): boolean;
 }
 
 interface Entry {
@@ -36,6 +38,8 @@ interface Table {
   /** By name, with repeated blanks as one. */
   readonly byName: Map<string, Entry[]>;
   readonly byId: Map<number, Entry>;
+  /** Whether it has every record of the list. */
+  isWhole?: true;
 }
 
 /** Where the names of a target are read from, and under which spellings a record is found. */
@@ -140,6 +144,7 @@ async function loadTable(
     }
   }
   await readAll(source.list, (records) => records.forEach(add), { keep: source.filter !== undefined });
+  table.isWhole = true;
   return table;
 }
 
@@ -229,6 +234,7 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: KnownIds)
       return decide(entries.length > 1 && fitting.length > 0 ? fitting : entries, 'category', name);
     },
     subcategories,
+    lacks: (target, id) => tables.get(target)?.isWhole === true && !tables.get(target)?.byId.has(id),
     nameOf: (target, id) => (isLearned(target) ? known.nameOf(target, id) : tables.get(target)?.byId.get(id)?.name),
   };
 }

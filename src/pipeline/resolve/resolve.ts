@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import type { RowRef } from '../../model/row.js';
-import { isRef, normaliseKey, normaliseName, type Value, valueText, withHidden } from '../../model/value.js';
-import type { ReferenceTarget } from '../../resources/spec.js';
+import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
+import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { keyOf, keySpelling, keyText } from '../match/key.js';
 import { type After, type Exported, isId, isNamed, type Named, referenceCycle, type StagedRow } from '../rows.js';
@@ -74,6 +74,8 @@ interface ResolveOptions {
   readonly directory: Directory;
   readonly key: readonly string[];
   readonly columnOf: (field: string) => string | undefined;
+  /** For ids that a row gives: whether their record exists is looked up where its list is known. */
+  readonly specOf?: (field: string) => FieldSpec | undefined;
   /** No row holds a name: `looksUp` says so. */
   readonly nameless?: boolean;
   /** The values of a row as one text, the same for rows that set the same. */
@@ -147,7 +149,9 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       const value = row.set[field];
       if (value === undefined) continue;
       if (!isNamed(value)) {
-        set[field] = value;
+        const absent = isRef(value) ? absentId(value, field, options) : undefined;
+        if (absent) issues.push(lookupFault(absent, field, { kind: 'missing', nearest: [] }));
+        else set[field] = value;
         continue;
       }
       if (field === 'parent_contract' && isOwnNumber(value, row)) {
@@ -204,6 +208,14 @@ function look(value: Named, row: StagedRow, directory: Directory): Lookup {
   if (value.named !== 'category') return directory.lookup(value.named, value.name);
   const subcategory = row.set[SUBCATEGORY];
   return directory.category(value.name, typeof subcategory === 'string' ? subcategory : undefined);
+}
+
+/** An id (`id:17`) that no record of a known list has. */
+function absentId({ id }: Ref, field: string, { directory, columnOf, specOf }: ResolveOptions): Named | undefined {
+  const type = specOf?.(field)?.type;
+  if (type?.kind !== 'reference' || !directory.lacks(type.to, id)) return undefined;
+  const column = columnOf(field);
+  return { named: type.to, name: `id:${id}`, ...(column === undefined ? {} : { column }) };
 }
 
 function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind: 'found' }>): Issue {
