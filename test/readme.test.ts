@@ -20,8 +20,8 @@ import { FAULT_COLUMNS, PLAN_COLUMNS, REJECTED_COLUMNS, RESULT_COLUMNS } from '.
 import { advice, outcomeWords, SHEETS } from '../src/report/words.js';
 import { fieldNames, resourceSpec } from '../src/resources/registry.js';
 import { WRITABLE } from '../src/resources/spec.js';
-import { PART_SIZE } from '../src/runs/dispatch.js';
 import { checkJobText } from '../src/runs/job-file.js';
+import { PART_SIZE } from '../src/runs/rows/dispatch.js';
 import { lastDue, nextDue } from '../src/runs/schedule/slots.js';
 import { SETTINGS, type SettingRow } from '../src/runs/settings.js';
 import { FAULT_ACTIONS } from '../src/sandbox/fault.js';

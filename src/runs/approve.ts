@@ -9,8 +9,8 @@ import { readRequest } from './earlier-run.js';
 import { importFile } from './import.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, freshRunId, readRun, readRunSummary } from './list.js';
-import { readPlan } from './planned.js';
 import { reconcileFile } from './reconcile.js';
+import { readPlan } from './rows/planned.js';
 import { requireService } from './settings.js';
 
 export interface ApproveOptions {

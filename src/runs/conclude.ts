@@ -12,7 +12,7 @@ import type { RequestCounts } from '../service/port.js';
 import { reached } from '../trace/milestones.js';
 import { jobKey } from './layout.js';
 import { rememberRun } from './list.js';
-import { allRequests } from './past.js';
+import { allRequests } from './rows/past.js';
 import type { Lineage, Run } from './run.js';
 import { closeAll, type Shell } from './shell.js';
 

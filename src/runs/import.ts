@@ -1,15 +1,15 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
 import { conclude, isFinished, type RunResult } from './conclude.js';
-import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { jobKey } from './layout.js';
 import { lastRows } from './list.js';
-import { matchRows } from './match-rows.js';
-import { oneWriter } from './one-writer.js';
-import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './plan-rows.js';
+import { connect } from './rows/connect.js';
+import { matchRows } from './rows/match.js';
+import { oneWriter } from './rows/one-writer.js';
+import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { resolveRows, stageRows } from './rows/stage.js';
+import { writeRows } from './rows/write.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
-import { resolveRows, stageRows } from './stage-rows.js';
-import { writeRows } from './write-rows.js';
 
 export type { RunResult } from './conclude.js';
 export type { ImportRequest } from './run.js';

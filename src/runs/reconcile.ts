@@ -4,20 +4,20 @@ import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { isFinished, type RunResult } from './conclude.js';
-import { connect } from './connect.js';
 import type { RunContext } from './context.js';
 import { runFolder } from './layout.js';
-import { matchRows } from './match-rows.js';
 import { countAbsences, laterNight, type Nights, readNights } from './nights.js';
-import { oneWriter } from './one-writer.js';
-import { announce, assertNotRejected, passBrakes, planRows, usePlan } from './plan-rows.js';
 import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
 import { concludeNight, differenceCounter, keepFacts, nightsOf, trippedBrakes } from './reconcile/night.js';
 import { actedOrphans, countOrphans, judgeOrphans, keepOrphans, writeOrphans } from './reconcile/orphans.js';
+import { openScope, type Scope } from './reconcile/scope.js';
+import { connect } from './rows/connect.js';
+import { matchRows } from './rows/match.js';
+import { oneWriter } from './rows/one-writer.js';
+import { announce, assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
+import { FRESH_MS, writeRows } from './rows/write.js';
 import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
-import { openScope, type Scope } from './scope.js';
-import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './stage-rows.js';
-import { FRESH_MS, writeRows } from './write-rows.js';
 
 /**
  * Compares a file with the service, and makes the service agree where `dryRun` is false. Contract, sections 4 to 8. Faults of

@@ -12,7 +12,7 @@ import { type EarlierRun, earlierRun } from './earlier-run.js';
 import { importFile } from './import.js';
 import type { LoadedJob } from './job-file.js';
 import type { RunFolder } from './layout.js';
-import type { OpenIntent } from './past.js';
+import type { OpenIntent } from './rows/past.js';
 import { type ChosenRows, type ImportRequest, writeChosen } from './run.js';
 
 interface RetryOptions {

@@ -17,8 +17,8 @@ import type { Carrier, Progress, Right, RunContext } from './context.js';
 import type { LoadedJob } from './job-file.js';
 import type { RunFolder } from './layout.js';
 import { type Outlook, openOutlook } from './outlook.js';
-import { type OpenIntent, type Past, readPast } from './past.js';
-import type { Planned } from './planned.js';
+import { type OpenIntent, type Past, readPast } from './rows/past.js';
+import type { Planned } from './rows/planned.js';
 import {
   beginRun,
   closeAll,
@@ -295,4 +295,12 @@ function onlyRows(source: OpenSource, rows: ReadonlySet<number>): OpenSource {
     }
   }
   return { meta: source.meta, rows: chosen };
+}
+
+/**
+ * Takes the private copy of a file that was found to lie where it may, its path leading through no link: refused where a
+ * link has appeared on it since. For `ImportRequest.makeSource`, of whoever reads files on behalf of others.
+ */
+export function linklessCopy(file: string): NonNullable<ImportRequest['makeSource']> {
+  return (copy) => copyPrivately(file, copy, { linkless: true });
 }

@@ -8,7 +8,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'What was sent is not known after a power cut.',
     patches: [
       {
-        file: 'runs/write-rows.js',
+        file: 'runs/rows/write.js',
         find: 'await run.store.flush();',
         replace: '',
       },
@@ -20,7 +20,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'A resumed run takes its own records for those of others.',
     patches: [
       {
-        file: 'runs/write-rows.js',
+        file: 'runs/rows/write.js',
         find: 'intents.map((intent) => ({ ...intent, at }))',
         replace: '[]',
       },
@@ -171,7 +171,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'What others changed meanwhile is written back as it was.',
     patches: [
       {
-        file: 'runs/write-rows.js',
+        file: 'runs/rows/write.js',
         find: 'freshMs: readsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,',
         replace: 'freshMs: Infinity,',
       },
@@ -200,14 +200,14 @@ export const WRITE_PLANTS: readonly Plant[] = [
     scenario: 'killed',
     why: 'Rows end twice.',
     patches: [
-      { file: 'runs/write-rows.js', find: 'if (run.past.outcomes.has(row.ref.row)) {', replace: 'if (false) {' },
+      { file: 'runs/rows/write.js', find: 'if (run.past.outcomes.has(row.ref.row)) {', replace: 'if (false) {' },
     ],
   },
   {
     name: 'resume sends open rows again',
     scenario: 'blind',
     why: 'What was sent may have taken effect.',
-    patches: [{ file: 'runs/decide.js', find: 'const change = intent ?', replace: 'const change = false ?' }],
+    patches: [{ file: 'runs/rows/decide.js', find: 'const change = intent ?', replace: 'const change = false ?' }],
   },
   {
     name: 'the write-ahead log is cleared away',
@@ -235,7 +235,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'two writers at once',
     scenario: 'together',
     why: 'Both find nothing, and both create it.',
-    patches: [{ file: 'runs/one-writer.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
+    patches: [{ file: 'runs/rows/one-writer.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
   },
   {
     name: 'other company',

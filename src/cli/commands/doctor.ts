@@ -79,7 +79,7 @@ function checkText(check: Check): string {
 }
 
 async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, signal: AbortSignal): Promise<unknown> {
-  const { PROBE_CONSENT, runProbe } = await import('../../runs/probe.js');
+  const { PROBE_CONSENT, runProbe } = await import('../../runs/doctor/probe.js');
   tell(cli, `\n${PROBE_CONSENT}`);
   if (!options.yes && !(await agreed(cli))) {
     const refused = 'Nothing was written.';

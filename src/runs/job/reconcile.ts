@@ -2,7 +2,7 @@ import { customFieldName, type ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
-import { readScope, scopeNaming } from '../scope.js';
+import { readScope, scopeNaming } from '../reconcile/scope.js';
 import { checkGiven } from './fields.js';
 import {
   asPlain,

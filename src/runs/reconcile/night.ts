@@ -17,8 +17,8 @@ import { reached } from '../../trace/milestones.js';
 import { conclude, type RunResult } from '../conclude.js';
 import { jobKey, type RunFolder } from '../layout.js';
 import { type EndedNight, type Nights, type NightsOf, readNights, rememberNight, sameFile } from '../nights.js';
+import type { Resolved } from '../rows/stage.js';
 import type { Run } from '../run.js';
-import type { Resolved } from '../stage-rows.js';
 import type { Compared } from './compare.js';
 import { orphanFolder, orphanLines, orphansNeedPerson } from './orphans.js';
 

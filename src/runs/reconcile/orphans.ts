@@ -11,16 +11,16 @@ import type { Json, Readable } from '../../service/port.js';
 import type { RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { RunFolder } from '../layout.js';
-import { beginMatching, type Matching } from '../match-rows.js';
 import type { Absences } from '../nights.js';
-import { note } from '../outcomes.js';
-import { readPast } from '../past.js';
-import { lines, lineWriter, rowWriter } from '../row-files.js';
+import { beginMatching, type Matching } from '../rows/match.js';
+import { note } from '../rows/outcomes.js';
+import { readPast } from '../rows/past.js';
+import { lines, lineWriter, rowWriter } from '../rows/row-files.js';
+import type { JobValues, Resolved } from '../rows/stage.js';
+import { writeRows } from '../rows/write.js';
 import type { Run } from '../run.js';
-import type { Scope } from '../scope.js';
-import type { JobValues, Resolved } from '../stage-rows.js';
-import { writeRows } from '../write-rows.js';
 import { type Beyond, heldBy } from './compare.js';
+import type { Scope } from './scope.js';
 
 /** Orphans are written as rows are, with files of their own: they are no rows of the file. */
 export function orphanFolder(folder: RunFolder): RunFolder {

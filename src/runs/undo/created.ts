@@ -10,11 +10,11 @@ import { loadDirectory } from '../../pipeline/resolve/directory.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { StagedRow, StagedValue } from '../../pipeline/rows.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
-import type { Connection } from '../connect.js';
 import { readRequest } from '../earlier-run.js';
 import { runFolder } from '../layout.js';
+import type { Connection } from '../rows/connect.js';
+import { mappingInput } from '../rows/stage.js';
 import { type Run, sourceOptions } from '../run.js';
-import { mappingInput } from '../stage-rows.js';
 
 /** A record that the run created, as its file made it. */
 export interface CreatedRecord {

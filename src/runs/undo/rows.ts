@@ -6,7 +6,7 @@ import type { ResourceSpec } from '../../resources/spec.js';
 import { parseJson, stringifyBody } from '../../service/json.js';
 import { RunStore } from '../../store/run-store.js';
 import type { RunFolder } from '../layout.js';
-import { lines } from '../row-files.js';
+import { lines } from '../rows/row-files.js';
 
 /** What an undo is made from, as it stood when it began. */
 interface UndoRows {

@@ -1,8 +1,8 @@
-import { createHashIndex, hashOf } from '../compact/hash-index.js';
-import { openScratchFile } from '../compact/scratch-file.js';
-import { diskWords, RunError } from '../model/error.js';
-import { type Keys, lookOf } from '../pipeline/match/key.js';
-import type { FirstRow, FirstRows, Twin } from '../pipeline/resolve/resolve.js';
+import { createHashIndex, hashOf } from '../../compact/hash-index.js';
+import { openScratchFile } from '../../compact/scratch-file.js';
+import { diskWords, RunError } from '../../model/error.js';
+import { type Keys, lookOf } from '../../pipeline/match/key.js';
+import type { FirstRow, FirstRows, Twin } from '../../pipeline/resolve/resolve.js';
 
 /**
  * The keys of a file, in the order in which they first come, and the first row of each. They lie on the disk as lines

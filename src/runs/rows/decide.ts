@@ -1,19 +1,19 @@
-import type { Change, FieldDiff } from '../model/change.js';
-import { fault } from '../model/issue.js';
-import { type Fields, isEmpty } from '../model/value.js';
-import { effectOf, heldOfCreate } from '../pipeline/apply/stored.js';
-import { keyText } from '../pipeline/match/key.js';
-import { heldBy, mergeRow } from '../pipeline/plan/merge.js';
-import { planByFingerprint, planRow } from '../pipeline/plan/plan.js';
-import { withoutRepeats } from '../pipeline/plan/repeats.js';
-import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
-import { referenceCycle } from '../pipeline/rows.js';
-import type { Json, Readable } from '../service/port.js';
-import type { Matched } from './match-rows.js';
+import type { Change, FieldDiff } from '../../model/change.js';
+import { fault } from '../../model/issue.js';
+import { type Fields, isEmpty } from '../../model/value.js';
+import { effectOf, heldOfCreate } from '../../pipeline/apply/stored.js';
+import { keyText } from '../../pipeline/match/key.js';
+import { heldBy, mergeRow } from '../../pipeline/plan/merge.js';
+import { planByFingerprint, planRow } from '../../pipeline/plan/plan.js';
+import { withoutRepeats } from '../../pipeline/plan/repeats.js';
+import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import { referenceCycle } from '../../pipeline/rows.js';
+import type { Json, Readable } from '../../service/port.js';
+import type { Run } from '../run.js';
+import type { Matched } from './match.js';
 import type { OpenIntent } from './past.js';
 import { heldToPlan } from './planned.js';
 import { storedRows, storedRowsOr } from './row-files.js';
-import type { Run } from './run.js';
 
 /** Rows of one wave that are met, each as what its head alone decides, else the row; some hundred at a time. */
 export function decidedOrRows(

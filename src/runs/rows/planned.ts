@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { access, rename, rm } from 'node:fs/promises';
-import type { Change, FieldDiff } from '../model/change.js';
-import { fault } from '../model/issue.js';
-import { isRef, type Value, valueText } from '../model/value.js';
-import { encodeFields } from '../pipeline/codec.js';
-import { changesOf } from '../pipeline/plan/merge.js';
-import type { Snapshot } from '../service/port.js';
+import type { Change, FieldDiff } from '../../model/change.js';
+import { fault } from '../../model/issue.js';
+import { isRef, type Value, valueText } from '../../model/value.js';
+import { encodeFields } from '../../pipeline/codec.js';
+import { changesOf } from '../../pipeline/plan/merge.js';
+import type { Snapshot } from '../../service/port.js';
 import { lines, lineWriter } from './row-files.js';
 
 /** A write that a plan holds; one line of the plan's file. */
-export interface PlannedWrite {
+interface PlannedWrite {
   readonly row: number;
   readonly op: 'create' | 'update';
   readonly key: string;
@@ -29,7 +29,7 @@ const PARENT = 'parent_contract';
  * The write that a change comes to; undefined for a change that sends nothing. That a row refers to the record of another row
  * of the file is no part of the mark: when it was planned that record may not have been there.
  */
-export function plannedWrite(change: Change, snapshot: Pick<Snapshot, 'holds'>): PlannedWrite | undefined {
+function plannedWrite(change: Change, snapshot: Pick<Snapshot, 'holds'>): PlannedWrite | undefined {
   if (change.kind !== 'create' && change.kind !== 'update') return undefined;
   const parent = change.kind === 'create' ? change.fields[PARENT] : newParent(change.diff);
   // The snapshot has the records that rows of the file mean.

@@ -1,12 +1,12 @@
-import { RunError } from '../model/error.js';
-import { eachLimit } from '../pipeline/apply/apply.js';
-import { isFreshAt, sendRequest, type WriteRequest } from '../pipeline/apply/request.js';
-import { Halted, type Pace, type WriterOptions } from '../pipeline/apply/write.js';
-import type { RequestCounts, Service, WriteAnswer } from '../service/port.js';
-import { openService } from '../service/service.js';
+import { RunError } from '../../model/error.js';
+import { eachLimit } from '../../pipeline/apply/apply.js';
+import { isFreshAt, sendRequest, type WriteRequest } from '../../pipeline/apply/request.js';
+import { Halted, type Pace, type WriterOptions } from '../../pipeline/apply/write.js';
+import type { RequestCounts, Service, WriteAnswer } from '../../service/port.js';
+import { openService } from '../../service/service.js';
+import type { Carrier, RunContext, WorkerContext } from '../context.js';
+import { serviceOptions } from '../open-service.js';
 import { sharedParts } from './connect.js';
-import type { Carrier, RunContext, WorkerContext } from './context.js';
-import { serviceOptions } from './open-service.js';
 
 /** Requests in one part: the unit of distribution. */
 export const PART_SIZE = 500;

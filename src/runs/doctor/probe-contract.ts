@@ -11,7 +11,7 @@ import {
   readBack,
   within,
   wordsOf,
-} from './steps.js';
+} from './probe-steps.js';
 
 /** What a contract update does not list and reads show (interface 4.3). The form columns are tried as a whole. */
 const UNLISTED = ['approver', 'signer', 'signed_date'] as const;

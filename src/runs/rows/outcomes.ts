@@ -1,10 +1,10 @@
-import type { Change, DiffText, FieldDiff } from '../model/change.js';
-import { RunError } from '../model/error.js';
-import type { Outcome, OutcomeKind } from '../model/outcome.js';
-import { valueText } from '../model/value.js';
-import { changedFields } from '../pipeline/apply/write.js';
-import { trippedByRejections } from '../pipeline/plan/brakes.js';
-import type { Run } from './run.js';
+import type { Change, DiffText, FieldDiff } from '../../model/change.js';
+import { RunError } from '../../model/error.js';
+import type { Outcome, OutcomeKind } from '../../model/outcome.js';
+import { valueText } from '../../model/value.js';
+import { changedFields } from '../../pipeline/apply/write.js';
+import { trippedByRejections } from '../../pipeline/plan/brakes.js';
+import type { Run } from '../run.js';
 
 /** Notes the outcome of a row in the store and in the run's tally. */
 export function note(run: Run, outcome: Outcome, diff: readonly FieldDiff[] = []): void {

@@ -1,17 +1,17 @@
-import type { Change } from '../model/change.js';
-import { RunError } from '../model/error.js';
-import type { PlanCounts } from '../pipeline/plan/brakes.js';
-import { changesOf } from '../pipeline/plan/merge.js';
-import { isNoRecord, parentNotWritten } from '../pipeline/rows.js';
-import { reached } from '../trace/milestones.js';
+import type { Change } from '../../model/change.js';
+import { RunError } from '../../model/error.js';
+import type { PlanCounts } from '../../pipeline/plan/brakes.js';
+import { changesOf } from '../../pipeline/plan/merge.js';
+import { isNoRecord, parentNotWritten } from '../../pipeline/rows.js';
+import { reached } from '../../trace/milestones.js';
+import { runFolder } from '../layout.js';
+import { estimateText, type PlannedWrites } from '../outlook.js';
+import type { Run } from '../run.js';
 import { decide, decidedOrRows } from './decide.js';
-import { runFolder } from './layout.js';
-import type { Matched } from './match-rows.js';
+import type { Matched } from './match.js';
 import { checkRejections, noteSettled, noteUnsent } from './outcomes.js';
-import { estimateText, type PlannedWrites } from './outlook.js';
 import { planChanges, planWriter, readPlan } from './planned.js';
-import type { Run } from './run.js';
-import { FRESH_MS } from './write-rows.js';
+import { FRESH_MS } from './write.js';
 
 /**
  * Plans every row without writing. A dry run notes what would happen; a run with brakes on its plan only counts. The plan is

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { tryFolder } from '../files/make-folder.js';
-import { RunError } from '../model/error.js';
-import { serviceDir } from '../service/address.js';
-import { saveBehaviour } from '../service/behaviour.js';
-import type { ProbedBehaviour, Service } from '../service/port.js';
-import { openService } from '../service/service.js';
-import { HOME } from './layout.js';
-import { serviceOptions } from './open-service.js';
-import { probeAsset } from './probe/asset.js';
-import { probeContract } from './probe/contract.js';
-import type { Finding, PartialProbe, ProbeContext } from './probe/steps.js';
-import { requireService, type Settings } from './settings.js';
+import { tryFolder } from '../../files/make-folder.js';
+import { RunError } from '../../model/error.js';
+import { serviceDir } from '../../service/address.js';
+import { saveBehaviour } from '../../service/behaviour.js';
+import type { ProbedBehaviour, Service } from '../../service/port.js';
+import { openService } from '../../service/service.js';
+import { HOME } from '../layout.js';
+import { serviceOptions } from '../open-service.js';
+import { requireService, type Settings } from '../settings.js';
+import { probeAsset } from './probe-asset.js';
+import { probeContract } from './probe-contract.js';
+import type { Finding, PartialProbe, ProbeContext } from './probe-steps.js';
 
 /**
  * Asks the service itself what its interface leaves open, on scratch records (contract, section 7; interface 4.3, 4.4).
  * The service has no delete: what is created stays, and says of itself what it is.
  */
 
-export type { Finding } from './probe/steps.js';
+export type { Finding } from './probe-steps.js';
 
 export interface ProbeResult {
   readonly behaviour: ProbedBehaviour;
@@ -64,7 +64,7 @@ The service has no delete: these records stay. Their notes say what they are, an
 /**
  * @throws RunError `failed` where the service cannot be reached, or refuses the scratch asset (nothing is left behind then).
  */
-export async function probeService(
+async function probeService(
   service: Service,
   options: { company: number; lagMs?: number; tag?: string; now?: () => Date },
 ): Promise<ProbeResult> {

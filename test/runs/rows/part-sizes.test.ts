@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PART_SIZE, partSizes } from '../../src/runs/dispatch.js';
+import { PART_SIZE, partSizes } from '../../../src/runs/rows/dispatch.js';
 
 const PLENTY = 1_000_000;
 

@@ -13,7 +13,7 @@ import {
   readBack,
   within,
   wordsOf,
-} from './steps.js';
+} from './probe-steps.js';
 
 /** Job name → field of the read form, for what an asset update does not list (interface 4.4). */
 const UNLISTED = { area: 'area', state_province: 'state_province', business_entity_type: 'business_entity' } as const;

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { RunError } from '../model/error.js';
-import type { ExportableName } from '../model/resource-names.js';
-import type { ReadAll } from '../pipeline/match/match.js';
-import { recordId } from '../resources/read-value.js';
-import { resourceSpec } from '../resources/registry.js';
-import type { ResourceSpec } from '../resources/spec.js';
-import { serviceDir } from '../service/address.js';
-import { loadBehaviour } from '../service/behaviour.js';
-import { openKnownIds } from '../service/known-ids.js';
-import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../service/port.js';
-import { openService, type ServiceOptions } from '../service/service.js';
-import type { Carrier, WorkerContext } from './context.js';
+import { RunError } from '../../model/error.js';
+import type { ExportableName } from '../../model/resource-names.js';
+import type { ReadAll } from '../../pipeline/match/match.js';
+import { recordId } from '../../resources/read-value.js';
+import { resourceSpec } from '../../resources/registry.js';
+import type { ResourceSpec } from '../../resources/spec.js';
+import { serviceDir } from '../../service/address.js';
+import { loadBehaviour } from '../../service/behaviour.js';
+import { openKnownIds } from '../../service/known-ids.js';
+import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../../service/port.js';
+import { openService, type ServiceOptions } from '../../service/service.js';
+import type { Carrier, WorkerContext } from '../context.js';
+import { nameCompany, serviceOptions, tellAway } from '../open-service.js';
+import type { RowsKind, Run } from '../run.js';
 import { openLists, type RunLexicon, runLexicon } from './lexicon.js';
-import { nameCompany, serviceOptions, tellAway } from './open-service.js';
-import type { RowsKind, Run } from './run.js';
 
 /** The service of a run, and what is known of it. */
 export interface Connection {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Halted } from '../../src/pipeline/apply/write.js';
-import type { Carrier, WriteRequest } from '../../src/runs/context.js';
-import { dispatcher } from '../../src/runs/dispatch.js';
-import type { Service } from '../../src/service/port.js';
+import { Halted } from '../../../src/pipeline/apply/write.js';
+import type { Carrier, WriteRequest } from '../../../src/runs/context.js';
+import { dispatcher } from '../../../src/runs/rows/dispatch.js';
+import type { Service } from '../../../src/service/port.js';
 
 it.each([
   { takers: 'nobody', parts: 0 },

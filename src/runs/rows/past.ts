@@ -1,8 +1,8 @@
-import { type ByPlace, choicesByPlace, numbersByPlace } from '../compact/by-place.js';
-import { OUTCOMES, type OutcomeKind } from '../model/outcome.js';
-import { parseJson } from '../service/json.js';
-import type { Json, RequestCounts } from '../service/port.js';
-import type { RowStore, RunStore } from '../store/run-store.js';
+import { type ByPlace, choicesByPlace, numbersByPlace } from '../../compact/by-place.js';
+import { OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
+import { parseJson } from '../../service/json.js';
+import type { Json, RequestCounts } from '../../service/port.js';
+import type { RowStore, RunStore } from '../../store/run-store.js';
 
 /** An intent without an outcome: the request may have taken effect. */
 export interface OpenIntent {
@@ -42,7 +42,7 @@ export interface Past {
 }
 
 /** What a run that got through its file had found out, for reports that are written again. */
-export interface Finished {
+interface Finished {
   readonly warnings: readonly string[];
   readonly detected: readonly string[];
 }

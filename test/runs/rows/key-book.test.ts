@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openKeyBook } from '../../src/runs/key-book.js';
+import { openKeyBook } from '../../../src/runs/rows/key-book.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keys-'));
 let books = 0;

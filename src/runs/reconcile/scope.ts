@@ -1,13 +1,13 @@
-import { exportRecord, readPaths } from '../export/column.js';
-import { exportColumns } from '../export/columns.js';
-import { type Condition, conditionOn, describe, type Problem } from '../export/filter.js';
-import { columnOf, fieldNamed, type Naming } from '../export/names.js';
-import { RunError } from '../model/error.js';
-import { customFieldName, type ReconcileJob } from '../model/job.js';
-import { foldText } from '../model/value.js';
-import type { Lexicon, ResourceName } from '../resources/spec.js';
-import type { Json } from '../service/port.js';
-import type { RunLexicon } from './lexicon.js';
+import { exportRecord, readPaths } from '../../export/column.js';
+import { exportColumns } from '../../export/columns.js';
+import { type Condition, conditionOn, describe, type Problem } from '../../export/filter.js';
+import { columnOf, fieldNamed, type Naming } from '../../export/names.js';
+import { RunError } from '../../model/error.js';
+import { customFieldName, type ReconcileJob } from '../../model/job.js';
+import { foldText } from '../../model/value.js';
+import type { Lexicon, ResourceName } from '../../resources/spec.js';
+import type { Json } from '../../service/port.js';
+import type { RunLexicon } from '../rows/lexicon.js';
 
 /** Which records of the service a job's file is about; the others are none of its orphans. Contract, section 4. */
 export interface Scope {

@@ -1,17 +1,17 @@
-import { isEmpty, normaliseKey } from '../model/value.js';
-import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../pipeline/match/match.js';
-import { fingerprints } from '../pipeline/plan/fingerprint.js';
-import { Memory } from '../pipeline/plan/memory.js';
-import type { PlanOptions } from '../pipeline/plan/plan.js';
-import { type Habits, habitSurvey } from '../resources/read-habits.js';
-import { wait } from '../service/clock.js';
-import { beginSnapshot } from '../service/lists/snapshot.js';
-import type { Readable, Snapshot } from '../service/port.js';
-import { reached } from '../trace/milestones.js';
+import { isEmpty, normaliseKey } from '../../model/value.js';
+import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../../pipeline/match/match.js';
+import { fingerprints } from '../../pipeline/plan/fingerprint.js';
+import { Memory } from '../../pipeline/plan/memory.js';
+import type { PlanOptions } from '../../pipeline/plan/plan.js';
+import { type Habits, habitSurvey } from '../../resources/read-habits.js';
+import { wait } from '../../service/clock.js';
+import { beginSnapshot } from '../../service/lists/snapshot.js';
+import type { Readable, Snapshot } from '../../service/port.js';
+import { reached } from '../../trace/milestones.js';
+import type { Run } from '../run.js';
 import { learnNames } from './connect.js';
 import { restOfWindow } from './one-writer.js';
-import type { Run } from './run.js';
-import type { Resolved } from './stage-rows.js';
+import type { Resolved } from './stage.js';
 
 export interface Matched extends Resolved {
   readonly snapshot: Snapshot;

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { diskWords, RunError } from '../model/error.js';
-import { MAX_RECORD_BYTES } from '../model/row.js';
-import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../pipeline/codec.js';
-import type { ResolvedRow } from '../pipeline/resolve/resolve.js';
-import { type Line, lineBlocks } from '../report/line-blocks.js';
+import { diskWords, RunError } from '../../model/error.js';
+import { MAX_RECORD_BYTES } from '../../model/row.js';
+import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../../pipeline/codec.js';
+import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import { type Line, lineBlocks } from '../../report/line-blocks.js';
 
 /** Writes the rows between two stages. They can be made again, so nothing is flushed unless it is asked for. */
-export interface LineWriter {
+interface LineWriter {
   write(line: string): void;
   /** Resolves when the disk has caught up; called now and then so that memory stays small. */
   drained(): Promise<void>;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { makeFolder } from '../files/make-folder.js';
-import { guardsEveryRow } from '../pipeline/apply/request.js';
-import { serviceDir } from '../service/address.js';
-import { wait } from '../service/clock.js';
+import { makeFolder } from '../../files/make-folder.js';
+import { guardsEveryRow } from '../../pipeline/apply/request.js';
+import { serviceDir } from '../../service/address.js';
+import { wait } from '../../service/clock.js';
+import { HOME } from '../layout.js';
+import { LockHeld, takeLock } from '../lock.js';
+import type { Run } from '../run.js';
 import type { Connection } from './connect.js';
-import { HOME } from './layout.js';
-import { LockHeld, takeLock } from './lock.js';
-import type { Run } from './run.js';
 
 /** How often a run looks whether the one before it has ended, in milliseconds. */
 const LOOK_EVERY = 200;

@@ -2,15 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RunError } from '../../src/model/error.js';
-import type { ReconcileJob } from '../../src/model/job.js';
-import { valueAt } from '../../src/resources/path.js';
-import type { ResourceName } from '../../src/resources/spec.js';
-import { openLists, type RunLexicon, runLexicon } from '../../src/runs/lexicon.js';
-import { openScope } from '../../src/runs/scope.js';
-import { openKnownIds } from '../../src/service/known-ids.js';
-import type { Json } from '../../src/service/port.js';
-import { type Bench, openBench } from '../export/bench.js';
+import { RunError } from '../../../src/model/error.js';
+import type { ReconcileJob } from '../../../src/model/job.js';
+import { valueAt } from '../../../src/resources/path.js';
+import type { ResourceName } from '../../../src/resources/spec.js';
+import { openScope } from '../../../src/runs/reconcile/scope.js';
+import { openLists, type RunLexicon, runLexicon } from '../../../src/runs/rows/lexicon.js';
+import { openKnownIds } from '../../../src/service/known-ids.js';
+import type { Json } from '../../../src/service/port.js';
+import { type Bench, openBench } from '../../export/bench.js';
 
 type Given = ReconcileJob['scope'];
 
