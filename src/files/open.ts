@@ -89,8 +89,8 @@ async function openBook(
   options: SourceOptions,
   bounds: SourceLimits,
 ): Promise<OpenSource> {
-  const { workbookArchive, workbookKind } = await import('./package/zip-kind.js');
-  const archive = await workbookArchive(file, bounds);
+  const { workbookArchive, workbookKind } = await import('./package/zip.js');
+  const archive = await workbookArchive(file.path, file.gzip, bounds);
   const book = { path: file.path, gzip: file.gzip, archive };
   if ((await workbookKind(file.path, archive)) === 'ods') {
     const { openOds } = await import('./ods/read.js');

@@ -58,7 +58,7 @@ export async function writeTable(
   const { bytes, sha256 } = await placeTable(path, async (file) => {
     const produce = async (sink: ByteSink) => {
       if (format === 'xlsx') written = await writeBook(sink, columns, watched, about, options.rowsPerSheet);
-      else written = await writeLines(sink, format === 'csv' ? csvLines(columns) : jsonLines(columns), watched);
+      else written = await writeLines(sink, columns, format, watched);
     };
     await (gzip ? gzipped(file, produce) : produce(file));
   });
@@ -83,28 +83,18 @@ async function* watch(rows: TableRows, width: number, { signal, onRows }: TableW
   stopIfTold();
 }
 
-type Encoder = (rows: readonly (readonly string[])[]) => Buffer;
-
-interface Lines {
-  readonly head: Buffer | undefined;
-  readonly encode: Encoder;
-}
-
-function csvLines(columns: readonly TableColumn[]): Lines {
-  const encode = csvEncoder({ newline: '\r\n' });
-  return { head: encode([columns.map(({ heading }) => heading)]), encode };
-}
-
-function jsonLines(columns: readonly TableColumn[]): Lines {
-  return { head: undefined, encode: ndjsonEncoder(columns) };
-}
-
 /** Rows that are encoded at once; between two pieces other work of the process gets its turn. */
 const PIECE = 500;
 
-async function writeLines(sink: ByteSink, { head, encode }: Lines, rows: TableRows): Promise<Written> {
+async function writeLines(
+  sink: ByteSink,
+  columns: readonly TableColumn[],
+  format: 'csv' | 'ndjson',
+  rows: TableRows,
+): Promise<Written> {
+  const encode = format === 'csv' ? csvEncoder({ newline: '\r\n' }) : ndjsonEncoder(columns);
   let count = 0;
-  if (head) await sink.write(head);
+  if (format === 'csv') await sink.write(encode([columns.map(({ heading }) => heading)]));
   for await (const batch of rows) {
     for (let from = 0; from < batch.length; from += PIECE) {
       await sink.write(encode(batch.length > PIECE ? batch.slice(from, from + PIECE) : batch));

@@ -8,7 +8,7 @@ import { createRecordFeed } from '../../src/files/csv/scan.js';
 import { withLimits } from '../../src/files/limits.js';
 import { numberFormat } from '../../src/files/number/number-format.js';
 import { openSource } from '../../src/files/open.js';
-import type { BookRow } from '../../src/files/table/book-source.js';
+import type { BookRow } from '../../src/files/table/open-sheet.js';
 import { NO_STRINGS, type SharedStrings } from '../../src/files/xlsx/shared-strings.js';
 import { createSheetScan } from '../../src/files/xlsx/sheet-scan.js';
 import { RunError } from '../../src/model/error.js';

@@ -1,10 +1,8 @@
 import { RunError } from '../../model/error.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
-import type { Archive } from '../package/zip.js';
-import type { WorkbookFile } from '../package/zip-kind.js';
-import type { BookRow } from '../table/book-source.js';
-import { openSheet } from '../table/open-sheet.js';
+import type { WorkbookFile } from '../package/zip.js';
+import { type BookRow, openSheet } from '../table/open-sheet.js';
 import { OdsScan, type OdsSheet } from './sheets.js';
 import { createOdsStyles, type OdsStyles } from './styles.js';
 
@@ -17,7 +15,7 @@ const STYLES = 'styles.xml';
  * holds a row and the styles. Throws `RunError`.
  */
 export async function openOds(
-  { path, gzip, archive }: WorkbookFile & { readonly archive: Archive },
+  { path, gzip, archive }: WorkbookFile,
   options: SourceOptions,
   limits: SourceLimits,
 ): Promise<OpenSource> {

@@ -3,8 +3,8 @@ import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import { keptText, textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, type XmlScanner, type XmlTag, xmlText } from '../package/xml-scan.js';
-import type { BookRow, BookScan, BookSheet } from '../table/book-source.js';
 import { columnName } from '../table/header.js';
+import type { BookRow, BookScan, BookSheet } from '../table/open-sheet.js';
 import { odsCell } from './cell.js';
 import type { OdsStyles } from './styles.js';
 

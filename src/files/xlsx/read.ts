@@ -4,10 +4,8 @@ import type { OpenSource, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
 import { builtInCode, type NumberFormat, numberFormat } from '../number/number-format.js';
 import { createXmlScanner, type XmlTag } from '../package/xml-scan.js';
-import type { Archive } from '../package/zip.js';
-import type { WorkbookFile } from '../package/zip-kind.js';
-import type { BookRow, BookSheet } from '../table/book-source.js';
-import { openSheet } from '../table/open-sheet.js';
+import type { Archive, WorkbookFile } from '../package/zip.js';
+import { type BookRow, type BookSheet, openSheet } from '../table/open-sheet.js';
 import { NO_STRINGS, readSharedStrings } from './shared-strings.js';
 import { createSheetScan } from './sheet-scan.js';
 
@@ -28,7 +26,7 @@ interface Workbook {
  * Throws `RunError`.
  */
 export async function openXlsx(
-  { path, gzip, archive }: WorkbookFile & { readonly archive: Archive },
+  { path, gzip, archive }: WorkbookFile,
   options: SourceOptions,
   limits: SourceLimits,
 ): Promise<OpenSource> {

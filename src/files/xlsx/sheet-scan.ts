@@ -5,8 +5,8 @@ import type { SourceLimits } from '../limits.js';
 import { createNumberReader, isoCell } from '../number/cell-value.js';
 import type { NumberFormat } from '../number/number-format.js';
 import { createXmlScanner, TextForm, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
-import type { BookRow, BookScan } from '../table/book-source.js';
 import { columnName } from '../table/header.js';
+import type { BookRow, BookScan } from '../table/open-sheet.js';
 import type { SharedStrings } from './shared-strings.js';
 
 export interface SheetScanOptions {
@@ -121,7 +121,10 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
           style = integerOf(bytes, from, to);
           break;
         case T:
-          type = to - from === 1 && bytes[from] === S ? 's' : bytes.toString('latin1', from, to);
+          // The types of nearly all texts, without making a text of them.
+          if (to - from === 1 && bytes[from] === S) type = 's';
+          else if (to - from === 9 && bytes[from + 6] === 0x53) type = 'inlineStr';
+          else type = bytes.toString('latin1', from, to);
       }
     }
   }
