@@ -22,7 +22,7 @@ module.exports = {
     only('files', 'model', 'trace'),
     only('store', 'model', 'trace'),
     only('report', 'model', 'files', 'store', 'trace'),
-    only('service', 'model', 'resources', 'compact', 'trace'),
+    only('service', 'model', 'resources', 'compact', 'store', 'trace'),
     only('pipeline', 'model', 'resources', 'service'),
     {
       name: 'pipeline-service-types-only',

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { copyFile, link, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { isDiskFull, RunError } from '../model/error.js';
-import { isAlive, startOf } from '../service/alive.js';
 
 /**
  * What stands in the locks that this process takes or holds, from before a lock is there until it is gone. Its number alone
@@ -18,6 +17,10 @@ const GONE_AFTER_MS = 30_000;
 
 /** Looks at a lock that changes hands at each of them. */
 const ATTEMPTS = 20;
+
+/** Fields of /proc/<pid>/stat, counted from the third on. */
+const STATE = 0;
+const START = 19;
 
 /** This process: its number, when it started, and its machine or container. */
 const SELF = `${process.pid} ${startOf(process.pid)} ${hostname()}`;
@@ -187,4 +190,38 @@ async function removeAbandoned(
 
 async function contentOf(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
+}
+
+/**
+ * Whether a process with this number lives, and is the one that began at `start` (`startOf`), where that is told: the number
+ * may have been given to another one since. A killed process that its parent has not asked after yet is still listed, and
+ * does nothing more.
+ */
+function isAlive(pid: number, start = ''): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // It lives, and belongs to somebody else.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
+  }
+  const stat = statOf(pid);
+  if (stat[STATE] === 'Z') return false;
+  const now = stat[START] ?? '';
+  return start === '' || now === '' || start === now;
+}
+
+/** When a process began, in ticks since the machine did; '' where the system does not tell. */
+function startOf(pid: number): string {
+  return statOf(pid)[START] ?? '';
+}
+
+/** Fields of /proc/<pid>/stat from the third on, the state; empty where the system has no such file. */
+function statOf(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field, the name of the program, may hold blanks.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
 }

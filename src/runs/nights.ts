@@ -1,25 +1,9 @@
-import { makeFolder } from '../files/make-folder.js';
 import type { Night } from '../model/reconcile.js';
 import type { BrakeFinding } from '../pipeline/plan/brakes.js';
+import { inHome } from '../store/home.js';
+import type { Database } from '../store/sqlite.js';
 import { reached } from '../trace/milestones.js';
-import { HOME } from './layout.js';
-import { type Absences, countAbsences, endAbsences, type Found, readAbsent, writeAbsent } from './nights-absent.js';
-import {
-  APPLIED,
-  alone,
-  baseline,
-  fileOf,
-  HISTORY,
-  isApplied,
-  isFinished,
-  type Line,
-  nightsDir,
-  readLines,
-  writeLines,
-} from './nights-file.js';
-
-export { type Absence, type Absences, countAbsences } from './nights-absent.js';
-export { nightsDir } from './nights-file.js';
+import { type Absences, countAbsences, endAbsences, type Found } from './absences.js';
 
 /** Whose nights: those of one job for one company of one service. */
 export interface NightsOf {
@@ -87,69 +71,148 @@ export interface Seen {
   readonly found: Found;
 }
 
-/** What earlier nights left; nothing where there was none. A line that cannot be read counts as not written. */
-export async function readNights(of: NightsOf): Promise<Nights> {
-  const dir = nightsDir(of);
-  const lines = (await readLines(dir)).filter(({ service }) => service === of.service);
-  const last = baseline(lines);
-  return {
-    history: lines.slice(-HISTORY).map(pastNight),
-    ...(last && { last: asLast(last) }),
-    applied: lines
-      .filter(isApplied)
-      .slice(-APPLIED)
-      .map(({ sha256, night: { run, at, status } }) => ({ run, at, sha256, status })),
-    absent: await readAbsent(dir, of.service),
-  };
-}
+/** A run that ended, as it is kept. `headings` of the run alone that the next one is compared with. */
+type Kept = Omit<EndedNight, 'seen' | 'headings'> & Partial<Pick<EndedNight, 'headings'>>;
 
-/**
- * Keeps how a run ended. One that ends again because it was resumed takes the place of its first end; one whose reports alone
- * are written again stays as it is. What a finished run saw counts once.
- */
-export async function rememberNight(of: NightsOf, ended: EndedNight): Promise<void> {
-  const dir = nightsDir(of);
-  await makeFolder(dir, HOME);
-  await alone(dir, async () => {
-    const lines = await readLines(dir);
-    const at = lines.findIndex(({ night: { run }, service }) => run === ended.night.run && service === of.service);
-    const before = lines[at];
-    const again = before !== undefined && isFinished(before.night);
-    if (again && before.night.status === ended.night.status && before.night.writes === ended.night.writes) return;
-    const history = lines.filter(({ service }) => service === of.service).map(pastNight);
-    // First, because an absence knows its run and is not counted twice.
-    if (!again) await rememberAbsent(dir, of.service, ended, history);
-    reached('absences-kept');
-    const { night, sha256, headings, approves, overridden = false } = ended;
-    const line: Line = {
-      service: of.service,
-      sha256,
-      headings,
-      night,
-      ...(approves === undefined ? {} : { approves }),
-      ...(overridden ? { overridden } : {}),
+const HISTORY = 90;
+const APPLIED = 30;
+
+/** What earlier nights left; nothing where there was none. */
+export function readNights(of: NightsOf): Nights {
+  return inHome(of.home, (home) => {
+    const kept = readKept(home, of);
+    const last = baseline(kept);
+    return {
+      history: kept.slice(-HISTORY).map(pastNight),
+      ...(last && { last: asLast(last) }),
+      applied: kept
+        .filter(isApplied)
+        .slice(-APPLIED)
+        .map(({ sha256, night: { run, at, status } }) => ({ run, at, sha256, status })),
+      absent: readAbsent(home, of),
     };
-    await writeLines(dir, before ? lines.with(at, line) : [...lines, line]);
-    reached('night-kept');
   });
 }
 
-async function rememberAbsent(
-  dir: string,
-  service: string,
-  { night, sha256, approves, overridden, seen }: EndedNight,
+/**
+ * Keeps how a run ended, and what it saw, in one step. One that ends again because it was resumed takes the place of its first
+ * end; one whose reports alone are written again stays as it is. What a finished run saw counts once.
+ */
+export function rememberNight(of: NightsOf, { seen, ...ended }: EndedNight): void {
+  alone(of, (home) => {
+    const earlier = readKept(home, of);
+    const before = earlier.find(({ night }) => night.run === ended.night.run)?.night;
+    const again = before !== undefined && isFinished(before);
+    if (again && before.status === ended.night.status && before.writes === ended.night.writes) return;
+    if (seen && !again) rememberAbsent(home, of, ended, seen, earlier.map(pastNight));
+    const kept = inOrder([...earlier.filter(({ night }) => night !== before), ended]);
+    const measure = baseline(kept);
+    const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), measure]);
+    home.prepare(`delete from night where ${OF}`).run(...keyOf(of));
+    const insert = home.prepare('insert into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)');
+    for (const one of kept) {
+      if (!needed.has(one)) continue;
+      const { headings: _, ...rest } = one;
+      insert.run(...keyOf(of), one.night.run, JSON.stringify(one === measure ? one : rest));
+    }
+  });
+  reached('night-kept');
+}
+
+function rememberAbsent(
+  home: Database,
+  of: NightsOf,
+  { night, sha256, approves, overridden }: Kept,
+  seen: Seen,
   history: readonly PastNight[],
-): Promise<void> {
+): void {
   const finished = isFinished(night);
-  if (!seen || !(finished || night.status === 'braked')) return;
+  if (!(finished || night.status === 'braked')) return;
   // What a later run saw of a newer file stands.
   if (laterNight({ history }, { run: night.run, approves })) return;
-  const absent = await readAbsent(dir, service);
+  const absent = readAbsent(home, of);
   const counts = finished && (night.apply || !overridden);
   const next = counts
     ? countAbsences(absent, seen.orphans, { run: night.run, sha256, ...seen })
     : endAbsences(absent, seen.found);
-  if (next !== absent) await writeAbsent(dir, service, next);
+  if (next !== absent) writeAbsent(home, of, next);
+}
+
+/**
+ * Forgets since when these records are missing from the job's file: the next run that does not find one of them counts its
+ * absence as the first.
+ */
+export function forgetAbsences(of: NightsOf, ids: ReadonlySet<number>): void {
+  alone(of, (home) => {
+    const absent = readAbsent(home, of);
+    const left = new Map([...absent].filter(([id]) => !ids.has(id)));
+    if (left.size < absent.size) writeAbsent(home, of, left);
+  });
+}
+
+/** While no other run writes there; all of it or nothing. */
+const alone = (of: NightsOf, work: (home: Database) => void): void =>
+  inHome(of.home, (home) => home.transaction(() => work(home)));
+
+const OF = 'job = ? and company = ? and service = ?';
+const keyOf = ({ job, company, service }: NightsOf) => [job, company, service] as const;
+
+/** In the order in which the runs began: one may have been interrupted, and end after a later one. */
+function readKept(home: Database, of: NightsOf): Kept[] {
+  const found = home.prepare(`select ended from night where ${OF}`).all(...keyOf(of));
+  return inOrder(found.map(({ ended }) => JSON.parse(String(ended)) as Kept));
+}
+
+const inOrder = (kept: readonly Kept[]): Kept[] =>
+  [...kept].sort(({ night: { run: a } }, { night: { run: b } }) => (a < b ? -1 : a > b ? 1 : 0));
+
+function readAbsent(home: Database, of: NightsOf): Absences {
+  const found = home
+    .prepare(`select id, since, absences, sha256, run, earlier from absence where ${OF}`)
+    .all(...keyOf(of));
+  return new Map(
+    found.map(({ id, absences, earlier, ...texts }) => [
+      Number(id),
+      {
+        ...(texts as { since: string; sha256: string; run: string }),
+        absences: Number(absences),
+        ...(earlier === null ? {} : { earlier: JSON.parse(String(earlier)) as string[] }),
+      },
+    ]),
+  );
+}
+
+function writeAbsent(home: Database, of: NightsOf, absent: Absences): void {
+  home.prepare(`delete from absence where ${OF}`).run(...keyOf(of));
+  const insert = home.prepare(
+    'insert into absence (job, company, service, id, since, absences, sha256, run, earlier) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  for (const [id, { since, absences, sha256, run, earlier }] of absent) {
+    insert.run(...keyOf(of), id, since, absences, sha256, run, earlier ? JSON.stringify(earlier) : null);
+  }
+}
+
+/** It came to its end, whatever became of single rows. */
+const isFinished = ({ status }: Pick<Night, 'status'>): boolean => status === 'succeeded' || status === 'partial';
+
+/** Whether a run wrote, or found nothing to write; one that was stopped at it counts as well. */
+const isApplied = ({ night }: Kept): boolean => night.apply && (isFinished(night) || night.writes > 0);
+
+/**
+ * Whose file a run took, as a place in the order of runs. An approved run took the file of the run that was approved, however
+ * long that was ago.
+ */
+const fileOf = ({ run, approves }: { readonly run: string; readonly approves?: string | undefined }): string =>
+  approves ?? run;
+
+/**
+ * The run that the next one is compared with: of those that finished, the one with the newest file. A look with `--force` at
+ * a file that brakes would stop is no measure.
+ */
+function baseline(kept: readonly Kept[]): Kept | undefined {
+  const fit = kept.filter(({ night, overridden }) => isFinished(night) && (night.apply || !overridden));
+  const placeOf = ({ night, approves }: Kept) => fileOf({ run: night.run, ...(approves && { approves }) });
+  return fit.reduce<Kept | undefined>((best, one) => (best && placeOf(best) > placeOf(one) ? best : one), undefined);
 }
 
 /**
@@ -190,10 +253,10 @@ export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, w
 /** `2026-11-20, 02:00 UTC` */
 const when = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
 
-function pastNight({ night, approves }: Line): PastNight {
+function pastNight({ night, approves }: Kept): PastNight {
   return approves === undefined ? night : { ...night, approves };
 }
 
-function asLast({ sha256, headings = [], night: { run, at, rows, apply, status } }: Line): LastNight {
+function asLast({ sha256, headings = [], night: { run, at, rows, apply, status } }: Kept): LastNight {
   return { run, at, rows, headings, sha256, apply, status };
 }

@@ -3,10 +3,11 @@ import type { ReconcileJob } from '../model/job.js';
 import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
+import { countAbsences } from './absences.js';
 import { isFinished, type RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
 import { runFolder } from './layout.js';
-import { countAbsences, laterNight, type Nights, readNights } from './nights.js';
+import { laterNight, type Nights, readNights } from './nights.js';
 import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
 import { concludeNight, differenceCounter, keepFacts, nightsOf, trippedBrakes } from './reconcile/night.js';
 import { actedOrphans, countOrphans, judgeOrphans, keepOrphans, writeOrphans } from './reconcile/orphans.js';
@@ -69,7 +70,7 @@ function reconcileJobOf({ job }: Run): ReconcileJob {
 }
 
 async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror: Mirror): Promise<void> {
-  const nights = await readNights(nightsOf(run));
+  const nights = readNights(nightsOf(run));
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
   const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });

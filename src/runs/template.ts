@@ -10,7 +10,7 @@ import { isBlank } from '../model/row.js';
 import type { Catalogue } from '../pipeline/map/targets.js';
 import { resourceSpec } from '../resources/registry.js';
 import { READ_ONLY, type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
-import { serviceDir } from '../service/address.js';
+import { serviceName } from '../service/address.js';
 import { openService } from '../service/service.js';
 import type { Notice } from './context.js';
 import { didYouMean } from './job/shape.js';
@@ -151,7 +151,7 @@ async function withService(
     const targets = columns.flatMap(({ spec: { type } }): ReferenceTarget[] =>
       type.kind === 'reference' ? [type.to] : [],
     );
-    const names = await readNames(targets, serviceDir(settings.home, apiUrl, company), asking);
+    const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
     const today = new Date().toISOString().slice(0, 10);
     const origin = `${name === undefined ? '' : `"${name}", `}company ${company} at ${apiUrl}, read on ${today}`;
     return { columns, names, company, origin };

@@ -11,7 +11,7 @@ import { type EarlierRun, earlierRun, readRequest } from './earlier-run.js';
 import type { LoadedJob } from './job-file.js';
 import { jobKey, type RunFolder, runFolder } from './layout.js';
 import { freshRunId } from './list.js';
-import { forgetAbsences } from './nights-forget.js';
+import { forgetAbsences } from './nights.js';
 import { actedOrphans } from './reconcile/orphans.js';
 import { type Connection, connect } from './rows/connect.js';
 import { type Matched, matchRows } from './rows/match.js';
@@ -238,7 +238,7 @@ async function beginAbsencesAnew(run: Run): Promise<void> {
   if (back.size === 0) return;
   const { home } = settings;
   const { company, service, job } = undone.request;
-  await forgetAbsences({ home, job: jobKey(job, home), company, service }, back);
+  forgetAbsences({ home, job: jobKey(job, home), company, service }, back);
   run.warn(`${told(back.size)} ${actedAgain(back.size, undone.request.job.job.orphans.after)}`);
 }
 

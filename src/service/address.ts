@@ -48,10 +48,13 @@ export function namesCompany(resource: Readable): boolean {
   return resource !== 'company';
 }
 
-/** The folder for what is known of one service address and company: `home/service/<host>-<hash>-<company>`. */
-export function serviceDir(home: string, baseUrl: string, company: number): string {
+/** What is known of one service address and company is kept under this name: `<host>-<hash>-<company>`. */
+export function serviceName(baseUrl: string, company: number): string {
   const { origin, root } = readAddress(baseUrl);
   const hash = createHash('sha256').update(`${origin}${root}`).digest('hex').slice(0, 8);
   const host = new URL(origin).host.replace(/[^A-Za-z0-9.-]+/g, '_');
-  return join(home, 'service', `${host}-${hash}-${company}`);
+  return `${host}-${hash}-${company}`;
 }
+
+export const serviceDir = (home: string, baseUrl: string, company: number): string =>
+  join(home, 'service', serviceName(baseUrl, company));

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { RunError } from '../model/error.js';
 
@@ -26,7 +27,10 @@ type Driver = new (path: string) => Connection;
  */
 export interface Database {
   prepare(sql: string): Statement;
-  transaction(work: () => void): void;
+  transaction<T>(work: () => T): T;
+  /** A transaction that lasts longer; what it wrote is seen here alone. */
+  begin(): void;
+  end(how: 'commit' | 'rollback'): void;
   close(): void;
 }
 
@@ -41,12 +45,16 @@ export interface DatabaseOptions {
   readonly durable?: boolean;
   /** What to do about a file that is damaged or of another version. */
   readonly remedy: string;
+  /** Several processes have it open at a time, and often: it stays in the form in which they can. */
+  readonly shared?: boolean;
+  /** Not read through at opening: it is opened often, or whoever opens it looks at what it holds. */
+  readonly unchecked?: boolean;
 }
 
 /** Opens the file and makes it if it is missing. */
 export function openDatabase(
   path: string,
-  { what, schema, version, durable = true, remedy }: DatabaseOptions,
+  { what, schema, version, durable = true, remedy, shared = false, unchecked = false }: DatabaseOptions,
 ): Database {
   const guarded = <T>(work: () => T): T => {
     try {
@@ -55,39 +63,58 @@ export function openDatabase(
       throw error instanceof RunError ? error : fault(error, path, what, remedy);
     }
   };
+  try {
+    // For its owner alone, as is what SQLite puts beside it.
+    // Not of a file that is there: to close it would end the locks that this process has on it.
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or SQLite says why it cannot be.
+  }
   const connection = guarded(() => new (driver())(path));
-  const transaction = (work: () => void) =>
-    guarded(() => {
-      connection.exec('begin immediate');
-      try {
-        work();
-        connection.exec('commit');
-      } catch (error) {
-        // Where the disk is full it was undone already.
-        try {
-          connection.exec('rollback');
-        } catch {}
-        throw error;
-      }
-    });
+  const begin = () => guarded(() => void connection.exec('begin immediate'));
+  const end = (how: 'commit' | 'rollback') => {
+    try {
+      guarded(() => connection.exec(how));
+    } catch (error) {
+      // Where the disk is full it was undone already.
+      if (how === 'rollback') return;
+      end('rollback');
+      throw error;
+    }
+  };
+  const transaction = <T>(work: () => T): T => {
+    begin();
+    let result: T;
+    try {
+      result = work();
+    } catch (error) {
+      end('rollback');
+      throw error;
+    }
+    end('commit');
+    return result;
+  };
   try {
     const look = (pragma: string) => guarded(() => Object.values(connection.prepare(pragma).get() ?? {})[0]);
     connection.exec('pragma busy_timeout = 10000');
-    const found = look('pragma user_version');
-    const isNew = found === 0 && look('select count(*) from sqlite_schema') === 0;
-    if (!isNew && found !== version) {
+    const isNew = () => look('pragma user_version') === 0 && look('select count(*) from sqlite_schema') === 0;
+    const made = !isNew();
+    const found = made ? look('pragma user_version') : version;
+    if (found !== version) {
       throw new RunError(
         'failed',
         `${what} ${path} has format ${found}; this version of rowferry reads format ${version}. ${remedy}`,
       );
     }
-    const sound = isNew ? 'ok' : look('pragma quick_check(1)');
+    const sound = made && !unchecked ? look('pragma quick_check(1)') : 'ok';
     if (sound !== 'ok') throw damaged(path, what, remedy, sound);
     guarded(() => connection.exec(`pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`));
-    if (isNew) {
+    if (!made) {
       transaction(() => {
-        connection.exec(schema);
-        connection.exec(`pragma user_version = ${version}`);
+        // Another process may have made them meanwhile.
+        if (!isNew()) return;
+        guarded(() => connection.exec(schema));
+        guarded(() => connection.exec(`pragma user_version = ${version}`));
       });
     }
   } catch (error) {
@@ -104,11 +131,15 @@ export function openDatabase(
       };
     },
     transaction,
+    begin,
+    end,
     close() {
-      try {
-        // The file is whole by itself then. While another process reads it, the log stays beside it.
-        connection.exec('pragma journal_mode = delete');
-      } catch {}
+      if (!shared) {
+        try {
+          // The file is whole by itself then. While another process reads it, the log stays beside it.
+          connection.exec('pragma journal_mode = delete');
+        } catch {}
+      }
       connection.close();
     },
   };

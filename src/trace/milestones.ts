@@ -60,7 +60,6 @@ export const MILESTONES = [
   'reports-written',
   'summary-kept',
   /** Reconciliations: since when records are missing, and how the night ended. */
-  'absences-kept',
   'night-kept',
   'run-remembered',
   /** Worker: the claim's folder lies in `done` or `failed`. */

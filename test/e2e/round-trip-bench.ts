@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExportColumn } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
@@ -14,7 +14,7 @@ import type { ResourceName } from '../../src/resources/spec.js';
 import { serviceOptions } from '../../src/runs/open-service.js';
 import { learnNames } from '../../src/runs/rows/connect.js';
 import { openLists, runLexicon } from '../../src/runs/rows/lexicon.js';
-import { serviceDir } from '../../src/service/address.js';
+import { serviceName } from '../../src/service/address.js';
 import { openKnownIds } from '../../src/service/known-ids.js';
 import type { Json } from '../../src/service/port.js';
 import { openService } from '../../src/service/service.js';
@@ -42,7 +42,8 @@ export async function exportForEditing(
   const spec = resourceSpec(resource);
   const settings = desk.settings(options.env);
   const service = openService({ ...serviceOptions(settings, 1), mayWrite: () => false });
-  const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl ?? '', 1));
+  await mkdir(settings.home, { recursive: true });
+  const known = openKnownIds(settings.home, serviceName(settings.apiUrl ?? '', 1));
   try {
     const dir = await mkdtemp(join(desk.dir, 'lists-'));
     const readAll = openLists(

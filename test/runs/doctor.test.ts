@@ -10,6 +10,7 @@ import { checkClock } from '../../src/runs/doctor/service.js';
 import { checkUp, checkUpCode, hindersProbe } from '../../src/runs/doctor.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { serviceName } from '../../src/service/address.js';
 import { loadBehaviour } from '../../src/service/behaviour.js';
 import { lookAtQueue } from '../../src/worker/api/client.js';
 import { freePort } from '../support/server-process.js';
@@ -213,7 +214,7 @@ describe('the probe', () => {
   };
 
   it('finds out how the sandbox behaves as it comes, keeps it, and says what stays', async () => {
-    const { behaviour, result, text } = await probe();
+    const { settings, behaviour, result, text } = await probe();
     expect(behaviour).toMatchObject({ putAccepts: [], omitted: 'nulled', patch: true, uniqueField: 'rejects' });
     expect(behaviour.filters).toEqual({
       'asset.serial_number': 'exact',
@@ -223,7 +224,7 @@ describe('the probe', () => {
       'contract.contract_no': 'exact',
       'contract.name': 'exact',
     });
-    expect(await loadBehaviour(result.keptIn)).toEqual(behaviour);
+    expect(loadBehaviour(settings.home, serviceName(settings.apiUrl ?? '', 1))).toEqual(behaviour);
     expect(text('PUT with area')).toContain('emptied');
     expect(text('answers')).toBe('a create answers the record');
     expect(result.leftBehind).toHaveLength(2);
@@ -232,7 +233,7 @@ describe('the probe', () => {
     expect(result.leftBehind[0]).toContain(String(assets.at(-1)?.['name']));
     expect(String(assets.at(-1)?.['asset_notes'])).toContain('rowferry doctor --probe');
     expect(sandbox!.records('contract').at(-1)).toMatchObject({ status: 'archived' });
-    expect(await readFile(join(result.keptIn, 'behaviour.json'), 'utf8')).not.toContain(TOKEN);
+    expect((await readFile(join(settings.home, 'home.db'))).includes(TOKEN)).toBe(false);
   });
 
   it('finds fields that a PUT takes although the interface does not list them', async () => {

@@ -1,22 +1,21 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Night } from '../../src/model/reconcile.js';
 import { jobKey, nameOfKey } from '../../src/runs/layout.js';
-import { takeLock } from '../../src/runs/lock.js';
 import {
   type EndedNight,
+  forgetAbsences,
   laterNight,
   type Nights,
   type NightsOf,
-  nightsDir,
   readNights,
   rememberNight,
   type Seen,
   sameFile,
 } from '../../src/runs/nights.js';
-import { forgetAbsences } from '../../src/runs/nights-forget.js';
+import { openHome } from '../../src/store/home.js';
 
 let home: string;
 let of: NightsOf;
@@ -59,16 +58,25 @@ const id = (n: number) => `n${String(n).padStart(3, '0')}`;
 const counts = ({ absent }: Pick<Nights, 'absent'>) =>
   Object.fromEntries([...absent].map(([id, { absences }]) => [id, absences]));
 
+function kept(): number {
+  const database = openHome(home);
+  try {
+    return Number(database.prepare('select count(*) as n from night').get()?.['n']);
+  } finally {
+    database.close();
+  }
+}
+
 describe('the memory of a job’s nights', () => {
   it('is empty before the first', async () => {
-    expect(await readNights(of)).toEqual({ history: [], applied: [], absent: new Map() });
+    expect(readNights(of)).toEqual({ history: [], applied: [], absent: new Map() });
   });
 
   it('gives back what a night left', async () => {
-    await rememberNight(of, ended('a', { rows: 90 }, seen([7], { date: '2026-11-19' })));
+    rememberNight(of, ended('a', { rows: 90 }, seen([7], { date: '2026-11-19' })));
     const headings = ['Größe', 'x,"y'];
-    await rememberNight(of, ended('b', { apply: false, status: 'partial' }, { headings, ...seen([7, 8]) }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('b', { apply: false, status: 'partial' }, { headings, ...seen([7, 8]) }));
+    const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.history[0]).toEqual(night('a', { rows: 90 }));
     expect(nights.last).toEqual({
@@ -90,58 +98,55 @@ describe('the memory of a job’s nights', () => {
   });
 
   it.each(['braked', 'failed', 'interrupted'])('a run that was %s is history and nothing more', async (status) => {
-    await rememberNight(of, ended('a'));
-    await rememberNight(of, ended('b', { status }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('a'));
+    rememberNight(of, ended('b', { status }));
+    const nights = readNights(of);
     expect([nights.history.length, nights.last?.run, nights.applied.length]).toEqual([2, 'a', 1]);
   });
 
   it('a run that ends twice stands there once, as it ended last', async () => {
-    await rememberNight(of, ended('a', { status: 'failed' }));
-    await rememberNight(of, ended('b'));
-    await rememberNight(of, ended('a', { status: 'partial' }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('a', { status: 'failed' }));
+    rememberNight(of, ended('b'));
+    rememberNight(of, ended('a', { status: 'partial' }));
+    const nights = readNights(of);
     expect(nights.history.map(({ run, status }) => `${run} ${status}`)).toEqual(['a partial', 'b succeeded']);
   });
 
   it('keeps 90 nights, and what the next one needs however long ago it was', async () => {
-    await rememberNight(of, ended('first', {}, { headings: ['Only here'] }));
-    for (let n = 10; n < 105; n++) await rememberNight(of, ended(id(n), { status: 'braked' }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('first', {}, { headings: ['Only here'] }));
+    for (let n = 10; n < 105; n++) rememberNight(of, ended(id(n), { status: 'braked' }));
+    const nights = readNights(of);
     expect(nights.history).toHaveLength(90);
     expect(nights.history[0]?.run).toBe(id(15));
     expect(nights.last).toMatchObject({ run: 'first', headings: ['Only here'] });
     expect(nights.applied.map(({ run }) => run)).toEqual(['first']);
-    const text = await readFile(join(nightsDir(of), 'nights.ndjson'), 'utf8');
-    expect(text.trimEnd().split('\n')).toHaveLength(91);
+    expect(kept()).toBe(91);
   });
 
   it('keeps 30 runs that were applied', async () => {
-    for (let n = 0; n < 33; n++) await rememberNight(of, ended(id(n)));
-    expect((await readNights(of)).applied.map(({ run }) => run)).toEqual(
-      Array.from({ length: 30 }, (_, n) => id(n + 3)),
-    );
+    for (let n = 0; n < 33; n++) rememberNight(of, ended(id(n)));
+    expect(readNights(of).applied.map(({ run }) => run)).toEqual(Array.from({ length: 30 }, (_, n) => id(n + 3)));
   });
 
   it('does not count what was seen in another service', async () => {
     const other = { ...of, service: 'http://127.0.0.1:9999' };
-    await rememberNight(of, ended('a', {}, seen([7])));
-    const { absent } = await readNights(of);
+    rememberNight(of, ended('a', {}, seen([7])));
+    const { absent } = readNights(of);
     expect(absent.size).toBe(1);
-    expect(await readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
-    await rememberNight(other, ended('x'));
-    expect((await readNights(of)).history.map(({ run }) => run)).toEqual(['a']);
-    expect((await readNights(of)).absent).toEqual(absent);
-    expect((await readNights(of)).last?.headings).toEqual(['Serial', 'Name']);
+    expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
+    rememberNight(other, ended('x'));
+    expect(readNights(of).history.map(({ run }) => run)).toEqual(['a']);
+    expect(readNights(of).absent).toEqual(absent);
+    expect(readNights(of).last?.headings).toEqual(['Serial', 'Name']);
   });
 
   it('is never shared by two jobs or companies', () => {
     const names = ['assets', 'a b', 'a_b', 'a:b', '..b', 'x'.repeat(150), 'x'.repeat(151), 'Müller & Söhne'];
     const key = (path: string, sha256 = '') => jobKey({ name: basename(path, '.yaml'), path, sha256 }, home);
     const paths = names.flatMap((name) => [`/jobs/${name}.yaml`, `/jobs/b/${name}.yaml`]);
-    const dirs = paths.flatMap((path) => [1, 11].map((company) => nightsDir({ home, job: key(path), company })));
-    expect(new Set(dirs).size).toBe(dirs.length);
-    for (const dir of dirs) expect(dir.slice(join(home, 'reconcile').length + 1)).toMatch(/^[\p{L}\p{N}._~-]{1,130}$/u);
+    const keys = paths.map((path) => key(path));
+    expect(new Set(keys).size).toBe(keys.length);
+    for (const one of keys) expect(one).toMatch(/^[\p{L}\p{N}._~-]{1,130}$/u);
     expect(nameOfKey(key('/jobs/assets.yaml'))).toBe('assets');
     // A job without a file is told by what it says, one with a file by where it lies.
     const inline = (sha256: string) => jobKey({ name: 'inline', path: '', sha256 }, home);
@@ -149,61 +154,64 @@ describe('the memory of a job’s nights', () => {
     expect(key('/jobs/assets.yaml', 'a')).toBe(key('/jobs/../jobs/assets.yaml', 'b'));
   });
 
-  it('survives lines that nobody can read, and leaves no temporary files', async () => {
-    await rememberNight(of, ended('a', {}, seen([7])));
-    const dir = nightsDir(of);
-    expect((await readdir(dir)).sort()).toEqual(['absent.ndjson', 'nights.ndjson']);
-    await writeFile(join(dir, 'nights.ndjson'), `${await readFile(join(dir, 'nights.ndjson'), 'utf8')}{"torn`);
-    const whole = await readFile(join(dir, 'absent.ndjson'), 'utf8');
-    expect((await readNights(of)).history).toHaveLength(1);
-    for (const damaged of [
-      '',
-      'x',
-      '{}\n',
-      'null\n',
-      whole.slice(0, -5),
-      whole.split('\n')[0] ?? '',
-      `${whole}{"id":8}\n`,
+  it('is each job’s and each company’s own', () => {
+    rememberNight(of, ended('a', {}, seen([7])));
+    for (const other of [
+      { ...of, job: 'Größe' },
+      { ...of, company: 2 },
     ]) {
-      await writeFile(join(dir, 'absent.ndjson'), damaged);
-      expect((await readNights(of)).absent, JSON.stringify(damaged)).toEqual(new Map());
+      expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
+      rememberNight(other, ended('b', {}, seen([8])));
+      forgetAbsences(other, new Set([7]));
+      expect(counts(readNights(other))).toEqual({ 8: 1 });
     }
+    expect(counts(readNights(of))).toEqual({ 7: 1 });
+    expect(readNights(of).history.map(({ run }) => run)).toEqual(['a']);
+  });
+
+  it('is kept whole or not at all', () => {
+    rememberNight(of, ended('a', {}, seen([7])));
+    const broken = { ...ended('b', {}, seen([7])), headings: [1n] as unknown as string[] };
+    expect(() => rememberNight(of, broken)).toThrow();
+    const nights = readNights(of);
+    expect(nights.history.map(({ run }) => run)).toEqual(['a']);
+    expect(counts(nights)).toEqual({ 7: 1 });
   });
 });
 
 describe('an older run that ends after a newer one', () => {
   it('takes its place in the order in which the runs began', async () => {
-    await rememberNight(of, ended('b', { rows: 60 }, { headings: ['New'] }));
-    await rememberNight(of, ended('a', { rows: 40 }, { headings: ['Old'] }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('b', { rows: 60 }, { headings: ['New'] }));
+    rememberNight(of, ended('a', { rows: 40 }, { headings: ['Old'] }));
+    const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.last).toMatchObject({ run: 'b', rows: 60, headings: ['New'] });
   });
 
   it('says nothing of records that are missing, or are not', async () => {
-    await rememberNight(of, ended('a', {}, seen([3, 5])));
-    await rememberNight(of, ended('c', {}, seen([5, 9])));
-    await rememberNight(of, ended('b', {}, seen([3, 7], { found: new Set([9]) })));
-    expect(counts(await readNights(of))).toEqual({ 5: 2, 9: 1 });
-    await rememberNight(of, ended('b2', { status: 'braked' }, seen([], { found: new Set([9]) })));
-    expect(counts(await readNights(of))).toEqual({ 5: 2, 9: 1 });
+    rememberNight(of, ended('a', {}, seen([3, 5])));
+    rememberNight(of, ended('c', {}, seen([5, 9])));
+    rememberNight(of, ended('b', {}, seen([3, 7], { found: new Set([9]) })));
+    expect(counts(readNights(of))).toEqual({ 5: 2, 9: 1 });
+    rememberNight(of, ended('b2', { status: 'braked' }, seen([], { found: new Set([9]) })));
+    expect(counts(readNights(of))).toEqual({ 5: 2, 9: 1 });
   });
 
   it('counts where the later one failed and saw nothing', async () => {
-    await rememberNight(of, ended('b', { status: 'failed' }));
-    await rememberNight(of, ended('a', {}, seen([3])));
-    const nights = await readNights(of);
+    rememberNight(of, ended('b', { status: 'failed' }));
+    rememberNight(of, ended('a', {}, seen([3])));
+    const nights = readNights(of);
     expect(counts(nights)).toEqual({ 3: 1 });
     expect(laterNight(nights, { run: 'a' })).toBeUndefined();
   });
 
   it('is also one that carries out the plan of an older run', async () => {
-    await rememberNight(of, ended('a', { status: 'braked', rows: 40 }, seen([3])));
-    await rememberNight(of, ended('b', { rows: 60 }, seen([5])));
+    rememberNight(of, ended('a', { status: 'braked', rows: 40 }, seen([3])));
+    rememberNight(of, ended('b', { rows: 60 }, seen([5])));
     const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
-    await rememberNight(of, ended('c', { rows: 40 }, { ...approved, ...seen([3], { found: new Set([5]) }) }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('c', { rows: 40 }, { ...approved, ...seen([3], { found: new Set([5]) }) }));
+    const nights = readNights(of);
     expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
     expect(counts(nights)).toEqual({ 5: 1 });
     expect(nights.applied.map(({ run }) => run)).toEqual(['b', 'c']);
@@ -214,10 +222,10 @@ describe('an older run that ends after a newer one', () => {
   });
 
   it('is none that was approved before the next file came', async () => {
-    await rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
+    rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
     const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
-    await rememberNight(of, ended('b', {}, { ...approved, ...seen([3]) }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('b', {}, { ...approved, ...seen([3]) }));
+    const nights = readNights(of);
     expect(nights.last?.run).toBe('b');
     expect(counts(nights)).toEqual({ 3: 1 });
   });
@@ -225,72 +233,58 @@ describe('an older run that ends after a newer one', () => {
 
 describe('what a night leaves', () => {
   it('is nothing more when its reports are written again', async () => {
-    await rememberNight(of, ended('a', { at: 'then' }, seen([3])));
-    await rememberNight(of, ended('b', {}, seen([])));
-    await rememberNight(of, ended('a', { at: 'now' }, seen([3])));
-    const nights = await readNights(of);
+    rememberNight(of, ended('a', { at: 'then' }, seen([3])));
+    rememberNight(of, ended('b', {}, seen([])));
+    rememberNight(of, ended('a', { at: 'now' }, seen([3])));
+    const nights = readNights(of);
     expect(nights.absent.size).toBe(0);
     expect(nights.history.map(({ at }) => at)).toEqual(['then', '2026-11-20T02:00:12.123Z']);
   });
 
   it('is its better end where rows that had failed were taken up; its absences counted before', async () => {
-    await rememberNight(of, ended('a', { status: 'partial', writes: 3 }, seen([3])));
-    await forgetAbsences(of, new Set([3]));
-    await rememberNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
-    const nights = await readNights(of);
+    rememberNight(of, ended('a', { status: 'partial', writes: 3 }, seen([3])));
+    forgetAbsences(of, new Set([3]));
+    rememberNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
+    const nights = readNights(of);
     expect(nights.applied.map(({ run, status }) => `${run} ${status}`)).toEqual(['a succeeded']);
     expect(nights.last).toMatchObject({ status: 'succeeded', headings: ['Serial', 'Name'] });
     expect(counts(nights)).toEqual({});
   });
 
   it('counts for a run that a brake had stopped, and that went on', async () => {
-    await rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
-    expect(counts(await readNights(of))).toEqual({});
-    await rememberNight(of, ended('a', {}, seen([3])));
-    expect(counts(await readNights(of))).toEqual({ 3: 1 });
+    rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
+    expect(counts(readNights(of))).toEqual({});
+    rememberNight(of, ended('a', {}, seen([3])));
+    expect(counts(readNights(of))).toEqual({ 3: 1 });
   });
 
   it('of a braked run: the end of absences of what its file holds; of a failed one: nothing', async () => {
-    await rememberNight(of, ended('a', {}, seen([3, 5])));
+    rememberNight(of, ended('a', {}, seen([3, 5])));
     const found = { found: new Set([3]) };
-    await rememberNight(of, ended('b', { status: 'failed' }, seen([5, 9], found)));
-    expect(counts(await readNights(of))).toEqual({ 3: 1, 5: 1 });
-    await rememberNight(of, ended('c', { status: 'braked' }, seen([5, 9], found)));
-    expect(counts(await readNights(of))).toEqual({ 5: 1 });
+    rememberNight(of, ended('b', { status: 'failed' }, seen([5, 9], found)));
+    expect(counts(readNights(of))).toEqual({ 3: 1, 5: 1 });
+    rememberNight(of, ended('c', { status: 'braked' }, seen([5, 9], found)));
+    expect(counts(readNights(of))).toEqual({ 5: 1 });
   });
 
   it('of a look with --force at a file that brakes would stop: no measure, and no absence', async () => {
-    await rememberNight(of, ended('a', { rows: 100 }, seen([3])));
+    rememberNight(of, ended('a', { rows: 100 }, seen([3])));
     const cut = { overridden: true, ...seen([4, 5], { found: new Set([3]) }) };
-    await rememberNight(of, ended('b', { rows: 50, apply: false }, cut));
-    const looked = await readNights(of);
+    rememberNight(of, ended('b', { rows: 50, apply: false }, cut));
+    const looked = readNights(of);
     expect(looked.last).toMatchObject({ run: 'a', rows: 100, headings: ['Serial', 'Name'] });
     expect(counts(looked)).toEqual({});
-    await rememberNight(of, ended('c', { rows: 50 }, cut));
-    const applied = await readNights(of);
+    rememberNight(of, ended('c', { rows: 50 }, cut));
+    const applied = readNights(of);
     expect(applied.last).toMatchObject({ run: 'c', rows: 50 });
     expect(counts(applied)).toEqual({ 4: 1, 5: 1 });
   });
 
-  it('is kept of runs that end at once', async () => {
-    await Promise.all([0, 1, 2, 3, 4].map((n) => rememberNight(of, ended(id(n), {}, seen([7])))));
-    const nights = await readNights(of);
+  it('is kept of runs that end in any order', () => {
+    for (const n of [2, 0, 4, 1, 3]) rememberNight(of, ended(id(n), {}, seen([7])));
+    const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual([0, 1, 2, 3, 4].map(id));
     expect(nights.last?.run).toBe(id(4));
-    expect(await readdir(nightsDir(of))).not.toContain('lock');
-  });
-
-  it('waits for another run that writes', async () => {
-    await rememberNight(of, ended('a', {}, seen([7, 8])));
-    const release = await takeLock(join(nightsDir(of), 'lock'), 'the test');
-    const waiting = Promise.all([rememberNight(of, ended('b', {}, seen([8]))), forgetAbsences(of, new Set([8]))]);
-    // Reads do not wait, and what is to be written cannot be there yet.
-    for (let n = 0; n < 20; n++) expect((await readNights(of)).history).toHaveLength(1);
-    await release();
-    await waiting;
-    const nights = await readNights(of);
-    expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
-    expect(nights.absent.has(7)).toBe(false);
   });
 });
 
@@ -336,11 +330,11 @@ describe('the brake on a file that was applied before', () => {
   });
 
   it('knows of runs that were stopped while they wrote', async () => {
-    await rememberNight(of, ended('a', { status: 'partial' }));
-    await rememberNight(of, ended('b', { status: 'failed', writes: 3 }));
-    await rememberNight(of, ended('c', { status: 'braked', writes: 0 }));
-    await rememberNight(of, ended('d', { status: 'braked', writes: 3, apply: false }));
-    const nights = await readNights(of);
+    rememberNight(of, ended('a', { status: 'partial' }));
+    rememberNight(of, ended('b', { status: 'failed', writes: 3 }));
+    rememberNight(of, ended('c', { status: 'braked', writes: 0 }));
+    rememberNight(of, ended('d', { status: 'braked', writes: 3, apply: false }));
+    const nights = readNights(of);
     expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(sameFile(nights, 'sha-a', true).tripped).toContain('Another file was applied since');
     expect(sameFile(nights, 'sha-b', true)).toEqual({});

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readRun, readRunSummary } from '../../src/runs/list.js';
 import { readNights } from '../../src/runs/nights.js';
 import { resumeRun } from '../../src/runs/resume.js';
+import { openHome } from '../../src/store/home.js';
 import { csv, type Desk, type Imported, openDesk, table } from '../support/desk.js';
 
 /** What a night leaves to the next: contract, section 8. */
@@ -69,8 +70,10 @@ async function again(run: string) {
 }
 
 async function nightsOfDesk() {
-  const [dir = ''] = await readdir(join(desk.home, 'reconcile'));
-  return readNights({ home: desk.home, job: dir.replace(/-1$/, ''), company: 1, service: desk.sandbox.url });
+  const home = openHome(desk.home);
+  const job = String(home.prepare('select job from night').get()?.['job']);
+  home.close();
+  return readNights({ home: desk.home, job, company: 1, service: desk.sandbox.url });
 }
 
 describe('records that the file does not hold', () => {

@@ -88,7 +88,7 @@ describe('orphans that an undo put back', () => {
 
   it('of a job of whose nights nothing is left: put back all the same', async () => {
     const acted = await twoNights();
-    await rm(join(desk.home, 'reconcile'), { recursive: true });
+    for (const end of ['', '-wal', '-shm']) await rm(join(desk.home, `home.db${end}`), { force: true });
     const undo = await desk.undo(acted.summary.run);
     expect([undo.summary.status, stages()]).toEqual(['succeeded', Array(RECORDS).fill('Deployed')]);
   });

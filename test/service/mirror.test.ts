@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,18 +6,29 @@ import { Decimal } from '../../src/model/decimal.js';
 import { RunError } from '../../src/model/error.js';
 import { type MirrorOptions, openMirror } from '../../src/service/lists/mirror.js';
 import type { Json, Mirror, MirrorRecord, Page, Readable, Service } from '../../src/service/port.js';
+import { openDatabase } from '../../src/store/sqlite.js';
 import { type AssetList, type AssetListOptions, assetList } from './mirror-fake.js';
 import { random } from './whole-list-fake.js';
 
+let root: string;
 let dir: string;
 const open: Mirror[] = [];
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'rowferry-mirror-'));
+  root = await mkdtemp(join(tmpdir(), 'rowferry-mirror-'));
+  dir = root;
 });
 afterEach(async () => {
   for (const mirror of open.splice(0)) await mirror.close();
-  await rm(dir, { recursive: true, force: true });
+  await rm(root, { recursive: true, force: true });
 });
+
+/** What lies in the folder is all that is left of the process that had it open. */
+async function kill(): Promise<void> {
+  const left = dir;
+  dir = join(left, 'after');
+  await mkdir(dir);
+  for (const name of await readdir(left)) if (name.startsWith('list.db')) await cp(join(left, name), join(dir, name));
+}
 
 const DAY = 86_400_000;
 const assets = (size: number, options: Partial<AssetListOptions> = {}): AssetList =>
@@ -242,32 +253,40 @@ test('what changes without a date is as old as the last full reading, and no old
 });
 
 describe('what is kept', () => {
-  const damage: Readonly<Record<string, (files: readonly string[]) => Promise<void>>> = {
-    'a byte changed': async ([file = '']) => {
+  const damage: Readonly<Record<string, (file: string) => Promise<void>>> = {
+    'a byte of a record changed': async (file) => {
+      const bytes = await readFile(file);
+      const at = bytes.indexOf('asset 170') + 6;
+      bytes[at] = (bytes[at] as number) ^ 1;
+      await writeFile(file, bytes);
+    },
+    'a byte of what is known of the reading changed': async (file) => {
+      const bytes = await readFile(file);
+      const at = bytes.indexOf('"deltas":0') + 9;
+      bytes[at] = (bytes[at] as number) ^ 1;
+      await writeFile(file, bytes);
+    },
+    'the format changed': async (file) => {
       const bytes = await readFile(file);
       bytes[100] = (bytes[100] as number) ^ 1;
       await writeFile(file, bytes);
     },
-    'torn at its end': async ([file = '']) => truncate(file, (await stat(file)).size - 10),
-    'longer than it was': async ([file = '']) => appendFile(file, 'x'),
-    empty: async ([file = '']) => truncate(file, 0),
-    missing: async ([file = '']) => rm(file),
-    'a state that is no JSON': async () => writeFile(join(dir, 'mirror.json'), '{"version":1,"resour'),
-    'a state of another version': async () => {
-      const state = JSON.parse(await readFile(join(dir, 'mirror.json'), 'utf8')) as object;
-      await writeFile(join(dir, 'mirror.json'), JSON.stringify({ ...state, version: 1 }));
-    },
-    'a state that names a file elsewhere': async () => {
-      const text = await readFile(join(dir, 'mirror.json'), 'utf8');
-      await writeFile(join(dir, 'mirror.json'), text.replace('"records-', '"../records-'));
+    'torn at its end': async (file) => truncate(file, (await stat(file)).size - 10),
+    'half of it': async (file) => truncate(file, Math.floor((await stat(file)).size / 8192) * 4096),
+    'no database': async (file) => writeFile(file, 'x'.repeat(10_000)),
+    empty: async (file) => truncate(file, 0),
+    missing: async (file) => rm(file),
+    'of another version': async (file) => {
+      const bytes = await readFile(file);
+      bytes[63] = 7;
+      await writeFile(file, bytes);
     },
   };
 
   test.each(Object.entries(damage))('%s: the list is read whole', async (_name, spoil) => {
     const list = assets(200);
     await night(list);
-    const files = (await readdir(dir)).filter((name) => name.startsWith('records-')).map((name) => join(dir, name));
-    await spoil(files);
+    await spoil(join(dir, 'list.db'));
     expect(await night(list)).toMatchObject({ how: 'full', certified: true });
     expect(await night(list)).toMatchObject({ how: 'delta' });
   });
@@ -276,7 +295,6 @@ describe('what is kept', () => {
     const list = assets(300);
     await night(list);
     list.update(9);
-    const kept = (await readdir(dir)).sort();
     const { page } = list.service;
     let answers = 0;
     const failing = {
@@ -286,25 +304,17 @@ describe('what is kept', () => {
     };
     const options = { dir, fullEvery: 1, now: () => list.time };
     await expect(openMirror(failing, 'asset', options)).rejects.toThrow('the service is down');
-    expect((await readdir(dir)).sort()).toEqual(kept);
     expect(await night(list)).toMatchObject({ how: 'delta' });
   });
 
-  test('what an ended process left is gone on with, and removed a day later', async () => {
+  test('what a killed process left is gone on with', async () => {
     const list = assets(300);
     await night(list);
     list.update(9);
-    // Not closed: killed.
     await mirrorOf(list);
-    await writeFile(join(dir, 'records-0-0.ndjson'), 'left by a process that was killed');
-    await writeFile(join(dir, 'lock'), 'somebody else’s');
+    await kill();
+    list.time += DAY;
     expect(await night(list)).toMatchObject({ how: 'delta' });
-    expect(await readdir(dir)).toContain('records-0-0.ndjson');
-    await utimes(join(dir, 'records-0-0.ndjson'), new Date(0), new Date(0));
-    expect(await night(list)).toMatchObject({ how: 'delta' });
-    const left = await readdir(dir);
-    expect(left).not.toContain('records-0-0.ndjson');
-    expect(left).toEqual(expect.arrayContaining(['lock', 'mirror.json']));
   });
 
   test('an uncertain reading is used and not kept', async () => {
@@ -315,7 +325,6 @@ describe('what is kept', () => {
       },
     });
     await night(list);
-    const state = await readFile(join(dir, 'mirror.json'), 'utf8');
     restless = true;
     const mirror = await mirrorOf(list, { fullEvery: 1 });
     restless = false;
@@ -325,20 +334,17 @@ describe('what is kept', () => {
     expect((await all(mirror)).length).toBe(mirror.count);
     expect(await mirror.recheck()).toBeUndefined();
     await mirror.close();
-    expect(await readFile(join(dir, 'mirror.json'), 'utf8')).toBe(state);
     expect(await night(list)).toMatchObject({ how: 'delta' });
   });
 
-  test('the files do not grow without end, and are for their owner alone', async () => {
+  test('the file does not grow without end, and are for their owner alone', async () => {
     const list = assets(300);
     const sizes: number[] = [];
     for (let nights = 0; nights < 40; nights++) {
       update(list, some(40, 2));
       await night(list, { fullEvery: 1_000 });
-      const files = (await readdir(dir)).filter((name) => name.startsWith('records-'));
-      expect(files.length).toBeLessThanOrEqual(17);
       let bytes = 0;
-      for (const name of files) bytes += (await stat(join(dir, name))).size;
+      for (const name of await readdir(dir)) bytes += (await stat(join(dir, name))).size;
       sizes.push(bytes);
     }
     expect(Math.max(...sizes)).toBeLessThan(5 * (sizes[0] as number));
@@ -396,6 +402,15 @@ describe('what is kept', () => {
   });
 });
 
+function written(): number {
+  const file = openDatabase(join(dir, 'list.db'), { what: '', schema: '', version: 1, remedy: '' });
+  try {
+    return Number(file.prepare('select count(*) as n from written').get()?.['n']);
+  } finally {
+    file.close();
+  }
+}
+
 describe('records that this program writes', () => {
   test('are read anew, also by the process after one that was killed', async () => {
     const list = assets(500);
@@ -403,10 +418,10 @@ describe('records that this program writes', () => {
     const mirror = await mirrorOf(list);
     mirror.written(some(60));
     update(list, some(60));
-    // Not closed: killed.
+    await kill();
     list.time += DAY;
     expect(await night(list)).toMatchObject({ how: 'delta' });
-    expect((await readdir(dir)).filter((name) => name.startsWith('written-'))).toEqual([]);
+    expect(written()).toBe(0);
   });
 
   test('where the service gives them no new date, lists are read whole for good', async () => {

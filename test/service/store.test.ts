@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,6 +13,11 @@ import { openSnapshot } from '../../src/service/lists/snapshot.js';
 let dir: string;
 let next = 0;
 const fresh = (): string => join(dir, `case-${next++}`);
+async function home(): Promise<string> {
+  const path = fresh();
+  await mkdir(path);
+  return path;
+}
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rowferry-store-'));
 });
@@ -131,8 +134,8 @@ test('a hundred thousand records take little memory and open again', async () =>
 });
 
 test('names are found however they are written, renamed records lose the old name, countries keep every spelling', async () => {
-  const folder = fresh();
-  const first = await openKnownIds(folder);
+  const folder = await home();
+  const first = openKnownIds(folder, 'a');
   first.learn('customer', 9, '  Caf\u0065\u0301 Ltd ');
   first.learn('customer', 8, 'Café  Ltd');
   first.learn('customer', 4, 'Café Ltd');
@@ -145,7 +148,7 @@ test('names are found however they are written, renamed records lose the old nam
   first.remember('asset', 4, { mac_address: 'aa' });
   first.remember('asset', 4, { mac_address: 'bb' });
   await first.close();
-  const again = await openKnownIds(folder);
+  const again = openKnownIds(folder, 'a');
   expect(again.ids('customer', 'CAFÉ LTD')).toEqual([]);
   expect(again.ids('customer', ' Café\u00a0Ltd')).toEqual([4, 9]);
   expect([again.ids('customer', 'Old name'), again.ids('customer', 'New name')]).toEqual([[], [5]]);
@@ -161,179 +164,75 @@ test('names are found however they are written, renamed records lose the old nam
 });
 
 test('two writers at once lose nothing of each other', async () => {
-  const folder = fresh();
-  const both = [await openKnownIds(folder), await openKnownIds(folder)];
+  const folder = await home();
+  const both = [openKnownIds(folder, 'a'), openKnownIds(folder, 'a')];
   for (let i = 1; i <= 4_000; i++) {
     both[i % 2]?.learn('customer', i, `customer number ${i}`);
     if (i % 97 === 0) await both[i % 2]?.flush();
   }
   for (const known of both) await known.close();
-  const again = await openKnownIds(folder);
+  const again = openKnownIds(folder, 'a');
   expect([...again.names('customer')].length).toBe(4_000);
   await again.close();
 });
 
-test('what is known already is not written again', async () => {
-  const folder = fresh();
-  const known = await openKnownIds(folder);
-  for (let i = 0; i < 1_000; i++) {
-    known.learn('customer', 1, 'Acme');
-    known.remember('asset', 1, { make: 3 });
-  }
-  await known.close();
-  expect((await stat(join(folder, 'known.ndjson'))).size).toBeLessThan(100);
-});
-
-test('torn and damaged lines are passed over', async () => {
-  const folder = fresh();
-  const known = await openKnownIds(folder);
-  known.learn('customer', 1, 'One');
-  await known.flush();
-  await appendFile(join(folder, 'known.ndjson'), '{"x":1}\n["n","customer","2","Two"]\n["n","customer",3,"Thr');
-  known.learn('customer', 4, 'Four');
-  await known.close();
-  const again = await openKnownIds(folder);
-  expect([...again.names('customer')]).toEqual(['One', 'Four']);
+test('what one process learns after another has renamed the record stands', async () => {
+  const folder = await home();
+  const both = [openKnownIds(folder, 'a'), openKnownIds(folder, 'a')] as const;
+  both[0].learn('customer', 1, 'One');
+  await both[0].flush();
+  both[1].learn('customer', 1, 'Two');
+  await both[1].flush();
+  both[0].learn('customer', 1, 'One again');
+  both[0].learn('customer', 1, 'One');
+  for (const known of both) await known.close();
+  const again = openKnownIds(folder, 'a');
+  expect([[...again.names('customer')], again.nameOf('customer', 1)]).toEqual([['One'], 'One']);
   await again.close();
 });
 
-/** A file of so many lines about so few records, `full` bytes long. */
-async function superseded(lines: number, records: number): Promise<{ folder: string; path: string; full: number }> {
-  const folder = fresh();
-  const path = join(folder, 'known.ndjson');
-  const known = await openKnownIds(folder);
-  for (let i = 0; i < lines; i++) known.remember('asset', i % records, { make: i });
+test('each service knows its own', async () => {
+  const folder = await home();
+  const known = openKnownIds(folder, 'a');
+  known.learn('customer', 1, 'One');
+  known.remember('customer', 1, { name: 'One' });
+  known.rememberAs('asset', 'sent asset 1', { make: 1 });
   await known.close();
-  return { folder, path, full: (await stat(path)).size };
-}
+  const other = openKnownIds(folder, 'b');
+  expect([[...other.names('customer')], other.lastWritten('customer', 1)]).toEqual([[], undefined]);
+  expect(other.lastWrittenAs('asset', 'sent asset 1')).toBeUndefined();
+  await other.close();
+});
 
-test('superseded lines go away at opening, but not while another process has the file open', async () => {
-  const folder = fresh();
-  const path = join(folder, 'known.ndjson');
-  const known = await openKnownIds(folder);
-  for (let i = 0; i < 3_000; i++) known.remember('asset', i % 10, { make: i });
-  known.learn('country', 276, 'Germany');
-  known.learn('country', 276, 'Deutschland');
-  await known.close();
-  const full = (await stat(path)).size;
-
-  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
-  await writeFile(join(folder, `open-${other.pid}-x`), '');
-  const beside = await openKnownIds(folder);
-  expect((await stat(path)).size).toBe(full);
+test('what is not flushed is lost with the process, what was is not; it can be asked for in either case', async () => {
+  const folder = await home();
+  const known = openKnownIds(folder, 'a');
+  known.remember('asset', 1, { make: 1 });
+  known.rememberAs('asset', 'x="1"', { make: 2 });
+  await known.flush();
+  known.remember('asset', 1, { make: 3 });
+  known.rememberAs('asset', 'x="1"', undefined);
+  expect([known.lastWritten('asset', 1), known.lastWrittenAs('asset', 'x="1"')]).toEqual([{ make: 3 }, undefined]);
+  const beside = openKnownIds(folder, 'a');
+  expect([beside.lastWritten('asset', 1), beside.lastWrittenAs('asset', 'x="1"')]).toEqual([{ make: 1 }, { make: 2 }]);
   await beside.close();
-  const gone = new Promise((resolve) => other.once('exit', resolve));
-  other.kill('SIGKILL');
-  await gone;
-
-  // A lock that a dead process left is no obstacle either.
-  await writeFile(join(folder, 'compacting'), String(other.pid));
-  const alone = await openKnownIds(folder);
-  expect((await stat(path)).size).toBeLessThan(full / 50);
-  for (let i = 0; i < 10; i++) expect(alone.lastWritten('asset', i)).toEqual({ make: 2_990 + i });
-  expect([alone.ids('country', 'Germany'), alone.ids('country', 'Deutschland')]).toEqual([[276], [276]]);
-  await alone.close();
-  expect(await readdir(folder)).toEqual(['known.ndjson']);
-});
-
-test('marks and locks of a process that ended are told from those of one that was given its number', async () => {
-  const { folder, path, full } = await superseded(3_000, 10);
-  // As in a container that is started again: this process has the number of the one that was killed.
-  await writeFile(join(folder, `open-${process.pid}-1-x`), '');
-  await writeFile(join(folder, 'compacting'), `${process.pid}-1`);
-  const again = await openKnownIds(folder);
-  expect((await stat(path)).size).toBeLessThan(full / 50);
-  expect(again.lastWritten('asset', 3)).toEqual({ make: 2_993 });
-  await again.close();
-  expect(await readdir(folder)).toEqual(['known.ndjson']);
-});
-
-test('a process of another container that shares the folder is not taken for one that ended', async () => {
-  const { folder, path, full } = await superseded(3_000, 10);
-  const mark = join(folder, `open-${process.pid}-1-01234567-x`);
-  await writeFile(mark, '');
-  const beside = await openKnownIds(folder);
-  expect((await stat(path)).size).toBe(full);
-  expect(await readdir(folder)).toContain(basename(mark));
-  await beside.close();
-
-  // Nor is its lock taken away: what it writes is waited for.
-  await writeFile(join(folder, 'compacting'), `${process.pid}-1-01234567`);
-  let open = false;
-  const waiting = openKnownIds(folder).then((one) => {
-    open = true;
-    return one;
-  });
-  await pause(300);
-  expect(open).toBe(false);
-  await rm(join(folder, 'compacting'));
-  await (await waiting).close();
-
-  // One that has shown no life for long is gone.
-  const long = new Date(Date.now() - 25 * 3_600_000);
-  await utimes(mark, long, long);
-  const alone = await openKnownIds(folder);
-  expect((await stat(path)).size).toBeLessThan(full / 50);
-  await alone.close();
-  expect(await readdir(folder)).toEqual(['known.ndjson']);
-});
-
-test('a process shows others that it lives whenever it makes durable what it learned', async () => {
-  const folder = fresh();
-  const known = await openKnownIds(folder);
-  const [mark = ''] = (await readdir(folder)).filter((name) => name.startsWith('open-'));
-  const long = new Date(Date.now() - 25 * 3_600_000);
-  await utimes(join(folder, mark), long, long);
-  known.learn('customer', 1, 'One');
-  await known.flush();
-  expect(Date.now() - (await stat(join(folder, mark))).mtimeMs).toBeLessThan(60_000);
   await known.close();
 });
 
-test('a compaction whose lock was taken away leaves the file as it is', async () => {
-  const { folder, path, full } = await superseded(300_000, 100_000);
-  const opening = openKnownIds(folder);
-  const lock = join(folder, 'compacting');
-  for (let looks = 0; looks < 1e6 && !(await stat(lock).catch(() => undefined)); looks++) await immediate();
-  await rm(lock);
-  const again = await opening;
-  expect((await stat(path)).size).toBe(full);
-  expect(again.lastWritten('asset', 3)).toEqual({ make: 200_003 });
-  await again.close();
-  expect(await readdir(folder)).toEqual(['known.ndjson']);
-});
-
-test('a file that another process replaced is written to, not its old self', async () => {
-  const folder = fresh();
-  const path = join(folder, 'known.ndjson');
-  const known = await openKnownIds(folder);
-  known.learn('customer', 1, 'One');
-  await known.flush();
-  const text = await readFile(path, 'utf8');
-  await rm(path);
-  await writeFile(path, text);
-  known.learn('customer', 2, 'Two');
-  await known.close();
-  const again = await openKnownIds(folder);
-  expect([...again.names('customer')]).toEqual(['One', 'Two']);
-  await again.close();
-});
-
-test('probed behaviour is kept; a damaged file means that nothing is known', async () => {
-  const folder = fresh();
-  expect(await loadBehaviour(folder)).toBeUndefined();
+test('probed behaviour is kept', async () => {
+  const folder = await home();
+  expect(loadBehaviour(folder, 'a')).toBeUndefined();
+  expect(await readdir(folder)).toEqual([]);
   const behaviour = {
     probedAt: '2024-05-01T00:00:00Z',
     putAccepts: ['area'],
     patch: false,
     filters: { name: 'contains' },
   } as const;
-  await saveBehaviour(folder, behaviour);
-  await saveBehaviour(folder, { ...behaviour, omitted: 'nulled', uniqueField: 'rejects' });
-  expect(await loadBehaviour(folder)).toEqual({ ...behaviour, omitted: 'nulled', uniqueField: 'rejects' });
-  expect(await readdir(folder)).toEqual(['behaviour.json']);
-  await writeFile(join(folder, 'behaviour.json'), '{"probedAt": 3}');
-  expect(await loadBehaviour(folder)).toBeUndefined();
+  saveBehaviour(folder, 'a', behaviour);
+  saveBehaviour(folder, 'a', { ...behaviour, omitted: 'nulled', uniqueField: 'rejects' });
+  expect(loadBehaviour(folder, 'a')).toEqual({ ...behaviour, omitted: 'nulled', uniqueField: 'rejects' });
+  expect(loadBehaviour(folder, 'b')).toBeUndefined();
 });
 
 test('every service address and company has its own folder', () => {

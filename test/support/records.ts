@@ -1,6 +1,7 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { serviceDir } from '../../src/service/address.js';
+import { serviceName } from '../../src/service/address.js';
 import { saveBehaviour } from '../../src/service/behaviour.js';
 import { openKnownIds } from '../../src/service/known-ids.js';
 import type { KnownKind, ProbedBehaviour } from '../../src/service/port.js';
@@ -37,14 +38,10 @@ function plain(raw: Raw): Raw {
   return copy;
 }
 
-/** The folder of what the desk's home knows of its service. */
-export function knowledgeDir(desk: Desk, company = 1): string {
-  return serviceDir(desk.home, desk.sandbox.url, company);
-}
-
 /** Puts names into the home that earlier runs would have learned. */
 export async function teach(desk: Desk, kind: KnownKind, names: Readonly<Record<number, string>>): Promise<void> {
-  const known = await openKnownIds(knowledgeDir(desk));
+  await mkdir(desk.home, { recursive: true });
+  const known = openKnownIds(desk.home, serviceName(desk.sandbox.url, 1));
   for (const [id, name] of Object.entries(names)) known.learn(kind, Number(id), name);
   await known.flush();
   await known.close();
@@ -53,8 +50,13 @@ export async function teach(desk: Desk, kind: KnownKind, names: Readonly<Record<
 export const DEMO_MODELS = { 1: 'Latitude 5450', 2: 'ThinkPad T14', 3: 'PowerEdge R660', 4: 'Catalyst 9300' };
 
 /** What `doctor --probe` would have found out. */
-export function probed(desk: Desk, found: Partial<ProbedBehaviour>): Promise<void> {
-  return saveBehaviour(knowledgeDir(desk), { probedAt: '2026-01-01T00:00:00.000Z', putAccepts: [], ...found });
+export async function probed(desk: Desk, found: Partial<ProbedBehaviour>): Promise<void> {
+  await mkdir(desk.home, { recursive: true });
+  saveBehaviour(desk.home, serviceName(desk.sandbox.url, 1), {
+    probedAt: '2026-01-01T00:00:00.000Z',
+    putAccepts: [],
+    ...found,
+  });
 }
 
 /** A home folder that knows nothing, at the same service. */

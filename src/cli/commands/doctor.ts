@@ -90,7 +90,7 @@ async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, sig
   if (!options.json) {
     const width = Math.max(...result.findings.map((finding) => finding.about.length));
     print(cli, ['', ...result.findings.map(({ about, text }) => `${about.padEnd(width)}  ${text}`)].join('\n'));
-    print(cli, `\nKept in ${result.keptIn} and used from now on.\nLeft behind: ${result.leftBehind.join(', ')}`);
+    print(cli, `\nKept in ${settings.home} and used from now on.\nLeft behind: ${result.leftBehind.join(', ')}`);
   }
   return result;
 }

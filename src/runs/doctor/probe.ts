@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { tryFolder } from '../../files/make-folder.js';
+import { makeFolder, tryFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
-import { serviceDir } from '../../service/address.js';
+import { serviceName } from '../../service/address.js';
 import { saveBehaviour } from '../../service/behaviour.js';
 import type { ProbedBehaviour, Service } from '../../service/port.js';
 import { openService } from '../../service/service.js';
@@ -32,7 +32,7 @@ export interface ProbeResult {
 export async function runProbe(
   settings: Settings,
   options: { signal?: AbortSignal; lagMs?: number } = {},
-): Promise<ProbeResult & { readonly keptIn: string }> {
+): Promise<ProbeResult> {
   const { company } = settings;
   // What is found out must have a place before records are made that cannot be removed.
   await tryFolder(settings.home, HOME);
@@ -46,9 +46,9 @@ export async function runProbe(
       company,
       ...(options.lagMs === undefined ? {} : { lagMs: options.lagMs }),
     });
-    const keptIn = serviceDir(settings.home, requireService(settings).apiUrl, company);
-    await saveBehaviour(keptIn, result.behaviour);
-    return { ...result, keptIn };
+    await makeFolder(settings.home, HOME);
+    saveBehaviour(settings.home, serviceName(requireService(settings).apiUrl, company), result.behaviour);
+    return result;
   } finally {
     await service.close();
   }

@@ -64,7 +64,7 @@ interface Told {
 async function tell(run: Run): Promise<Told> {
   const { folder } = run;
   const stored = await readFacts(folder);
-  const nights = await readNights(nightsOf(run));
+  const nights = readNights(nightsOf(run));
   const reconcile: ReconcileInput | undefined = stored && {
     facts: stored.facts,
     orphans: () => orphanLines(folder, run.store),

@@ -5,7 +5,7 @@ import type { ReadAll } from '../../pipeline/match/match.js';
 import { recordId } from '../../resources/read-value.js';
 import { resourceSpec } from '../../resources/registry.js';
 import type { ResourceSpec } from '../../resources/spec.js';
-import { serviceDir } from '../../service/address.js';
+import { serviceName } from '../../service/address.js';
 import { loadBehaviour } from '../../service/behaviour.js';
 import { openKnownIds } from '../../service/known-ids.js';
 import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../../service/port.js';
@@ -69,7 +69,7 @@ export async function connect(run: Run): Promise<Connection> {
     { company, address: run.request.service, verb, mayBeArchived: force },
     run,
   );
-  const behaviour = await loadBehaviour(serviceDir(settings.home, settings.apiUrl, request.company));
+  const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, request.company));
   const spec = resourceSpec(run.job.resource);
   if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
     throw new RunError(
@@ -87,7 +87,7 @@ export async function openSources(
   service: Service,
 ): Promise<Pick<Connection, 'known' | 'readAll' | 'lexicon'>> {
   const { settings, request } = run;
-  const known = await openKnownIds(serviceDir(settings.home, settings.apiUrl, request.company));
+  const known = openKnownIds(settings.home, serviceName(settings.apiUrl, request.company));
   run.closers.push(() => known.close());
   const readAll = openLists(
     service,

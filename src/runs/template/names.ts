@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { type OfferedNames, offer, type ServiceNames } from '../../blank-workbook/columns.js';
 import { RunError } from '../../model/error.js';
 import { normaliseName } from '../../model/value.js';
@@ -9,6 +8,7 @@ import type { CustomTemplate, ReferenceTarget, ResourceSpec } from '../../resour
 import { openKnownIds } from '../../service/known-ids.js';
 import { readAll } from '../../service/lists/pages.js';
 import type { Json, KnownKind, Readable, Service } from '../../service/port.js';
+import { isHome } from '../../store/home.js';
 
 /** What blank workbooks offer of the service; each list is read once. A list that cannot be read becomes a warning. */
 
@@ -44,10 +44,17 @@ export async function readCatalogue(spec: ResourceSpec, asking: Asking): Promise
   return { templates, forms };
 }
 
-/** Names for the drop-down lists. `dir`: what earlier runs learned of this service and company. */
+/** Where what earlier runs learned of a service and company is kept. */
+export interface Learned {
+  readonly home: string;
+  /** `serviceName`. */
+  readonly service: string;
+}
+
+/** Names for the drop-down lists. */
 export async function readNames(
   targets: Iterable<ReferenceTarget>,
-  dir: string,
+  from: Learned,
   asking: Asking,
 ): Promise<ServiceNames> {
   const names = new Map<ReferenceTarget, OfferedNames>();
@@ -63,7 +70,7 @@ export async function readNames(
       if (target === 'category') for (const record of records) addSubcategories(record, subcategories);
     }),
   );
-  for (const [target, known] of await learned(wanted, dir)) names.set(target, known);
+  for (const [target, known] of await learned(wanted, from)) names.set(target, known);
   return { names, subcategories };
 }
 
@@ -102,13 +109,13 @@ function addSubcategories(record: Json, subcategories: Map<string, readonly stri
 
 async function learned(
   wanted: readonly ReferenceTarget[],
-  dir: string,
+  { home, service }: Learned,
 ): Promise<ReadonlyMap<ReferenceTarget, OfferedNames>> {
   const found = new Map<ReferenceTarget, OfferedNames>();
   const kinds = LEARNED.filter((kind) => wanted.some((target) => target === kind));
   // Where nothing was learned yet, nothing is left behind.
-  if (kinds.length === 0 || !(await stat(dir).catch(() => undefined))) return found;
-  const known = await openKnownIds(dir);
+  if (kinds.length === 0 || !isHome(home)) return found;
+  const known = openKnownIds(home, service);
   try {
     for (const kind of kinds) {
       if (kind === 'country') continue;

@@ -1,7 +1,7 @@
 import type { Json, Page } from '../port.js';
 import { idOf } from '../transport/answer.js';
-import { formOf, type Held } from './held.js';
 import { type IdSet, idSet } from './id-set.js';
+import { formOf, type Held } from './list-file.js';
 import { type Moment, readMoment } from './moment.js';
 
 /** What makes a delta reading certain. Tests take one away and see that it is missed. */
@@ -210,7 +210,6 @@ async function walkDown(
       found.changed.add(id);
       held.put(id, form, readAt, micros);
     }
-    await held.drained();
     if (news === 0) return doubt(`page ${number} shows nothing that was not shown before`);
     bottom = lowest;
     cleanPages = asHeld ? cleanPages + 1 : 0;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { RunError } from '../../model/error.js';
 import type { Json, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
@@ -12,8 +11,7 @@ import {
   spotCheck,
   watermarkOf,
 } from './delta.js';
-import { createHeld, formOf, type Held } from './held.js';
-import type { MirrorState } from './mirror-state.js';
+import { formOf, type Held, type ListFile } from './list-file.js';
 import { NOT_ABOUT_THE_PAGE, readAll } from './pages.js';
 
 export interface MirrorOptions {
@@ -39,8 +37,6 @@ const MOST_ASKED = 25;
 /** Times a list is read that changes meanwhile. */
 const MOST_READINGS = 3;
 
-export const newName = (): string => `records-${randomUUID()}.ndjson`;
-
 /** The last reading as it lies on the disk. */
 export interface Kept {
   readonly held: Held;
@@ -58,7 +54,7 @@ export interface Setting {
   readonly options: MirrorOptions;
   readonly rules: Rules;
   readonly now: () => number;
-  readonly kept: MirrorState | undefined;
+  readonly list: ListFile;
 }
 
 export interface Reading {
@@ -75,32 +71,31 @@ export interface Reading {
 }
 
 /** Reads what has changed where that is certain, else the whole list. */
-export async function readAnew(setting: Setting & { readonly opened: Opened | undefined }): Promise<Reading> {
-  const { service, resource, kept, opened, options } = setting;
-  if (!kept || !opened || typeof opened === 'string') {
+export async function readAnew(setting: Setting & { readonly opened: Opened }): Promise<Reading> {
+  const { service, resource, list, opened, options } = setting;
+  const kept = list.state;
+  if (!kept || typeof opened === 'string') {
     const front = resource === 'asset' ? await readFront(service, resource) : undefined;
     return readWhole(setting, front, typeof opened === 'string' ? opened : '');
   }
-  try {
-    const { delta, front } = await readChanges(setting, opened);
-    if (delta.kind === 'doubt') return await readWhole(setting, front, delta.why, opened);
-    const { held } = opened;
-    options.onProgress?.(held.size, held.size);
-    return {
-      how: 'delta',
-      certified: true,
-      problems: [],
-      described: describeDelta(delta, held.size),
-      held,
-      mark: delta.mark,
-      fullAt: kept.fullAt,
-      deltas: kept.deltas + 1,
-      unmoved: false,
-    };
-  } catch (error) {
-    await opened.held.close();
-    throw error;
+  const { delta, front } = await readChanges(setting, opened);
+  if (delta.kind === 'doubt') {
+    list.rollback();
+    return readWhole(setting, front, delta.why, opened);
   }
+  const { held } = opened;
+  options.onProgress?.(held.size, held.size);
+  return {
+    how: 'delta',
+    certified: true,
+    problems: [],
+    described: describeDelta(delta, held.size),
+    held,
+    mark: delta.mark,
+    fullAt: kept.fullAt,
+    deltas: kept.deltas + 1,
+    unmoved: false,
+  };
 }
 
 /** Page 1 of the last modified records; undefined where the service does not know the order. */
@@ -116,7 +111,7 @@ async function readFront(service: Service, resource: Readable): Promise<Page | u
 
 /** The delta, and the page with which it began: with that one the list is read whole where there is a doubt. */
 async function readChanges(
-  { service, resource, options, rules, now, kept }: Setting,
+  { service, resource, options, rules, now, list }: Setting,
   { held, mark, written }: Kept,
 ): Promise<{ readonly delta: Delta; readonly front: Page | undefined }> {
   const front = await readFront(service, resource);
@@ -135,7 +130,7 @@ async function readChanges(
   const look = (number: number): Promise<Page> => service.page(resource, number);
   const why =
     (await unshown(service, resource, held, written)) ??
-    (mark.watermark ? undefined : await spotCheck(look, held, front.results.length, kept?.deltas ?? 0));
+    (mark.watermark ? undefined : await spotCheck(look, held, front.results.length, list.state?.deltas ?? 0));
   return { front, delta: why === undefined ? delta : { kind: 'doubt', why } };
 }
 
@@ -158,34 +153,29 @@ async function unshown(
 async function readWhole(setting: Setting, front: Page | undefined, why: string, before?: Kept): Promise<Reading> {
   const fullAt = setting.now();
   for (let readings = 1; ; readings++) {
-    const held = createHeld(setting.options.dir, newName);
-    try {
-      const { problems, pages, mark } = await readOnce(setting, held, front);
-      const certified = problems.length === 0;
-      if (certified || readings === MOST_READINGS) {
-        const found = before !== undefined && certified && wroteWithoutDate(before, held);
-        await before?.held.close();
-        const reason = found ? NOT_MOVED : why;
-        const times = readings > 1 ? `, ${readings} times because it changed` : '';
-        return {
-          how: 'full',
-          certified,
-          problems,
-          described:
-            `read the whole list, ${plural(held.size, 'record')} on ${plural(pages, 'page')}${times}` +
-            `${reason === '' ? '' : `, because ${reason}`}`,
-          held,
-          mark,
-          fullAt,
-          deltas: 0,
-          unmoved: found || setting.kept?.unmoved === true,
-        };
-      }
-    } catch (error) {
-      await held.close();
-      throw error;
+    const held = setting.list.fresh();
+    const { problems, pages, mark } = await readOnce(setting, held, front);
+    const certified = problems.length === 0;
+    if (!certified && readings < MOST_READINGS) {
+      held.drop();
+      continue;
     }
-    await held.close();
+    const found = before !== undefined && certified && wroteWithoutDate(before, held);
+    const reason = found ? NOT_MOVED : why;
+    const times = readings > 1 ? `, ${readings} times because it changed` : '';
+    return {
+      how: 'full',
+      certified,
+      problems,
+      described:
+        `read the whole list, ${plural(held.size, 'record')} on ${plural(pages, 'page')}${times}` +
+        `${reason === '' ? '' : `, because ${reason}`}`,
+      held,
+      mark,
+      fullAt,
+      deltas: 0,
+      unmoved: found || setting.list.state?.unmoved === true,
+    };
   }
 }
 
@@ -208,11 +198,11 @@ async function readOnce({ service, resource, options, now }: Setting, held: Held
       const micros = datedAs(record, watermark);
       if (Number.isNaN(micros)) dated = false;
       if (record['modified_date'] !== undefined) undated = false;
-      held.put(id, formOf(record), readAt, micros);
+      held.add(id, formOf(record), readAt, micros);
     }
-    await held.drained();
     options.onProgress?.(held.size, count);
   }
+  held.added();
   const problems = [...walk.problems];
   if (problems.length === 0 && !(await walk.confirm())) problems.push('records came or went while the list was read');
   const ids = front && (dated || undated) ? idsOfFront(front, held) : undefined;

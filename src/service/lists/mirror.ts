@@ -1,30 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import type { Mirror, Page, Readable, Service } from '../port.js';
 import { RULES, type Rules, readDelta } from './delta.js';
-import { createHeld, formOf, openHeld } from './held.js';
+import { beginListFile, type ListFile, openListFile } from './list-file.js';
 import {
   LAST_MODIFIED,
   type MirrorOptions,
-  newName,
   type Opened,
   type Reading,
   readAnew,
   type Setting,
   SMALL,
 } from './mirror-reading.js';
-import {
-  forgetWritten,
-  loadState,
-  loadWritten,
-  type MirrorState,
-  noteWritten,
-  prepareFolder,
-  saveState,
-} from './mirror-state.js';
 
 export type { MirrorOptions };
 
 const OLDEST_FULL_MS = 14 * 24 * 3600_000;
+const DAMAGED = 'what was kept of the last reading is damaged';
 
 /**
  * Reads a list whole, or what has changed in it since the last certain reading, which lies in `dir`.
@@ -40,7 +30,7 @@ const OLDEST_FULL_MS = 14 * 24 * 3600_000;
  *
  * A quiet list of n pages takes n + 2 requests, one more for assets; a delta reading one for each 25 records that were written since, and one to
  * three more (twice that where dates are as coarse as a day), and ten for each 100,000 records where much was modified
- * shortly before the last reading. Memory: 43 to 57 bytes a record, twice that where a delta reading was given up.
+ * shortly before the last reading.
  * One process at a time may use a folder. Throws what `Service.page` throws, and a `RunError` where the disk cannot be
  * written; whatever is wrong with what lies in the folder, the list is read whole. Performance page, "Delta read".
  */
@@ -51,43 +41,36 @@ export async function openMirror(
   rules: Rules = RULES,
 ): Promise<Mirror> {
   const now = options.now ?? Date.now;
-  const { dir } = options;
-  const kept = await loadState(dir, resource);
-  await prepareFolder(dir, kept);
-  const opened = kept && (await openKept(kept, resource, options, now()));
-  const reading = await readAnew({ service, resource, options, rules, now, kept, opened });
-  if (!reading.certified) return mirrorOf(service, resource, { ...reading, kept, options, rules, now });
+  let list = await openListFile(options.dir, resource);
   try {
-    const state: MirrorState = {
-      resource,
-      reading: randomUUID(),
-      fullAt: reading.fullAt,
-      deltas: reading.deltas,
-      size: reading.held.size,
-      watermark: reading.mark?.watermark ?? null,
-      front: reading.mark ? [...reading.mark.front] : null,
-      unmoved: reading.unmoved,
-      segments: await reading.held.seal(),
-    };
-    await saveState(dir, state, kept?.segments ?? []);
-    if (kept) await forgetWritten(dir, kept.reading);
-    return mirrorOf(service, resource, { ...reading, kept: state, options, rules, now });
+    const opened = openKept(list, resource, options, now());
+    if (opened === DAMAGED) {
+      list.close();
+      list = await beginListFile(options.dir, resource);
+    }
+    const reading = await readAnew({ service, resource, options, rules, now, list, opened });
+    const { certified, held, mark, fullAt, deltas, unmoved } = reading;
+    if (certified) {
+      const [watermark, front] = [mark?.watermark ?? null, mark ? [...mark.front] : null];
+      list.keep({ resource, table: held.table, fullAt, deltas, size: held.size, watermark, front, unmoved });
+    }
+    return mirrorOf(service, resource, { ...reading, list, options, rules, now });
   } catch (error) {
-    await reading.held.close();
+    list.close();
     throw error;
   }
 }
 
-async function openKept(kept: MirrorState, resource: Readable, options: MirrorOptions, now: number): Promise<Opened> {
-  if (resource !== 'asset' || kept.unmoved || options.fullEvery <= 1 || kept.size <= SMALL) return '';
+function openKept(list: ListFile, resource: Readable, options: MirrorOptions, now: number): Opened {
+  const kept = list.state;
+  if (!kept || resource !== 'asset' || kept.unmoved || options.fullEvery <= 1 || kept.size <= SMALL) return '';
   if (kept.deltas + 1 >= options.fullEvery) return `it was read whole ${options.fullEvery} readings ago`;
   if (!(now - kept.fullAt <= OLDEST_FULL_MS)) return 'it was last read whole more than 14 days ago';
   const { watermark, front } = kept;
   if (!front) return 'its records do not show when they were modified, nor does their order';
-  const held = await openHeld(options.dir, newName, kept.segments, kept.size);
-  if (!held) return 'what was kept of the last reading is damaged';
-  const mark = { watermark: watermark ?? undefined, front };
-  return { held, mark, written: await loadWritten(options.dir, kept.reading) };
+  const held = list.held(kept.table);
+  if (held.size !== kept.size || !held.isWhole()) return DAMAGED;
+  return { held, mark: { watermark: watermark ?? undefined, front }, written: list.written };
 }
 
 function mirrorOf(
@@ -95,11 +78,10 @@ function mirrorOf(
   resource: Readable,
   parts: Reading & Omit<Setting, 'service' | 'resource'>,
 ): Mirror {
-  const { options, rules, now, kept, certified } = parts;
+  const { options, rules, now, list, certified } = parts;
   let { held } = parts;
   /** Undefined once what has changed cannot be told. */
   let mark = certified && !parts.unmoved ? parts.mark : undefined;
-  let state = kept;
   let changed = false;
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
@@ -119,32 +101,18 @@ function mirrorOf(
     const certain = mark.watermark !== undefined;
     mark = delta.mark;
     changed ||= delta.changed.length > 0;
-    return { records: await held.read(delta.changed), certain };
+    return { records: held.read(delta.changed), certain };
   }
 
-  /** The same records in one file, without the lines that are out of date. */
-  async function compact(): Promise<void> {
-    const fresh = createHeld(options.dir, newName);
-    for await (const batch of held.records()) {
-      for (const { record, readAt } of batch) {
-        const id = record['id'] as number;
-        fresh.put(id, formOf(record), readAt, held.look(id)?.micros ?? Number.NaN);
-      }
-      await fresh.drained();
+  /** What a recheck in doubt has read is newer, too, but belongs to no certain state of the list. */
+  function keep(): void {
+    if (!changed) return;
+    if (mark && list.state) list.keep({ ...list.state, size: held.size });
+    else {
+      list.rollback();
+      held = list.held(held.table);
     }
-    await held.close();
-    held = fresh;
-  }
-
-  async function keep(): Promise<void> {
-    // What a recheck in doubt has read is newer, too, but belongs to no certain state of the list.
-    const extended = changed && mark !== undefined;
-    if (!certified || !state || (!extended && (changed || !held.stale))) return;
-    if (held.stale) await compact();
-    const segments = await held.seal();
-    const before = state.segments;
-    state = { ...state, size: held.size, segments };
-    await saveState(options.dir, state, before);
+    changed = false;
   }
 
   return {
@@ -162,16 +130,17 @@ function mirrorOf(
       return result;
     },
     written(ids) {
-      if (state) noteWritten(options.dir, state.reading, ids);
+      keep();
+      if (list.state) list.noteWritten(ids);
     },
     async close() {
       await queue;
       if (closed) return;
       closed = true;
       try {
-        await keep();
+        keep();
       } finally {
-        await held.close();
+        list.close();
       }
     },
   };

@@ -21,7 +21,7 @@ let close: () => Promise<void>;
 beforeEach(async () => {
   bench = await openBench();
   dir = await mkdtemp(join(tmpdir(), 'rowferry-scope-'));
-  const known = await openKnownIds(dir);
+  const known = openKnownIds(dir, 'service');
   lexicon = runLexicon(
     known,
     openLists(

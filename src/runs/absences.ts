@@ -1,7 +1,3 @@
-import { join } from 'node:path';
-import { writeSafely } from '../files/safe-write.js';
-import { lineBlocks } from '../report/line-blocks.js';
-
 /** Since when, and in how many runs in a row, a record is missing from a job's file. */
 export interface Absence {
   /** Calendar date (UTC, `yyyy-MM-dd`) of the first of these runs. */
@@ -67,50 +63,4 @@ function isCounted(known: Absence, sha256: string): boolean {
 
 function earlierOf({ absences, sha256, earlier = [] }: Absence): { earlier?: readonly string[] } {
   return absences === 0 ? {} : { earlier: [...earlier, sha256.slice(0, MARK)].slice(-EARLIER) };
-}
-
-const FILE = 'absent.ndjson';
-
-/** The first line says whose records these are; one line a record follows. */
-export async function writeAbsent(dir: string, service: string, absent: Absences): Promise<void> {
-  await writeSafely(join(dir, FILE), async (write) => {
-    await write(`${JSON.stringify({ v: 1, service, records: absent.size })}\n`);
-    for (const [id, { since, absences, sha256, run, earlier }] of absent) {
-      await write(`${JSON.stringify({ id, since, absences, sha256, run, ...(earlier && { earlier }) })}\n`);
-    }
-  });
-}
-
-/** Nothing where there is no such file, it is not whole, or it is of another service: then no record was ever absent. */
-export async function readAbsent(dir: string, service: string): Promise<Absences> {
-  const absent = new Map<number, Absence>();
-  let expected: unknown;
-  for await (const lines of lineBlocks(join(dir, FILE), 'The log', 'empty')) {
-    for (const { bytes } of lines) {
-      const line = parsed(bytes);
-      if (expected === undefined) {
-        if (line?.['v'] !== 1 || line['service'] !== service) return new Map();
-        expected = line['records'];
-      } else {
-        const { id, since, absences, sha256, run, earlier } = line ?? {};
-        if (typeof id !== 'number' || typeof absences !== 'number') return new Map();
-        absent.set(id, {
-          since: String(since),
-          absences,
-          sha256: String(sha256),
-          run: String(run),
-          ...(Array.isArray(earlier) && { earlier: earlier.map(String) }),
-        });
-      }
-    }
-  }
-  return absent.size === expected ? absent : new Map();
-}
-
-function parsed(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    return (JSON.parse(bytes.toString('utf8')) as Record<string, unknown> | null) ?? undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,283 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
+import { reached } from '../../trace/milestones.js';
+import { parseJson, stringifyBody } from '../json.js';
+import type { Json, MirrorRecord, Readable } from '../port.js';
+import type { Moment } from './moment.js';
+import { textHash } from './slots.js';
+
+/** What is known of the last certain reading. */
+export interface ListState {
+  readonly resource: Readable;
+  /** Of `Held`. */
+  readonly table: number;
+  /** Milliseconds since 1970: when the last reading of the whole list began. */
+  readonly fullAt: number;
+  /** Delta readings since. */
+  readonly deltas: number;
+  readonly size: number;
+  /** The latest modification date that the service showed when the reading began; null where it cannot be told. */
+  readonly watermark: Moment | null;
+  /** Ids of page 1 in that order when the reading began; null where the service does not honour it, or shows dates that cannot be compared. */
+  readonly front: readonly number[] | null;
+  /** The service was seen to write a record without moving its modification date: delta readings are over for good. */
+  readonly unmoved: boolean;
+}
+
+/** A record as it is kept and compared: the fingerprint is of its whole JSON. */
+export interface Form {
+  readonly text: string;
+  readonly hash: number;
+}
+
+export function formOf(record: Json): Form {
+  const text = stringifyBody(record);
+  return { text, hash: textHash(text) };
+}
+
+/** The records of a list as they were last read. */
+export interface Held {
+  readonly table: number;
+  readonly size: number;
+  /** Undefined where there is no such record. */
+  look(id: number): { readonly hash: number; readonly micros: number } | undefined;
+  /** A record that is not held yet. Looked up it can be after `added`. */
+  add(id: number, form: Form, readAt: number, micros: number): void;
+  added(): void;
+  /** Adds or replaces. `micros`: its modification date, NaN where it is not known. */
+  put(id: number, form: Form, readAt: number, micros: number): void;
+  /** Whether a record has a later modification date than this and is not in the set. */
+  laterThan(micros: number, among: { has(id: number): boolean }): boolean;
+  /** Records with this modification date or a later one. */
+  since(micros: number): number;
+  /** Ascending by id, in batches of up to 500. */
+  records(): AsyncIterable<readonly MirrorRecord[]>;
+  /** In the order of the ids, which must be held. */
+  read(ids: readonly number[]): MirrorRecord[];
+  /** Ids by their places in ascending order, from 0. */
+  slice(from: number, to: number): readonly number[];
+  /** Whether every record is as it was kept. */
+  isWhole(): boolean;
+  drop(): void;
+}
+
+/**
+ * A list in a file of its own: one table of records a reading, and which of them is the last certain one. Only a cache: it is
+ * always in a transaction, and what is not kept leaves the last certain reading as it was, however the process ends. One
+ * process at a time may use it.
+ */
+export interface ListFile {
+  readonly state: ListState | undefined;
+  held(table: number): Held;
+  /** A new reading, still empty. */
+  fresh(): Held;
+  /** Makes this reading the last certain one. */
+  keep(state: ListState): void;
+  /** Ids of what this program was to write after the last certain reading. */
+  readonly written: Set<number>;
+  /** Durable when it returns, with all that was read since `keep`. */
+  noteWritten(ids: Iterable<number>): void;
+  /** Leaves nothing of what was read since `keep`. */
+  rollback(): void;
+  close(): void;
+}
+
+const SCHEMA = `
+  create table state (only integer primary key check (only = 1), value text not null, hash integer not null) strict;
+  create table written (id integer primary key) strict;
+`;
+const FILE = 'list.db';
+const BATCH = 500;
+/** Records that one statement adds: most of its cost is that of the call. */
+const AT_ONCE = 25;
+const COLUMNS = 5;
+
+/** Whatever is wrong with what lies in the folder, it is begun anew. Throws a `RunError` where the disk cannot be written. */
+export async function openListFile(dir: string, resource: Readable): Promise<ListFile> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  try {
+    return listIn(join(dir, FILE), resource);
+  } catch {
+    return beginListFile(dir, resource);
+  }
+}
+
+/** An empty one in the place of what lies there. */
+export async function beginListFile(dir: string, resource: Readable): Promise<ListFile> {
+  for (const end of ['', '-wal', '-shm', '-journal']) await rm(join(dir, `${FILE}${end}`), { force: true });
+  return listIn(join(dir, FILE), resource);
+}
+
+function listIn(path: string, resource: Readable): ListFile {
+  const database = openDatabase(path, {
+    what: 'The list of what was read from the service',
+    schema: SCHEMA,
+    version: 1,
+    remedy: 'Delete it and start again.',
+    unchecked: true,
+  });
+  const tables = () =>
+    database
+      .prepare(`select name from sqlite_schema where type = 'table' and name glob 'reading_*'`)
+      .all()
+      .map(({ name }) => Number(String(name).slice('reading_'.length)));
+  let state: ListState | undefined;
+  try {
+    database.begin();
+    state = readState(database, resource);
+    for (const table of tables()) if (table !== state?.table) database.prepare(`drop table reading_${table}`).run();
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    held: (table) => heldIn(database, table),
+    fresh() {
+      const table = Math.max(0, ...tables()) + 1;
+      database
+        .prepare(
+          `create table reading_${table} (id integer primary key, hash integer not null, micros integer, read_at real not null, text text not null) strict`,
+        )
+        .run();
+      return heldIn(database, table);
+    },
+    keep(next) {
+      for (const table of tables()) if (table !== next.table) database.prepare(`drop table reading_${table}`).run();
+      if (next.table !== state?.table || next.deltas !== state.deltas) database.prepare('delete from written').run();
+      const value = JSON.stringify(next);
+      database.prepare('insert or replace into state (only, value, hash) values (1, ?, ?)').run(value, textHash(value));
+      database.end('commit');
+      database.begin();
+      state = next;
+      reached('mirror-kept');
+    },
+    get written() {
+      const found = database.prepare('select id from written').all();
+      return new Set(found.map(({ id }) => Number(id)));
+    },
+    noteWritten(ids) {
+      database
+        .prepare('insert or ignore into written (id) select value from json_each(?)')
+        .run(JSON.stringify([...ids]));
+      database.end('commit');
+      database.begin();
+    },
+    rollback() {
+      database.end('rollback');
+      database.begin();
+    },
+    close() {
+      database.end('rollback');
+      database.close();
+    },
+  };
+}
+
+/** Undefined where nothing is kept, or something else than was written. */
+function readState(database: Database, resource: Readable): ListState | undefined {
+  const { value, hash } = database.prepare('select value, hash from state').get() ?? {};
+  if (typeof value !== 'string' || textHash(value) !== hash) return undefined;
+  const state = JSON.parse(value) as ListState;
+  return state.resource === resource ? state : undefined;
+}
+
+function heldIn(database: Database, number: number): Held {
+  const table = `reading_${number}`;
+  const one = (sql: string, ...values: number[]) => database.prepare(sql).get(...values)?.['n'];
+  const look = database.prepare(`select hash, micros from ${table} where id = ?`);
+  const insertion = (count: number) =>
+    database.prepare(
+      `insert or replace into ${table} (id, hash, micros, read_at, text) values ${Array(count).fill('(?, ?, ?, ?, ?)').join()}`,
+    );
+  const insert = insertion(1);
+  const insertMany = insertion(AT_ONCE);
+  const get = database.prepare(`select read_at, text from ${table} where id = ?`);
+  const page = database.prepare(`select id, hash, read_at, text from ${table} where id > ? order by id limit ${BATCH}`);
+  let size = Number(one(`select count(*) as n from ${table}`));
+  let waiting: SqlValue[] = [];
+
+  const values = (id: number, { text, hash }: Form, readAt: number, micros: number): SqlValue[] => [
+    id,
+    hash,
+    Number.isNaN(micros) ? null : micros,
+    readAt,
+    text,
+  ];
+
+  function* pages() {
+    for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+      const rows = page.all(last);
+      if (rows.length === 0) return;
+      yield rows;
+      last = Number(rows.at(-1)?.['id']);
+    }
+  }
+
+  return {
+    table: number,
+    get size() {
+      return size;
+    },
+    look(id) {
+      const found = look.get(id);
+      return (
+        found && {
+          hash: Number(found['hash']),
+          micros: found['micros'] === null ? Number.NaN : Number(found['micros']),
+        }
+      );
+    },
+    add(id, form, readAt, micros) {
+      size++;
+      waiting.push(...values(id, form, readAt, micros));
+      if (waiting.length < AT_ONCE * COLUMNS) return;
+      insertMany.run(...waiting);
+      waiting = [];
+    },
+    added() {
+      for (let at = 0; at < waiting.length; at += COLUMNS) insert.run(...waiting.slice(at, at + COLUMNS));
+      waiting = [];
+    },
+    put(id, form, readAt, micros) {
+      if (!look.get(id)) size++;
+      insert.run(...values(id, form, readAt, micros));
+    },
+    laterThan(micros, among) {
+      const later = database.prepare(`select id from ${table} where micros > ?`).all(micros);
+      return later.some(({ id }) => !among.has(Number(id)));
+    },
+    since: (micros) => Number(one(`select count(*) as n from ${table} where micros >= ?`, micros)),
+    async *records() {
+      for (const rows of pages()) yield rows.map(({ read_at, text }) => recordOf(String(text), Number(read_at)));
+    },
+    read: (ids) =>
+      ids.map((id) => {
+        const found = get.get(id);
+        if (!found) throw new RangeError(`record ${id} is not held`);
+        return recordOf(String(found['text']), Number(found['read_at']));
+      }),
+    slice: (from, to) =>
+      database
+        .prepare(`select id from ${table} order by id limit ? offset ?`)
+        .all(to - from, from)
+        .map(({ id }) => Number(id)),
+    isWhole() {
+      try {
+        for (const rows of pages()) if (rows.some(({ hash, text }) => textHash(String(text)) !== hash)) return false;
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    drop() {
+      database.prepare(`drop table ${table}`).run();
+    },
+  };
+}
+
+const recordOf = (text: string, readAt: number): MirrorRecord => ({ record: parseJson(text) as Json, readAt, text });

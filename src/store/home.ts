@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, openDatabase } from './sqlite.js';
+
+/**
+ * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name` and `written`
+ * src/service/known-ids.ts, `behaviour` src/service/behaviour.ts, `night` and `absence` src/runs/nights.ts. `service` is `serviceName`
+ * in the former, the address in the latter. Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
+ */
+const SCHEMA = `
+  create table name (
+    number integer primary key, service text not null, kind text not null, key text not null, id integer not null, name text not null,
+    unique (service, kind, id, key)
+  ) strict;
+  create table written (
+    service text not null, resource text not null, record text not null, fields text not null, primary key (service, resource, record)
+  ) strict, without rowid;
+  create table behaviour (service text primary key, value text not null) strict;
+  create table night (
+    job text not null, company integer not null, service text not null, run text not null, ended text not null,
+    primary key (job, company, service, run)
+  ) strict, without rowid;
+  create table absence (
+    job text not null, company integer not null, service text not null, id integer not null, since text not null,
+    absences integer not null, sha256 text not null, run text not null, earlier text,
+    primary key (job, company, service, id)
+  ) strict, without rowid;
+`;
+
+/** Whether anything was left yet. */
+export const isHome = (home: string): boolean => existsSync(fileOf(home));
+
+const fileOf = (home: string): string => join(home, 'home.db');
+
+/** Opens the database of a data folder, which must be there, and makes it where it is missing. The processes of a machine share it. */
+export function openHome(home: string): Database {
+  return openDatabase(fileOf(home), {
+    what: 'The memory of earlier runs',
+    schema: SCHEMA,
+    version: 1,
+    remedy:
+      'Restore the file from a backup, or use the version of rowferry that wrote it. Without it, fields that reads never show ' +
+      'and the nights of jobs are not known.',
+    shared: true,
+    unchecked: true,
+  });
+}
+
+/** The same for one thing. */
+export function inHome<T>(home: string, work: (database: Database) => T): T {
+  const database = openHome(home);
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
