@@ -18,7 +18,7 @@ import { inputFile } from './setup.js';
 /** A job that is fit for the queue; nothing is copied yet. */
 export interface PreparedJob {
   /** Copies the file into the data folder, if workers may not read it where it lies, and returns the data of the job. */
-  place(runs: Pick<RunsApi, 'roots' | 'readElsewhere'>): Promise<Readonly<Record<string, unknown>>>;
+  place(runs: Pick<RunsApi, 'queue' | 'readElsewhere'>): Promise<Readonly<Record<string, unknown>>>;
   /** Removes the copy again. */
   takeBack(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function prepareRows(
   let copy: string | undefined;
   return {
     async place(runs) {
-      const roots = (await runs.roots()) ?? worker.roots;
+      const roots = (await runs.queue()).roots ?? worker.roots;
       const below = await fileBelowRoots(from, { roots, inbox: worker.inbox }).catch((error: unknown) => {
         if (error instanceof RunError) return undefined;
         throw error;
@@ -88,7 +88,7 @@ export async function prepareExport(
   return {
     async place(runs) {
       if (file === undefined) return data;
-      const roots = (await runs.roots()) ?? settings.worker.roots;
+      const roots = (await runs.queue()).roots ?? settings.worker.roots;
       await targetBelowRoots(file, targetFolders(settings, roots)).catch(async (error: unknown) => {
         // Workers with another data folder may have other folders; they see for themselves.
         if (!(error instanceof OutsideRoots && (await runs.readElsewhere(file)))) throw error;

@@ -78,8 +78,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     let inbox: Inbox | undefined;
     let runs: Worker | undefined;
     const operations = await openOperations({
-      ...(own.http && { http: own.http }),
-      ...(own.boardPassword !== undefined && { boardPassword: own.boardPassword }),
+      http: own.http,
+      boardPassword: own.boardPassword,
       board: options.board,
       queues: () => queues,
       ready: () => readiness(store, inbox),
@@ -92,7 +92,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     if (operations.boardUrl !== undefined) notice('info', `Board: ${operations.boardUrl}`);
 
     const opened = await openStore({
-      ...(settings.queueUrl !== undefined && { url: settings.queueUrl }),
+      url: settings.queueUrl,
       home,
       strict: settings.strict,
       patienceMs: Number.POSITIVE_INFINITY,
@@ -113,8 +113,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     closing.add('channel', () => channel.close(2_000));
     metrics.watch({ pace: () => ({ ...channel.gauges, rate: channel.gauges.learnedRate }) });
     const notifier = openNotifier({
-      ...(own.notifyUrl !== undefined && { url: own.notifyUrl }),
-      ...(own.notifyFile !== undefined && { file: own.notifyFile }),
+      url: own.notifyUrl,
+      file: own.notifyFile,
       state: opened,
       log,
       known,

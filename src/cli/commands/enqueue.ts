@@ -82,7 +82,7 @@ async function enqueue(cli: Cli, what: string, options: Options, open: Open): Pr
         await prepared.takeBack();
         throw error;
       });
-      const workers = await runs.workers();
+      const { address, workers } = await runs.queue();
       if (workers === 0) {
         notice(
           'warn',
@@ -91,9 +91,9 @@ async function enqueue(cli: Cli, what: string, options: Options, open: Open): Pr
       }
       if (!options.wait) {
         telling.stop();
-        const placed = { queue: 'rowferry', id, name: kind, store: runs.address, workers, data: shortData(data) };
+        const placed = { queue: 'rowferry', id, name: kind, store: address, workers, data: shortData(data) };
         if (options.json) printJson(cli, placed);
-        else print(cli, placedText(id, runs.address));
+        else print(cli, placedText(id, address));
         return EXIT.ok;
       }
       const { waitForJob } = await import('../queue-wait.js');

@@ -8,7 +8,7 @@ import { RUNS_QUEUE } from '../jobs/data.js';
 import { homeId } from '../jobs/homes.js';
 import { openStore } from '../store/open.js';
 import type { Store, StoreOptions } from '../store/port.js';
-import { type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
+import { type QueueView, type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
 import { socketAddress } from './socket.js';
 
 export type RunsOptions = Pick<StoreOptions, 'notice' | 'signal' | 'patienceMs'>;
@@ -27,9 +27,7 @@ export async function openRuns(settings: Settings, options: RunsOptions): Promis
 }
 
 /** What the worker that has the embedded queue open says of it; undefined where none has. */
-export async function askOwner(
-  home: string,
-): Promise<{ readonly address: string; readonly workers: number; readonly roots?: readonly string[] } | undefined> {
+export async function askOwner(home: string): Promise<QueueView | undefined> {
   return overSocket(home)
     .queue()
     .catch((error: unknown) => {
@@ -51,7 +49,7 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
   const { home } = settings;
   let own: { readonly store: Store; readonly runs: RunsApi } | undefined;
 
-  async function ask<T>(question: (runs: Pick<RunsApi, 'workers' | 'roots' | 'put'>) => Promise<T>): Promise<T> {
+  async function ask<T>(question: (runs: Pick<RunsApi, 'queue' | 'put'>) => Promise<T>): Promise<T> {
     const began = performance.now();
     for (;;) {
       options.signal.throwIfAborted();
@@ -77,9 +75,7 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
   }
 
   return {
-    address: `embedded in ${home}`,
-    workers: () => ask((runs) => runs.workers()),
-    roots: () => ask((runs) => runs.roots()),
+    queue: () => ask((runs) => runs.queue()),
     // All workers of an embedded queue have this data folder.
     readElsewhere: async () => false,
     put(order) {
@@ -102,8 +98,7 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
 
 async function storeOf({ queueUrl, home, strict, worker }: Settings, options: RunsOptions): Promise<Store> {
   return openStore({
-    ...(queueUrl !== undefined && { url: queueUrl }),
-    ...{ home, strict, leaseMs: worker.leaseMs },
+    ...{ url: queueUrl, home, strict, leaseMs: worker.leaseMs },
     ...options,
   });
 }
@@ -124,12 +119,8 @@ function overSocket(home: string) {
     if (status === 404) return undefined;
     throw new RunError(answer.code === 'usage' ? 'usage' : 'failed', answer.detail ?? `HTTP ${status}`, answer.errors);
   }
-  const queue = () =>
-    ask('GET', '/queue') as Promise<{ readonly address: string; readonly workers: number; readonly roots?: string[] }>;
   return {
-    queue,
-    workers: async () => (await queue()).workers,
-    roots: async () => (await queue()).roots,
+    queue: () => ask('GET', '/queue') as Promise<QueueView>,
     async put({ kind, data, once, key }: RunOrder): Promise<string> {
       return ((await ask('POST', '/runs', { ...data, kind, once }, key)) as { id: string }).id;
     },

@@ -7,14 +7,19 @@ import { readElsewhere, toldRoots } from '../jobs/homes.js';
 import type { JobState } from '../jobs/state.js';
 import type { Store } from '../store/port.js';
 
+/** A queue of runs, as it is now. */
+export interface QueueView {
+  /** For people. */
+  readonly address: string;
+  /** Processes that work on it. */
+  readonly workers: number;
+  /** Folders that the worker of this data folder may read; absent where there was none yet. */
+  readonly roots?: readonly string[] | undefined;
+}
+
 /** What other processes ask of a queue of runs: the verbs of contract, section 12, on whichever store it lies. */
 export interface RunsApi {
-  /** Of the queue, for people. */
-  readonly address: string;
-  /** Processes that work on the queue now. */
-  workers(): Promise<number>;
-  /** Folders that the worker of this data folder may read; undefined where there was none yet. */
-  roots(): Promise<readonly string[] | undefined>;
+  queue(): Promise<QueueView>;
   /** Whether a worker of another data folder lives that may read a file, going by its path alone. */
   readElsewhere(file: string): Promise<boolean>;
   /** Puts a run on the queue and answers its id. With a key it may be said again: the same order is one run. */
@@ -58,9 +63,11 @@ export class KeyReused extends RunError {
 /** Over a store that this process has open; closing it is left to whoever opened it. */
 export function runsOnStore(store: Store, homeId: string, queue: Queue = store.queue(RUNS_QUEUE)): RunsApi {
   return {
-    address: store.address,
-    workers: () => store.workers(RUNS_QUEUE),
-    roots: () => toldRoots(store, homeId),
+    queue: async () => ({
+      address: store.address,
+      workers: await store.workers(RUNS_QUEUE),
+      roots: await toldRoots(store, homeId),
+    }),
     readElsewhere: (file) => readElsewhere(store, homeId, file),
     async put({ kind, data, once, key }) {
       const jobId = key === undefined ? undefined : `api.${key}`;

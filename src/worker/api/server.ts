@@ -47,9 +47,7 @@ export function apiPages(runs: RunsApi): Hono {
     const run = await runs.look(c.req.param('id'));
     return run ? c.json(run) : problem(c, 404, 'There is no such run on the queue.');
   });
-  pages.get('/queue', async (c) =>
-    c.json({ address: runs.address, workers: await runs.workers(), roots: await runs.roots() }),
-  );
+  pages.get('/queue', async (c) => c.json(await runs.queue()));
   pages.onError((error, c) => {
     if (!(error instanceof RunError)) return problem(c, 500, `unexpected ${error.name}: ${error.message}`);
     return problem(c, isAway(error) ? 503 : error.kind === 'usage' ? 422 : 500, error.message, error.details);

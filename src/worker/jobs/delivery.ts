@@ -263,7 +263,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     // The folder of a claimed file bears the run's id. Taken up again at once, under the lease of the new run.
     const run = this.origin.claim ? state.run : await freshRunId(deps.settings.home);
     const { mark } = state;
-    return this.postpone(0, { ...freshState(run), insteadOf: { run: state.run, host }, ...(mark && { mark }) });
+    return this.postpone(0, { ...freshState(run), insteadOf: { run: state.run, host }, mark });
   }
 
   /** The error that the queue is to be told for a run that did not come to an end. */
@@ -304,19 +304,13 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     await endTicket(home, this.job, run);
     const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
     await this.tellEnd({ ...this.state, phase: 'done', failure });
-    this.ended({
-      status: begun ? 'failed' : 'refused',
-      reason,
-      ...(begun && { run }),
-      ...(reports !== undefined && { reports }),
-    });
+    this.ended({ status: begun ? 'failed' : 'refused', reason, run: begun ? run : undefined, reports });
     return refusal(reason);
   }
 
   private ended(end: Omit<EndedRun, 'kind' | 'job' | 'inline' | 'trigger'>): void {
     const { kind, name: job, origin } = this;
-    const inline = typeof this.data.job !== 'string';
-    this.deps.onEnded({ kind, job, ...(inline && { inline }), trigger: origin.trigger, ...end });
+    this.deps.onEnded({ kind, job, inline: typeof this.data.job !== 'string', trigger: origin.trigger, ...end });
   }
 
   /** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */
@@ -395,7 +389,6 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const what = isExport ? { records, target: target?.path } : { rows };
     this.log.info({ status, ...what, seconds, reports: dir }, 'run ended');
     const doubtful = isExport && status === 'partial';
-    const why = doubtful ? doubtText(summary) : reason;
     this.ended({
       status,
       run: this.state.run,
@@ -403,9 +396,9 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
       counts: outcomes,
       seconds,
       reports: dir,
-      ...((await isRehearsal(home, summary)) && { dryRun: true }),
-      ...(why !== undefined && { reason: why }),
-      ...(doubtful && { doubtful }),
+      dryRun: await isRehearsal(home, summary),
+      reason: doubtful ? doubtText(summary) : reason,
+      doubtful,
     });
     return summary;
   }
@@ -444,7 +437,10 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
    * Looks at what led to the run; who watches the schedules is told that the run of a slot begins. `notes`: sentences for the
    * warnings of its summary.
    */
-  protected occasion(schedule: Schedule | undefined): { readonly slot?: Lateness; readonly notes: string[] } {
+  protected occasion(schedule: Schedule | undefined): {
+    readonly slot: Lateness | undefined;
+    readonly notes: string[];
+  } {
     const { job, deps, name, state } = this;
     const slot = schedule && lateness(job.id ?? '', schedule, job.timestamp);
     const notes: string[] = [];
@@ -456,7 +452,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
       const { run, host } = state.insteadOf;
       notes.push(`Begun anew: run ${run} of the same job was begun on ${host}, whose worker is gone. ${this.anewText}`);
     }
-    return { ...(slot && { slot }), notes };
+    return { slot, notes };
   }
 }
 

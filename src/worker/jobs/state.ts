@@ -15,22 +15,22 @@ export interface JobState {
   /** Id of the run, the same in every delivery that continues it. */
   readonly run: string;
   /** Data folder that the run was begun in, and the machine. Absent until it is begun. */
-  readonly home?: string;
-  readonly host?: string;
+  readonly home?: string | undefined;
+  readonly host?: string | undefined;
   /** How often it was handed on because its file was not to be found. */
-  readonly away?: number;
+  readonly away?: number | undefined;
   /** Milliseconds since 1970: not begun anew before then, because requests of a worker that is gone may be under way. */
-  readonly notBefore?: number;
+  readonly notBefore?: number | undefined;
   /** The worker that had it was told to end and kept everything. */
-  readonly handedBack?: true;
+  readonly handedBack?: true | undefined;
   /** The run that this one takes the place of, and the machine that has it. */
-  readonly insteadOf?: { readonly run: string; readonly host: string };
+  readonly insteadOf?: { readonly run: string; readonly host: string } | undefined;
   /** The job failed for good: its data, job file or file were wrong (`usage`), or the work could not be done (`failed`). */
-  readonly failure?: 'usage' | 'failed';
+  readonly failure?: 'usage' | 'failed' | undefined;
   /** When it was told last, the run waited for its turn: that its worker died is not its doing. */
-  readonly waited?: true;
+  readonly waited?: boolean | undefined;
   /** Workers that had died over this job when it last came further, and how many rows had an outcome then. */
-  readonly mark?: { readonly stalls: number; readonly rows: number };
+  readonly mark?: { readonly stalls: number; readonly rows: number } | undefined;
 }
 
 const WAITING: JobState['phase'] = 'waiting for its turn';
@@ -61,8 +61,7 @@ export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
   const { data } = told.safeParse(job.progress);
   if (!data) return undefined;
   const { phase, ...state } = data;
-  const stated = Object.entries(state).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(stated), phase: 'waiting', ...(phase === WAITING && { waited: true }) } as JobState;
+  return { ...state, phase: 'waiting', waited: phase === WAITING || undefined };
 }
 
 /** Rows that have an outcome. */

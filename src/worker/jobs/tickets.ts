@@ -18,7 +18,7 @@ interface Ticket {
   readonly name: string;
   readonly ended: boolean;
   readonly data?: unknown;
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
 }
 
 type Ticketed = Pick<Job, 'id' | 'name' | 'timestamp' | 'data' | 'opts'>;
@@ -43,16 +43,8 @@ export async function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'
 }
 
 export async function beginTicket(home: string, job: Ticketed, run: string): Promise<void> {
-  const { id = '', name, data } = job;
-  const attempts = job.opts.attempts;
-  await write(ticketFile(home, job), {
-    run,
-    id,
-    name,
-    ended: false,
-    data,
-    ...(attempts !== undefined && { attempts }),
-  });
+  const { id = '', name, data, opts } = job;
+  await write(ticketFile(home, job), { run, id, name, ended: false, data, attempts: opts.attempts });
 }
 
 export async function endTicket(home: string, job: Ticketed, run: string): Promise<void> {

@@ -13,7 +13,7 @@ export interface EndedRun {
   /** Name of the job file. */
   readonly job: string;
   /** The job came with its data, not from a job file: its name is anybody's. Counted under one label, never notified. */
-  readonly inline?: true;
+  readonly inline?: boolean;
   /**
    * Somebody asked for a rehearsal: neither a success nor a failure of the job. A reconcile job whose nights only report
    * does its work by that, so its report-only runs are none.
@@ -23,19 +23,19 @@ export interface EndedRun {
    * An export that is there but cannot be shown to be whole: somebody has to look, and the job has not done its work.
    * `reason` says why.
    */
-  readonly doubtful?: true;
+  readonly doubtful?: boolean;
   readonly trigger: Trigger;
   readonly status: 'succeeded' | 'partial' | 'braked' | 'failed' | 'interrupted' | 'refused';
   /** Absent where the job was refused before a run began. */
-  readonly run?: string;
-  readonly company?: number;
-  readonly counts?: Partial<OutcomeCounts>;
+  readonly run?: string | undefined;
+  readonly company?: number | undefined;
+  readonly counts?: Partial<OutcomeCounts> | undefined;
   /** One sentence for people; needed where the status is braked, failed or refused. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Folder of the reports, where they lie after the run was put away. */
-  readonly reports?: string;
+  readonly reports?: string | undefined;
   /** From beginning to end. */
-  readonly seconds?: number;
+  readonly seconds?: number | undefined;
   /** Milliseconds since 1970; now, where absent. */
-  readonly endedAt?: number;
+  readonly endedAt?: number | undefined;
 }

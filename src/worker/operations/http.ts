@@ -18,10 +18,10 @@ export interface Health {
 
 export interface OperationsOptions {
   /** `Settings.worker.http`; absent: nothing is answered. */
-  readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
+  readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean } | undefined;
   /** `--board`: serves the board at `/board`. */
   readonly board: boolean;
-  readonly boardPassword?: string;
+  readonly boardPassword?: string | undefined;
   /** The board shows these, and `/metrics` counts their jobs; asked anew each time, as the store may be opened later. */
   queues(): readonly Queue[];
   /** Whether queue and drop folder can be used now. May take its time: the answer to `/readyz` is bounded. */

@@ -42,9 +42,9 @@ export type NotifierState = Pick<Store, 'read' | 'swap'>;
 
 export interface NotifierOptions {
   /** `Settings.worker.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** `Settings.worker.notifyFile`. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** All workers on it agree on what has been told. */
   readonly state: NotifierState;
   readonly log: Logger;

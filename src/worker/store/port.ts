@@ -58,7 +58,7 @@ export interface Lease {
 /** How a store is opened. */
 export interface StoreOptions {
   /** Absent: embedded, in `home`. May hold a password. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Absolute. */
   readonly home: string;
   /** Refuse what is only warned of. */

@@ -21,9 +21,7 @@ function fake(): RunsApi & { readonly orders: RunOrder[] } {
   const orders: RunOrder[] = [];
   return {
     orders,
-    address: 'embedded in /home',
-    workers: async () => 1,
-    roots: async () => ['/srv/files'],
+    queue: async () => ({ address: 'embedded in /home', workers: 1, roots: ['/srv/files'] }),
     readElsewhere: async () => false,
     async put(order) {
       if (order.key === 'taken') throw new KeyReused();
@@ -120,7 +118,7 @@ describe('the socket of a home', () => {
     const close = await serveHome(home, runs);
     expect((await stat(join(home, 'queue.sock'))).mode & 0o777).toBe(0o600);
     const client = await clientOf(home);
-    expect([await client.workers(), await client.roots()]).toEqual([1, ['/srv/files']]);
+    expect(await client.queue()).toMatchObject({ workers: 1, roots: ['/srv/files'] });
     const id = await client.put({ kind: 'import', data: { job: 'assets', file: 'a.csv' }, once: true });
     // A key of its own: it may be said again to the next owner.
     expect(id).toMatch(/^api\.[0-9a-f]{12}$/);
