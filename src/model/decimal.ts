@@ -1,3 +1,6 @@
+/** Most amounts. */
+const CANONICAL = /^(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/;
+
 /**
  * A decimal number kept as text, so that an amount never passes through a binary float.
  * The text is canonical: no leading zeros, no trailing zeros after the point, no exponent, `-0` is `0`.
@@ -10,6 +13,7 @@ export class Decimal {
 
   /** Reads `12`, `-12.50`, `1.2e3`; anything else is undefined. */
   static parse(source: string): Decimal | undefined {
+    if (CANONICAL.test(source)) return new Decimal(source);
     const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/.exec(source);
     if (!match || (!match[2] && !match[3])) return undefined;
     let whole = match[2] ?? '';
@@ -59,6 +63,10 @@ export class Decimal {
 
   /** -1, 0 or 1. */
   compare(other: Decimal): number {
+    if (this.negative !== other.negative) return this.negative ? -1 : 1;
+    // Canonical texts: of two whole numbers of different lengths the longer one is further from zero.
+    const further = wholeDigits(this) - wholeDigits(other);
+    if (further !== 0) return further > 0 !== this.negative ? 1 : -1;
     const scale = Math.max(this.scale, other.scale);
     const a = this.scaled(scale);
     const b = other.scaled(scale);
@@ -85,4 +93,9 @@ export class Decimal {
   toJSON(): string {
     return this.text;
   }
+}
+
+function wholeDigits({ text }: Decimal): number {
+  const point = text.indexOf('.');
+  return point < 0 ? text.length : point;
 }

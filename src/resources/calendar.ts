@@ -82,6 +82,7 @@ const NUMERIC = new RegExp(String.raw`^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})${TIME}
  */
 export function readDate(source: string, order?: DateOrder): string | undefined {
   const text = source.trim();
+  if (isCalendarDate(text)) return text;
   if (text.length > 60) return undefined;
   let match = YEAR_FIRST.exec(text);
   if (match) return calendarDate(Number(match[1]), Number(match[3]), Number(match[4]));

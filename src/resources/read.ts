@@ -31,24 +31,39 @@ export function readRecord(spec: ResourceSpec, json: Readonly<Record<string, unk
   const fields: Record<string, Value> = {};
   const losses: Loss[] = [];
   for (const reader of fieldReaders(spec).values()) readField(reader, json, lexicon, fields, losses);
-  readTemplate(json[spec.template.read], lexicon, { fields, losses });
-  if (spec.form?.read) readForms(json[spec.form.read], lexicon, { fields, losses });
+  readCustom(spec, json, lexicon, { fields, losses });
   return { id, fields, losses, unknown: unknownKeys(spec, json) };
 }
 
-/** Some fields of a record, as `readRecord` reads them. */
+/** Some fields of a record, and maybe others, as `readRecord` reads them. */
 export function readFields(
   spec: ResourceSpec,
   names: readonly string[],
   json: Readonly<Record<string, unknown>>,
   lexicon: Lexicon,
-): Fields {
+): Pick<ReadRecord, 'fields' | 'losses'> {
   const readers = fieldReaders(spec);
-  // Custom fields stand together in a place of their own.
-  if (!names.every((name) => readers.has(name))) return readRecord(spec, json, lexicon).fields;
   const fields: Record<string, Value> = {};
-  for (const name of names) readField(readers.get(name)!, json, lexicon, fields, []);
-  return fields;
+  const losses: Loss[] = [];
+  let custom = false;
+  for (const name of names) {
+    const reader = readers.get(name);
+    if (reader) readField(reader, json, lexicon, fields, losses);
+    else custom ||= name !== 'id';
+  }
+  // They stand together in a place of their own.
+  if (custom) readCustom(spec, json, lexicon, { fields, losses });
+  return { fields, losses };
+}
+
+function readCustom(
+  spec: ResourceSpec,
+  json: Readonly<Record<string, unknown>>,
+  lexicon: Lexicon,
+  to: { readonly fields: Record<string, Value>; readonly losses: Loss[] },
+): void {
+  readTemplate(json[spec.template.read], lexicon, to);
+  if (spec.form?.read) readForms(json[spec.form.read], lexicon, to);
 }
 
 /** Throws a `RunError` where the record has none that can be used. */

@@ -111,7 +111,11 @@ const CONTROL = /[^\P{Cc}\t\n\r\u0080-\u009f]/u;
 /** Half a character, or the mark that decoders leave for bytes they could not read. */
 const BROKEN = /[\p{Surrogate}\ufffd]/u;
 
+/** Nearly every text: nothing of the above, in one look. */
+const ORDINARY = /^[\t\n\r -~\u00a0-\ud7ff]*$/;
+
 function checkCharacters(field: FieldSpec, text: string, report: Report): Issue | undefined {
+  if (ORDINARY.test(text)) return undefined;
   if (text.includes('\0')) {
     return report('nul_character', `${field.label} holds a NUL character. Export the file again as plain text.`);
   }
@@ -169,7 +173,7 @@ function checkDecimal(
     value instanceof Decimal ? value : typeof value === 'number' ? Decimal.parse(String(value)) : undefined;
   if (!decimal)
     return report('not_a_number', `${field.label} is "${valueText(value)}". Write a number such as 1200.50.`);
-  const low = type.min !== undefined && decimal.compare(Decimal.of(type.min)) < 0;
+  const low = type.min === '0' ? decimal.negative : type.min !== undefined && decimal.compare(Decimal.of(type.min)) < 0;
   const high = type.max !== undefined && decimal.compare(Decimal.of(type.max)) > 0;
   return low || high
     ? report('out_of_range', `${field.label} is ${decimal}; ${range(type.min, type.max)}.`)

@@ -5,8 +5,7 @@ import { isEmpty, isRef, sameValue, type Value, valueText } from '../../model/va
 import { isObject } from '../../resources/path.js';
 import { readRecord } from '../../resources/read.js';
 import type { Json, Readable } from '../../service/port.js';
-import { isUnseen } from '../plan/memory.js';
-import { changesOf, type Merge } from '../plan/merge.js';
+import { changesOf, isUnseen, type Merge, templateOf } from '../plan/merge.js';
 import type { PlanOptions } from '../plan/plan.js';
 import { AGAIN, isCut, isStoredForm, storedAs } from './stored.js';
 import { Halted, type Update, type WriteRun } from './write.js';
@@ -307,11 +306,6 @@ function gone({ dropped, cut }: Differences, merge: Merge): Issue[] {
 function still(id: number, fields: readonly string[]): Issue {
   const text = `The service answered that it took the update, and the record still holds the old value of ${fields.join(', ')}. Look at record ${id} in the service before importing the row again.`;
   return fault('outcome_unknown', text, { field: fields[0] ?? '' });
-}
-
-/** The id of the custom field template that a field belongs to. */
-function templateOf(field: string): string | undefined {
-  return field.startsWith('template.') ? field.split('.')[1] : undefined;
 }
 
 function refused(field: string, wanted: Value | undefined, got: Value | undefined): Issue {

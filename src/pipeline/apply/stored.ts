@@ -1,15 +1,11 @@
 import { Decimal } from '../../model/decimal.js';
 import { type Issue, warning } from '../../model/issue.js';
-import { type Fields, isEmpty, isRef, normaliseName, sameValue, type Value, valueText } from '../../model/value.js';
-import { isCalendarDate } from '../../resources/calendar.js';
-import { readForms, readTemplate } from '../../resources/custom.js';
-import { isObject, valueAtSteps } from '../../resources/path.js';
-import { fieldReaders, readRecord } from '../../resources/read.js';
-import { readValue, recordId } from '../../resources/read-value.js';
+import { type Fields, isEmpty, normaliseName, sameValue, type Value, valueText } from '../../model/value.js';
+import { fieldReaders, readFields, readRecord } from '../../resources/read.js';
+import { recordId } from '../../resources/read-value.js';
 import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
-import { isUnseen } from '../plan/memory.js';
-import { changesOf, type Merge, type MergeOptions } from '../plan/merge.js';
+import { changesOf, isUnseen, type Merge, type MergeOptions } from '../plan/merge.js';
 
 /**
  * Whether a service that tidies values up could have made `got` of `sent`: text trimmed, cut, in another case or another
@@ -63,67 +59,6 @@ interface Reading {
   readonly lexicon: Lexicon;
 }
 
-/** Two decimals of at most so many characters are two doubles, too. */
-const EXACT_CHARACTERS = 15;
-
-/**
- * Whether a record shows every value that was sent as it was sent, so that nothing is to be said of it. Nearly every answer
- * to a create does; to read the whole record, as `heldOfCreate` must where this says no, costs several times as much.
- */
-export function showsAllAsSent(fields: Fields, record: Json, { spec, lexicon }: Reading): boolean {
-  if (recordId(record['id']) === undefined) return false;
-  const readers = fieldReaders(spec);
-  let custom: Fields | undefined;
-  for (const name of Object.keys(fields)) {
-    const sent = fields[name];
-    if (sent === undefined) return false;
-    const reader = readers.get(name);
-    if (!reader) {
-      if (name.startsWith('form.') && spec.form?.read === undefined) continue;
-      custom ??= customFields(record, spec, lexicon);
-      if (!sameValue(sent, custom[name])) return false;
-      continue;
-    }
-    const steps = reader.paths[0];
-    // What reads do not show is not missed.
-    if (steps && !isAsSent(reader.field.type, sent, valueAtSteps(record, steps), lexicon)) return false;
-  }
-  return true;
-}
-
-function isAsSent(type: FieldType, sent: Value, raw: unknown, lexicon: Lexicon): boolean {
-  switch (type.kind) {
-    case 'text':
-    case 'email':
-      return raw === sent && raw !== '';
-    case 'date':
-      return raw === sent && typeof raw === 'string' && isCalendarDate(raw);
-    case 'enum':
-      return raw === sent && typeof raw === 'string' && type.values.includes(raw);
-    case 'integer':
-      return raw === sent && Number.isSafeInteger(raw);
-    case 'boolean':
-      return raw === sent && typeof raw === 'boolean';
-    case 'decimal':
-      if (!(sent instanceof Decimal)) return false;
-      if (raw instanceof Decimal) return raw.equals(sent);
-      return sent.text.length <= EXACT_CHARACTERS && raw === Number(sent.text);
-    case 'reference':
-      return isRef(sent) && isObject(raw) && raw['id'] === sent.id && recordId(sent.id) !== undefined;
-    default: {
-      const reading = readValue(type, raw, lexicon);
-      return 'value' in reading && sameValue(sent, reading.value);
-    }
-  }
-}
-
-function customFields(record: Json, spec: ResourceSpec, lexicon: Lexicon): Fields {
-  const sink = { fields: {}, losses: [] };
-  readTemplate(record[spec.template.read], lexicon, sink);
-  if (spec.form?.read) readForms(record[spec.form.read], lexicon, sink);
-  return sink.fields;
-}
-
 /** What a record holds of what a create asked for. */
 export interface Held {
   /** Fields in which it does not hold that; the service may have trimmed or folded text. */
@@ -134,17 +69,10 @@ export interface Held {
   readonly unkept: readonly Issue[];
 }
 
-const ALL: Held = { differing: [], tidied: [], unkept: [] };
-
 /** Holds a record against the values of a create. What has no id is no record, and tells nothing. */
-export function heldOfCreate(fields: Fields, record: Json, context: Reading): Held {
-  if (recordId(record['id']) === undefined || showsAllAsSent(fields, record, context)) return ALL;
-  return heldByReading(fields, record, context);
-}
-
-/** The same by reading the whole record. */
-export function heldByReading(fields: Fields, record: Json, { spec, lexicon }: Reading): Held {
-  const read = readRecord(spec, record, lexicon);
+export function heldOfCreate(fields: Fields, record: Json, { spec, lexicon }: Reading): Held {
+  if (recordId(record['id']) === undefined) return { differing: [], tidied: [], unkept: [] };
+  const read = readFields(spec, Object.keys(fields), record, lexicon);
   const lost = new Set(read.losses.map((loss) => loss.field));
   const readers = fieldReaders(spec);
   const differing: string[] = [];

@@ -9,7 +9,7 @@ import { checkValue } from '../../resources/value-check.js';
 import { isNamed, type StagedValue } from '../rows.js';
 import { type DecimalRule, surveyDecimals } from './amounts.js';
 import { isRefusal, trimText } from './cell-text.js';
-import { type Convert, type ConvertOptions, makeConverter, type PlainCell, plainCell } from './convert.js';
+import { type Convert, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat, type DateSurvey, surveyDateOrder } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
 import { type CellRemarks, cellRemarks } from './remarks.js';
@@ -163,12 +163,8 @@ export interface Column extends Target {
   /** 0-based position in the file. */
   readonly index: number;
   readonly convert: Convert;
-  /** Reads the cells that need no more than this; absent where each needs more. */
-  readonly plain?: PlainCell;
-  /** What came of texts that are not plain; the texts of a column come again, also the faulty ones: `n/a`, `tbd`, `-`. */
-  readonly looked: Map<string, Look>;
-  /** Whether the texts that are no fault come again, too. */
-  readonly fewTexts: boolean;
+  /** What came of the texts of a column that holds few distinct ones. */
+  readonly looked?: Map<string, Look>;
   /** Whether values must be checked for length, range and form. */
   readonly checked: boolean;
   /** Folded cell text → value; null: as if the cell were blank. */
@@ -218,8 +214,8 @@ const STATED = 'the job states it';
 /** Conversion of these kinds cannot yield a value outside the field's rules. */
 const SOUND: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'reference']);
 
-/** Columns of these kinds hold few distinct texts, and of amounts few that are no plain numbers. */
-const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'decimal', 'enum']);
+/** Columns of these kinds hold few distinct texts. */
+const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'enum', 'reference']);
 
 /** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
 export function compileColumns(input: MappingInput): ColumnPlan {
@@ -316,18 +312,14 @@ function compileColumn(
   const values = translations(placed, read, problems);
   const ownDefault = options.default === undefined ? undefined : read(options.default, `${where}.default`);
   const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
-  const converting: ConvertOptions = {
+  const convert = makeConverter(spec, {
     decimal: options.decimal ? { sign: options.decimal, why: STATED } : ofFile.decimal,
     format: meta.format,
     column: heading,
     ...(dates ? { dates } : {}),
     ...(shown ? { orders: shown.orders } : {}),
-  };
-  const convert = makeConverter(spec, converting);
+  });
   const { isNull } = ofFile;
-  const plainly = values ? undefined : plainCell(spec, convert, converting);
-  const plain =
-    plainly && job.source.null_values ? (text: string) => (isNull(text) ? undefined : plainly(text)) : plainly;
   const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);
   const remarks = cellRemarks(heading, spec.type, stated);
   return {
@@ -337,9 +329,7 @@ function compileColumn(
     heading,
     index,
     convert,
-    ...(plain ? { plain } : {}),
-    looked: new Map(),
-    fewTexts: FEW_TEXTS.has(spec.type.kind),
+    ...(FEW_TEXTS.has(spec.type.kind) ? { looked: new Map() } : {}),
     checked: !SOUND.has(spec.type.kind),
     ...(values ? { values } : {}),
     isNull,

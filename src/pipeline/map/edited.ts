@@ -6,7 +6,7 @@ import { type Fields, isEmpty, normaliseKey, sameValue, type Value, valueText } 
 import { PARTNERS } from '../../resources/rules.js';
 import { isCut as isCutByService, isStored, isStoredForm } from '../apply/stored.js';
 import { changesOf, type Held, isReadable, type MergeOptions } from '../plan/merge.js';
-import { isOfCell, sameText, textsOf, valuesOf } from '../plan/repeats.js';
+import { isOfCell, sameText, textsOf, valuesOf, withLineFeeds } from '../plan/repeats.js';
 import type { ResolvedRow } from '../resolve/resolve.js';
 import { type Exported, isNamed, type StagedRow, type StagedValue } from '../rows.js';
 import { trimText } from './cell-text.js';
@@ -166,9 +166,7 @@ function stillHolds(field: string, { text, value, ...later }: Exported, held: He
   if (value === undefined ? trimText(text) === '' : !isNamed(value) && (isEmpty(value) || value === false))
     return now.every((one) => isEmpty(one) || one === false);
   if (textsOf(field, held).some((one) => sameText(one, text))) return true;
-  return (
-    value !== undefined && now.some((one) => means(withLineFeeds(one), isNamed(value) ? value : withLineFeeds(value)))
-  );
+  return value !== undefined && now.some((one) => means(relined(one), relined(value)));
 }
 
 /** The job for the texts of the export: they are written in one form, however the file was saved since. */
@@ -196,7 +194,7 @@ function isSame({ field, heading, isText }: Written, staged: StagedRow, exported
   }
   if (!isText) return means(now, then);
   // Outer blanks are part of a text that a record holds.
-  return withLineFeeds(staged.cells?.[field] ?? now) === withLineFeeds(exported.cells?.[field] ?? then);
+  return relined(staged.cells?.[field] ?? now) === relined(exported.cells?.[field] ?? then);
 }
 
 function faultOf(row: StagedRow, heading: string) {
@@ -208,10 +206,8 @@ function means(a: StagedValue, b: StagedValue): boolean {
   return sameValue(a, b);
 }
 
-/** Spreadsheet programs keep line feeds only. */
-function withLineFeeds(value: StagedValue): StagedValue {
-  return typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : value;
-}
+const relined = <V extends StagedValue>(value: V): V | string =>
+  typeof value === 'string' ? withLineFeeds(value) : value;
 
 const PAIRS = [['category.name', 'category.subcategory'], ...PARTNERS] as const;
 

@@ -59,7 +59,6 @@ export function compileMapping(input: MappingInput): Mapping {
   const byField = new Map(columns.map((column) => [column.field, column]));
   const specs = new Map([...columns, ...fixed].map(({ field, spec }) => [field, spec]));
   const keyColumns = columns.filter((column) => key.includes(column.field));
-  const width = columns.length;
 
   /** Of one row after the other: what its columns set, then what every row sets. */
   const values: (StagedValue | undefined)[] = [...columns.map(() => undefined), ...fixed.map(({ value }) => value)];
@@ -77,17 +76,11 @@ export function compileMapping(input: MappingInput): Mapping {
     const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
     const found = certain ? issues : [];
     rows++;
-    const mayBePlain = row.faults === undefined && row.escaped === undefined;
-    for (let i = 0; i < width; i++) {
-      const column = columns[i]!;
+    for (const [i, column] of columns.entries()) {
       const cell = row.cells[column.index];
       if (typeof cell === 'string') column.remarks?.see(cell);
-      const plain = mayBePlain && typeof cell === 'string' ? column.plain?.(cell) : undefined;
-      values[i] = plain;
-      if (plain !== undefined) continue;
-      const value = row.faults?.some(({ index }) => index === column.index)
-        ? undefined
-        : cellValue(column, cell, found);
+      const faulty = row.faults?.some(({ index }) => index === column.index);
+      const value = faulty ? undefined : cellValue(column, cell, found);
       values[i] = value;
       if (value === undefined) continue;
       if (typeof cell === 'string' && isMoreThan(cell, value, column)) {
@@ -157,7 +150,7 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
     issues.push(excelError(column, text));
     return undefined;
   }
-  const known = typeof text === 'string' ? column.looked.get(text) : undefined;
+  const known = typeof text === 'string' ? column.looked?.get(text) : undefined;
   const { value, issue } = known ?? look(column, text);
   if (issue) issues.push(issue);
   return value;
@@ -183,7 +176,7 @@ function look(column: Column, text: Cell): Look {
         : undefined);
     looked = issue ? { value, issue: { ...issue, ...at(column, shown) } } : { value };
   }
-  if (typeof text === 'string' && text.length <= 100 && (looked.issue || column.fewTexts)) {
+  if (typeof text === 'string' && text.length <= 100 && column.looked) {
     if (column.looked.size >= MOST_LOOKED) column.looked.clear();
     column.looked.set(text, looked);
   }
@@ -191,7 +184,7 @@ function look(column: Column, text: Cell): Look {
 }
 
 /** What no one types: control characters of C1, and what UTF-8 reads like in the encodings of Western Europe. */
-const MISREAD = /[\u0080-\u009f]|[ÂÃ][\u00a0-\u00bf]|Ã[€‚ƒ„†‡ˆ‰Š‹ŒŽ‘“•˜™š›œžŸ]|â€/u;
+const MISREAD = /[\u0080-\u009f]|[ÂÃ][\u00a0-\u00bf]|Ã[€‚ƒ„†‡ˆ‰Š‹ŒŽ‘“•˜™š›œžŸ]|â€/;
 
 function misreadText(subject: string): string {
   return `${subject} as if read in a wrong encoding, like "Ã©" for "é", or with characters U+0080 to U+009F, imported as it stands. If it is wrong, state source.encoding, or export the file again as UTF-8.`;

@@ -1,5 +1,6 @@
 import { normaliseKey } from '../../model/value.js';
 import type { Json, Page, Readable, Service } from '../../service/port.js';
+import { type Keys, placesOf } from './key.js';
 
 /**
  * What looking up keys costs in requests, and which way is the cheapest. Nothing here asks the service.
@@ -184,6 +185,105 @@ export async function askFilter(
     if (page * PAGE_SIZE >= answer.count || answer.results.length === 0) return found;
   }
   return undefined;
+}
+
+/** What is asked of a filter. */
+interface Asked {
+  readonly service: Service;
+  readonly filter: Filter;
+  /** Records of the whole list. */
+  readonly count: number;
+  /** Sees what the filter returns, which must be checked again. */
+  readonly visit: (records: readonly Json[]) => void | Promise<void>;
+  /** The values are known to exist. */
+  readonly known?: boolean;
+  /** The filter finds parts of texts. */
+  readonly contains?: boolean;
+  /** The list was read, and has shown in which forms keys are stored. */
+  readonly whole?: boolean;
+  /** Requests for the rest of the list, where that may be read in its place. */
+  readonly instead?: number;
+}
+
+/**
+ * Filters for each value, as the file spells it; then, for those that were not found, for the other forms that may be stored.
+ * `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values that are `known` to exist
+ * one that was not found. `dear` where the list, which shows every form, is cheaper than the rest.
+ */
+export async function askValues(
+  values: Keys,
+  { service, filter, count, visit, known, contains, whole, instead = Number.POSITIVE_INFINITY }: Asked,
+): Promise<'believed' | 'doubted' | 'dear'> {
+  const missing: (readonly [value: string, forms: readonly string[]])[] = [];
+  let believed = true;
+  let pages = 0;
+  const finds = async (value: string, texts: readonly string[], enough: boolean): Promise<boolean> => {
+    let found = false;
+    for (const text of texts) {
+      if (text === '' || text.trim() === 'list') continue;
+      const records = await askFilter(service, filter, text, count);
+      if (!records) believed = false;
+      if (!records) return false;
+      pages += Math.max(1, Math.ceil(records.length / PAGE_SIZE));
+      found ||= records.some((record) => normaliseKey(String(record[filter.field] ?? '')) === value);
+      await visit(records);
+      if (found && enough) break;
+    }
+    return found;
+  };
+  const valueAt = placesOf(values);
+  const fair = fairOrder(values.size);
+  let formsLeft = 0;
+  // The first goes alone: it shows a filter that is ignored before many are sent.
+  let wave = 1;
+  for (let at = 0; at < values.size; ) {
+    const some = Array.from({ length: Math.min(wave, values.size - at) }, (_, n) => valueAt(fair(at + n)));
+    await Promise.all(
+      some.map(async ([value, spellings]) => {
+        const texts = [value, ...spellings];
+        if (await finds(value, texts, false)) return;
+        const forms = whole ? [] : storedForms(value, contains).filter((form) => !texts.includes(form));
+        missing.push([value, forms]);
+        formsLeft += forms.length;
+      }),
+    );
+    if (!believed) return 'doubted';
+    at += some.length;
+    const rest = ((pages + formsLeft) / at) * (values.size - at) + formsLeft;
+    // One long answer says little of the others.
+    if (at > FIRST_WAVE && instead < rest) return 'dear';
+    wave = at === 1 ? FIRST_WAVE : WAVE;
+  }
+  if (instead <= formsLeft) return 'dear';
+  await inWaves(missing, async ([value, forms]) => {
+    if (!(await finds(value, forms, true)) && known) believed = false;
+  });
+  return believed ? 'believed' : 'doubted';
+}
+
+/** Look-ups started at once; how many are in flight is the service's business. */
+const WAVE = 64;
+/** Before that a few, which show how long the answers of a filter are. */
+const FIRST_WAVE = 8;
+
+/** Works on the items, some at a time. */
+export async function inWaves<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += WAVE) await Promise.all(items.slice(at, at + WAVE).map(work));
+}
+
+/** Goes through `length` places so that every beginning is spread evenly over all of them, in no rhythm that a file may have. */
+export function fairOrder(length: number): (at: number) => number {
+  let step = Math.max(1, Math.round(length * GOLDEN));
+  while (commonDivisor(step, length) !== 1) step++;
+  // From the middle: the first rows of a file are often not like the others.
+  const start = Math.floor(length / 2);
+  return (at) => (start + at * step) % length;
+}
+
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
 }
 
 function controlValue(record: Json, filter: Filter): string {

@@ -34,6 +34,20 @@ export interface Keys extends Iterable<readonly [key: string, spellings: readonl
   at?(place: number): readonly [key: string, spellings: readonly string[]];
 }
 
+/** The keys and their other spellings: what is asked for. */
+export function textsOf(keys: Keys): number {
+  if (keys.texts !== undefined) return keys.texts;
+  let texts = keys.size;
+  for (const [, spellings] of keys) texts += spellings.length;
+  return texts;
+}
+
+export function placesOf(keys: Keys): NonNullable<Keys['at']> {
+  if (keys.at) return keys.at;
+  const all = [...keys];
+  return (place) => all[place] as (typeof all)[number];
+}
+
 /** The key as the row spells it: what a create would store. */
 export function keySpelling(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {
   if (key.length === 1) return spelling(fields[key[0] ?? '']);

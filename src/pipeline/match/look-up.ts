@@ -1,8 +1,8 @@
 import { certainId } from '../../resources/read.js';
 import type { Json, Readable } from '../../service/port.js';
-import { askFilter, type Filter, PAGE_SIZE } from './filter.js';
+import { askFilter, type Filter, inWaves, PAGE_SIZE } from './filter.js';
 import { type Keys, keyText } from './key.js';
-import { filterFor, inWaves, isProbed, type MatchOptions, recordKey, type Values, valuesOf } from './match.js';
+import { filterFor, isProbed, type MatchOptions, recordKey, valuesOf } from './match.js';
 import { probeValues } from './probe.js';
 
 /** A record that has a key, exactly. */
@@ -56,7 +56,7 @@ async function lookUpKeys(
 }
 
 /** Values that a filter is asked for; a probe leaves out those that do not exist. */
-async function valuesToAsk(keys: Keys, filter: Filter, options: MatchOptions): Promise<Values> {
+async function valuesToAsk(keys: Keys, filter: Filter, options: MatchOptions): Promise<Keys> {
   const values = valuesOf(keys, filter, options);
   if (values.size < 2 || !isProbed(filter)) return values;
   const first = await options.service.page(filter.resource, 1);

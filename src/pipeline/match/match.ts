@@ -2,18 +2,18 @@ import { certainId, readFields } from '../../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
 import {
-  askFilter,
+  askValues,
   type Filter,
   filterRequests,
+  inWaves,
   listRequests,
   NOTHING_PROBED,
   PAGE_SIZE,
   probeAndFilter,
-  storedForms,
   trustFilter,
 } from './filter.js';
-import { type Keys, keyOf, keyParts, lookOf } from './key.js';
-import { fairOrder, placesOf, probes, probeValues, probeWhileCheap, textsOf } from './probe.js';
+import { type Keys, keyOf, keyParts, lookOf, textsOf } from './key.js';
+import { probes, probeValues, probeWhileCheap } from './probe.js';
 
 /** Sees records as they are read; `readAt` in milliseconds since 1970. */
 type Visit = (records: readonly Json[], readAt: number) => void | Promise<void>;
@@ -43,10 +43,6 @@ export interface ReadAll {
   has(resource: Readable): boolean;
 }
 
-/** Look-ups started at once; how many are in flight is the service's business. */
-const WAVE = 64;
-/** Before that a few, which show how long the answers of a filter are. */
-const FIRST_WAVE = 8;
 /** Ids that are read one by one without asking first what the list would cost. */
 const FEW_IDS = 20;
 /** Times a list is read that changes meanwhile. */
@@ -74,9 +70,6 @@ export interface MatchOptions {
 
 /** Key by id of the records that were seen, by the look of their keys, where that is also the look of another key of the file. */
 export type Twins = Map<string, Map<number, string>>;
-
-/** Values to filter by, in normal form, and how the file spells each otherwise. */
-export type Values = Keys;
 
 /**
  * Finds the records that the keys of a file may match, the cheapest way in requests (`filter.ts`), and keeps them in the
@@ -142,7 +135,9 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
     return mirror('', `filters would have taken ${number(1 + filterRequests(texts))}`);
   const doubted = 'the filter cannot be trusted: ';
   if (!known && !(await trustFilter(service, filter, first))) return mirror(doubted);
-  const answered = await ask(values, known, { filter, keys, count, instead: list(true) }, options);
+  const visit = (records: readonly Json[]) => keep(records, keys, options.now(), options);
+  const contains = containsParts(filter, options);
+  const answered = await askValues(values, { service, filter, count, visit, known, contains, instead: list(true) });
   if (answered === 'believed') return told(how, listInstead(known));
   return mirror(answered === 'dear' ? 'filters would have taken more: ' : doubted);
 }
@@ -216,7 +211,16 @@ export async function lookAgain(
     else if (values.size > most) return false;
   } else if (values.size > most) return false;
   const whole = most !== Number.POSITIVE_INFINITY && !isProbed(filter);
-  return (await ask(values, false, { filter, keys, count: first.count, whole }, options)) === 'believed';
+  const visit = (records: readonly Json[]) => keep(records, keys, options.now(), options);
+  const asked = {
+    service: options.service,
+    filter,
+    count: first.count,
+    visit,
+    contains: containsParts(filter, options),
+    whole,
+  };
+  return (await askValues(values, asked)) === 'believed';
 }
 
 /** Whether the service can be asked for many values of the filter in one request. */
@@ -229,7 +233,7 @@ export function recordKey(
   record: Json,
   { spec, key, lexicon }: Pick<MatchOptions, 'spec' | 'key' | 'lexicon'>,
 ): string {
-  const fields = readFields(spec, key, record, lexicon);
+  const { fields } = readFields(spec, key, record, lexicon);
   const id = key.includes('id') && typeof record['id'] === 'number' ? { id: record['id'] } : {};
   return keyOf({ ...fields, ...id }, key);
 }
@@ -299,6 +303,11 @@ export function filterFor(options: MatchOptions): Filter | undefined {
   return undefined;
 }
 
+/** Whether the filter was found to find parts of texts. */
+function containsParts(filter: Filter, { filters }: MatchOptions): boolean {
+  return filters?.[`${filter.resource}.${filter.parameter}`] === 'contains';
+}
+
 /** The part of a key that the filter compares; '' where it is blank or a key for people cannot be taken apart. */
 function part(key: string, filter: Filter, options: MatchOptions): string {
   const index = options.key.findIndex((field) => options.spec.filters[field] === filter.parameter);
@@ -307,7 +316,7 @@ function part(key: string, filter: Filter, options: MatchOptions): string {
 }
 
 /** What to filter by: the keys themselves, or of keys of several fields the one part that a filter compares. */
-export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Values {
+export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Keys {
   if (options.key.length === 1) return keys;
   const values = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) {
@@ -321,79 +330,3 @@ export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Val
 }
 
 const NONE: readonly string[] = [];
-
-/**
- * What is asked of a filter. `instead`: requests for the rest of the list, where that may be read in its place. `whole`: the
- * list was read, and has shown in which forms keys are stored.
- */
-interface Asked {
-  readonly whole?: boolean;
-  readonly filter: Filter;
-  readonly keys: Keys;
-  readonly count: number;
-  readonly instead?: number;
-}
-
-/**
- * Filters for each value, as the file spells it; then, for those that were not found, for the other forms that may be stored.
- * `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values that are `known` to exist
- * one that was not found. `dear` where the list, which shows every form, is cheaper than the rest.
- */
-async function ask(
-  values: Values,
-  known: boolean,
-  { filter, keys, count, instead = Number.POSITIVE_INFINITY, whole = false }: Asked,
-  options: MatchOptions,
-): Promise<'believed' | 'doubted' | 'dear'> {
-  const contains = options.filters?.[`${filter.resource}.${filter.parameter}`] === 'contains';
-  const missing: (readonly [value: string, forms: readonly string[]])[] = [];
-  let believed = true;
-  let pages = 0;
-  const finds = async (value: string, texts: readonly string[], enough: boolean): Promise<boolean> => {
-    let found = false;
-    for (const text of texts) {
-      if (text === '' || text.trim() === 'list') continue;
-      const records = await askFilter(options.service, filter, text, count);
-      if (!records) believed = false;
-      if (!records) return false;
-      pages += Math.max(1, Math.ceil(records.length / PAGE_SIZE));
-      found ||= records.some((record) => keyOf({ value: String(record[filter.field] ?? '') }, ['value']) === value);
-      await keep(records, keys, options.now(), options);
-      if (found && enough) break;
-    }
-    return found;
-  };
-  const valueAt = placesOf(values);
-  const fair = fairOrder(values.size);
-  let formsLeft = 0;
-  // The first goes alone: it shows a filter that is ignored before many are sent.
-  let wave = 1;
-  for (let at = 0; at < values.size; ) {
-    const some = Array.from({ length: Math.min(wave, values.size - at) }, (_, n) => valueAt(fair(at + n)));
-    await Promise.all(
-      some.map(async ([value, spellings]) => {
-        const texts = [value, ...spellings];
-        if (await finds(value, texts, false)) return;
-        const forms = whole ? [] : storedForms(value, contains).filter((form) => !texts.includes(form));
-        missing.push([value, forms]);
-        formsLeft += forms.length;
-      }),
-    );
-    if (!believed) return 'doubted';
-    at += some.length;
-    const rest = ((pages + formsLeft) / at) * (values.size - at) + formsLeft;
-    // One long answer says little of the others.
-    if (at > FIRST_WAVE && instead < rest) return 'dear';
-    wave = at === 1 ? FIRST_WAVE : WAVE;
-  }
-  if (instead <= formsLeft) return 'dear';
-  await inWaves(missing, async ([value, forms]) => {
-    if (!(await finds(value, forms, true)) && known) believed = false;
-  });
-  return believed ? 'believed' : 'doubted';
-}
-
-/** Works on the items, some at a time. */
-export async function inWaves<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += WAVE) await Promise.all(items.slice(at, at + WAVE).map(work));
-}

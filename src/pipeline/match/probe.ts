@@ -1,7 +1,7 @@
 import { normaliseKey } from '../../model/value.js';
 import type { Page, Service } from '../../service/port.js';
-import { NOTHING_PROBED, nextProbe, PAGE_SIZE, PROBE_SIZE, type Probed, storedForms } from './filter.js';
-import type { Keys as Values } from './key.js';
+import { fairOrder, NOTHING_PROBED, nextProbe, PAGE_SIZE, PROBE_SIZE, type Probed, storedForms } from './filter.js';
+import { placesOf, textsOf, type Keys as Values } from './key.js';
 
 /** Requests that tell of so many serial numbers whether they exist, where few do. */
 export function probes(values: number): number {
@@ -73,33 +73,4 @@ async function probe(
     };
   }
   return { ...probed, existing, dear: false };
-}
-
-/** The values and their other spellings: what is asked for. */
-export function textsOf(values: Values): number {
-  if (values.texts !== undefined) return values.texts;
-  let texts = values.size;
-  for (const [, spellings] of values) texts += spellings.length;
-  return texts;
-}
-
-export function placesOf(values: Values): NonNullable<Values['at']> {
-  if (values.at) return values.at;
-  const all = [...values];
-  return (place) => all[place] as (typeof all)[number];
-}
-
-/** Goes through `length` places so that every beginning is spread evenly over all of them, in no rhythm that a file may have. */
-export function fairOrder(length: number): (at: number) => number {
-  let step = Math.max(1, Math.round(length * GOLDEN));
-  while (commonDivisor(step, length) !== 1) step++;
-  // From the middle: the first rows of a file are often not like the others.
-  const start = Math.floor(length / 2);
-  return (at) => (start + at * step) % length;
-}
-
-const GOLDEN = (Math.sqrt(5) - 1) / 2;
-
-function commonDivisor(a: number, b: number): number {
-  return b === 0 ? a : commonDivisor(b, a % b);
 }

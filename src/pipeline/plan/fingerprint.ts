@@ -1,11 +1,9 @@
 import { Decimal } from '../../model/decimal.js';
 import { isEmpty, isRef, type Value } from '../../model/value.js';
-import { readDate } from '../../resources/calendar.js';
-import { findCountry } from '../../resources/countries.js';
 import { isObject, valueAtSteps } from '../../resources/path.js';
 import { type FieldReader, fieldReaders } from '../../resources/read.js';
-import { decimalSignOf, readAmount, recordId } from '../../resources/read-value.js';
-import type { ResourceSpec } from '../../resources/spec.js';
+import { decimalSignOf, readValue, recordId } from '../../resources/read-value.js';
+import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
 import { isNarrowEnum } from './merge.js';
 
@@ -57,60 +55,33 @@ export function fingerprints(spec: ResourceSpec, fields: readonly string[]): Fin
   };
 }
 
-/** The value that a record holds, null for none; undefined where it is not certain, or not in its plain form. */
+/** A run that knows nothing yet. */
+const NOTHING_KNOWN: Lexicon = {
+  countryCode: () => undefined,
+  template: () => undefined,
+  form: () => undefined,
+  idOf: () => undefined,
+  nameOf: () => undefined,
+};
+
+/** The value that a record holds, null for none; undefined where it means something only with what the run knows. */
 function certainValue({ field: { type }, paths }: FieldReader, record: Json): Value | undefined {
   for (const steps of paths) {
     const raw = valueAtSteps(record, steps);
     if (raw === undefined || raw === null || raw === '') continue;
-    switch (type.kind) {
-      case 'text':
-      case 'email':
-        return typeof raw === 'string' ? raw : undefined;
-      case 'enum':
-        return typeof raw === 'string' && type.values.includes(raw) ? raw : undefined;
-      case 'date':
-        // Without the order of day and month only what means one day is read.
-        return typeof raw === 'string' ? (isPlainDate(raw) ? raw : readDate(raw)) : undefined;
-      case 'decimal':
-        return certainAmount(raw);
-      case 'integer':
-        return typeof raw === 'number' && Number.isSafeInteger(raw) ? raw : undefined;
-      case 'boolean':
-        return typeof raw === 'boolean' ? raw : undefined;
-      case 'reference':
-        return certainReference(raw);
-      case 'country':
-        return typeof raw === 'string' ? findCountry(raw.trim()) : undefined;
-      case 'texts':
-        return undefined;
+    if (type.kind === 'reference') {
+      const id = isObject(raw) ? recordId(raw['id']) : undefined;
+      return id === undefined ? undefined : { id };
     }
+    if (typeof raw === 'string' && isAmount(type) && decimalSignOf(raw) === 'either') return undefined;
+    const reading = readValue(type, raw, NOTHING_KNOWN);
+    if ('why' in reading) return undefined;
+    if (!isEmpty(reading.value)) return reading.value;
   }
   return null;
 }
 
-/** `2024-02-29`, or what looks like it: no row sets a day that does not exist. */
-function isPlainDate(text: string): boolean {
-  return text.length === 10 && /^\d{4}-\d\d-\d\d$/.test(text);
-}
-
-function certainAmount(raw: unknown): Decimal | undefined {
-  if (raw instanceof Decimal) return raw;
-  const text = typeof raw === 'number' ? String(raw) : raw;
-  if (typeof text !== 'string') return undefined;
-  if (CANONICAL_AMOUNT.test(text)) return Decimal.canonical(text);
-  if (typeof raw === 'number' || PLAIN_AMOUNT.test(text)) return Decimal.parse(text);
-  return decimalSignOf(text) === 'either' ? undefined : readAmount(text);
-}
-
-/** No thousands: a comma has no part in it. */
-const PLAIN_AMOUNT = /^-?\d+(?:\.\d\d?)?$/;
-/** The same as the text of a Decimal. */
-const CANONICAL_AMOUNT = /^(?:0|[1-9]\d*)(?:\.\d?[1-9])?$/;
-
-function certainReference(raw: unknown): Value | undefined {
-  const id = isObject(raw) ? recordId(raw['id']) : undefined;
-  return id === undefined ? undefined : { id };
-}
+const isAmount = ({ kind }: FieldType): boolean => kind === 'decimal' || kind === 'integer';
 
 /** Kinds of values that are told apart, beyond all characters. */
 const [TEXT, NUMBER, FLAG, AMOUNT, REFERENCE, LIST] = [0x1_0000, 0x2_0000, 0x3_0000, 0x4_0000, 0x5_0000, 0x6_0000];

@@ -1,18 +1,12 @@
 import type { RowsJob } from '../../model/job.js';
 import { type Fields, isEmpty, sameValue, type Value } from '../../model/value.js';
-import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
+import type { ResourceSpec } from '../../resources/spec.js';
 import type { Json, KnownIds } from '../../service/port.js';
 import { decodeFields, encodeFields } from '../codec.js';
 import { keyOf } from '../match/key.js';
-import { isNarrowEnum } from './merge.js';
+import { isUnseen, type MergeOptions } from './merge.js';
 
-/** What tells which fields reads show. */
-interface Shown {
-  readonly spec: ResourceSpec;
-  readonly specOf: (field: string) => FieldSpec | undefined;
-}
-
-interface MemoryOptions extends Shown {
+interface MemoryOptions extends Pick<MergeOptions, 'spec' | 'specOf'> {
   readonly known: KnownIds;
   readonly job: RowsJob;
 }
@@ -24,14 +18,6 @@ const NATURAL: Readonly<Record<ResourceSpec['name'], string>> = {
   supplier: 'name',
   customer: 'name',
 };
-
-/** Whether reads do not show what is written to a field. */
-export function isUnseen(field: string, { spec, specOf }: Shown): boolean {
-  if (field.startsWith('template.')) return false;
-  if (field.startsWith('form.')) return spec.form?.read === undefined;
-  const one = specOf(field);
-  return one?.read === undefined || isNarrowEnum(one);
-}
 
 /**
  * What our own last writes left in records where reads do not show it, one for each run; kept in the home folder.

@@ -164,13 +164,19 @@ export function changesOf(diff: readonly FieldDiff[]): readonly FieldDiff[] {
   return diff.filter((one) => one.kind === 'set' || one.kind === 'clear');
 }
 
+/** Whether reads do not show what is written to a field. */
+export function isUnseen(field: string, { spec, specOf }: Pick<MergeOptions, 'spec' | 'specOf'>): boolean {
+  if (field.startsWith('template.')) return false;
+  if (field.startsWith('form.')) return spec.form?.read === undefined;
+  const one = specOf(field);
+  return one?.read === undefined || isNarrowEnum(one);
+}
+
 /** Whether what reads show of a field is what the record holds. */
 export function isReadable(field: string, shown: Value | undefined, options: MergeOptions): boolean {
-  if (field.startsWith('form.')) return options.spec.form?.read !== undefined;
-  if (field.startsWith('template.')) return true;
-  const spec = options.specOf(field);
-  if (spec?.read === undefined) return false;
-  return !(isNarrowEnum(spec) && (isEmpty(shown) || shown === 'none'));
+  if (!isUnseen(field, options)) return true;
+  const informative = !isEmpty(shown) && shown !== 'none';
+  return informative && !field.startsWith('form.') && options.specOf(field)?.read !== undefined;
 }
 
 /** Whether reads show fewer values than writes accept: `none` may then stand for a value that they cannot show. */
@@ -231,7 +237,7 @@ export function severalTemplates(filled: readonly string[], lexicon: Lexicon): I
 }
 
 /** The id of the custom field template in the name of a custom field. */
-function templateOf(field: string): string | undefined {
+export function templateOf(field: string): string | undefined {
   return field.startsWith('template.') ? field.split('.')[1] : undefined;
 }
 

@@ -84,10 +84,7 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
       fault(
         'ambiguous_match',
         `${ids.length} records have the key "${key}": ids ${ids.join(', ')}. Match by id, or make the key unique in the service.`,
-        {
-          field: options.job.match.key[0] ?? '',
-          value: key,
-        },
+        keyCell(key, options),
       ),
     ]);
   }
@@ -134,10 +131,7 @@ function planNameless(row: ResolvedRow, remembered: Json, options: PlanOptions, 
       fault(
         'would_lose_value',
         `The ${options.spec.name} was created by an earlier run, and the service did not tell its id: it cannot be updated from here. Match it by \`id\`, with the id the service shows.`,
-        {
-          field: options.job.match.key[0] ?? '',
-          value: keyText(row.key),
-        },
+        keyCell(keyText(row.key), options),
       ),
     ],
     { diff: merge.diff },
@@ -159,12 +153,13 @@ function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
 const isNear = ({ code }: Issue): boolean => code === 'near_match';
 
 /** The fault of a row whose key no record has, and of which some have one that looks the same. */
-function nearRecords(row: ResolvedRow, key: string, { twins, job }: PlanOptions): Issue[] {
+function nearRecords(row: ResolvedRow, key: string, options: PlanOptions): Issue[] {
+  const { twins } = options;
   const found = row.key === '' || !twins?.size ? undefined : twins.get(lookOf(row.key));
   if (!found) return [];
   const shown = [...found].map(([id, other]) => `${id} ("${withHidden(keyText(other))}")`).join(', ');
   const records = found.size === 1 ? `the record ${shown}` : `the records ${shown}`;
-  return [nearMatch(row.key, records, { field: job.match.key[0] ?? '', value: key })];
+  return [nearMatch(row.key, records, keyCell(key, options))];
 }
 
 function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
@@ -218,7 +213,7 @@ async function planUpdate(
         fault(
           'would_lose_value',
           `The ${options.spec.name} ${id} exists, but the service does not let it be read, and no run kept in this home folder wrote it: an update would replace the whole record by this row.`,
-          { field: options.job.match.key[0] ?? '', value: key },
+          keyCell(key, options),
         ),
       ],
       { id },
@@ -371,10 +366,7 @@ function noRecord(key: string, options: PlanOptions): Issue {
   return fault(
     'record_not_found',
     `There is no ${options.spec.name} with the key "${key}", and the job does not create records.`,
-    {
-      field: options.job.match.key[0] ?? '',
-      value: key,
-    },
+    keyCell(key, options),
   );
 }
 
@@ -382,12 +374,11 @@ function recordExists(key: string, id: number, options: PlanOptions): Issue {
   return fault(
     'record_exists',
     `The ${options.spec.name} ${id} has the key "${key}", and the job does not update records.`,
-    {
-      field: options.job.match.key[0] ?? '',
-      value: key,
-    },
+    keyCell(key, options),
   );
 }
+
+const keyCell = (key: string, { job }: PlanOptions) => ({ field: job.match.key[0] ?? '', value: key });
 
 function withColumn(issue: Issue, columnOf: (field: string) => string | undefined): Issue {
   if (issue.column !== undefined || issue.field === undefined) return issue;

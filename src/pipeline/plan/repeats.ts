@@ -115,10 +115,11 @@ export function withoutRepeats(
 /** Spreadsheet programs keep line feeds only: a line end that the service has with a carriage return comes back without. */
 function differsInLineEnds(value: Value | undefined, held: Value | undefined): boolean {
   if (typeof value !== 'string' || typeof held !== 'string' || value === held || !held.includes('\r')) return false;
-  return withLineFeeds(value) === withLineFeeds(held);
+  return withLineFeeds(trimText(value)) === withLineFeeds(trimText(held));
 }
 
-const withLineFeeds = (text: string) => trimText(text).replace(/\r\n?/g, '\n');
+/** Spreadsheet programs keep line feeds only. */
+export const withLineFeeds = (text: string) => text.replace(/\r\n?/g, '\n');
 
 /** A subcategory is the same only under the same category. */
 function mayRepeat(field: string, set: Fields, base: Fields): boolean {

@@ -1,9 +1,9 @@
-import { distance } from 'fastest-levenshtein';
 import { normaliseKey, normaliseName, type Ref } from '../../model/value.js';
 import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
 import type { Json, KnownIds, Service } from '../../service/port.js';
-import { askFilter, type Filter, listIsCheaper, listRequests, storedForms, trustFilter } from '../match/filter.js';
+import { nearestNames } from '../map/headings.js';
+import { askValues, type Filter, listIsCheaper, listRequests, trustFilter } from '../match/filter.js';
 import type { ReadAll } from '../match/match.js';
 import { isId } from '../rows.js';
 
@@ -134,8 +134,14 @@ async function loadTable(
     const ids = [...names].map(normaliseKey).filter(isId);
     const dear = !readAll.has(source.list) && !listIsCheaper(first.count, names.size + ids.length);
     if (dear && (await trustFilter(service, filter, first))) {
-      const named = await askByName(service, filter, [...names], first.count);
-      if (named) {
+      const values = new Map<string, string[]>();
+      for (const name of names) {
+        const key = normaliseKey(name);
+        values.set(key, [...(values.get(key) ?? []), ...(name === key ? [] : [name])]);
+      }
+      const named: Json[] = [];
+      const asked = { service, filter, count: first.count, instead: listRequests(first.count) };
+      if ((await askValues(values, { ...asked, visit: (records) => void named.push(...records) })) === 'believed') {
         named.forEach(add);
         for (const record of await Promise.all(ids.map((id) => service.get(source.list, Number(id)))))
           if (record) add(record);
@@ -146,35 +152,6 @@ async function loadTable(
   await readAll(source.list, (records) => records.forEach(add), { keep: source.filter !== undefined });
   table.isWhole = true;
   return table;
-}
-
-/**
- * What a filter finds of names: as they are spelled, then of those that were not found in other forms that may be stored.
- * Undefined where the filter is none, or the list is cheaper than the other forms.
- */
-async function askByName(
-  service: Service,
-  filter: Filter,
-  names: readonly string[],
-  count: number,
-): Promise<readonly Json[] | undefined> {
-  const found: Json[] = [];
-  const finds = async (name: string, texts: readonly string[]): Promise<boolean | undefined> => {
-    for (const text of texts) {
-      const records = await askFilter(service, filter, text, count);
-      if (!records) return undefined;
-      found.push(...records);
-      const wanted = normaliseKey(name);
-      if (records.some((record) => normaliseKey(String(record[filter.field] ?? '')) === wanted)) return true;
-    }
-    return false;
-  };
-  const spelled = await Promise.all(names.map((name) => finds(name, [name])));
-  const missing = names.filter((_, at) => spelled[at] === false).map((name) => [name, storedForms(name)] as const);
-  const formsLeft = missing.reduce((sum, [, forms]) => sum + forms.length, 0);
-  if (spelled.includes(undefined) || (formsLeft > 0 && listRequests(count) <= formsLeft)) return undefined;
-  const further = await Promise.all(missing.map(([name, forms]) => finds(name, forms)));
-  return further.includes(undefined) ? undefined : found;
 }
 
 /** Contracts first, then assets: both show the customers and business units they belong to. */
@@ -217,7 +194,7 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: KnownIds)
     // Of what the service cannot list, it alone can tell whether the id exists.
     if (id !== undefined && !SOURCES[target]) return { kind: 'found', ref: { id }, ...byId };
     const others = name.includes('@') ? mailboxes(target) : allNames(target);
-    return { kind: 'missing', nearest: nearest(name, others) };
+    return { kind: 'missing', nearest: nearestNames(name, others) };
   };
   const subcategories = (id: number) => {
     const entry = tables.get('category')?.byId.get(id);
@@ -241,21 +218,4 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: KnownIds)
 
 function list(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
-}
-
-/** Up to three names that a person may have meant. */
-function nearest(name: string, names: Iterable<string>): readonly string[] {
-  const wanted = normaliseName(name).toLowerCase();
-  const limit = Math.max(2, Math.floor(wanted.length / 3));
-  const scored: { name: string; score: number }[] = [];
-  for (const candidate of names) {
-    const text = normaliseName(candidate).toLowerCase();
-    if (Math.abs(text.length - wanted.length) > limit && !text.startsWith(wanted) && !wanted.startsWith(text)) continue;
-    const score = text === wanted ? 0 : text.startsWith(wanted) || wanted.startsWith(text) ? 1 : distance(text, wanted);
-    if (score <= limit) scored.push({ name: candidate, score });
-  }
-  return scored
-    .sort((a, b) => a.score - b.score || a.name.localeCompare(b.name))
-    .slice(0, 3)
-    .map((one) => one.name);
 }

@@ -1,25 +1,16 @@
 import { crc32 } from 'node:zlib';
 import { fault, type Issue, warning } from '../../model/issue.js';
-import type { RowRef } from '../../model/row.js';
 import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
 import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { keyOf, keySpelling, keyText } from '../match/key.js';
-import { type After, type Exported, isId, isNamed, type Named, referenceCycle, type StagedRow } from '../rows.js';
+import { type After, isId, isNamed, type Named, referenceCycle, type StagedRow } from '../rows.js';
 import type { Directory, Lookup } from './directory.js';
 
 /** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
-export interface ResolvedRow {
-  readonly ref: RowRef;
+export interface ResolvedRow extends Omit<StagedRow, 'set'> {
   readonly key: string;
   readonly set: Readonly<Record<string, Value>>;
-  readonly issues: readonly Issue[];
-  /** Cells as they stand in the file, by field, where the value does not tell; as in `StagedRow`. */
-  readonly cells?: Readonly<Record<string, string>>;
-  /** CSV: texts with the apostrophe that reading took off, by field; as in `StagedRow`. */
-  readonly escaped?: Readonly<Record<string, string>>;
-  /** What an export wrote into the cells that a person changed; as in `StagedRow`. */
-  readonly edited?: Readonly<Record<string, Exported>>;
   /** An earlier row of the file with the same key. */
   readonly duplicateOf?: number;
   /** A row of this file that must be written first, because this one refers to it. */
@@ -172,15 +163,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     }
     const subcategory = checkSubcategory(set, options, issues);
     const cells = subcategory === undefined ? row.cells : { [SUBCATEGORY]: subcategory, ...row.cells };
-    return {
-      ref: row.ref,
-      set,
-      issues,
-      ...(cells ? { cells } : {}),
-      ...(row.escaped ? { escaped: row.escaped } : {}),
-      ...(row.edited ? { edited: row.edited } : {}),
-      ...(after ? { after } : {}),
-    };
+    return { ...row, set, issues, ...(cells ? { cells } : {}), ...(after ? { after } : {}) };
   }
 
   return (row) => withKey(nameless ? (row as WithIds) : withIds(row));

@@ -10,7 +10,7 @@ import { heldOfCreate } from '../../pipeline/apply/stored.js';
 import type { Create, Update, WriteRun, WrittenIds } from '../../pipeline/apply/write.js';
 import { keyOf, keySpelling } from '../../pipeline/match/key.js';
 import { gatherLookUps, learnIds } from '../../pipeline/match/look-up.js';
-import { isUnseen } from '../../pipeline/plan/memory.js';
+import { isUnseen } from '../../pipeline/plan/merge.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import { wait } from '../../service/clock.js';
 import { stringifyBody } from '../../service/json.js';

@@ -1,8 +1,7 @@
 import type { Change } from '../../model/change.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { type Fields, isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
-import { isUnseen } from '../../pipeline/plan/memory.js';
-import { heldBy } from '../../pipeline/plan/merge.js';
+import { heldBy, isUnseen } from '../../pipeline/plan/merge.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { Json, Readable, Snapshot } from '../../service/port.js';
 import { RunStore } from '../../store/run-store.js';

@@ -3,8 +3,7 @@ import { fault, type Issue } from '../../model/issue.js';
 import { type Fields, isEmpty, isRef, sameValue, type Value, valueText } from '../../model/value.js';
 import { isStored, isStoredForm } from '../../pipeline/apply/stored.js';
 import { decodeFields } from '../../pipeline/codec.js';
-import { isUnseen } from '../../pipeline/plan/memory.js';
-import { type Held, heldBy, isNarrowEnum, type MergeOptions } from '../../pipeline/plan/merge.js';
+import { type Held, heldBy, isReadable, type MergeOptions } from '../../pipeline/plan/merge.js';
 import { isRequired } from '../../resources/rules.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json } from '../../service/port.js';
@@ -132,10 +131,7 @@ function showsName(value: Value | undefined, text: string | undefined): boolean 
 
 /** Whether what a state says of a field is what the record holds, or held. */
 function isKnown(field: string, { record, ours }: State, { read }: Held, options: MergeOptions): boolean {
-  if (record !== undefined && !isUnseen(field, options)) return true;
-  const spec = options.specOf(field);
-  const shown = read.fields[field];
-  if (record !== undefined && spec && isNarrowEnum(spec) && !isEmpty(shown) && shown !== 'none') return true;
+  if (record !== undefined && isReadable(field, read.fields[field], options)) return true;
   // Our PUT left nothing there that it did not carry, unless the service keeps what a body leaves out.
   return ours !== undefined && (field in ours || !options.omittedIsKept);
 }
