@@ -27,7 +27,7 @@ export const LANES: readonly Lane[] = [
     proves:
       'What holds for any values: lists and delta readings of services that change meanwhile, fingerprints, plain cells, schedules at every change of a clock.',
     together: [
-      'test/pipeline/{fingerprint,match-grid,plain-cell}.test.ts',
+      'test/pipeline/{fingerprint,match-grid}.test.ts',
       'test/runs/schedule/slots.test.ts',
       'test/service/{mirror-sandbox,mirror-simulation,whole-list-log,whole-list-sandbox,whole-list-simulation}.test.ts',
     ],

@@ -231,6 +231,7 @@ export const asset: ResourceSpec = {
   },
   template: { read: 'template', create: 'templates', createAsList: true, update: 'template' },
   form: { read: 'custom_form', create: 'form_template', update: 'form_template' },
+  naturalKeys: ['serial_number', 'asset_tag', 'name'],
   templateTextMax: { create: 150, update: 50 },
   // Uniqueness is asked for per request (`unique_field`), so nothing is guarded by itself.
   guarded: [],

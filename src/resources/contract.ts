@@ -209,6 +209,7 @@ export const contract: ResourceSpec = {
   filters: { name: 'name', number: 'contract_no' },
   template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
   form: { create: 'form_template' },
+  naturalKeys: ['number', 'name'],
   templateTextMax: { create: 50, update: 50 },
   guarded: [],
   idleGroups: [{ prefix: 'alert.', signs: ['alert.is_active', 'alert.email_message', 'alert.email_list'] }],

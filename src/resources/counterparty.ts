@@ -125,6 +125,7 @@ export const supplier: ResourceSpec = {
   ],
   filters: {},
   template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
+  naturalKeys: ['name'],
   templateTextMax: { create: 50, update: 50 },
   guarded: ['name'],
 };
@@ -141,6 +142,7 @@ export const customer: ResourceSpec = {
   fields: [...ofCustomer.head, ...ofCustomer.address, ...ofCustomer.contact, ...ofCustomer.agreements],
   filters: {},
   template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
+  naturalKeys: ['name'],
   templateTextMax: { create: 50, update: 50 },
   guarded: ['name'],
 };

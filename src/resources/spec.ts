@@ -100,6 +100,8 @@ export interface ResourceSpec {
   readonly form?: { readonly read?: string; readonly create: string; readonly update?: string };
   /** Values of the custom field data type text: most characters on create and on update. */
   readonly templateTextMax: { readonly create: number; readonly update: number };
+  /** Fields that identify a record by nature, the best first. */
+  readonly naturalKeys: readonly [string, ...string[]];
   /** Natural keys the service itself keeps unique, by field. */
   readonly guarded: readonly string[];
   /** Read-only groups that count as lost only where one of `signs` holds a value other than false. */

@@ -19,14 +19,6 @@ export interface SuggestedKey {
   readonly uniqueField: 'name' | 'serial_number' | undefined;
 }
 
-/** Fields that identify a record by nature, the best first. */
-const NATURAL: Readonly<Record<ResourceName, readonly string[]>> = {
-  asset: ['serial_number', 'asset_tag', 'name'],
-  contract: ['number', 'name'],
-  supplier: ['name'],
-  customer: ['name'],
-};
-
 /** Others that a record has for itself; taken only where no natural key is mapped. Never an address or free text. */
 const IDENTIFYING: Readonly<Record<ResourceName, readonly string[]>> = {
   asset: ['pseudo_number', 'inventory_no', 'ssb_tag', 'uscp_no', 'mac_address'],
@@ -46,7 +38,7 @@ export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], row
       const one = assigned.find(({ mapped }) => mapped?.field.name === field);
       return one ? [measure(spec, one, rows)] : [];
     });
-  const natural = among(NATURAL[spec.name]);
+  const natural = among(spec.naturalKeys);
   const mostUsable = (keys: readonly SuggestedKey[]) => keys.toSorted((a, b) => b.usable - a.usable)[0];
   return natural.find(({ fits }) => fits) ?? mostUsable(natural) ?? mostUsable(among(IDENTIFYING[spec.name]));
 }
@@ -54,7 +46,7 @@ export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], row
 function measure(spec: ResourceSpec, { column, mapped }: Assigned, rows: number): SuggestedKey {
   const { heading, filled, blank, repeats, counted } = column;
   const field = mapped!.field.name;
-  const natural = NATURAL[spec.name].includes(field);
+  const natural = spec.naturalKeys.includes(field);
   const usable = filled - repeats;
   const fits = natural && rows > 0 && usable / rows >= ENOUGH;
   const uniqueField =

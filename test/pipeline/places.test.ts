@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, places } from '../../src/pipeline/apply/places.js';
+import { places } from '../../src/pipeline/apply/apply.js';
+import type { Place } from '../../src/pipeline/apply/write.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

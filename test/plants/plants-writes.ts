@@ -124,8 +124,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/update.js',
-        find: 'return this.goOn(sent, answer.reason);',
-        replace: "return { ended: { ...this.ended('updated'), diff }, last: sent };",
+        find: 'return this.goOn(merge, answer.reason);',
+        replace: "return { ...this.ended('updated'), diff };",
       },
     ],
   },

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { ResourceName } from '../../src/resources/spec.js';
-import { candidates } from '../../src/suggest/heading.js';
+import { candidates, phraseBook } from '../../src/suggest/assign.js';
 import { wordsOf } from '../../src/suggest/words.js';
 
 const HIGH = 0.88;
 const LIKELY = 0.7;
 
 function best(resource: ResourceName, heading: string) {
-  return candidates(resourceSpec(resource), heading)[0];
+  return candidates(phraseBook(resourceSpec(resource)), heading)[0];
 }
 
 /** Headings that mean the field for certain. */
@@ -260,7 +260,7 @@ describe('headings', () => {
       '# of # of # of',
       '💥',
     ])
-      candidates(resourceSpec('asset'), heading);
+      candidates(phraseBook(resourceSpec('asset')), heading);
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 });

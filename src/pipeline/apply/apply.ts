@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { parentNotWritten } from '../rows.js';
 import { CreateRow } from './create.js';
-import { type Places, places } from './places.js';
 import { ReadBack } from './read-back.js';
 import { UpdateRow } from './update.js';
-import { type Create, type Intent, type Update, WriteRun, type WriterOptions } from './write.js';
+import { type Create, type Intent, type Pace, type Place, type Update, WriteRun, type WriterOptions } from './write.js';
 
 /** Changes of a part: the unit of checkpoint, of retry and of distribution. */
 export interface Part {
@@ -110,4 +109,55 @@ export async function eachLimit<T>(
     }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+}
+
+/** Rows of all parts of a run that are at work at once. */
+interface Places {
+  /**
+   * Resolves when there is room for so many rows together, in the order of asking; the room is theirs from then on. More
+   * rows than there are places wait until nobody is at work.
+   */
+  room(rows: number): Promise<void>;
+  /** The place of one of the rows that there is room for. */
+  place(): Place;
+}
+
+export function places(pace: Pick<Pace, 'atWork' | 'aside'>): Places {
+  const waiting: { readonly rows: number; readonly enter: () => void }[] = [];
+  let taken = 0;
+  let aside = 0;
+
+  const admit = () => {
+    for (let next = waiting[0]; next && (taken === 0 || taken + next.rows <= pace.atWork); next = waiting[0]) {
+      waiting.shift();
+      taken += next.rows;
+      next.enter();
+    }
+  };
+
+  return {
+    room: (rows) =>
+      new Promise((enter) => {
+        waiting.push({ rows, enter });
+        admit();
+      }),
+    place() {
+      let state: 'held' | 'aside' | 'over' = 'held';
+      return {
+        stepAside() {
+          if (state !== 'held' || aside >= pace.aside) return;
+          state = 'aside';
+          aside++;
+          taken--;
+          admit();
+        },
+        giveBack() {
+          if (state === 'held') taken--;
+          else if (state === 'aside') aside--;
+          state = 'over';
+          admit();
+        },
+      };
+    },
+  };
 }

@@ -39,6 +39,8 @@ export class UpdateRow extends RowWrite<Update> {
   /** The record that the request is made from, as it was read last. */
   private base = this.change.base;
   private endTurn: EndTurn | undefined;
+  /** The request that decided what became of the row. */
+  private last: Sent | undefined;
 
   constructor(
     change: Update,
@@ -103,10 +105,10 @@ export class UpdateRow extends RowWrite<Update> {
         diff: first.merge.diff,
       };
     }
-    const { ended, last } = await this.finish(first);
+    const ended = await this.finish(first);
     // Of several tries the first may have taken effect where reads do not show it.
     if (this.attempts === 1 && (ended.kind === 'rejected' || ended.kind === 'failed')) memory.takeBackSent(id);
-    return ended.kind === 'updated' ? this.verified(ended, last) : ended;
+    return ended.kind === 'updated' && this.last ? this.verified(ended, this.last) : ended;
   }
 
   /** An update that took effect, held against what the service kept of it. */
@@ -226,33 +228,32 @@ export class UpdateRow extends RowWrite<Update> {
     return undefined;
   }
 
-  /** What a request came to. `last`: the one that decided it. */
-  private async finish(sent: Sent): Promise<{ readonly ended: Ended; readonly last: Sent }> {
+  /** What a request came to. */
+  private async finish(sent: Sent): Promise<Ended> {
+    this.last = sent;
     const { merge, answer } = sent;
     const { diff } = merge;
     switch (answer.kind) {
       case 'done':
-        return { ended: { ...this.ended('updated'), diff }, last: sent };
+        return { ...this.ended('updated'), diff };
       case 'refused': {
         await this.stopWithoutPatch(answer);
         const refused = (await this.deleted(answer)) ?? this.rejection(answer, merge.target);
-        return { ended: { ...this.ended('rejected', ...refused), diff }, last: sent };
+        return { ...this.ended('rejected', ...refused), diff };
       }
       case 'unsent':
-        return { ended: this.unsent(answer.reason), last: sent };
+        return this.unsent(answer.reason);
       case 'open':
-        return this.goOn(sent, answer.reason);
+        return this.goOn(merge, answer.reason);
     }
   }
 
   /** After a request whose effect is open. */
-  private async goOn(sent: Sent, reason: string): Promise<{ readonly ended: Ended; readonly last: Sent }> {
+  private async goOn(merge: Merge, reason: string): Promise<Ended> {
     const { plan, service, now } = this.run.options;
-    const { merge } = sent;
     const { id } = this.change;
-    const as = (ended: Ended) => ({ ended, last: sent });
     const updated = (...tidied: readonly Issue[]): Ended => ({ ...this.ended('updated', ...tidied), diff: merge.diff });
-    if (!plan.spec.readPath) return as(this.unknown(merge, `${reason}; the record cannot be read`));
+    if (!plan.spec.readPath) return this.unknown(merge, `${reason}; the record cannot be read`);
     const before = (this.base.record ?? undefined) as Json | undefined;
     const settled = await this.settle(
       () => service.get(plan.spec.name as Readable, id),
@@ -267,17 +268,17 @@ export class UpdateRow extends RowWrite<Update> {
         return this.overtaken(`${fields} of the record ${id} holds neither the old value nor the new one`);
       },
     );
-    if (settled) return as(settled);
-    if (this.attempts >= 2) return as(this.unknown(merge, `${reason}; the record still holds the old values`));
+    if (settled) return settled;
+    if (this.attempts >= 2) return this.unknown(merge, `${reason}; the record still holds the old values`);
     const again = await this.whileOpen(async () => {
       await this.noteBefore();
       return this.send(true);
     });
-    if (again.kind === 'moved') return as(this.overtaken(again.what));
-    if (again.kind === 'same') return as(updated());
+    if (again.kind === 'moved') return this.overtaken(again.what);
+    if (again.kind === 'same') return updated();
     if (again.kind === 'at_risk') {
       const why = `${reason}; the record still held the old values, and now holds some that sending again would lose`;
-      return as(this.unknown(merge, why));
+      return this.unknown(merge, why);
     }
     if (again.answer.kind === 'unsent') throw this.stillOpen(again.answer.reason);
     this.attempts++;

@@ -5,7 +5,6 @@ import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { type Fields, isEmpty, valueText } from '../../model/value.js';
 import type { Json, Service, WriteAnswer } from '../../service/port.js';
 import type { PlanOptions } from '../plan/plan.js';
-import type { Place } from './places.js';
 import type { WriteRequest } from './request.js';
 
 export type Create = Extract<Change, { kind: 'create' }>;
@@ -51,6 +50,14 @@ export interface Pace {
   readonly aside: number;
   /** Records read at once. */
   readonly reads: number;
+}
+
+/** Where a row is at work. */
+export interface Place {
+  /** The row waits for what became of its request: another one may go meanwhile, unless many wait in this way. */
+  stepAside(): void;
+  /** The row has ended. */
+  giveBack(): void;
 }
 
 /** Ids of records by row. */

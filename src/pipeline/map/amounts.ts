@@ -202,7 +202,6 @@ export function surveyDecimals(
     open: { count: 0 },
     none: { count: 0 },
   };
-  let openPoint: Sighting | undefined;
   /** Cells such as `1.234,5` show their sign by two marks: no slip of the finger does. */
   let certain = false;
   /** Cells such as `1,234`, by their mark. */
@@ -221,17 +220,14 @@ export function surveyDecimals(
       const mark = text.includes('.') ? '.' : ',';
       marked[mark].count++;
       marked[mark].first ??= { text, row, heading };
-      if (mark === '.') openPoint ??= { text, row, heading };
     }
   }
-  const [dot, comma, open] = [seen['.'].first, seen[','].first, seen.open.first];
-  if (dot && comma) {
-    const why = `the file writes both ${cite(dot)} and ${cite(comma)}`;
-    return {
-      rule: { sign: 'each', why },
-      warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as 1,234 are refused. To settle it, ${HOW_TO_STATE}`,
-    };
-  }
+  const [dot, comma, open, openPoint] = [seen['.'].first, seen[','].first, seen.open.first, marked['.'].first];
+  const untold = (why: string, example: string): DecimalSurvey => ({
+    rule: { sign: 'each', why },
+    warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as ${example} are refused. To settle it, ${HOW_TO_STATE}`,
+  });
+  if (dot && comma) return untold(`the file writes both ${cite(dot)} and ${cite(comma)}`, '1,234');
   const amounts = seen['.'].count + seen[','].count + seen.open.count + seen.none.count;
   if (dot || comma) {
     const sign = dot ? '.' : ',';
@@ -241,10 +237,7 @@ export function surveyDecimals(
     if (doubted && !certain && alike > count) {
       const cells = `${count} ${count === 1 ? 'cell' : 'cells'}`;
       const why = `only ${cells} of the first ${sample.length} rows, such as ${cite(first)}, ${count === 1 ? 'shows' : 'show'} "${sign}" as the decimal sign, and ${cite(doubted)} may be a whole or a decimal number`;
-      return {
-        rule: { sign: 'each', why },
-        warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as ${doubted.text.trim()} are refused. To settle it, ${HOW_TO_STATE}`,
-      };
+      return untold(why, doubted.text.trim());
     }
     const silent = amounts - count;
     const others = silent === 0 ? '' : `, ${silent} ${silent === 1 ? 'says' : 'say'} nothing`;
@@ -255,10 +248,7 @@ export function surveyDecimals(
   }
   if (openPoint) {
     const why = `no cell of the first ${sample.length} rows shows the decimal sign, and ${cite(openPoint)} may be a whole or a decimal number`;
-    return {
-      rule: { sign: 'each', why },
-      warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as ${openPoint.text.trim()} are refused. To settle it, ${HOW_TO_STATE}`,
-    };
+    return untold(why, openPoint.text.trim());
   }
   return {
     rule: { sign: '.', why: `no cell of the first ${sample.length} rows shows another` },

@@ -1,6 +1,5 @@
 import type { RowsJob } from '../../model/job.js';
 import { type Fields, isEmpty, sameValue, type Value } from '../../model/value.js';
-import type { ResourceSpec } from '../../resources/spec.js';
 import type { Json, KnownIds } from '../../service/port.js';
 import { decodeFields, encodeFields } from '../codec.js';
 import { keyOf } from '../match/key.js';
@@ -10,14 +9,6 @@ interface MemoryOptions extends Pick<MergeOptions, 'spec' | 'specOf'> {
   readonly known: KnownIds;
   readonly job: RowsJob;
 }
-
-/** Fields that identify a record by themselves, also where a job matches by others. */
-const NATURAL: Readonly<Record<ResourceSpec['name'], string>> = {
-  asset: 'serial_number',
-  contract: 'number',
-  supplier: 'name',
-  customer: 'name',
-};
 
 /**
  * What our own last writes left in records where reads do not show it, one for each run; kept in the home folder.
@@ -64,8 +55,8 @@ export class Memory {
   /** What our last write left in a record that reads do not show; the row and the record are what identifies it. */
   lastWritten(id: number | undefined, row: Fields, record: Json | undefined): Json | undefined {
     const { spec, known } = this.options;
-    const natural = record?.[NATURAL[spec.name]];
-    const own = typeof natural === 'string' ? { ...row, [NATURAL[spec.name]]: natural } : row;
+    const natural = record?.[spec.naturalKeys[0]];
+    const own = typeof natural === 'string' ? { ...row, [spec.naturalKeys[0]]: natural } : row;
     let last = id === undefined ? undefined : known.lastWritten(spec.name, id);
     for (const identity of last ? [] : this.identities(own)) last ??= known.lastWrittenAs(spec.name, identity);
     return id === undefined ? last : this.withSent(id, row, last);
@@ -130,7 +121,7 @@ export class Memory {
 
   /** By its natural key and by the key of the job: the next job may match by another one. */
   private identities(fields: Fields): string[] {
-    const natural = NATURAL[this.options.spec.name];
+    const natural = this.options.spec.naturalKeys[0];
     const { key } = this.options.job.match;
     const found: string[] = [];
     const byNatural = keyOf(fields, [natural]);
