@@ -1,12 +1,11 @@
 import type { FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
-import { isEmpty, isRef, sameValue, type Value, valueText } from '../../model/value.js';
+import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
 import { isObject } from '../../resources/path.js';
 import { readRecord } from '../../resources/read.js';
 import type { Json, Readable } from '../../service/port.js';
 import { changesOf, isUnseen, type Merge, templateOf } from '../plan/merge.js';
-import type { PlanOptions } from '../plan/plan.js';
 import { AGAIN, isCut, isStoredForm, storedAs } from './stored.js';
 import { Halted, type Update, type WriteRun } from './write.js';
 
@@ -145,30 +144,24 @@ export class ReadBack {
       if (isKept(seen) && (seen.took || !seen.unclear)) return { issues: seen.issues };
     }
     const inDoubt = seen.dropped.length > 0 && !this.answersAreIdle;
-    if (first || !inDoubt) return this.look(id, merge, seen, first, wait);
+    if (first) return this.look(id, merge, seen, wait);
+    if (!inDoubt) return { issues: isKept(seen) ? seen.issues : [] };
     // All updates that have not gone yet are held back: one seems to have lost something.
     const { promise, resolve } = deferred();
     this.doubts.add(promise);
     try {
-      return await this.look(id, merge, seen, true, wait);
+      return await this.look(id, merge, seen, wait);
     } finally {
       this.doubts.delete(promise);
       resolve();
     }
   }
 
-  /** Reads the record back, where that is called for; `inAnswer`: what the answer to the update seemed to hold. */
-  private async look(
-    id: number,
-    merge: Merge,
-    inAnswer: Differences,
-    readBack: boolean,
-    wait: Wait,
-  ): Promise<Verified> {
+  /** Reads the record back; `inAnswer`: what the answer to the update seemed to hold. */
+  private async look(id: number, merge: Merge, inAnswer: Differences, wait: Wait): Promise<Verified> {
     const { plan, service, settleWindow, elapsed } = this.run.options;
     const resource = plan.spec.name as Readable;
     let seen = inAnswer;
-    if (!readBack && modelToLearn(merge, plan) === undefined) return { issues: isKept(seen) ? seen.issues : [] };
     const sent = elapsed();
     for (const [look, at] of [0, ...settleWindow].entries()) {
       const rest = sent + at - elapsed();
@@ -182,7 +175,7 @@ export class ReadBack {
         return { issues: seen.issues };
       }
     }
-    if (!readBack || isKept(seen)) return { issues: seen.issues };
+    if (isKept(seen)) return { issues: seen.issues };
     const lost = [...seen.dropped, ...(isWithoutEffect(seen) ? seen.stale : [])];
     this.run.stop(
       new RunError(
@@ -249,7 +242,6 @@ export class ReadBack {
       }
     }
     const seen = { dropped, cut, stale, took, unclear, issues };
-    if (dropped.length === 0 && stale.length === 0) learnModel(record, merge, plan);
     return seen;
   }
 }
@@ -312,22 +304,6 @@ function refused(field: string, wanted: Value | undefined, got: Value | undefine
   const sent = isEmpty(wanted) ? 'nothing' : `"${valueText(wanted)}"`;
   const text = `The service kept "${valueText(got)}" in ${field} where ${sent} was sent.${AGAIN}`;
   return warning('value_normalised', text, { field, value: valueText(wanted) });
-}
-
-const MODEL = 'asset_hardware_model';
-
-/** The id of a hardware model that this update set and whose name is not known: reads show the name alone. */
-function modelToLearn(merge: Merge, { known }: PlanOptions): number | undefined {
-  const value = changesOf(merge.diff).find((one) => one.field === MODEL)?.new;
-  return isRef(value) && known.nameOf('hardware-model', value.id) === undefined ? value.id : undefined;
-}
-
-/** Learns the name that the record shows now, unless it is the name of another model. */
-function learnModel(record: Json, merge: Merge, plan: PlanOptions): void {
-  const id = modelToLearn(merge, plan);
-  const name = record[MODEL];
-  if (id === undefined || typeof name !== 'string' || name === '') return;
-  if (plan.known.ids('hardware-model', name).length === 0) plan.known.learn('hardware-model', id, name);
 }
 
 const isNothing = (value: unknown): boolean => value === null || value === '' || value === undefined;
