@@ -58,13 +58,22 @@ export async function printResult(cli: Cli, result: RunResult, json: boolean): P
   } else print(cli, (await import('../runs/present.js')).presentSummary(result));
 }
 
+interface Interruption {
+  /** Its reason is the signal's name. */
+  readonly signal: AbortSignal;
+  /** 130 or 143 once a signal has come. */
+  exitCode(): number | undefined;
+  /** Stops listening. */
+  release(): void;
+}
+
 /**
  * SIGINT and SIGTERM while a command works.
  *
  *   working --first signal--> stopping: `signal` is aborted; requests in flight finish and the reports are written
  *   stopping --second signal--> the process ends at once; the journal holds what is needed to resume
  */
-export function onInterrupt(announce: (signal: NodeJS.Signals) => void) {
+export function onInterrupt(announce: (signal: NodeJS.Signals) => void): Interruption {
   const controller = new AbortController();
   let code: number | undefined;
   const listen = (name: 'SIGINT' | 'SIGTERM') => () => {
@@ -78,12 +87,9 @@ export function onInterrupt(announce: (signal: NodeJS.Signals) => void) {
   process.on('SIGINT', listeners.SIGINT);
   process.on('SIGTERM', listeners.SIGTERM);
   return {
-    /** Its reason is the signal's name. */
     signal: controller.signal,
-    /** 130 or 143 once a signal has come. */
     exitCode: () => code,
-    /** Stops listening. */
-    release(): void {
+    release() {
       process.off('SIGINT', listeners.SIGINT);
       process.off('SIGTERM', listeners.SIGTERM);
     },
