@@ -106,7 +106,7 @@ describe('architecture', () => {
       if (/\bservice\.(create|update)\(/.test(await readFile(file, 'utf8'))) senders.push(file);
     }
     // The probe writes its own scratch records, with consent, and never a row of a file.
-    expect(senders.filter((file) => !/runs\/probe/.test(file)).sort()).toEqual([
+    expect(senders.filter((file) => !/runs\/doctor\/probe/.test(file)).sort()).toEqual([
       join('src', 'pipeline', 'apply', 'request.ts'),
     ]);
   });
