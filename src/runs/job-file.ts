@@ -17,31 +17,30 @@ export { checkJobText, dateOf, exportRequest, outputOf, targetProblems, withDate
 /** A job file is written by hand; a megabyte is a mistake or an attack. */
 const MAX_BYTES = 1024 * 1024;
 
+/** Where a job that is named without a folder lies. */
+interface JobsFolder {
+  readonly jobsDir: string;
+}
+
 /**
  * Loads an import job for a run. `nameOrPath`: a path, or the name of a file in `jobsDir`.
  * Throws `RunError('usage')` with every fault as `file:line:column message` in its details, and for a job of another kind.
  */
-export async function loadJob(nameOrPath: string, options: { readonly jobsDir: string }): Promise<LoadedJob> {
+export async function loadJob(nameOrPath: string, options: JobsFolder): Promise<LoadedJob> {
   return ofKind('import', await loadAnyJob(nameOrPath, options));
 }
 
 /** The same for a reconcile job. */
-export async function loadReconcileJob(
-  nameOrPath: string,
-  options: { readonly jobsDir: string },
-): Promise<LoadedReconcileJob> {
+export async function loadReconcileJob(nameOrPath: string, options: JobsFolder): Promise<LoadedReconcileJob> {
   return ofKind('reconcile', await loadAnyJob(nameOrPath, options));
 }
 
 /** The same for an export job. */
-export async function loadExportJob(
-  nameOrPath: string,
-  options: { readonly jobsDir: string },
-): Promise<LoadedExportJob> {
+export async function loadExportJob(nameOrPath: string, options: JobsFolder): Promise<LoadedExportJob> {
   return ofKind('export', await loadAnyJob(nameOrPath, options));
 }
 
-async function loadAnyJob(nameOrPath: string, options: { readonly jobsDir: string }): Promise<Loaded<Job>> {
+async function loadAnyJob(nameOrPath: string, options: JobsFolder): Promise<Loaded<Job>> {
   const file = await findJobFile(nameOrPath, options.jobsDir);
   return loaded(await readJobFile(file), file, jobNameOf(file));
 }
@@ -149,8 +148,7 @@ async function exists(file: string): Promise<boolean> {
 }
 
 async function jobNames(folder: string, withEnding: boolean): Promise<string[]> {
-  const files = await jobFiles(folder).catch((): string[] => []);
-  return withEnding ? files : files.map(jobNameOf);
+  return (await jobsIn(folder)).map((file) => (withEnding ? path.basename(file) : jobNameOf(file)));
 }
 
 /** File names of the jobs in a folder, sorted: of `assets.yaml` and `assets.yml` the first is run. Rejects as `readdir` does. */
@@ -237,9 +235,5 @@ async function checkOne(job: string, options: { jobsDir: string; cwd: string }):
 
 /** Paths of the job files of a folder, in order of name; none where there is no such folder. */
 export async function jobsIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((): string[] => []);
-  return names
-    .filter((name) => /^[^.~].*\.ya?ml$/i.test(name))
-    .sort()
-    .map((name) => join(folder, name));
+  return (await jobFiles(folder).catch((): string[] => [])).map((name) => join(folder, name));
 }

@@ -67,7 +67,6 @@ export interface EndedRow {
 
 /** A stored row with all it holds. */
 export interface WholeRow extends StoredRow, EndedRow {
-  readonly id?: number;
   /** The record as it was before its update, a line of before.ndjson. */
   readonly before?: string;
 }
@@ -436,22 +435,11 @@ export class RunStore {
 
   /** What earlier processes of the run left; to be asked before `begin`. */
   get processes(): Processes {
-    const found = this.prepare(
-      `select count(*) as n, sum(ended = 0) as cut, max(at) as at, sum(total) as total, sum(reads) as reads,
-         sum(writes) as writes, sum(retries) as retries from process`,
-    ).get();
-    const number = (name: string) => Number(found?.[name] ?? 0);
-    return {
-      begun: number('n') > 0,
-      cutOff: number('cut') > 0,
-      lastAt: number('at'),
-      requests: {
-        total: number('total'),
-        reads: number('reads'),
-        writes: number('writes'),
-        retries: number('retries'),
-      },
-    };
+    const { n, cut, at, total, reads, writes, retries } = this.prepare(
+      `select count(*) as n, total(ended = 0) as cut, coalesce(max(at), 0) as at, total(total) as total, total(reads) as reads,
+         total(writes) as writes, total(retries) as retries from process`,
+    ).get() as unknown as { n: number; cut: number; at: number } & RequestTotals;
+    return { begun: n > 0, cutOff: cut > 0, lastAt: at, requests: { total, reads, writes, retries } };
   }
 
   /** A process takes the run up. `requests`: what it has sent; noted with every write where it has changed. */
