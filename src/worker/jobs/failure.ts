@@ -51,14 +51,16 @@ export type WithoutCells = (text: string) => string;
 /**
  * What leaves by a log, the queue, a webhook or a note quotes no cell: without a heading row cells are taken for headings. Only
  * what the job itself names is quoted; from the first other quotation on, all is left out up to the last quotation mark, as
- * a cell may hold such marks.
+ * a cell may hold such marks: an empty quotation is one that a cell ended, and so is one that a word follows.
  */
 export function withoutCells({ columns, source }: CellNames): WithoutCells {
   const targets = Object.values(columns).map((target) => (typeof target === 'object' ? target?.field : target) ?? '');
   const names = [...Object.keys(columns), ...targets, ...targets.flatMap((field) => field.split('.'))];
-  const known = new Set([...names, String(source.sheet ?? '')].map(foldText));
+  const known = new Set([...names, String(source.sheet ?? '')].map(foldText).filter((name) => name !== ''));
   return (text) => {
-    const strange = [...text.matchAll(/"([^"]*)"/g)].find(([, quote = '']) => !known.has(foldText(quote)));
+    const strange = [...text.matchAll(/"([^"]*)("(?![\p{L}\p{N}])|$)?/gu)].find(
+      ([, quote = '', end]) => !end || !known.has(foldText(quote)),
+    );
     return strange ? `${text.slice(0, strange.index)}"…"${text.slice(text.lastIndexOf('"') + 1)}` : text;
   };
 }

@@ -61,6 +61,17 @@ describe('a job of the queue', () => {
     expect(JSON.stringify(whole['warnings'])).toContain('Top secret');
   });
 
+  it('returns no value of a row that is at fault (112)', async () => {
+    bench = await openBench();
+    const { settings } = await bench.worker();
+    await bench.file('a.csv', 'Name,Serial\r\nName,S-1\r\na,SECRET\r\nb,SECRET');
+    const job = await bench.add({ job: 'assets', file: 'a.csv' });
+    const { returnvalue } = await bench.settled(job);
+    expect(returnvalue).toMatchObject({ status: 'partial', top_faults: [{ code: 'duplicate_key', column: 'Serial' }] });
+    expect(JSON.stringify(await bench.queue.getJob(job.id ?? ''))).not.toContain('SECRET');
+    expect(JSON.stringify(await jsonOf(settings.home, 'runs', returnvalue.run, 'summary.json'))).toContain('SECRET');
+  });
+
   it('with rows runs, and leaves no file of them', async () => {
     bench = await openBench();
     const { settings } = await bench.worker();
@@ -321,6 +332,19 @@ describe('a claimed file', () => {
       expect(text).not.toMatch(/Maxi|Muster|SECRET|example|Erika/);
     }
   });
+
+  it.each(['"SECRET,S-1\r\nb,S-2\r\n', 'a,"SECRET\r\nb,S-2', '"Name"SECRET,"S\r\nb,S-2'])(
+    'with a row that is not closed is refused, and no cell leaves (112): %j',
+    async (rows) => {
+      bench = await openBench();
+      const lines: string[] = [];
+      await bench.worker({ deps: { log: pino({}, { write: (line) => lines.push(line) }) } });
+      const { id, file } = await claimed(`Name,Serial\r\n${rows}`);
+      const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+      expect(job.failedReason).toMatch(/row 2/);
+      expect(lines.join() + job.failedReason).not.toContain('SECRET');
+    },
+  );
 
   it('of another job is told so in one sentence (108)', async () => {
     bench = await openBench();
