@@ -299,7 +299,10 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const { run } = this.state;
     const { home } = this.deps.settings;
     const begun = await isHere(home, run);
-    const reports = await this.putAwayGivenUp(reason, begun);
+    const reports = await this.putAwayGivenUp(reason, begun).catch((left: unknown) => {
+      this.log.error(failureText(left, this.deps.settings.secrets));
+      throw left;
+    });
     await this.cleanUp();
     await endTicket(home, this.job, run);
     const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';

@@ -1,4 +1,4 @@
-import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import pino from 'pino';
@@ -345,6 +345,18 @@ describe('a claimed file', () => {
       expect(lines.join() + job.failedReason).not.toContain('SECRET');
     },
   );
+
+  it('that cannot be put away stays, and the log says why (83)', async () => {
+    bench = await openBench();
+    const lines: string[] = [];
+    await bench.worker({ deps: { log: pino({}, { write: (line) => lines.push(line) }) } });
+    const { id, file } = await claimed('Wrong,Headings\r\n1,2\r\n');
+    await mkdir(path.join(bench.dir, 'drop', 'failed'), { recursive: true });
+    await symlink(bench.dir, path.join(bench.dir, 'drop', 'failed', 'assets'));
+    await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+    expect(lines.join()).toMatch(/cannot be moved to .*failed.assets: .* must be a folder of its own/);
+    expect(await readFile(file, 'utf8')).toContain('Wrong');
+  });
 
   it('of another job is told so in one sentence (108)', async () => {
     bench = await openBench();
