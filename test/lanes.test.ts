@@ -18,9 +18,9 @@ describe('the lanes', () => {
     expect(files.sort()).toEqual(await testFiles('test'));
   });
 
-  it('can be run each by itself, and stand in docs/tests.md', async () => {
+  it('can be run each by itself, and stand in docs/design/tests.md', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
-    const page = await readFile('docs/tests.md', 'utf8');
+    const page = await readFile('docs/design/tests.md', 'utf8');
     for (const { name, proves, together, alone } of LANES) {
       const projects = [...(together.length > 0 ? [name] : []), ...(alone.length > 0 ? [`${name}-alone`] : [])];
       const script = name === 'fast' ? 'test' : `test:${name}`;

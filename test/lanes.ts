@@ -1,7 +1,7 @@
 /** A part of the tests that can be run by itself: `npm run test:<name>`, the fast one `npm test`. */
 export interface Lane {
   readonly name: string;
-  /** What it proves, for docs/tests.md. */
+  /** What it proves, for docs/design/tests.md. */
   readonly proves: string;
   /** Suites that leave nothing behind in their process: one process runs many of them, and loads the sources once. */
   readonly together: readonly string[];

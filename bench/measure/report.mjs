@@ -1,4 +1,4 @@
-/** The results as a table: for the terminal, and for the README. */
+/** The results as a table: for the terminal, and for docs/design/performance.md. */
 
 const number = (value) =>
   value === null

@@ -1,4 +1,4 @@
-/** Exit codes of the command line; README, "Exit codes". */
+/** Exit codes of the command line; docs/reference/commands.md, "Exit codes". */
 export const EXIT = { ok: 0, failed: 1, usage: 2, needsPerson: 3, braked: 4, sigint: 130, sigterm: 143 } as const;
 
 /**

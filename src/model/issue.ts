@@ -2,7 +2,7 @@ import type { RowRef } from './row.js';
 
 /**
  * Every fault code and what it means, in one line for people. Users filter on the codes: they are never renamed.
- * The README's table of codes is checked against this list.
+ * The table of docs/reference/outcomes-and-codes.md is checked against this list.
  */
 export const ISSUE_CODES = {
   required: 'A value is required here and the cell is blank.',

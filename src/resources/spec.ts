@@ -1,7 +1,7 @@
 import { IMPORTABLE, type ImportableName, READ_ONLY, type ReadOnlyName } from '../model/resource-names.js';
 
 /**
- * Resources as data. Everything that must know a field (job files, conversion, validation, bodies, README tables)
+ * Resources as data. Everything that must know a field (job files, conversion, validation, bodies, tables of the documentation)
  * derives it from these descriptions; nothing else in the program lists fields.
  */
 
@@ -76,7 +76,7 @@ export interface FieldSpec {
   readonly keptByService?: boolean;
   /** Section of the interface. */
   readonly section: string;
-  /** One line for the README and for templates, where the name does not say it. */
+  /** One line for the documentation and for templates, where the name does not say it. */
   readonly note?: string;
 }
 

@@ -7,7 +7,7 @@ import type { TokenSource } from '../service/transport/token.js';
 import { didYouMean } from './job/shape.js';
 import { queueAddress, queueSecrets, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
 
-/** A variable that rowferry reads, as data: the README and `doctor` show it. */
+/** A variable that rowferry reads, as data: docs/reference/settings.md and `doctor` show it. */
 export interface SettingRow {
   readonly name: string;
   readonly meaning: string;
@@ -446,7 +446,7 @@ function settingsError(faults: readonly string[]): RunError {
   const count = faults.length === 1 ? 'A setting is' : `${faults.length} settings are`;
   return new RunError(
     'usage',
-    `${count} wrong. Correct what is listed (the README's table of settings says what each means).`,
+    `${count} wrong. Correct what is listed (docs/reference/settings.md says what each means).`,
     faults,
   );
 }

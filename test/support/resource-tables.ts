@@ -104,7 +104,7 @@ const STANDS: Readonly<Record<RoundTripClass, string>> = {
 /** Of a record that cannot be read at all. */
 const UNREAD = 'carried over from our own last write; the row is `at_risk` where no run of ours wrote the whole record';
 
-/** The classes of the updates of one resource as a Markdown table for the README. */
+/** The classes of the updates of one resource as a Markdown table for docs/reference. */
 export function roundTripText(spec: ResourceSpec): string {
   const updates = roundTripTable(spec).filter((line) => line.operation === 'update');
   const rows = (Object.keys(STANDS) as RoundTripClass[]).flatMap((name) => {
@@ -131,7 +131,7 @@ function fieldList(spec: ResourceSpec, lines: readonly RoundTripLine[]): string 
     .join('; ');
 }
 
-/** The fields of a resource as a Markdown table for the README; operations are R (read), C (create), U (update). */
+/** The fields of a resource as a Markdown table for docs/reference; operations are R (read), C (create), U (update). */
 export function fieldTable(spec: ResourceSpec): string {
   const rows = spec.fields.map((field) => [
     `\`${field.name}\``,

@@ -72,7 +72,10 @@ function present(cli: Cli, result: MapResult, output: string | undefined): void 
   if (job === undefined) {
     tell(cli, table);
     tell(cli, `\n${reason}`);
-    tell(cli, 'Name the columns as the fields are named, or write the job by hand: the README lists the fields.');
+    tell(
+      cli,
+      'Name the columns as the fields are named, or write the job by hand: docs/reference/fields.md lists them.',
+    );
   } else if (output === undefined) {
     tell(cli, table);
     cli.io.stdout.write(visible(job));

@@ -176,7 +176,7 @@ const REQUEST_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600];
 const PART_SECONDS = [0.5, 1, 2.5, 5, 15, 60, 300];
 
-/** Every metric of the worker, by name, labels and meaning. docs/worker-operations.md lists them; a test compares the two. */
+/** Every metric of the worker, by name, labels and meaning. docs/operate/worker.md lists them; a test compares the two. */
 function instruments(registry: Registry) {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>

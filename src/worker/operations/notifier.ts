@@ -12,7 +12,7 @@ import type { EndedRun } from './ended.js';
 
 /**
  * Body of the webhook and line of the file. Scripts read it: names are never changed, only added to. Times are ISO 8601
- * in UTC. Holds counts, never rows or values. docs/worker-operations.md lists the fields; a test compares the two.
+ * in UTC. Holds counts, never rows or values. docs/operate/worker.md lists the fields; a test compares the two.
  */
 export interface Notification {
   /** The same over all tries of one notification. */

@@ -176,7 +176,7 @@ describe('metrics', () => {
     const own = [...text.matchAll(/^# TYPE (rowferry_(?!process_|nodejs_)\S+) (\S+)$/gm)].map(
       ([, name, kind]) => `${name} ${kind}`,
     );
-    const docs = await readFile('docs/worker-operations.md', 'utf8');
+    const docs = await readFile('docs/operate/worker.md', 'utf8');
     const listed = [...docs.matchAll(/^\| `(rowferry_[a-z_]+)` \| (\w+) \|/gm)].map(
       ([, name, kind]) => `${name} ${kind}`,
     );

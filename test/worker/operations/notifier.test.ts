@@ -283,7 +283,7 @@ describe('notifications', () => {
     const source = await readFile('src/worker/operations/notifier.ts', 'utf8');
     const body = /export interface Notification \{([^}]+)\}/.exec(source)?.[1] ?? '';
     const fields = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
-    const docs = await readFile('docs/worker-operations.md', 'utf8');
+    const docs = await readFile('docs/operate/worker.md', 'utf8');
     const table = docs.slice(docs.indexOf('| field | of events |')).split('\n\n')[0] ?? '';
     const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(fields.length).toBeGreaterThan(10);
