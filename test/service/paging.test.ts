@@ -105,6 +105,17 @@ test('a list that changes with every read ends, and is not certified', async () 
   expect(list.reads()).toBeLessThan(2_000);
 });
 
+test('a count below what is shown hides no record (25)', async () => {
+  const { service } = moving(range(1, 130));
+  const low = {
+    ...service,
+    page: async (...args: Parameters<Service['page']>) => ({ ...(await service.page(...args)), count: 31 }),
+  };
+  const walk = readAll(low as Service, 'asset');
+  expect(await walked(walk)).toEqual(range(1, 130));
+  expect(walk.certified).toBe(false);
+});
+
 test('falling ids, repeated ids, missing ids and a wrong count are not certified', async () => {
   for (const [ids, words] of [
     [[...range(30, 60), ...range(1, 20)], 'do not ascend'],

@@ -199,6 +199,12 @@ async function* forward(read: Read, state: WalkState, ahead: () => number): Asyn
   } finally {
     fetched.clear();
   }
+  // Where more was shown than is counted, the count does not say where the list ends.
+  for (let fresh = 1; fresh > 0 && state.seen.size > count; number++) {
+    const records = unseen(state, (await read(number)).results, number, true);
+    fresh = records.length;
+    if (fresh > 0) yield { records, page: number, count };
+  }
   if (state.seen.size !== count) state.problem(`${state.seen.size} records were read, the service counts ${count}`);
 }
 
