@@ -86,8 +86,8 @@ class Above {
       return isNear(this.#group[column]) || isNear(this.#all[column]);
     };
     // One sum among other amounts may be a record's: the year of the one above, the third of a numbered list.
-    const isAllSums = cells.some(isSum) && cells.every((cell, column) => !amountOf(cell) || isSum(cell, column));
-    if ((name === above || TOTAL.test(label)) && isTotal(cells) && isAllSums) {
+    const areSums = () => cells.some(isSum) && cells.every((cell, column) => !amountOf(cell) || isSum(cell, column));
+    if ((name === above || TOTAL.test(label)) && isTotal(cells) && areSums()) {
       this.#group = [];
       return { like: 'a total', doubtful: false };
     }

@@ -55,6 +55,8 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
   let type = '';
   let take: Take = Take.nothing;
   let text = '';
+  /** Which shared string, where its number stands in one piece, as it nearly always does; else -1, and `text` has it. */
+  let shared = -1;
   /** The text is plain ASCII, so that no character of it needs a check. */
   let clean = true;
   let hasValue = false;
@@ -106,6 +108,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
     style = 0;
     type = '';
     text = '';
+    shared = -1;
     clean = true;
     hasValue = false;
     formula = undefined;
@@ -157,11 +160,12 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
   }
 
   function putShared(written: string): void {
-    const value = /^\d{1,10}$/.test(written) ? strings.get(Number(written)) : undefined;
+    const at = shared >= 0 ? shared : /^\d{1,10}$/.test(written) ? Number(written) : -1;
+    const value = strings.get(at);
     if (value === undefined) {
       throw new RunError(
         'failed',
-        `${what}: row ${row} refers to text number ${written.slice(0, 20)}, which the workbook does not hold. ` +
+        `${what}: row ${row} refers to text number ${at < 0 ? written.slice(0, 20) : at}, which the workbook does not hold. ` +
           'The file is damaged and was refused whole. Save it again in the spreadsheet program.',
       );
     }
@@ -176,8 +180,8 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
 
   function finishCell(): void {
     if (type === 's') {
-      const index = text.trim();
-      if (index !== '') putShared(index);
+      const written = text.trim();
+      if (shared >= 0 || written !== '') putShared(written);
       return;
     }
     if (formula !== undefined && (!hasValue || (text === '' && type !== 'str'))) {
@@ -282,7 +286,11 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       // What is longer than a cell may be is a fault of it; no more is held.
       if (take === Take.formula) {
         if (formula!.length <= limits.cellCharacters) formula += xmlText(bytes, from, to, form);
+      } else if (type === 's' && shared < 0 && text === '' && isNumber(bytes, from, to)) {
+        shared = integerOf(bytes, from, to);
       } else if (text.length <= limits.cellCharacters) {
+        if (shared >= 0) text = `${shared}`;
+        shared = -1;
         const piece = xmlText(bytes, from, to, form);
         text = text === '' ? piece : text + piece;
         if (form !== TextForm.plain) clean = false;
@@ -315,6 +323,12 @@ function columnOf(bytes: Buffer, from: number, to: number, otherwise: number): n
     column = column * 26 + (letter - 0x40);
   }
   return column > 0 ? column - 1 : otherwise;
+}
+
+/** Whether all of up to ten bytes are digits. */
+function isNumber(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i]! < 0x30 || bytes[i]! > 0x39) return false;
+  return to > from && to - from <= 10;
 }
 
 function integerOf(bytes: Buffer, from: number, to: number): number {
