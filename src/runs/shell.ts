@@ -91,7 +91,8 @@ export async function beginRun<R extends StoredRun, T>(
       concurrency: concurrency ?? settings.concurrency,
       service: settings.apiUrl,
       startedAt: now.toISOString(),
-      ...(notes?.length ? { notes } : {}),
+      // Whoever makes the file may still add to them.
+      ...(notes && { notes }),
     };
     const stored = await request(common, folder);
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));
