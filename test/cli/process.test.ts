@@ -207,7 +207,10 @@ describe('doctor', () => {
     await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: import\nresource: asset\ncolums: {}\n');
     const { code, out } = await run(['doctor', '--probe', '--yes', '--json'], { cwd, env });
     expect(code).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({ ok: false, probe: { leftBehind: [expect.any(String), expect.any(String)] } });
+    expect(JSON.parse(out)).toMatchObject({
+      ok: false,
+      probe: { leftBehind: [expect.any(String), expect.any(String)] },
+    });
     expect(sandbox!.commits.length).toBeGreaterThan(0);
   });
 
