@@ -1,15 +1,14 @@
 import { RunError } from '../../model/error.js';
-import type { Json, ProbedBehaviour } from '../../service/port.js';
+import type { Json } from '../../service/port.js';
 import {
   answerForm,
   type Finding,
   findBy,
   isBlankField,
-  MATCHING_WORDS,
-  matchingOf,
   mustBeDone,
   type PartialProbe,
   type ProbeContext,
+  probeFilters,
   readBack,
   within,
   wordsOf,
@@ -18,6 +17,14 @@ import {
 /** Job name → field of the read form, for what an asset update does not list (interface 4.4). */
 const UNLISTED = { area: 'area', state_province: 'state_province', business_entity_type: 'business_entity' } as const;
 type Unlisted = keyof typeof UNLISTED;
+
+/** Parameter of the list → field of the update body. */
+const FILTERS = {
+  serial_number: 'serial_number',
+  name: 'name',
+  asset_tag: 'asset_tag',
+  manufacturer_name: 'manufacturer',
+};
 
 /** The scratch asset: what its writes say, and the marker in its notes that tells one write from the next. */
 interface Scratch {
@@ -47,7 +54,7 @@ async function probeScratch(
   leftBehind: string[],
   say: Say,
 ): Promise<Omit<PartialProbe, 'findings'>> {
-  const filters = await probeFilters(context, scratch, say);
+  const filters = await probeFilters(context, 'asset', scratch, FILTERS, say);
   const putAccepts = await probeUnlisted(context, scratch, say);
   const omitted = await probeOmitted(context, scratch, say);
   const patch = await probePatch(context, scratch, say);
@@ -111,35 +118,6 @@ async function createScratch(context: ProbeContext, say: Say): Promise<Scratch> 
       : `a new record is not found by a filter within ${Math.round(context.lagMs / 1000)} s`,
   );
   return { id, listed, unlisted };
-}
-
-async function probeFilters(
-  context: ProbeContext,
-  scratch: Scratch,
-  say: Say,
-): Promise<NonNullable<ProbedBehaviour['filters']>> {
-  const found: Record<string, NonNullable<ProbedBehaviour['filters']>[string]> = {};
-  const asked = {
-    serial_number: 'serial_number',
-    name: 'name',
-    asset_tag: 'asset_tag',
-    manufacturer_name: 'manufacturer',
-  };
-  for (const [parameter, field] of Object.entries(asked)) {
-    const matching = await matchingOf(context.service, {
-      resource: 'asset',
-      parameter,
-      id: scratch.id,
-      value: String(scratch.listed[field]),
-      nonsense: `rowferry-nobody-${context.tag}`,
-    });
-    if (matching) found[`asset.${parameter}`] = matching;
-    say(
-      `filter ${parameter} of assets`,
-      matching ? MATCHING_WORDS[matching] : 'does not find a record by its own value: it is not used',
-    );
-  }
-  return found;
 }
 
 /** Sends the fields that the update body does not list, with new values, and looks what became of them. */

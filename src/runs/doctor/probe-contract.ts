@@ -1,13 +1,12 @@
-import type { Json, ProbedBehaviour } from '../../service/port.js';
+import type { Json } from '../../service/port.js';
 import {
   type Finding,
   findBy,
   isBlankField,
-  MATCHING_WORDS,
-  matchingOf,
   mustBeDone,
   type PartialProbe,
   type ProbeContext,
+  probeFilters,
   readBack,
   within,
   wordsOf,
@@ -15,6 +14,9 @@ import {
 
 /** What a contract update does not list and reads show (interface 4.3). The form columns are tried as a whole. */
 const UNLISTED = ['approver', 'signer', 'signed_date'] as const;
+
+/** Parameter of the list → field of the update body. */
+const FILTERS = { contract_no: 'number', name: 'name' };
 
 const NOTE = 'Scratch record of `rowferry doctor --probe`: it may be ignored.';
 
@@ -31,7 +33,7 @@ export async function probeContract(context: ProbeContext): Promise<PartialProbe
   }
   const scratch = await createScratch(context, supplier['id']);
   const leftBehind = [`contract ${scratch.id} "${scratch.listed['name']}" (archived)`];
-  const filters = await probeFilters(context, scratch, say);
+  const filters = await probeFilters(context, 'contract', scratch, FILTERS, say);
   const putAccepts = await probeUnlisted(context, scratch, say);
   return { findings, putAccepts, filters, leftBehind };
 }
@@ -99,32 +101,6 @@ function unlistedValues(version: string, form: Scratch['form']): Json {
     signed_date: `2020-01-0${version}`,
     ...(form ? { form_template: [{ id: form.id, custom_form_data: { [form.column]: `probe ${version}` } }] } : {}),
   };
-}
-
-async function probeFilters(
-  context: ProbeContext,
-  scratch: Scratch,
-  say: (about: string, text: string) => void,
-): Promise<NonNullable<ProbedBehaviour['filters']>> {
-  const found: Record<string, NonNullable<ProbedBehaviour['filters']>[string]> = {};
-  for (const [parameter, field] of [
-    ['contract_no', 'number'],
-    ['name', 'name'],
-  ] as const) {
-    const matching = await matchingOf(context.service, {
-      resource: 'contract',
-      parameter,
-      id: scratch.id,
-      value: String(scratch.listed[field]),
-      nonsense: `rowferry-nobody-${context.tag}`,
-    });
-    if (matching) found[`contract.${parameter}`] = matching;
-    say(
-      `filter ${parameter} of contracts`,
-      matching ? MATCHING_WORDS[matching] : 'does not find a record by its own value: it is not used',
-    );
-  }
-  return found;
 }
 
 async function probeUnlisted(

@@ -72,7 +72,7 @@ export async function readBack(
 
 type Matching = 'exact' | 'ignores_case' | 'contains' | 'ignored';
 
-export const MATCHING_WORDS: Readonly<Record<Matching, string>> = {
+const MATCHING_WORDS: Readonly<Record<Matching, string>> = {
   exact: 'finds the exact value only',
   ignores_case: 'ignores upper and lower case',
   contains: 'finds parts of the value',
@@ -80,7 +80,7 @@ export const MATCHING_WORDS: Readonly<Record<Matching, string>> = {
 };
 
 /** How a list filter matches, asked with a value that one record holds, with variations of it, and with nonsense. */
-export async function matchingOf(
+async function matchingOf(
   service: Service,
   at: { resource: Readable; parameter: string; id: number; value: string; nonsense: string },
 ): Promise<Matching | undefined> {
@@ -96,6 +96,28 @@ export async function matchingOf(
 
 function swapCase(text: string): string {
   return [...text].map((char) => (char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase())).join('');
+}
+
+/** How the filters of a list match, each asked for a value of the scratch record: parameter → field of its body. */
+export async function probeFilters(
+  { service, tag }: ProbeContext,
+  resource: 'asset' | 'contract',
+  scratch: { readonly id: number; readonly listed: Json },
+  asked: Readonly<Record<string, string>>,
+  say: (about: string, text: string) => void,
+): Promise<NonNullable<ProbedBehaviour['filters']>> {
+  const found: Record<string, Matching> = {};
+  for (const [parameter, field] of Object.entries(asked)) {
+    const value = String(scratch.listed[field]);
+    const nonsense = `rowferry-nobody-${tag}`;
+    const matching = await matchingOf(service, { resource, parameter, id: scratch.id, value, nonsense });
+    if (matching) found[`${resource}.${parameter}`] = matching;
+    say(
+      `filter ${parameter} of ${resource}s`,
+      matching ? MATCHING_WORDS[matching] : 'does not find a record by its own value: it is not used',
+    );
+  }
+  return found;
 }
 
 /** A write that must have worked for the probe to go on. */
