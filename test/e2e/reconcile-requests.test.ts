@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../sandbox/client.js';
 import { csvText, type Desk, type Night, openNights } from './reconcile-night.js';
 
 /**
@@ -117,6 +118,10 @@ it('reads whole at least every `full_every` runs', { timeout: 60_000 }, async ()
       category: { id: 1 },
     }));
     few.sandbox.insert('asset', list);
+    // Records of one millisecond stand in the order of their ids, which tells nothing of the order of modification.
+    const inserted = Date.now();
+    await until(() => Date.now() > inserted);
+    few.sandbox.edit('asset', 150, { city: 'Bern' });
     const columns = { Serial: 'serial_number', Name: 'name' };
     const file = await few.file(
       'few.csv',
