@@ -111,14 +111,8 @@ export interface OfferedNames {
   readonly source: 'service' | 'known';
 }
 
-/** What the service knows, as far as it was asked and answered. */
-export interface ServiceNames {
-  readonly names: ReadonlyMap<ReferenceTarget, OfferedNames>;
-  /** By the name of the category, as it stands in its list. */
-  readonly subcategories: ReadonlyMap<string, readonly string[]>;
-}
-
-export const NO_NAMES: ServiceNames = { names: new Map(), subcategories: new Map() };
+/** What the service knows, as far as it was asked and answered; `subcategory` of all categories. */
+export type ServiceNames = ReadonlyMap<ReferenceTarget | 'subcategory', OfferedNames>;
 
 export interface DropDown {
   /** Name of the range in the workbook, and the list's heading in the sheet of lists. */
@@ -132,7 +126,7 @@ export interface DropDown {
   readonly remark?: string;
 }
 
-const TITLES: Readonly<Record<ReferenceTarget, string>> = {
+const TITLES: Readonly<Record<ReferenceTarget | 'subcategory', string>> = {
   'asset-owner': 'Owners',
   'business-unit': 'Business units',
   category: 'Categories',
@@ -140,6 +134,7 @@ const TITLES: Readonly<Record<ReferenceTarget, string>> = {
   customer: 'Customers',
   'hardware-model': 'Hardware models',
   make: 'Makes',
+  subcategory: 'Subcategories',
   supplier: 'Suppliers',
   'usage-status': 'Usage statuses',
 };
@@ -150,7 +145,14 @@ export function dropDowns(columns: readonly BlankColumn[], service: ServiceNames
   const shared = new Map<string, DropDown>();
   for (const { field, spec } of columns) {
     const { type } = spec;
-    const key = type.kind === 'enum' ? field : type.kind === 'reference' ? type.to : type.kind;
+    const key =
+      field === SUBCATEGORY
+        ? 'subcategory'
+        : type.kind === 'enum'
+          ? field
+          : type.kind === 'reference'
+            ? type.to
+            : type.kind;
     const made = shared.has(key) ? undefined : listOf(spec, service);
     if (made) shared.set(key, { name: `list_${key.replace(/[^a-z0-9]+/gi, '_')}`, ...made });
     const list = shared.get(key);
@@ -159,7 +161,9 @@ export function dropDowns(columns: readonly BlankColumn[], service: ServiceNames
   return lists;
 }
 
-function listOf({ type, label }: FieldSpec, service: ServiceNames): Omit<DropDown, 'name'> | undefined {
+const SUBCATEGORY = 'category.subcategory';
+
+function listOf({ name, type, label }: FieldSpec, service: ServiceNames): Omit<DropDown, 'name'> | undefined {
   switch (type.kind) {
     case 'enum':
       return { title: label, values: type.values, closed: true };
@@ -167,26 +171,18 @@ function listOf({ type, label }: FieldSpec, service: ServiceNames): Omit<DropDow
       return { title: 'Yes or no', values: ['yes', 'no'], closed: true };
     case 'country':
       return { title: 'Countries', values: countries(), closed: false };
-    case 'reference': {
-      const offered = service.names.get(type.to);
-      return offered && offered.names.length > 0 ? referenceList(type.to, offered) : undefined;
-    }
-    default:
-      return undefined;
   }
-}
-
-function referenceList(to: ReferenceTarget, { names, leftOut, source }: OfferedNames): Omit<DropDown, 'name'> {
-  const remarks = [
+  const of = name === SUBCATEGORY ? 'subcategory' : type.kind === 'reference' ? type.to : undefined;
+  const offered = of && service.get(of);
+  if (!of || !offered || offered.names.length === 0) return undefined;
+  const { names, leftOut, source } = offered;
+  const remark = [
     ...(source === 'known' ? ['Only names that earlier runs learned: the service has no list of them.'] : []),
     ...(leftOut > 0
-      ? [
-          `${leftOut} ${leftOut === 1 ? 'name is' : 'names are'} left out, being shared by several records or open to another reading: write the id, as id:17, instead.`,
-        ]
+      ? [`Names of several records, and such as could be read as something else, are left out: write id:17 instead.`]
       : []),
-  ];
-  const remark = remarks.length > 0 ? { remark: remarks.join(' ') } : {};
-  return { title: TITLES[to], values: names, closed: false, ...remark };
+  ].join(' ');
+  return { title: TITLES[of], values: names, closed: false, ...(remark === '' ? {} : { remark }) };
 }
 
 let allCountries: readonly string[] | undefined;

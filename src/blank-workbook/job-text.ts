@@ -1,13 +1,6 @@
 import type { ResourceSpec } from '../resources/spec.js';
 import { type BlankColumn, KEY, SHEET } from './columns.js';
 
-/** The first line of a job file that this program wrote and may replace. */
-const MARK = '# Written by `rowferry template`';
-
-export function isTemplateJob(text: string): boolean {
-  return text.replace(/^\ufeff/, '').startsWith(MARK);
-}
-
 /** The job that imports the workbook; contract, section 4. `workbook` is the file's name. */
 export function jobText(
   spec: ResourceSpec,
@@ -16,7 +9,7 @@ export function jobText(
 ): string {
   const key = KEY[spec.name];
   return [
-    `${MARK} for ${oneLine(about.workbook)}. It is replaced when the template is made anew; delete this line to keep your changes.`,
+    `# Written by \`rowferry template\` for ${oneLine(about.workbook)}.`,
     '#',
     `#   rowferry import ${shellWord(about.workbook)} --job ${shellWord(about.job)} --dry-run     what would happen?`,
     `#   rowferry import ${shellWord(about.workbook)} --job ${shellWord(about.job)}               do it`,
@@ -59,8 +52,8 @@ function quoted(text: string): string {
 
 const oneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 
-/** As a shell takes it; comments and help show it only. */
-export function shellWord(text: string): string {
+/** As a shell takes it; comments show it only. */
+function shellWord(text: string): string {
   const line = oneLine(text);
   return /^[\w./@%+:,-]+$/.test(line) ? line : `"${line}"`;
 }

@@ -1,34 +1,22 @@
 import { writeFile } from 'node:fs/promises';
-import { serialOfIso } from '../files/number/serial-date.js';
 import { placeSafely, writeSafely } from '../files/safe-write.js';
 import { columnName } from '../files/table/header.js';
-import { type Book, type Check, openBook, type Sheet, textCell } from '../files/workbook/book.js';
-import { writePage } from '../files/workbook/page.js';
+import { type Check, openBook, textCell } from '../files/workbook/book.js';
 import { type Look, MONEY } from '../files/workbook/styles.js';
+import { ruleText, typeName } from '../resources/describe.js';
 import type { ResourceSpec } from '../resources/spec.js';
-import type { BlankColumn, DropDown } from './columns.js';
-import { type BlankWorkbook, type HelpFacts, helpPage, LAST_ROW, noteText } from './plan.js';
+import { type BlankColumn, type DropDown, SHEET } from './columns.js';
 
-/**
- * Writes the workbook and the job file beside it; each is the old file or the complete new one at every moment. The
- * workbook's size goes with the lists it offers, not with the rows it has room for.
- */
-export async function writeBlankWorkbook(
-  plan: BlankWorkbook,
-  facts: HelpFacts,
-  target: { readonly workbook: string; readonly job: string; readonly jobText: string },
-): Promise<void> {
-  await writeSafely(target.workbook, async (write) => {
-    const book = await openBook({ write }, `Blank workbook: ${plan.sheet}`, [plan.sheet, 'Example', 'Help']);
-    addLists(book, plan);
-    await writeForm(book, plan, plan.sheet, '1F4E79', async (sheet) => addNotesAndChecks(sheet, plan));
-    await writeForm(book, plan, 'Example', '7F7F7F', (sheet) => addExample(book, sheet, plan));
-    await writePage(book, helpPage(plan, facts));
-    await book.end();
-    // The job goes into place when the workbook lies ready to follow it.
-    await placeSafely(target.job, (other) => writeFile(other, target.jobText, { flag: 'wx' }));
-  });
+/** A blank workbook, decided in full before anything is written. */
+export interface BlankWorkbook {
+  readonly spec: ResourceSpec;
+  readonly columns: readonly BlankColumn[];
+  /** Drop-down list by field. */
+  readonly lists: ReadonlyMap<string, DropDown>;
 }
+
+/** Rows 2 to here take drop-down lists and checks; ranges cost nothing however many rows they have. */
+const LAST_ROW = 5000;
 
 /** More columns than this on the width of one page could not be read; at that percentage they go over several. */
 const FIT_COLUMNS = 12;
@@ -45,80 +33,83 @@ const LOOKS = {
   custom: { ...HEADING, fill: 'E2EFDA', color: '375623' },
 } as const satisfies Readonly<Record<string, Look>>;
 
-/** A sheet with the headings, on every page of paper, and columns in the formats of their fields. */
-async function writeForm(
-  book: Book,
-  { columns }: BlankWorkbook,
-  name: string,
-  tab: string,
-  fill: (sheet: Sheet) => Promise<unknown>,
+/**
+ * Writes the workbook and the job file beside it; each is the old file or the complete new one at every moment. The
+ * workbook's size goes with the lists it offers, not with the rows it has room for.
+ */
+export async function writeBlankWorkbook(
+  { spec, columns, lists }: BlankWorkbook,
+  target: { readonly workbook: string; readonly job: string; readonly jobText: string },
 ): Promise<void> {
+  const name = SHEET[spec.name];
   const still = columns.filter(({ key, field }, at) => at < 2 && (key || field === 'name')).length;
-  const head = {
-    name,
-    tab,
-    columns: columns.map((column) => ({ width: widthOf(column), look: formatOf(column) })),
-    frozen: { rows: 1, columns: still },
-    print: columns.length <= FIT_COLUMNS ? ('fit' as const) : SMALL,
-    repeat: { row: 1, column: still > 0 },
-  };
-  await book.sheet(head, async (sheet) => {
-    const cells = columns.map(({ heading, custom, need }, at) =>
-      textCell(`${columnName(at)}1`, heading, book.styles.of(LOOKS[custom ? 'custom' : need])),
-    );
-    await sheet.row(1, cells.join(''), HEADING_HEIGHT);
-    await fill(sheet);
+  await writeSafely(target.workbook, async (write) => {
+    const book = await openBook({ write }, `Blank workbook: ${name}`, [name]);
+    for (const { title, values, name: range } of new Set(lists.values())) book.list(title, values, range);
+    const head = {
+      name,
+      columns: columns.map((column) => ({ width: widthOf(column), look: formatOf(column) })),
+      frozen: { rows: 1, columns: still },
+      print: columns.length <= FIT_COLUMNS ? ('fit' as const) : SMALL,
+      repeat: { row: 1, column: still > 0 },
+    };
+    await book.sheet(head, async (sheet) => {
+      const cells = columns.map(({ heading, custom, need }, at) =>
+        textCell(`${columnName(at)}1`, heading, book.styles.of(LOOKS[custom ? 'custom' : need])),
+      );
+      await sheet.row(1, cells.join(''), HEADING_HEIGHT);
+      columns.forEach((column, at) => {
+        const list = lists.get(column.field);
+        const letter = columnName(at);
+        sheet.note(1, at, noteText(column, list, spec), column.heading);
+        const check = checkOf(column, list, letter);
+        if (check) sheet.check({ ...check, range: `${letter}2:${letter}${LAST_ROW}` });
+      });
+    });
+    await book.end();
+    // The job goes into place when the workbook lies ready to follow it.
+    await placeSafely(target.job, (other) => writeFile(other, target.jobText, { flag: 'wx' }));
   });
 }
 
-function addNotesAndChecks(sheet: Sheet, plan: BlankWorkbook): void {
-  const letters = new Map(plan.columns.map(({ field }, at) => [field, columnName(at)]));
-  plan.columns.forEach((column, at) => {
-    sheet.note(1, at, noteText(plan.words[at]!), column.heading);
-    const list = plan.lists.get(column.field);
-    const check = checkOf(column, list, plan.spec, (field) => letters.get(field), plan.subcategories.size > 0);
-    if (check) sheet.check({ ...check, range: `${columnName(at)}2:${columnName(at)}${LAST_ROW}` });
-  });
+/** Lists up to here are written out; longer ones are named. */
+const WRITTEN_OUT = 12;
+
+/** Where the kind and the rule leave doubts. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  date: '2026-01-31',
+  decimal: '1250.50',
+  email: 'name@example.com',
+  texts: 'name@example.com',
+};
+
+/** What a column takes, in the note on its heading. */
+export function noteText({ spec, need, key }: BlankColumn, list: DropDown | undefined, resource: ResourceSpec): string {
+  const { type, label, note = '' } = spec;
+  const rule = type.kind === 'enum' ? '' : ruleText(spec);
+  const kind = `${typeName(type)}${rule === '' ? '' : `, ${rule}`}`;
+  const longer = type.kind === 'text' && type.updateMax !== undefined && type.updateMax !== type.max;
+  const once = spec.update === undefined && !/create only|after the \w+ is created/.test(note);
+  const example = EXAMPLES[type.kind];
+  return [
+    need === 'always' && 'Required in every row.',
+    `${kind.charAt(0).toUpperCase()}${kind.slice(1)}.`,
+    longer && `In an existing record at most ${type.updateMax} characters.`,
+    list &&
+      (list.values.length <= WRITTEN_OUT
+        ? `Choose: ${list.values.join(', ')}.`
+        : `Choose one of ${list.values.length.toLocaleString('en-US')} in the drop-down list.`),
+    list?.remark,
+    key &&
+      `Rows are matched by it: a known ${label.toLowerCase()} changes that ${resource.name}, a new one makes a new ${resource.name}.`,
+    /[.!?]$|^$/.test(note) ? note : `${note}.`,
+    spec.name.startsWith('template.') && 'A record holds the values of one custom field template.',
+    once && 'Can be set on create only.',
+    example !== undefined && `Example: ${example}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
-
-/** One row that could be imported: dates and numbers as such, everything else as text. */
-async function addExample({ styles }: Book, sheet: Sheet, { columns, example }: BlankWorkbook): Promise<void> {
-  const cells = columns.map((column, at) => {
-    const text = example[at] ?? '';
-    if (text === '') return '';
-    const { kind } = column.spec.type;
-    const number = kind === 'date' ? serialOfIso(text) : kind === 'integer' || kind === 'decimal' ? text : undefined;
-    const style = styles.of(formatOf(column));
-    const place = `${columnName(at)}2`;
-    return number === undefined ? textCell(place, text, style) : `<c r="${place}" s="${style}"><v>${number}</v></c>`;
-  });
-  await sheet.row(2, cells.join(''));
-}
-
-/** Ranges in which the subcategory of a row's category is found. */
-const SUBCATEGORY_OF = 'list_subcategory_of';
-const SUBCATEGORIES = 'list_subcategory';
-
-/** The lists from which the drop-downs take their values, each a named range. */
-function addLists(book: Book, { lists, subcategories }: BlankWorkbook): void {
-  for (const { title, values, name } of new Set(lists.values())) book.list(title, values, name);
-  // A category's subcategories stand together, so that a row's list is a piece of the column.
-  const pairs = [...subcategories].flatMap(([category, parts]) => parts.map((part) => [category, part] as const));
-  if (pairs.length === 0) return;
-  book.list(
-    'Category of the subcategory',
-    pairs.map(([category]) => category),
-    SUBCATEGORY_OF,
-  );
-  book.list(
-    'Subcategory',
-    pairs.map(([, part]) => part),
-    SUBCATEGORIES,
-  );
-}
-
-/** The letter of a field's column in the data sheet; undefined where the workbook lacks the column. */
-export type LetterOf = (field: string) => string | undefined;
 
 type Rule = Omit<Check, 'range'>;
 
@@ -130,40 +121,19 @@ const LIMIT = 999_999_999_999_999;
 
 /**
  * What the spreadsheet program checks as a value is typed. `stop` where the import is sure to refuse it, `warning` where it
- * may be right after all (a name that was added since, a synonym). What is pasted is checked by the import alone. Formulas
- * are those of row 2, the first of the range.
+ * may be right after all (a name that was added since, a synonym). What is pasted is checked by the import alone.
  */
 export function checkOf(
-  column: BlankColumn,
+  { spec: { type, label } }: BlankColumn,
   list: DropDown | undefined,
-  spec: ResourceSpec,
-  letterOf: LetterOf,
-  hasSubcategories: boolean,
+  letter: string,
 ): Rule | undefined {
-  const { type, label } = column.spec;
   const say = (style: 'stop' | 'warning', text: string) => ({ error: { style, title: label, text } });
-  const own = `${letterOf(column.field)}2`;
-  const between = acrossColumns(column.field, spec, letterOf);
-  if (between) return { type: 'custom', formulas: [between.formula], ...say('warning', between.error) };
-  if (list?.closed)
-    return { type: 'list', formulas: [list.name], ...say('stop', 'Choose one of the values of the list.') };
   if (list) {
-    const why =
-      type.kind === 'country'
-        ? 'This is not in the list of countries. Codes of ISO 3166-1 are read, too.'
-        : "This was not among the service's names when the workbook was made.";
-    return { type: 'list', formulas: [list.name], ...say('warning', `${why} Keep it only if it is right.`) };
-  }
-  if (column.field === 'category.subcategory' && hasSubcategories) {
-    const category = letterOf('category.name');
-    if (category === undefined) return undefined;
-    const cell = `$${category}2`;
-    const formula = `OFFSET(${SUBCATEGORIES},MATCH(${cell},${SUBCATEGORY_OF},0)-1,0,COUNTIF(${SUBCATEGORY_OF},${cell}),1)`;
-    return {
-      type: 'list',
-      formulas: [formula],
-      ...say('warning', 'The category of this row has no such subcategory in the list.'),
-    };
+    const error = list.closed
+      ? say('stop', 'Choose one of the values of the list.')
+      : say('warning', 'This was not in the list when the workbook was made. Keep it only if it is right.');
+    return { type: 'list', formulas: [list.name], ...error };
   }
   switch (type.kind) {
     case 'text': {
@@ -174,6 +144,8 @@ export function checkOf(
       return { type: 'textLength', operator, formulas: [length], ...say('stop', `${how} ${length} characters.`) };
     }
     case 'email': {
+      // Of row 2, the first of the range.
+      const own = `${letter}2`;
       const formula = `AND(ISNUMBER(FIND("@",${own})),ISERROR(FIND(" ",${own})),LEN(${own})<=${type.max})`;
       const text = `One e-mail address such as name@example.com, at most ${type.max} characters.`;
       return { type: 'custom', formulas: [formula], ...say('warning', text) };
@@ -192,41 +164,6 @@ export function checkOf(
     }
     case 'date':
       return { type: 'date', operator: 'between', formulas: DAYS, ...say('stop', 'A date, for example 2026-01-31.') };
-    default:
-      return undefined;
-  }
-}
-
-/** Rules of contracts that two or three cells of a row decide; a blank one decides nothing. Interface, section 4.3. */
-function acrossColumns(field: string, spec: ResourceSpec, letterOf: LetterOf) {
-  if (spec.name !== 'contract' || letterOf(field) === undefined) return undefined;
-  const own = `${letterOf(field)}2`;
-  const other = (name: string) => {
-    const letter = letterOf(name);
-    return letter === undefined ? undefined : `$${letter}2`;
-  };
-  const [start, end, total] = ['contract_start_date', 'contract_end_date', 'total_contract_spend_value'].map(other);
-  const against = (than: string | undefined, sign: string) =>
-    than === undefined ? [] : [`OR(${than}="",${own}${sign}${than})`];
-  const rule = (tests: readonly string[], error: string) =>
-    tests.length === 0 ? undefined : { formula: `AND(ISNUMBER(${own}),${own}>=0,${tests.join(',')})`, error };
-  switch (field) {
-    case 'contract_end_date':
-      return rule(against(start, '>'), 'A date after the start date of the contract.');
-    case 'service_start_date':
-      return rule(
-        [...against(start, '>='), ...against(end, '<')],
-        'A date on or after the start and before the end of the contract.',
-      );
-    case 'nrc':
-      return rule(against(total, '<='), 'A number, not more than the total contract spend.');
-    case 'notice_period':
-      return start === undefined || end === undefined
-        ? undefined
-        : rule(
-            [`${own}=INT(${own})`, `OR(${start}="",${end}="",${own}<${end}-${start})`],
-            'A whole number of days, fewer than the contract lasts.',
-          );
     default:
       return undefined;
   }

@@ -1,24 +1,28 @@
-import { readFile, stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
-import { type BlankColumn, type ServiceNames, SHEET } from '../blank-workbook/columns.js';
-import { isTemplateJob, jobText } from '../blank-workbook/job-text.js';
-import { type BlankWorkbook, planWorkbook } from '../blank-workbook/plan.js';
+import {
+  type BlankColumn,
+  blankColumns,
+  type DropDown,
+  dropDowns,
+  isIndispensable,
+  type ServiceNames,
+  SHEET,
+} from '../blank-workbook/columns.js';
+import { jobText } from '../blank-workbook/job-text.js';
 import { writeBlankWorkbook } from '../blank-workbook/workbook.js';
-import { openSource } from '../files/open.js';
 import { RunError } from '../model/error.js';
-import { isBlank } from '../model/row.js';
+import { foldText } from '../model/value.js';
 import type { Catalogue } from '../pipeline/map/targets.js';
-import { resourceSpec } from '../resources/registry.js';
-import { READ_ONLY, type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
+import { findField, resourceSpec } from '../resources/registry.js';
+import { READ_ONLY, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
 import { openService } from '../service/service.js';
 import type { Notice } from './context.js';
 import { didYouMean } from './job/shape.js';
-import { checkJobText } from './job-file.js';
 import { nameCompany, serviceOptions } from './open-service.js';
 import { requireService, type Settings } from './settings.js';
-import { type CustomChoice, chooseColumns, chooseCustom } from './template/custom.js';
-import { readCatalogue, readNames } from './template/names.js';
+import { customColumns, customSpec, readCatalogue, readNames } from './template/service.js';
 
 export interface TemplateRequest {
   /** As the person wrote it. */
@@ -28,10 +32,6 @@ export interface TemplateRequest {
   readonly cwd: string;
   /** Fields or headings; all where absent. */
   readonly columns?: readonly string[];
-  /** Name or id of a custom field template, or `none`; the first where absent. */
-  readonly template?: string;
-  /** Names or ids of custom forms, or `none`; all where absent. */
-  readonly forms?: readonly string[];
   /** Where it was said for this workbook; else the settings' company counts, if the service is asked. */
   readonly company?: number;
 }
@@ -62,113 +62,82 @@ export interface TemplateResult {
 export async function writeTemplate(request: TemplateRequest, context: TemplateContext): Promise<TemplateResult> {
   const spec = resourceSpec(resourceOf(request.resource));
   const target = resolve(request.cwd, request.file);
-  const job = await checkTarget(target, request.file, SHEET[spec.name]);
+  const job = await checkTarget(target, request.file);
   const warnings: string[] = [];
   const warn = (text: string) => {
     warnings.push(text);
     context.notice({ level: 'warn', text });
   };
   for (const text of context.settings.warnings) warn(text);
-  const made =
-    context.settings.apiUrl === undefined
-      ? withoutService(spec, request, warn)
-      : await withService(spec, request, context, warn);
-  const plan = planWorkbook(spec, made.columns, made.names);
-  const [workbook, jobName] = [basename(target), basename(job)];
-  const company = made.company === undefined ? {} : { company: made.company };
-  const text = jobText(spec, plan.columns, { workbook, job: jobName, ...company });
-  checkOwnJob(text);
-  const origin = made.origin === undefined ? {} : { origin: made.origin };
-  await writeBlankWorkbook(
-    plan,
-    { workbook, job: jobName, remarks: warnings, ...origin },
-    { workbook: target, job, jobText: text },
-  );
+  let { company } = request;
+  let asked: Asked;
+  if (context.settings.apiUrl === undefined) {
+    warn(
+      "No service was asked (ROWFERRY_API_URL is not set): the workbook lacks the service's custom fields and the drop-down lists of its names, such as categories and owners. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN and make it anew to have them.",
+    );
+    asked = { columns: chooseColumns(spec, undefined, request.columns), names: new Map() };
+  } else {
+    company ??= context.settings.company;
+    asked = await askService(spec, { company, columns: request.columns }, context, warn);
+  }
+  const { columns } = asked;
+  const lists = dropDowns(columns, asked.names);
+  const about = { workbook: basename(target), job: basename(job), ...(company === undefined ? {} : { company }) };
+  await writeBlankWorkbook({ spec, columns, lists }, { workbook: target, job, jobText: jobText(spec, columns, about) });
+  const near = relative(request.cwd, job);
   return {
     resource: spec.name,
     file: request.file,
-    job: beside(request, job),
-    sheet: plan.sheet,
-    ...company,
-    columns: plan.columns.map(({ heading, field, need }) => ({ heading, field, required: need === 'always' })),
-    lists: listsOf(plan),
+    job: near.startsWith('..') || target === request.file ? request.file.replace(/\.xlsx$/i, '.yaml') : near,
+    sheet: SHEET[spec.name],
+    ...(company === undefined ? {} : { company }),
+    columns: columns.map(({ heading, field, need }) => ({ heading, field, required: need === 'always' })),
+    lists: listsOf(columns, lists),
     warnings,
   };
 }
 
-interface Made {
+/** What there is to be filled in, as far as it is known. */
+interface Asked {
   readonly columns: readonly BlankColumn[];
-  readonly names?: ServiceNames;
-  readonly company?: number;
-  readonly origin?: string;
-}
-
-function withoutService(spec: ResourceSpec, request: TemplateRequest, warn: (text: string) => void): Made {
-  if (request.template !== undefined && request.template !== 'none') {
-    throw new RunError(
-      'usage',
-      '--template names a custom field template, which the service alone knows. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN.',
-    );
-  }
-  if (request.forms?.some((name) => name.trim().toLowerCase() !== 'none')) {
-    throw new RunError(
-      'usage',
-      '--form names a custom form, which the service alone knows. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN.',
-    );
-  }
-  const columns = chooseColumns(spec, { columns: [], warnings: [] }, request.columns, undefined);
-  warn(
-    "No service was asked (ROWFERRY_API_URL is not set): the workbook lacks the service's custom fields and the drop-down lists of its names, such as categories and owners. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN and make it anew to have them.",
-  );
-  return { columns, ...(request.company === undefined ? {} : { company: request.company }) };
+  readonly names: ServiceNames;
 }
 
 /** A service that does not answer is waited for this long; an import has more patience. */
 const PATIENCE_MS = 10_000;
 
-async function withService(
+async function askService(
   spec: ResourceSpec,
-  request: TemplateRequest,
+  { company, columns: wanted }: { readonly company: number; readonly columns: TemplateRequest['columns'] },
   { settings, signal, notice }: TemplateContext,
   warn: (text: string) => void,
-): Promise<Made> {
+): Promise<Asked> {
   const { apiUrl } = requireService(settings);
-  const company = request.company ?? settings.company;
   const patienceMs = Math.min(settings.patienceMs, PATIENCE_MS);
   const service = openService({ ...serviceOptions(settings, company), patienceMs, signal });
   try {
-    const telling = { warn, info: (text: string) => notice({ level: 'info', text }) };
-    const name = await nameCompany(
+    await nameCompany(
       service,
       { company, address: apiUrl, verb: 'Reading names of', mayBeArchived: true },
-      telling,
+      { warn, info: (text) => notice({ level: 'info', text }) },
     );
     const asking = { service, signal, warn };
-    const catalogue: Catalogue = await readCatalogue(spec, asking);
-    const custom: CustomChoice = chooseCustom(spec, catalogue, request);
-    for (const text of custom.warnings) warn(text);
-    const columns = chooseColumns(spec, custom, request.columns, catalogue);
-    const targets = columns.flatMap(({ spec: { type } }): ReferenceTarget[] =>
-      type.kind === 'reference' ? [type.to] : [],
-    );
+    const columns = chooseColumns(spec, await readCatalogue(spec, asking), wanted);
+    const targets = columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
     const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
-    const today = new Date().toISOString().slice(0, 10);
-    const origin = `${name === undefined ? '' : `"${name}", `}company ${company} at ${apiUrl}, read on ${today}`;
-    return { columns, names, company, origin };
+    return { columns, names };
   } catch (error) {
-    throw withoutResume(error);
+    if (!(error instanceof RunError)) throw error;
+    // There is no run to resume.
+    const { kind, details, status } = error;
+    const text = error.message.replace(
+      /, then resume the run\.$/,
+      ', then make the template anew. Nothing was written.',
+    );
+    throw new RunError(kind, text, details, { cause: error, ...(status === undefined ? {} : { status }) });
   } finally {
     await service.close();
   }
-}
-
-/** There is no run to resume: a template is made anew. */
-function withoutResume(error: unknown): unknown {
-  if (!(error instanceof RunError)) return error;
-  const text = error.message.replace(/, then resume the run\.$/, ', then make the template anew. Nothing was written.');
-  if (text === error.message) return error;
-  const { kind, details, status } = error;
-  return new RunError(kind, text, details, { cause: error, ...(status === undefined ? {} : { status }) });
 }
 
 function resourceOf(text: string): ResourceName {
@@ -188,35 +157,57 @@ function resourceOf(text: string): ResourceName {
   );
 }
 
-/** The job beside a workbook must run as it is: anything else is a fault of this program, not of the person. */
-function checkOwnJob(text: string): void {
-  const [problem] = checkJobText(text).problems;
-  if (problem) throw new Error(`the template's own job is not right: line ${problem.line}: ${problem.message}`);
+/**
+ * The columns of the workbook: all, or those that are `wanted` after those without which nothing could be imported. A
+ * column is named by its field, an alias or its heading. Throws `RunError('usage')` with every name that is wrong.
+ */
+function chooseColumns(
+  spec: ResourceSpec,
+  catalogue: Catalogue | undefined,
+  wanted: readonly string[] | undefined,
+): BlankColumn[] {
+  const all = blankColumns(spec, catalogue ? customColumns(spec, catalogue) : []);
+  if (wanted === undefined) return all;
+  const problems: string[] = [];
+  const chosen = new Set(all.filter((column) => isIndispensable(column, spec)));
+  for (const text of wanted) {
+    const field = (findField(spec, text) ?? (catalogue && customSpec(text, spec, catalogue)))?.name;
+    const column =
+      all.find((one) => one.spec.name === field) ??
+      all.find(({ heading, spec: { label } }) =>
+        [heading.replace(/ \*$/, ''), label].some((name) => foldText(name) === foldText(text)),
+      );
+    if (column) chosen.add(column);
+    else if (field !== undefined) problems.push(`\`${text}\` can only be read: the service sets it itself`);
+    else if (!catalogue && /^\s*(?:template|form)\s*\./i.test(text))
+      problems.push(
+        `\`${text}\`: custom fields are known to the service alone; set ROWFERRY_API_URL and ROWFERRY_API_TOKEN`,
+      );
+    else {
+      const names = all.flatMap((one) => [one.field, one.heading, ...(one.spec.aliases ?? [])]);
+      problems.push(`${spec.name} records have no field \`${text}\`${didYouMean(text, names)}`);
+    }
+  }
+  if (problems.length > 0) {
+    throw new RunError(
+      'usage',
+      `--columns: ${problems.length === 1 ? 'a name is' : `${problems.length} names are`} wrong. Nothing was written.`,
+      problems,
+    );
+  }
+  return [...chosen];
 }
 
-/** The job's path as the person would write it. */
-function beside({ cwd, file }: TemplateRequest, job: string): string {
-  const near = relative(cwd, job);
-  return near.startsWith('..') || resolve(file) === file ? file.replace(/\.xlsx$/i, '.yaml') : near;
-}
-
-function listsOf({ columns, lists, subcategories }: BlankWorkbook): TemplateResult['lists'] {
-  const found = [...new Set(lists.values())].map((list) => ({
+function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, DropDown>): TemplateResult['lists'] {
+  return [...new Set(lists.values())].map((list) => ({
     list: list.title,
     values: list.values.length,
     columns: columns.filter(({ field }) => lists.get(field) === list).map(({ heading }) => heading),
   }));
-  if (subcategories.size === 0) return found;
-  const values = [...subcategories.values()].reduce((sum, parts) => sum + parts.length, 0);
-  const of = columns.filter(({ field }) => field === 'category.subcategory').map(({ heading }) => heading);
-  return [...found, { list: 'Subcategories', values, columns: of }];
 }
 
-/**
- * Refuses a target that cannot or must not be written, before anything is. Returns the path of the job file beside it.
- * `shown` is the file as the person named it; `sheet` the one that is filled in.
- */
-export async function checkTarget(target: string, shown: string, sheet: string): Promise<string> {
+/** Refuses a target that cannot be written, or that is there already, before anything is. Returns the path of the job file beside it. */
+async function checkTarget(target: string, shown: string): Promise<string> {
   if (!/[^/\\]\.xlsx$/i.test(target)) {
     throw new RunError(
       'usage',
@@ -231,73 +222,12 @@ export async function checkTarget(target: string, shown: string, sheet: string):
     );
   }
   const job = target.replace(/\.xlsx$/i, '.yaml');
-  await checkJob(job);
-  const there = await stat(target).catch(() => undefined);
-  if (there && !there.isFile()) {
-    throw new RunError('usage', `${shown} is ${there.isDirectory() ? 'a folder' : 'no plain file'}. Name a file.`);
+  for (const path of [target, job]) {
+    if (!(await lstat(path).catch(() => undefined))) continue;
+    throw new RunError(
+      'usage',
+      `${path} is there already, and may hold what somebody filled in. Nothing was written. Name another workbook, or remove that file.`,
+    );
   }
-  if (there && there.size > 0) await checkWorkbook(target, shown, sheet);
   return job;
 }
-
-async function checkJob(job: string): Promise<void> {
-  const there = await stat(job).catch(() => undefined);
-  if (!there) return;
-  if (there.isFile() && isTemplateJob(await readFile(job, 'utf8'))) return;
-  throw new RunError(
-    'usage',
-    `The template's job file would be ${job}, and ${there.isFile() ? 'the one there was not written by `rowferry template`' : 'that is no plain file'}. Nothing was written. Name another workbook, or move that file.`,
-  );
-}
-
-/**
- * Only an untouched template is written over. A workbook that somebody has filled in is not, and neither is a file that
- * cannot be read as one: protected by a password, cut off, of another program, or a workbook of somebody's own.
- */
-async function checkWorkbook(target: string, shown: string, sheet: string): Promise<void> {
-  const [first, ...others] = [...new Set([sheet, ...Object.values(SHEET)])];
-  let blank: Looked | undefined;
-  let unreadable: string | undefined;
-  for (const name of [first ?? sheet, ...others]) {
-    const looked = await lookAt(target, name);
-    if (looked.kind === 'filled') {
-      throw new RunError(
-        'usage',
-        `${shown} is there already and holds rows that somebody filled in (row ${looked.row} of "${name}"). Nothing was written. Name another file, or move this one.`,
-      );
-    }
-    if (looked.kind === 'blank') blank = looked;
-    else unreadable ??= looked.why;
-  }
-  const help = blank ? await lookAt(target, HELP) : undefined;
-  if (blank && help?.kind !== 'unreadable') return;
-  const why = blank ? `it has no sheet "${HELP}"` : unreadable;
-  throw new RunError(
-    'usage',
-    `${shown} is there already, and it is not a blank workbook of \`rowferry template\`: ${why}${/[.!?]$/.test(why ?? '') ? '' : '.'} Nothing was written. Name another file, or move this one.`,
-  );
-}
-
-/** A sheet of every template. */
-const HELP = 'Help';
-
-type Looked =
-  | { readonly kind: 'blank' }
-  | { readonly kind: 'filled'; readonly row: number }
-  | { readonly kind: 'unreadable'; readonly why: string };
-
-async function lookAt(target: string, sheet: string): Promise<Looked> {
-  try {
-    const source = await openSource(target, { format: 'xlsx', sheet, header_row: 1 });
-    for await (const batch of source.rows()) {
-      const filled = batch.find(({ cells }) => !cells.every(isBlank));
-      if (filled) return { kind: 'filled', row: filled.row };
-    }
-    return { kind: 'blank' };
-  } catch (error) {
-    if (error instanceof RunError) return { kind: 'unreadable', why: withoutPath(error.message, target) };
-    throw error;
-  }
-}
-
-const withoutPath = (text: string, path: string) => text.replace(`${path}: `, '').replace(/ Nothing was sent\.$/, '');

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type BlankColumn, blankColumns, KEY, offer, type ServiceNames } from '../../src/blank-workbook/columns.js';
-import { EXAMPLES } from '../../src/blank-workbook/example.js';
-import { isTemplateJob, jobText } from '../../src/blank-workbook/job-text.js';
-import { columnWords, noteText, planWorkbook, withGroups } from '../../src/blank-workbook/plan.js';
-import { checkOf } from '../../src/blank-workbook/workbook.js';
+import { type BlankColumn, blankColumns, dropDowns, KEY, offer } from '../../src/blank-workbook/columns.js';
+import { jobText } from '../../src/blank-workbook/job-text.js';
+import { checkOf, noteText } from '../../src/blank-workbook/workbook.js';
 import { customFieldSpec } from '../../src/resources/custom.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { type CustomField, WRITABLE } from '../../src/resources/spec.js';
@@ -44,18 +42,15 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
     expect(problems).toEqual([]);
     expect(job).toMatchObject({ kind: 'import', resource: name, match: { key: [KEY[name]] } });
     expect(Object.keys(job && 'match' in job ? job.columns : {})).toEqual(columns.map(({ heading }) => heading));
-    expect(isTemplateJob(text)).toBe(true);
-    expect(isTemplateJob(`kind: import\n${text}`)).toBe(false);
   });
 
-  it('each have an example and a note that fits', () => {
-    const { example, words } = planWorkbook(spec, columns, undefined);
-    const unsaid = columns.filter((_, at) => example[at] === '').map(({ field }) => field);
-    expect(unsaid).toEqual(name === 'asset' ? ['asset_hardware_model', 'make'] : []);
-    for (const one of words) expect(noteText(one).length).toBeLessThan(900);
-    expect(Object.keys(EXAMPLES[name]).filter((field) => !columns.some((column) => column.field === field))).toEqual(
-      [],
-    );
+  it('each have a note that fits', () => {
+    const lists = dropDowns(columns, new Map());
+    for (const column of columns) {
+      const note = noteText(column, lists.get(column.field), spec);
+      expect(note.length).toBeGreaterThan(4);
+      expect(note.length).toBeLessThan(900);
+    }
   });
 });
 
@@ -89,8 +84,9 @@ describe('headings of custom fields', () => {
 
   it('say that a longer text is taken only by a new record', () => {
     const [column] = blankColumns(asset, customs('Cost')).slice(-1);
-    const words = columnWords(column as BlankColumn, undefined, '', asset);
-    expect(words.rule).toBe('at most 150 characters (50 in an existing record)');
+    expect(noteText(column as BlankColumn, undefined, asset)).toMatch(
+      /^Text, at most 150 characters\.\nIn an existing record at most 50 characters\./,
+    );
   });
 });
 
@@ -111,42 +107,23 @@ describe('names on offer', () => {
   });
 
   it('make lists that columns of the same kind share', () => {
-    const service: ServiceNames = {
-      names: new Map([
+    const lists = dropDowns(
+      blankColumns(asset, []),
+      new Map([
         ['supplier', offer([['Acme']])],
-        ['category', offer([['Laptop'], ['Chair']])],
+        ['subcategory', offer([['Rugged']])],
       ]),
-      subcategories: new Map([['Laptop', ['Rugged']]]),
-    };
-    const { lists, subcategories, example, columns } = planWorkbook(asset, blankColumns(asset, []), service);
+    );
     expect(lists.get('attached_supplier')).toBe(lists.get('warranty_provider'));
     expect(lists.has('asset_owner')).toBe(false);
-    expect([...subcategories]).toEqual([['Laptop', ['Rugged']]]);
-    const at = (field: string) => example[columns.indexOf(named(columns, field))];
-    // A category that has subcategories, and an owner that nobody is sure to have.
-    expect([at('category.name'), at('category.subcategory'), at('asset_owner')]).toEqual(['Laptop', 'Rugged', '']);
+    expect(lists.get('category.subcategory')?.values).toEqual(['Rugged']);
     expect(lists.get('country')?.values.length).toBeGreaterThan(240);
   });
 });
 
 describe('checks while typing', () => {
   const columns = blankColumns(contract, []);
-  const letters = (field: string) => ({ contract_start_date: 'F', contract_end_date: 'G', nrc: 'H' })[field];
-  const check = (field: string, letterOf: (field: string) => string | undefined = letters) =>
-    checkOf(named(columns, field), undefined, contract, letterOf, false);
-
-  it('compare cells of a row only where the workbook has both', () => {
-    expect(check('contract_end_date')).toMatchObject({
-      type: 'custom',
-      formulas: ['AND(ISNUMBER(G2),G2>=0,OR($F2="",G2>$F2))'],
-      error: { style: 'warning' },
-    });
-    expect(check('contract_end_date', (field) => (field === 'contract_end_date' ? 'G' : undefined))).toMatchObject({
-      type: 'date',
-      error: { style: 'stop' },
-    });
-    expect(check('nrc')).toMatchObject({ type: 'decimal' });
-  });
+  const check = (field: string) => checkOf(named(columns, field), undefined, 'H');
 
   it('stop at what the import is sure to refuse', () => {
     expect(check('name')).toMatchObject({ type: 'textLength', formulas: [50], error: { style: 'stop' } });
@@ -156,16 +133,7 @@ describe('checks while typing', () => {
       error: { style: 'stop' },
     });
     const ein = named(blankColumns(resourceSpec('supplier'), []), 'ein');
-    const of = checkOf(ein, undefined, resourceSpec('supplier'), () => 'A', false);
+    const of = checkOf(ein, undefined, 'A');
     expect(of).toMatchObject({ type: 'textLength', operator: 'equal', formulas: [9] });
   });
-});
-
-it('amounts are shown with groups of three', () => {
-  expect([withGroups('1250.50'), withGroups('999999999999999'), withGroups('12'), withGroups('-1234')]).toEqual([
-    '1,250.50',
-    '999,999,999,999,999',
-    '12',
-    '-1,234',
-  ]);
 });

@@ -39,7 +39,7 @@ describe('rowferry template', () => {
   it('writes the workbook and its job, and says how to go on', async () => {
     const { code, out, err } = await template(['asset', '-o', 'assets-template.xlsx'], service());
     expect(code).toBe(0);
-    expect(out).toContain('assets-template.xlsx: sheet "Assets" with 83 columns, 2 of them required');
+    expect(out).toContain('assets-template.xlsx: sheet "Assets" with 85 columns, 2 of them required');
     expect(out).toContain('Suppliers (40)');
     expect(out).toContain('rowferry import assets-template.xlsx --job assets-template.yaml --dry-run');
     expect(err).toContain('Northwind Operations');

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { type ResourceName, WRITABLE } from '../../src/resources/spec.js';
+import { resourceSpec } from '../../src/resources/registry.js';
+import type { CustomTemplate } from '../../src/resources/spec.js';
 import { resolveSettings } from '../../src/runs/settings.js';
+import { customColumns } from '../../src/runs/template/service.js';
 import { type TemplateRequest, type TemplateResult, writeTemplate } from '../../src/runs/template.js';
 import { type Desk, openDesk } from '../support/desk.js';
 import { teach } from '../support/records.js';
@@ -118,9 +120,8 @@ describe('a workbook for assets, with a service', () => {
     // Two owners are called Sam Lee: their e-mail addresses tell them apart.
     expect(listOf('list_asset_owner')).toEqual(expect.arrayContaining(['Ada Park', 'sam.lee2@northwind.example']));
     expect(listOf('list_asset_owner')).not.toContain('Sam Lee');
-    expect(check('category.subcategory')?.formulae[0]).toMatch(/^OFFSET\(list_subcategory,MATCH\(\$[A-Z]+2,/);
-    const pairs = listOf('list_subcategory_of').map((category, i) => `${category}/${listOf('list_subcategory')[i]}`);
-    expect(pairs).toEqual(expect.arrayContaining(['Laptop/Rugged', 'Server/Blade']));
+    expect(check('category.subcategory')).toMatchObject({ formulae: ['list_subcategory'], errorStyle: 'warning' });
+    expect(listOf('list_subcategory')).toEqual(expect.arrayContaining(['Rugged', 'Blade']));
     expect(result.lists).toContainEqual({
       list: 'Suppliers',
       values: 40,
@@ -141,34 +142,21 @@ describe('a workbook for assets, with a service', () => {
       return typeof said === 'string' ? said : said.texts?.map(({ text }) => text).join('');
     };
     expect(result.columns.every((column) => (note(column.field) ?? '').length > 20)).toBe(true);
-    expect(note('serial_number')).toMatch(
-      /Required in every row\.\nText, at most 50 characters\.\n[\s\S]*Example: 00EX/,
+    expect(note('serial_number')).toContain(
+      'Required in every row.\nText, at most 50 characters.\nRows are matched by it',
     );
+    expect(note('original_cost')).toContain('Example: 1250.50');
     expect(note('area')).toContain('Can be set on create only.');
     expect(sheet.views[0]).toMatchObject({ state: 'frozen', ySplit: 1, xSplit: 2 });
   });
 
-  it('explains itself on the help sheet', () => {
-    const texts: string[] = [];
-    sheetOf(book, 'Help').eachRow((row) => texts.push((row.values as unknown[]).map((value) => value ?? '').join('|')));
-    const all = texts.join('\n');
-    expect(all).toContain('rowferry import new.xlsx --job new.yaml --dry-run');
-    expect(all).toContain('"Northwind Operations"');
-    expect(all).toContain('|Serial number *|serial_number|required|text|at most 50 characters|');
-    for (const { heading, field: name } of result.columns) expect(all).toContain(`|${heading}|${name}|`);
-  });
-
-  it('says that only one template of custom fields fits into a record', async () => {
-    expect(result.warnings).toHaveLength(1);
-    expect(result.warnings[0]).toContain('"Security"');
-    const other = await make('asset', { template: 'security' });
-    expect(other.columns.map(({ heading }) => heading)).toContain('Security: Encrypted');
-    expect(other.columns.map(({ heading }) => heading)).not.toContain('Finance: Budget');
-    expect(other.warnings).toEqual([]);
-    await expect(make('asset', { template: 'Securty' })).rejects.toMatchObject({
-      kind: 'usage',
-      message: expect.stringContaining('did you mean `Security`?'),
-    });
+  it('has the fields of every custom field template, and says that a record holds the values of one', () => {
+    expect(result.columns.map(({ heading }) => heading)).toEqual(
+      expect.arrayContaining(['Finance: Cost Centre', 'Security: Encrypted']),
+    );
+    const at = field(result, 'template.Security.Encrypted');
+    expect(JSON.stringify(sheetOf(book, 'Assets').getCell(1, at).note)).toContain('the values of one');
+    expect(result.warnings).toEqual([]);
   });
 
   it('is refused when imported blank: there are no rows', async () => {
@@ -223,26 +211,8 @@ describe('a workbook for assets, with a service', () => {
     // Nobody's rows are written over by a template made anew.
     await expect(make('asset', { cwd: desk.dir, file: 'filled.xlsx' })).rejects.toMatchObject({
       kind: 'usage',
-      message: expect.stringContaining('holds rows that somebody filled in (row 2 of "Assets")'),
+      message: expect.stringContaining('filled.xlsx is there already'),
     });
-  });
-});
-
-describe('the example row', () => {
-  it.each(WRITABLE)('of %s can be imported', async (name: ResourceName) => {
-    const result = await make(name);
-    const job = (await readFile(result.jobPath, 'utf8')).replace(/sheet: \w+/, 'sheet: Example');
-    const jobFile = await desk.file(`example-${name}.yaml`, job);
-    const imported = await desk.import(result.path, jobFile);
-    expect(imported.faults).toEqual([]);
-    expect(imported.outcomes).toEqual(['2 created']);
-    const sheet = sheetOf(await workbook(result.path), 'Example');
-    const blank = result.columns
-      .filter((_, at) => sheet.getCell(2, at + 1).value === null)
-      .map((column) => column.field);
-    // Names that the service cannot list have no example; the rest of the row is complete.
-    const unlisted = ['contract', 'parent_contract', 'customer', 'business_unit', 'asset_hardware_model', 'make'];
-    expect(blank.filter((one) => !unlisted.includes(one))).toEqual([]);
   });
 });
 
@@ -304,25 +274,6 @@ describe('what the service does not tell', () => {
   });
 });
 
-describe('assets without a serial number', () => {
-  it('are imported as the help sheet says', async () => {
-    const { path, jobPath } = await make('asset', { columns: ['asset_tag'] });
-    const book = await workbook(path);
-    const help: string[] = [];
-    sheetOf(book, 'Help').eachRow((row) => help.push(String(row.getCell(1).value)));
-    expect(help.join('\n')).toContain(
-      'write key: asset_tag in place of key: serial_number, and delete the line unique_field',
-    );
-    sheetOf(book, 'Assets').getRow(2).values = ['Chair of the hall', null, 'TAG-0099'];
-    await book.xlsx.writeFile(path);
-    const text = await readFile(jobPath, 'utf8');
-    await writeFile(jobPath, text.replace('key: serial_number', 'key: asset_tag').replace(/^.*unique_field.*\n/m, ''));
-    const imported = await desk.import(path, jobPath);
-    expect(imported.faults).toEqual([]);
-    expect(imported.outcomes).toEqual(['2 created']);
-  });
-});
-
 describe('on paper', () => {
   it.each([
     ['few columns fit on a page', ['asset_tag'], true],
@@ -330,13 +281,10 @@ describe('on paper', () => {
   ])('%s', async (_, columns, fits) => {
     const { path } = await make('asset', columns ? { columns } : {}, { offline: true });
     const book = await workbook(path);
-    for (const name of ['Assets', 'Example']) {
-      const { pageSetup } = sheetOf(book, name);
-      expect(pageSetup).toMatchObject({ orientation: 'landscape', fitToPage: fits, printTitlesRow: '1:1' });
-      expect(pageSetup.printTitlesColumn).toBe('A:A');
-      if (fits) expect([pageSetup.fitToWidth, pageSetup.fitToHeight]).toEqual([1, 0]);
-    }
-    expect(sheetOf(book, 'Help').pageSetup).toMatchObject({ fitToPage: true, fitToWidth: 1, fitToHeight: 0 });
+    const { pageSetup } = sheetOf(book, 'Assets');
+    expect(pageSetup).toMatchObject({ orientation: 'landscape', fitToPage: fits, printTitlesRow: '1:1' });
+    expect(pageSetup.printTitlesColumn).toBe('A:A');
+    if (fits) expect([pageSetup.fitToWidth, pageSetup.fitToHeight]).toEqual([1, 0]);
   });
 });
 
@@ -357,10 +305,6 @@ describe('without a service', () => {
     expect(result.company).toBeUndefined();
     expect(await readFile(result.jobPath, 'utf8')).not.toContain('company:');
     expect(result.lists.map(({ list }) => list)).toContain('Countries');
-    const source = await openSource(result.path, { sheet: 'Example', header_row: 1 });
-    const rows = [];
-    for await (const batch of source.rows()) rows.push(...batch);
-    expect(rows).toHaveLength(1);
   });
 
   it('cannot name custom fields', async () => {
@@ -391,10 +335,40 @@ describe('columns that are asked for', () => {
       details: [
         expect.stringContaining('did you mean `city`?'),
         expect.stringContaining('can only be read'),
-        expect.stringContaining('Did you mean "Cost Centre"?'),
+        expect.stringContaining('did you mean `template.Finance.Cost Centre`?'),
       ],
     });
   });
+});
+
+it('names custom fields so that each is meant alone, and leaves out what no import can set', () => {
+  const field = (id: number, name: string, more = {}) => ({
+    id,
+    name,
+    dataType: 'text' as const,
+    active: true,
+    ...more,
+  });
+  const owner = (id: number, name: string, fields: CustomTemplate['fields'], more = {}) => ({
+    ...{ id, name, resource: 'asset', active: true, fields },
+    ...more,
+  });
+  const catalogue = {
+    templates: [
+      owner(1, 'Finance', [field(10, 'Cost'), field(11, 'COST'), field(12, 'Old', { active: false })]),
+      owner(2, 'Finance', [field(20, 'Budget')]),
+      owner(3, 'IT', [field(30, 'Host'), field(31, 'Plan', { dataType: 'attachment' })]),
+      owner(4, 'Legal', [field(40, 'Case')], { resource: 'contract' }),
+    ],
+    forms: [owner(7, 'Room', [field(70, 'Rack')]), owner(8, 'Gone', [field(80, 'x')], { active: false })],
+  };
+  expect(customColumns(resourceSpec('asset'), catalogue).map(({ field: name }) => name)).toEqual([
+    'template.1.10',
+    'template.1.11',
+    'template.2.20',
+    'template.IT.Host',
+    'form.Room.Rack',
+  ]);
 });
 
 describe('a target that will not do', () => {
@@ -412,47 +386,21 @@ describe('a target that will not do', () => {
     expect(await readFile(join(cwd, 'new.yaml'), 'utf8')).toBe('kind: import\n');
   });
 
-  it('is replaced where it is a template that nobody has filled in', async () => {
+  it('is a workbook that is there already', async () => {
     const first = await make('asset', {}, offline);
-    const again = await make('supplier', { cwd: join(first.path, '..') }, offline);
-    expect(again.path).toBe(first.path);
-    expect(await readFile(again.jobPath, 'utf8')).toContain('resource: supplier');
-    expect((await readdir(join(first.path, '..'))).sort()).toEqual(['new.xlsx', 'new.yaml']);
-  });
-
-  it('is whatever cannot be read as an untouched template', async () => {
-    const cwd = join(desk.dir, 'not-ours');
-    const whole = await readFile((await make('asset', {}, offline)).path);
-    const own = new ExcelJS.Workbook();
-    own.addWorksheet('Plan').addRow(['Name', 'Cost']);
-    const assets = new ExcelJS.Workbook();
-    assets.addWorksheet('Assets').addRow(['Name', 'Cost']);
-    const files: Record<string, Buffer> = {
-      'protected.xlsx': Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(4096)]),
-      'cut-off.xlsx': whole.subarray(0, whole.length - 400),
-      'text.xlsx': Buffer.from('Name;Cost\n'),
-      'own.xlsx': Buffer.from(await own.xlsx.writeBuffer()),
-      'own-assets.xlsx': Buffer.from(await assets.xlsx.writeBuffer()),
-    };
-    await mkdir(cwd, { recursive: true });
-    for (const [file, bytes] of Object.entries(files)) {
-      await writeFile(join(cwd, file), bytes);
-      await expect(make('asset', { cwd, file }, offline)).rejects.toMatchObject({
-        kind: 'usage',
-        message: expect.stringMatching(/is there already, and it is not a blank workbook.* Nothing was written\. Name/),
-      });
-      expect(await readFile(join(cwd, file))).toEqual(bytes);
-    }
-    expect((await readdir(cwd)).sort()).toEqual(Object.keys(files).sort());
-    await writeFile(join(cwd, 'empty.xlsx'), '');
-    expect((await make('asset', { cwd, file: 'empty.xlsx' }, offline)).job).toBe('empty.yaml');
+    const bytes = await readFile(first.path);
+    await expect(make('supplier', { cwd: join(first.path, '..') }, offline)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(/new\.xlsx is there already.* Nothing was written\. Name another workbook/),
+    });
+    expect(await readFile(first.path)).toEqual(bytes);
   });
 
   it.each([
     ['assets.csv', 'does not end in .xlsx'],
     ['.xlsx', 'does not end in .xlsx'],
     ['absent/assets.xlsx', 'does not exist'],
-    ['folder.xlsx', 'is a folder'],
+    ['folder.xlsx', 'is there already'],
   ])('%s', async (file, words) => {
     const cwd = join(desk.dir, 'targets');
     await mkdir(join(cwd, 'folder.xlsx'), { recursive: true });

@@ -7,7 +7,7 @@ import { type Cli, print, printJson, tell } from '../io.js';
 import { onInterrupt } from '../run-command.js';
 import { given, readSettings, settingOptions } from '../setup.js';
 
-type Options = SettingFlags & { output: string; columns?: string[]; template?: string; form?: string[]; json?: true };
+type Options = SettingFlags & { output: string; columns?: string[]; json?: true };
 
 export function templateCommand(cli: Cli): Command {
   const command = new Command('template')
@@ -15,15 +15,6 @@ export function templateCommand(cli: Cli): Command {
     .argument('<resource>', 'asset, contract, supplier or customer')
     .requiredOption('-o, --output <file>', 'workbook to write (.xlsx); the job file is written beside it (.yaml)')
     .option('--columns <a,b>', 'only these fields, and those that every row needs', listed)
-    .option(
-      '--template <name>',
-      "the custom field template whose fields become columns, or none (default: the service's first)",
-    )
-    .option(
-      '--form <name>',
-      'a custom form whose columns are wanted, or none; repeatable (default: all forms)',
-      gathered,
-    )
     .option('--json', 'print what was written as one JSON object')
     .addHelpText(
       'after',
@@ -40,10 +31,6 @@ and its custom fields are columns. Without, the workbook has the fields and valu
       cli.code = await template(cli, resource, options);
     });
   return settingOptions(command, 'apiUrl', 'company', 'home', 'concurrency', 'maxRps');
-}
-
-function gathered(text: string, before: string[] = []): string[] {
-  return [...before, text];
 }
 
 /** `a,b` and repeated options alike. */
@@ -70,8 +57,6 @@ async function template(cli: Cli, resource: string, options: Options): Promise<n
         cwd: io.cwd,
         ...given({
           columns: options.columns,
-          template: options.template,
-          forms: options.form,
           company: options.company === undefined ? undefined : settings.company,
         }),
       },

@@ -1,0 +1,137 @@
+import { type CustomColumn, type OfferedNames, offer, type ServiceNames } from '../../blank-workbook/columns.js';
+import { RunError } from '../../model/error.js';
+import { customFieldName } from '../../model/job.js';
+import { foldText } from '../../model/value.js';
+import { type Catalogue, findCustom } from '../../pipeline/map/targets.js';
+import { parseForm, parseTemplate } from '../../resources/custom.js';
+import type { CustomTemplate, FieldSpec, ReferenceTarget, ResourceSpec } from '../../resources/spec.js';
+import { openKnownIds } from '../../service/known-ids.js';
+import { readAll } from '../../service/lists/pages.js';
+import type { Json, KnownKind, Readable, Service } from '../../service/port.js';
+import { isHome } from '../../store/home.js';
+
+/** What blank workbooks have of the service; each list is read once. A list that cannot be read becomes a warning. */
+
+/** More names than this are no help in a drop-down list, and take many requests. */
+const MOST_NAMES = 5_000;
+
+export interface Asking {
+  readonly service: Service;
+  readonly signal: AbortSignal;
+  readonly warn: (text: string) => void;
+}
+
+/** Lists by what they name, and the spellings by which a record of them is found. */
+const LISTS: Partial<Record<ReferenceTarget, { readonly list: Readable; readonly spellings: readonly string[] }>> = {
+  'asset-owner': { list: 'asset-owner', spellings: ['name', 'email'] },
+  category: { list: 'category', spellings: ['category'] },
+  supplier: { list: 'supplier', spellings: ['name'] },
+  'usage-status': { list: 'usage-status', spellings: ['name'] },
+};
+
+const LEARNED: readonly KnownKind[] = ['customer', 'business-unit', 'hardware-model'];
+
+/** The custom field templates and forms. */
+export async function readCatalogue(spec: ResourceSpec, asking: Asking): Promise<Catalogue> {
+  const read = async (list: Readable, parse: (record: Json) => CustomTemplate | undefined) => {
+    const records = await readList(list, asking, 'no custom fields of it are in the workbook');
+    return (records ?? []).flatMap((record) => parse(record) ?? []);
+  };
+  const [templates, forms] = await Promise.all([
+    read('custom-field-template', parseTemplate),
+    spec.form ? read('custom-form-template', parseForm) : [],
+  ]);
+  return { templates, forms };
+}
+
+/**
+ * Every custom field that an import can set, under its name where a job means it alone by that, else under its ids. What the
+ * import would refuse (inactive, of another resource, attachments) is left out.
+ */
+export function customColumns(spec: ResourceSpec, catalogue: Catalogue): CustomColumn[] {
+  const found = (['template', 'form'] as const).flatMap((kind) =>
+    catalogue[`${kind}s`].flatMap((owner) =>
+      owner.fields.flatMap((field) => {
+        const byId = `${kind}.${owner.id}.${field.id}`;
+        const byName = `${kind}.${owner.name}.${field.name}`;
+        const meant = customSpec(byId, spec, catalogue);
+        if (!meant) return [];
+        const isNamed = PLAIN.test(byName) && customSpec(byName, spec, catalogue)?.name === meant.name;
+        return [{ byId, byName: isNamed ? byName : byId, spec: meant }];
+      }),
+    ),
+  );
+  // A job compares the names of its fields without case.
+  const isAlone = (name: string) => found.filter(({ byName }) => foldText(byName) === foldText(name)).length === 1;
+  return found.map(({ byId, byName, spec: own }) => ({ field: isAlone(byName) ? byName : byId, spec: own }));
+}
+
+/** Names that a person can read and type in a job file. */
+const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u;
+
+/** The custom field that a text names. */
+export function customSpec(text: string, spec: ResourceSpec, catalogue: Catalogue): FieldSpec | undefined {
+  const name = customFieldName(text);
+  const found = name && findCustom(name, spec, catalogue);
+  return found && 'spec' in found ? found.spec : undefined;
+}
+
+/** Names for the drop-down lists. `known`: where what earlier runs learned of the service and company is kept. */
+export async function readNames(
+  targets: Iterable<ReferenceTarget>,
+  known: { readonly home: string; readonly service: string },
+  asking: Asking,
+): Promise<ServiceNames> {
+  const names = new Map<ReferenceTarget | 'subcategory', OfferedNames>();
+  const wanted = [...new Set(targets)];
+  await Promise.all(
+    wanted.map(async (target) => {
+      const source = LISTS[target];
+      const records = source && (await readList(source.list, asking, 'its columns have no drop-down list'));
+      if (!records) return;
+      names.set(target, offer(records.map((record) => source.spellings.map((field) => textOf(record[field])))));
+      if (target !== 'category') return;
+      const parts = records.flatMap(({ subcategories }) => (Array.isArray(subcategories) ? subcategories : []));
+      names.set('subcategory', offer([...new Set(parts.map(textOf))].map((text) => [text])));
+    }),
+  );
+  const kinds = LEARNED.filter((kind) => wanted.some((target) => target === kind));
+  // Where nothing was learned yet, nothing is left behind.
+  if (kinds.length === 0 || !isHome(known.home)) return names;
+  const learned = openKnownIds(known.home, known.service);
+  try {
+    for (const kind of kinds) {
+      const records = [...learned.names(kind)].flatMap((name) => learned.ids(kind, name).map(() => [name]));
+      if (records.length > 0 && records.length <= MOST_NAMES)
+        names.set(kind as ReferenceTarget, offer(records, 'known'));
+    }
+  } finally {
+    await learned.close();
+  }
+  return names;
+}
+
+/** Undefined where the list could not be read, or is too long; `lack` says what follows from that. */
+async function readList(list: Readable, { service, signal, warn }: Asking, lack: string): Promise<Json[] | undefined> {
+  try {
+    const first = await service.page(list, 1);
+    if (first.count > MOST_NAMES) {
+      warn(
+        `The list of ${list} has ${first.count.toLocaleString('en-US')} entries; ${lack}: the most that is offered is ${MOST_NAMES.toLocaleString('en-US')}. Names can be typed.`,
+      );
+      return undefined;
+    }
+    if (first.results.length >= first.count) return [...first.results];
+    const records: Json[] = [];
+    for await (const page of readAll(service, list, {}, { first })) records.push(...page.records);
+    return records;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof RunError)) throw error;
+    const why =
+      error.status === 403 ? 'the token may not read it (403)' : error.message.replace(', then resume the run', '');
+    warn(`The list of ${list} could not be read, so ${lack}: ${why}`);
+    return undefined;
+  }
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
