@@ -203,8 +203,8 @@ describe('settings, job files and codes', () => {
   });
 
   it('states the brakes of a reconciliation and their defaults as they are', () => {
-    const { min_rows, same_file, headings, unknown_keys } = reconcileBrakes.parse({});
-    const defaults = { ...RECONCILE_LIMITS, min_rows: String(min_rows), same_file, headings, unknown_keys };
+    const { min_rows, same_file, unknown_keys } = reconcileBrakes.parse({});
+    const defaults = { ...RECONCILE_LIMITS, min_rows: String(min_rows), same_file, unknown_keys };
     const stated = tableRows(section('Brakes of a reconciliation')).map(([name = '', value = '']) => [
       name.replaceAll('`', ''),
       value.replaceAll('`', ''),

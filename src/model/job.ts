@@ -120,8 +120,6 @@ const nightBrake = z.enum(['stop', 'warn']).default('stop');
 export const reconcileBrakes = brakes.extend({
   /** The very file that was applied before, where applying it again would write. */
   same_file: nightBrake,
-  /** Headings of the previous file are missing, or stand in another order. */
-  headings: nightBrake,
   /** Hardly any key of the file is known: the file of another company or resource. */
   unknown_keys: nightBrake,
 });

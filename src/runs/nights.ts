@@ -20,7 +20,6 @@ export interface LastNight {
   readonly run: string;
   readonly at: string;
   readonly rows: number;
-  readonly headings: readonly string[];
   readonly sha256: string;
   readonly apply: boolean;
   readonly status: string;
@@ -50,7 +49,6 @@ export interface Nights {
 export interface EndedNight {
   readonly night: Night;
   readonly sha256: string;
-  readonly headings: readonly string[];
   /** The run whose plan it carried out. */
   readonly approves?: string;
   /** Brakes tripped, and somebody let it pass. */
@@ -71,8 +69,8 @@ export interface Seen {
   readonly found: Found;
 }
 
-/** A run that ended, as it is kept. `headings` of the run alone that the next one is compared with. */
-type Kept = Omit<EndedNight, 'seen' | 'headings'> & Partial<Pick<EndedNight, 'headings'>>;
+/** A run that ended, as it is kept. */
+type Kept = Omit<EndedNight, 'seen'>;
 
 const HISTORY = 90;
 const APPLIED = 30;
@@ -106,14 +104,11 @@ export function rememberNight(of: NightsOf, { seen, ...ended }: EndedNight): voi
     if (again && before.status === ended.night.status && before.writes === ended.night.writes) return;
     if (seen && !again) rememberAbsent(home, of, ended, seen, earlier.map(pastNight));
     const kept = inOrder([...earlier.filter(({ night }) => night !== before), ended]);
-    const measure = baseline(kept);
-    const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), measure]);
+    const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), baseline(kept)]);
     home.prepare(`delete from night where ${OF}`).run(...keyOf(of));
     const insert = home.prepare('insert into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)');
     for (const one of kept) {
-      if (!needed.has(one)) continue;
-      const { headings: _, ...rest } = one;
-      insert.run(...keyOf(of), one.night.run, JSON.stringify(one === measure ? one : rest));
+      if (needed.has(one)) insert.run(...keyOf(of), one.night.run, JSON.stringify(one));
     }
   });
   reached('night-kept');
@@ -257,6 +252,6 @@ function pastNight({ night, approves }: Kept): PastNight {
   return approves === undefined ? night : { ...night, approves };
 }
 
-function asLast({ sha256, headings = [], night: { run, at, rows, apply, status } }: Kept): LastNight {
-  return { run, at, rows, headings, sha256, apply, status };
+function asLast({ sha256, night: { run, at, rows, apply, status } }: Kept): LastNight {
+  return { run, at, rows, sha256, apply, status };
 }

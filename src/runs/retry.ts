@@ -84,7 +84,7 @@ function withoutBrakes(loaded: LoadedJob): LoadedJob {
   const job: RowsJob =
     loaded.job.kind === 'import'
       ? { ...loaded.job, brakes: none }
-      : { ...loaded.job, brakes: { ...none, same_file: 'warn', headings: 'warn', unknown_keys: 'warn' } };
+      : { ...loaded.job, brakes: { ...none, same_file: 'warn', unknown_keys: 'warn' } };
   return { ...loaded, job };
 }
 

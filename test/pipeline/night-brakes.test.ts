@@ -1,50 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headingsChanged, unknownKeys } from '../../src/pipeline/plan/brakes.js';
-
-describe('the brake on headings', () => {
-  const before = ['Serial', 'Name', 'Cost', 'Note'];
-  const mapped = ['serial', 'name', 'cost'];
-
-  it.each([
-    ['the same', before],
-    ['others in case, blanks and Unicode form', [' SERIAL', 'Ｎame', 'cost ', 'note']],
-    ['unmapped ones in another order', ['Note', 'Serial', 'Name', 'Cost']],
-    ['blank ones and remarks of a file of rejected rows', ['Serial', '', 'Name', '_row', 'Cost', 'Note', '_message']],
-  ])('lets %s pass', (_, now) => {
-    expect(headingsChanged(before, now, mapped)).toEqual({});
-  });
-
-  it('names what is missing, and what stands in its place', () => {
-    expect(headingsChanged(before, ['Serial', 'Name', 'Price', 'Note'], mapped).tripped).toMatch(
-      /^headings: the column "Cost" of the previous file is missing; the column "Price" is new\. .*compare/,
-    );
-    expect(headingsChanged(before, ['Serial', 'Name'], mapped).tripped).toContain(
-      'the columns "Cost", "Note" of the previous file are missing',
-    );
-  });
-
-  it('names mapped columns whose order changed: headings may have been put over each other’s values', () => {
-    expect(headingsChanged(before, ['Name', 'Serial', 'Cost', 'Note'], mapped).tripped).toContain(
-      'the columns "Name", "Serial" stand in another order',
-    );
-    expect(headingsChanged(before, ['Name', 'Serial', 'Cost'], mapped).tripped).toMatch(
-      /"Note" of the previous file is missing, and the columns "Name", "Serial" stand in another order/,
-    );
-  });
-
-  it('only remarks on what was added', () => {
-    expect(headingsChanged(before, ['Serial', 'Colour', 'Name', 'Cost', 'Note', 'Weight'], mapped)).toEqual({
-      remark: 'The previous file did not have the columns "Colour", "Weight".',
-    });
-  });
-
-  it('lists a few of many', () => {
-    const many = Array.from({ length: 300 }, (_, n) => `Column ${n}`);
-    const told = headingsChanged(many, ['Other'], []).tripped ?? '';
-    expect(told).toContain('"Column 7" and 292 more');
-    expect(told).not.toContain('"Column 8"');
-  });
-});
+import { unknownKeys } from '../../src/pipeline/plan/brakes.js';
 
 describe('the brake on unknown keys', () => {
   const at = { company: 1, companyName: 'Northwind Operations', resource: 'asset' };

@@ -43,7 +43,6 @@ const night = (run: string, more: Partial<Night> = {}): Night => ({
 const ended = (run: string, more: Partial<Night> = {}, rest: Partial<EndedNight> = {}): EndedNight => ({
   night: night(run, more),
   sha256: `sha-${run}`,
-  headings: ['Serial', 'Name'],
   ...rest,
 });
 
@@ -74,8 +73,7 @@ describe('the memory of a job’s nights', () => {
 
   it('gives back what a night left', async () => {
     rememberNight(of, ended('a', { rows: 90 }, seen([7], { date: '2026-11-19' })));
-    const headings = ['Größe', 'x,"y'];
-    rememberNight(of, ended('b', { apply: false, status: 'partial' }, { headings, ...seen([7, 8]) }));
+    rememberNight(of, ended('b', { apply: false, status: 'partial' }, seen([7, 8])));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.history[0]).toEqual(night('a', { rows: 90 }));
@@ -83,7 +81,6 @@ describe('the memory of a job’s nights', () => {
       run: 'b',
       at: '2026-11-20T02:00:12.123Z',
       rows: 100,
-      headings: ['Größe', 'x,"y'],
       sha256: 'sha-b',
       apply: false,
       status: 'partial',
@@ -113,12 +110,12 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('keeps 90 nights, and what the next one needs however long ago it was', async () => {
-    rememberNight(of, ended('first', {}, { headings: ['Only here'] }));
+    rememberNight(of, ended('first'));
     for (let n = 10; n < 105; n++) rememberNight(of, ended(id(n), { status: 'braked' }));
     const nights = readNights(of);
     expect(nights.history).toHaveLength(90);
     expect(nights.history[0]?.run).toBe(id(15));
-    expect(nights.last).toMatchObject({ run: 'first', headings: ['Only here'] });
+    expect(nights.last).toMatchObject({ run: 'first' });
     expect(nights.applied.map(({ run }) => run)).toEqual(['first']);
     expect(kept()).toBe(91);
   });
@@ -137,7 +134,6 @@ describe('the memory of a job’s nights', () => {
     rememberNight(other, ended('x'));
     expect(readNights(of).history.map(({ run }) => run)).toEqual(['a']);
     expect(readNights(of).absent).toEqual(absent);
-    expect(readNights(of).last?.headings).toEqual(['Serial', 'Name']);
   });
 
   it('is never shared by two jobs or companies', () => {
@@ -171,7 +167,7 @@ describe('the memory of a job’s nights', () => {
 
   it('is kept whole or not at all', () => {
     rememberNight(of, ended('a', {}, seen([7])));
-    const broken = { ...ended('b', {}, seen([7])), headings: [1n] as unknown as string[] };
+    const broken = { ...ended('b', {}, seen([7])), sha256: 1n as unknown as string };
     expect(() => rememberNight(of, broken)).toThrow();
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a']);
@@ -181,12 +177,12 @@ describe('the memory of a job’s nights', () => {
 
 describe('an older run that ends after a newer one', () => {
   it('takes its place in the order in which the runs began', async () => {
-    rememberNight(of, ended('b', { rows: 60 }, { headings: ['New'] }));
-    rememberNight(of, ended('a', { rows: 40 }, { headings: ['Old'] }));
+    rememberNight(of, ended('b', { rows: 60 }));
+    rememberNight(of, ended('a', { rows: 40 }));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
-    expect(nights.last).toMatchObject({ run: 'b', rows: 60, headings: ['New'] });
+    expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
   });
 
   it('says nothing of records that are missing, or are not', async () => {
@@ -247,7 +243,7 @@ describe('what a night leaves', () => {
     rememberNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
     const nights = readNights(of);
     expect(nights.applied.map(({ run, status }) => `${run} ${status}`)).toEqual(['a succeeded']);
-    expect(nights.last).toMatchObject({ status: 'succeeded', headings: ['Serial', 'Name'] });
+    expect(nights.last).toMatchObject({ status: 'succeeded' });
     expect(counts(nights)).toEqual({});
   });
 
@@ -272,7 +268,7 @@ describe('what a night leaves', () => {
     const cut = { overridden: true, ...seen([4, 5], { found: new Set([3]) }) };
     rememberNight(of, ended('b', { rows: 50, apply: false }, cut));
     const looked = readNights(of);
-    expect(looked.last).toMatchObject({ run: 'a', rows: 100, headings: ['Serial', 'Name'] });
+    expect(looked.last).toMatchObject({ run: 'a', rows: 100 });
     expect(counts(looked)).toEqual({});
     rememberNight(of, ended('c', { rows: 50 }, cut));
     const applied = readNights(of);

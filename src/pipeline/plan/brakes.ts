@@ -1,7 +1,6 @@
 import { withArticle } from '../../model/article.js';
 import type { Brakes } from '../../model/job.js';
-import { foldText } from '../../model/value.js';
-import { isOwnHeading, quoted } from '../map/headings.js';
+import { quoted } from '../map/headings.js';
 
 /** What a plan would do, counted in rows; `cleared`: rows in which a value would be emptied. */
 export interface PlanCounts {
@@ -12,11 +11,11 @@ export interface PlanCounts {
   creates: number;
   updates: number;
   cleared: number;
-  /** Rows in which a field would be changed, by field as job files name it. */
+  /** Rows in which a field would be changed, by heading, or field that no column sets. */
   updatedBy?: Map<string, number>;
   /** Rows at fault, by heading, or field where no column is to blame. */
   invalidBy?: Map<string, number>;
-  /** Rows in which a field would be emptied, by field. */
+  /** Rows in which a field would be emptied, likewise. */
   clearedBy?: Map<string, number>;
   /**
    * Records that the file does not hold. `fresh`: it did hold them the time before, or there was none; `acting`: would be set
@@ -181,59 +180,6 @@ const shown = (count: number): string => count.toLocaleString('en-US');
 export interface BrakeFinding {
   readonly tripped?: string;
   readonly remark?: string;
-}
-
-/** How many names a sentence lists. */
-const NAMED = 8;
-
-/**
- * How the headings of a file differ from those of the file before. Compared as a job's headings are: without case, repeated
- * blanks and Unicode form. `mapped`: the headings that the job maps, as the file or the job spells them.
- */
-export function headingsChanged(
-  previous: readonly string[],
-  now: readonly string[],
-  mapped: Iterable<string>,
-): BrakeFinding {
-  const before = distinct(previous);
-  const after = distinct(now);
-  const gone = [...before].filter(([folded]) => !after.has(folded)).map(([, heading]) => heading);
-  const added = [...after].filter(([folded]) => !before.has(folded)).map(([, heading]) => heading);
-  const used = new Set([...mapped].map(foldText));
-  const inBoth = (folded: string) => used.has(folded) && before.has(folded) && after.has(folded);
-  const was = [...before.keys()].filter(inBoth);
-  const moved = [...after].filter(([folded]) => inBoth(folded)).filter(([folded], at) => folded !== was[at]);
-  const parts = [
-    ...(gone.length > 0 ? [`${columns(gone)} of the previous file ${gone.length === 1 ? 'is' : 'are'} missing`] : []),
-    ...(moved.length > 0
-      ? [`${columns(moved.map(([, heading]) => heading))} stand${moved.length === 1 ? 's' : ''} in another order`]
-      : []),
-  ];
-  if (parts.length > 0) {
-    const new_ = added.length > 0 ? `; ${columns(added)} ${added.length === 1 ? 'is' : 'are'} new` : '';
-    return {
-      tripped: `headings: ${parts.join(', and ')}${new_}. Values may stand under a wrong heading: compare the file with the one before.`,
-    };
-  }
-  if (added.length === 0) return {};
-  return { remark: `The previous file did not have ${columns(added)}.` };
-}
-
-/** Heading by folded form; blank ones and rowferry's own remarks left out, of equal ones the first. */
-function distinct(headings: readonly string[]): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const heading of headings) {
-    const folded = foldText(heading);
-    if (folded === '' || isOwnHeading(heading) || found.has(folded)) continue;
-    found.set(folded, heading);
-  }
-  return found;
-}
-
-function columns(headings: readonly string[]): string {
-  const more = headings.length - NAMED;
-  const named = quoted(headings.slice(0, NAMED));
-  return `${headings.length === 1 ? 'the column' : 'the columns'} ${named}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** What `unknownKeys` looks at. */

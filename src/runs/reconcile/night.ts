@@ -4,13 +4,7 @@ import { writeSafely } from '../../files/safe-write.js';
 import type { Change } from '../../model/change.js';
 import type { ReconcileJob } from '../../model/job.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
-import {
-  type BrakeFinding,
-  headingsChanged,
-  type PlanCounts,
-  trippedByPlan,
-  unknownKeys,
-} from '../../pipeline/plan/brakes.js';
+import { type BrakeFinding, type PlanCounts, trippedByPlan, unknownKeys } from '../../pipeline/plan/brakes.js';
 import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
 import type { Summary } from '../../report/summary.js';
 import { reached } from '../../trace/milestones.js';
@@ -74,12 +68,11 @@ async function tell(run: Run): Promise<Told> {
   return { stored, reconcile, needsPerson: orphansNeedPerson(run.store) };
 }
 
-async function endedNight({ folder, store, request, source }: Run, summary: Summary, stored: Stored | undefined) {
+async function endedNight({ folder, store, request }: Run, summary: Summary, stored: Stored | undefined) {
   const approves = request.lineage?.approves?.run;
   const ended: EndedNight = {
     night: nightOf(summary, stored?.facts),
     sha256: request.sha256,
-    headings: source.meta.headings,
     overridden: stored?.tripped ?? false,
     ...(approves === undefined ? {} : { approves }),
   };
@@ -141,14 +134,17 @@ interface Judged {
 export function trippedBrakes(run: Run, resolved: Resolved, judged: Judged): readonly string[] {
   const { job, counts, nights, compared, facts } = judged;
   const { orphans, scope, differences } = facts;
+  const headings = new Map(resolved.mapping.columns.map(({ field, heading }) => [field, heading]));
+  const byHeading = (of: 'file' | 'cleared') =>
+    new Map(differences.by_field.map((one) => [headings.get(one.field) ?? one.field, one[of]]));
   const plan: PlanCounts = {
     ...counts,
-    clearedBy: new Map(differences.by_field.flatMap(({ field, cleared }) => (cleared > 0 ? [[field, cleared]] : []))),
-    updatedBy: new Map(differences.by_field.flatMap(({ field, file }) => (file > 0 ? [[field, file]] : []))),
+    clearedBy: byHeading('cleared'),
+    updatedBy: byHeading('file'),
     orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
   };
   const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
-  const note = (brake: 'same_file' | 'headings' | 'unknown_keys', { tripped: sentence, remark }: BrakeFinding) => {
+  const note = (brake: 'same_file' | 'unknown_keys', { tripped: sentence, remark }: BrakeFinding) => {
     if (remark !== undefined) run.warn(remark);
     if (sentence === undefined) return;
     if (job.brakes[brake] === 'stop') tripped.push(sentence);
@@ -156,8 +152,6 @@ export function trippedBrakes(run: Run, resolved: Resolved, judged: Judged): rea
   };
   const writes = counts.creates + counts.updates + orphans.acted;
   note('same_file', sameFile(nights, run.request.sha256, writes > 0));
-  const mapped = resolved.mapping.columns.map(({ heading }) => heading);
-  if (nights.last) note('headings', headingsChanged(nights.last.headings, run.source.meta.headings, mapped));
   const unknown = unknownKeys(
     {
       keyed: resolved.keys.size,

@@ -92,8 +92,8 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ],
   [
     'a brake that is neither',
-    `${GOOD}brakes: { headings: no }\n`,
-    '10:21 `brakes.headings` is "no"; it must be one of: stop, warn',
+    `${GOOD}brakes: { unknown_keys: no }\n`,
+    '10:25 `brakes.unknown_keys` is "no"; it must be one of: stop, warn',
   ],
   [
     'a brake of more than all',
@@ -348,7 +348,7 @@ describe('a reconcile job', () => {
       scope: {},
       apply: false,
       read: { full_every: 7 },
-      brakes: { min_rows: 1, same_file: 'stop', headings: 'stop', unknown_keys: 'stop' },
+      brakes: { min_rows: 1, same_file: 'stop', unknown_keys: 'stop' },
     });
   });
 
