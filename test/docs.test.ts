@@ -163,7 +163,9 @@ describe('commands', () => {
 describe('settings, job files and codes', () => {
   it('names every variable, and none that does not exist', () => {
     const mentioned = new Set(ours().match(/ROWFERRY_[A-Z_]+[A-Z](?![A-Z_…])/g));
-    expect([...mentioned].sort()).toEqual(SETTINGS.map((row) => row.name).sort());
+    const names = SETTINGS.map((row): string => row.name);
+    const inFile = (name: string) => SETTINGS.some((row) => row.secret && `${row.name}_FILE` === name);
+    expect([...mentioned].filter((name) => names.includes(name) || !inFile(name)).sort()).toEqual(names.sort());
   });
 
   it('names every key of a job file, and none that does not exist', () => {

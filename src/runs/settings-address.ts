@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import { isLoopback } from '../service/address.js';
+
+export { isLoopback };
 
 /** Addresses in settings. Faults never quote the address: it may hold a password. */
 
@@ -35,11 +38,6 @@ export function remarks(addresses: {
   }
   if (addresses.queueUrl !== undefined) found.push(...queueRemarks(addresses.queueUrl));
   return found;
-}
-
-/** Whether a host, as it stands in an address, is this machine itself. Addresses of private networks are not. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }
 
 const FORM =

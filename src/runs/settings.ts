@@ -106,7 +106,6 @@ const TABLE = {
     text.min(16, 'must have 16 characters at least'),
     { otherwise: 'the credentials of the service', secret: true },
   ),
-  ROWFERRY_QUEUE_SECRET_FILE: optional('File that holds it', text),
   ROWFERRY_INBOX: optional('Drop folder of the worker', text, {
     otherwise: '`inbox` in the data folder',
     flag: '--inbox',
@@ -148,6 +147,11 @@ const TABLE = {
       .transform((given) => /^(1|true|yes|on)$/i.test(given)),
     { fallback: '0' },
   ),
+  ROWFERRY_KEEP_DAYS: optional(
+    'Days that copies of files, rows and `before` of finished runs are kept, and `done/` and `failed/` of the drop folder; `rowferry runs prune` and the worker remove older ones',
+    whole(1, 36_500),
+    { otherwise: 'for good' },
+  ),
   ROWFERRY_LOG_LEVEL: setting(
     'fatal, error, warn, info, debug, trace or silent; logs are JSON lines on stderr (pretty on a terminal)',
     text.toLowerCase().pipe(z.enum(LOG_LEVELS, `must be one of: ${LOG_LEVELS.join(', ')}`)),
@@ -186,6 +190,10 @@ export const SETTINGS: readonly (SettingRow & { readonly name: SettingName })[] 
   ...(advanced ? { advanced } : {}),
 }));
 
+/** Secrets that may lie in a file, which the variable with `_FILE` names. That of the token is followed while a run works. */
+const IN_FILES = SETTINGS.filter(({ secret, name }) => secret && name !== 'ROWFERRY_API_TOKEN').map(({ name }) => name);
+const fileOf = (name: string): string => `${name}_FILE`;
+
 /** Everything the environment says, checked once. Folders are absolute. */
 export interface Settings {
   /** `{base_url}` without a slash at the end and without `/api/v2`; absent where none is set. */
@@ -196,9 +204,8 @@ export interface Settings {
   readonly jobsDir: string;
   /** Absent: the embedded queue. May hold a password. */
   readonly queueUrl?: string;
-  /** What workers sign with on the queue, itself or the file that holds it; absent: what they sign in to the service with. */
+  /** What workers sign with on the queue; absent: what they sign in to the service with. */
   readonly queueSecret?: string;
-  readonly queueSecretFile?: string;
   readonly worker: WorkerSettings;
   readonly concurrency: number;
   readonly maxRps?: number;
@@ -207,6 +214,8 @@ export interface Settings {
   /** Waits before each look-up of a create of unknown effect. */
   readonly settleWindowMs: readonly number[];
   readonly strict: boolean;
+  /** Absent: what lies of finished runs is kept. */
+  readonly keepDays?: number;
   readonly logLevel: LogLevel;
   /** What a person should know, e.g. a token sent without TLS. With `strict` these are faults. */
   readonly warnings: readonly string[];
@@ -255,7 +264,8 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
   const faults: string[] = [];
   const shell = layer(env);
   const file = layer(readDotEnv(cwd));
-  const known: readonly string[] = SETTINGS.map((row) => row.name);
+  for (const stated of [shell, file]) readSecretFiles(stated, cwd, faults);
+  const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...IN_FILES.map(fileOf)];
   for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknown(name, '', known));
   for (const name of file.keys()) if (!known.includes(name)) faults.push(unknown(name, ' (in .env)', known));
   dropReplacedSignIn(shell, file);
@@ -268,8 +278,6 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
     fromFlag.add(name);
   }
   const auth = readAuth(stated, cwd, faults);
-  if (stated.has('ROWFERRY_QUEUE_SECRET') && stated.has('ROWFERRY_QUEUE_SECRET_FILE'))
-    faults.push('ROWFERRY_QUEUE_SECRET and ROWFERRY_QUEUE_SECRET_FILE are set; keep one');
   const data = read(stated, fromFlag, faults);
   if (faults.length > 0) throw settingsError(faults);
   const warnings = remarks({
@@ -280,7 +288,6 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
   if (data.ROWFERRY_STRICT && warnings.length > 0)
     throw settingsError(warnings.map((one) => `ROWFERRY_STRICT: ${one}`));
   const home = path.resolve(cwd, data.ROWFERRY_HOME);
-  const secretFile = data.ROWFERRY_QUEUE_SECRET_FILE;
   return {
     ...(data.ROWFERRY_API_URL !== undefined && { apiUrl: data.ROWFERRY_API_URL }),
     ...(auth && { auth }),
@@ -289,7 +296,6 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
     jobsDir: path.resolve(cwd, data.ROWFERRY_JOBS_DIR),
     ...(data.ROWFERRY_QUEUE_URL !== undefined && { queueUrl: data.ROWFERRY_QUEUE_URL }),
     ...(data.ROWFERRY_QUEUE_SECRET !== undefined && { queueSecret: data.ROWFERRY_QUEUE_SECRET }),
-    ...(secretFile !== undefined && { queueSecretFile: path.resolve(cwd, secretFile) }),
     worker: workerOf(data, cwd, home, stated.has('ROWFERRY_HTTP')),
     concurrency: data.ROWFERRY_CONCURRENCY,
     ...(data.ROWFERRY_MAX_RPS !== undefined && { maxRps: data.ROWFERRY_MAX_RPS }),
@@ -297,9 +303,10 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
     patienceMs: Math.round(data.ROWFERRY_PATIENCE * 60_000),
     settleWindowMs: data.ROWFERRY_SETTLE_WINDOW,
     strict: data.ROWFERRY_STRICT,
+    ...(data.ROWFERRY_KEEP_DAYS !== undefined && { keepDays: data.ROWFERRY_KEEP_DAYS }),
     logLevel: data.ROWFERRY_LOG_LEVEL,
     warnings,
-    secrets: secretsOf(stated),
+    secrets: [...secretsOf(stated), ...proxySecrets(env)],
   };
 }
 
@@ -422,6 +429,27 @@ function layer(env: Readonly<Record<string, string | undefined>>): Layer {
   return found;
 }
 
+/** Puts what the files hold in the place of their names. */
+function readSecretFiles(stated: Layer, cwd: string, faults: string[]): void {
+  for (const name of IN_FILES) {
+    const file = stated.get(fileOf(name));
+    if (file === undefined) continue;
+    stated.delete(fileOf(name));
+    if (stated.has(name)) {
+      faults.push(`${name} and ${fileOf(name)} are set; keep one`);
+      continue;
+    }
+    try {
+      const secret = readFileSync(path.resolve(cwd, file), 'utf8').trim();
+      if (secret === '') faults.push(`${fileOf(name)}: the file ${file} is empty`);
+      else stated.set(name, secret);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+      faults.push(`${fileOf(name)}: the file ${file} cannot be read (${code})`);
+    }
+  }
+}
+
 function readDotEnv(cwd: string): Record<string, string> {
   const file = path.join(cwd, '.env');
   try {
@@ -440,6 +468,15 @@ function secretsOf(given: Layer): string[] {
     ...queueSecrets(given.get('ROWFERRY_QUEUE_URL') ?? ''),
     ...webhookSecrets(given.get('ROWFERRY_NOTIFY_URL') ?? ''),
   ];
+}
+
+/** Passwords in the addresses of proxies, as they stand there and decoded. */
+function proxySecrets(env: NodeJS.ProcessEnv): string[] {
+  const addresses = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'].flatMap((name) => env[name] ?? []);
+  return addresses.flatMap((text) => {
+    const password = URL.canParse(text) ? new URL(text).password : '';
+    return password === '' ? [] : [password, decodeURIComponent(password)];
+  });
 }
 
 function settingsError(faults: readonly string[]): RunError {

@@ -1,11 +1,10 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { RunError } from '../model/error.js';
 import type { Settings } from '../runs/settings.js';
 
 export type Signer = Awaited<ReturnType<typeof openSigner>>;
 
-type Secrets = Pick<Settings, 'auth' | 'queueSecret' | 'queueSecretFile'>;
+type Secrets = Pick<Settings, 'auth' | 'queueSecret'>;
 
 interface Key {
   readonly bytes: Buffer;
@@ -13,7 +12,6 @@ interface Key {
   until: number;
 }
 
-const LEAST_SECRET = 16;
 const REREAD_MS = 1_000;
 const ROTATED_MS = 600_000;
 
@@ -23,17 +21,16 @@ const ROTATED_MS = 600_000;
  *
  * That is the secret of the queue, or else the credentials of the service, of these what stays the same while they are renewed: client
  * id and secret rather than the tokens they are exchanged for. A token file has nothing of the kind, and is followed.
- * Throws `RunError('usage')` where a secret of the queue is stated that cannot be used.
  */
 export async function openSigner(secrets: Secrets) {
   // A token file may come later than the worker. Until then nobody else's signature fits, and no part leaves this process.
   let keys: Key[] = [{ bytes: keyOf((await secretOf(secrets)) ?? randomBytes(32)), until: Number.POSITIVE_INFINITY }];
   let readAt = performance.now();
   let reading: Promise<void> | undefined;
-  const fromFile = secrets.queueSecretFile !== undefined || secrets.auth?.kind === 'file';
+  const fromFile = secrets.queueSecret === undefined && secrets.auth?.kind === 'file';
 
   async function readAgain(): Promise<void> {
-    const secret = await secretOf(secrets).catch(() => undefined);
+    const secret = await secretOf(secrets);
     readAt = performance.now();
     const bytes = secret === undefined ? undefined : keyOf(secret);
     if (!bytes || keys[0]?.bytes.equals(bytes)) return;
@@ -51,7 +48,7 @@ export async function openSigner(secrets: Secrets) {
   return {
     /** 43 characters. */
     sign: (text: string): string => macOf(keys[0] as Key, text).toString('base64url'),
-    /** Where no signature fits, a secret that lies in a file is read again: it may have been rotated. */
+    /** Where no signature fits, a token that lies in a file is read again: it may have been rotated. */
     async verify(text: string, signature: string): Promise<boolean> {
       if (fits(text, signature)) return true;
       if (!fromFile || (!reading && performance.now() - readAt < REREAD_MS)) return false;
@@ -69,16 +66,8 @@ function keyOf(secret: string | Buffer): Buffer {
 }
 
 /** Undefined where the file of the token cannot be read. */
-async function secretOf({ queueSecret, queueSecretFile, auth }: Secrets): Promise<string | undefined> {
+async function secretOf({ queueSecret, auth }: Secrets): Promise<string | undefined> {
   if (queueSecret !== undefined) return queueSecret;
-  if (queueSecretFile !== undefined) {
-    const text = (await readFile(queueSecretFile, 'utf8').catch(() => '')).trim();
-    if (text.length >= LEAST_SECRET) return text;
-    throw new RunError(
-      'usage',
-      `The secret of the queue cannot be used: the file ${queueSecretFile} (ROWFERRY_QUEUE_SECRET_FILE) cannot be read, or holds fewer than ${LEAST_SECRET} characters.`,
-    );
-  }
   switch (auth?.kind) {
     case 'token':
       return auth.token;

@@ -36,6 +36,8 @@ export interface WorkerOptions {
   readonly queueOnly: boolean;
   /** Shows the queue in a browser. */
   readonly board: boolean;
+  /** Of rowferry, for its metrics. */
+  readonly version?: string;
   readonly log: Logger;
   readonly notice: (level: 'info' | 'warn', text: string) => void;
   /** Takes secrets out of a text that leaves this process. */
@@ -71,7 +73,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   try {
     const known = (job: string) =>
       ['yaml', 'yml'].some((end) => existsSync(path.join(settings.jobsDir, `${job}.${end}`)));
-    const metrics = openMetrics(known);
+    const metrics = openMetrics(known, options.version);
     for (const { job, at } of await lastFinished(home)) metrics.lastSuccess(job, at);
     const queues: Queue[] = [];
     let store: Store | undefined;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
 import { resolveSettings } from '../../src/runs/settings.js';
-import { openSigner } from '../../src/worker/signer.js';
 import { parseAddress } from '../../src/worker/store/address.js';
 
 const cwd = path.resolve('/srv/ferry');
@@ -107,6 +106,11 @@ describe('a queue', () => {
     expect(resolve('postgres://postgres@localhost/jobs').secrets).toEqual([]);
   });
 
+  it('a proxy in the environment is another (86)', () => {
+    const { secrets } = resolveSettings({ HTTPS_PROXY: 'http://ann:pass%20word@proxy.example:3128' }, {}, cwd);
+    expect(secrets).toEqual(['pass%20word', 'pass word']);
+  });
+
   it('no webhook shows its parts either (86)', () => {
     const url = 'https://ann:pass-word-9@hooks.example/services/T0/0123456789abcdefXYZ?key=k-e-y-1234';
     const { secrets } = resolveSettings({ ROWFERRY_NOTIFY_URL: url }, {}, cwd);
@@ -127,18 +131,35 @@ describe('the secret of the queue', () => {
     expect(faults).not.toContain(SECRET.slice(1));
   });
 
-  it('may lie in a file, which has to hold as many characters when the worker starts', async () => {
+  it('and every other secret may lie in a file', async () => {
     const dir = await mkdtemp(path.join(tmpdir(), 'rowferry-secret-'));
     const file = path.join(dir, 'secret');
+    const refused = (text: string) => faultsOf('redis://localhost', { ROWFERRY_QUEUE_SECRET_FILE: text });
     try {
-      const { queueSecretFile } = resolve('redis://localhost', { ROWFERRY_QUEUE_SECRET_FILE: file });
-      expect(queueSecretFile).toBe(file);
-      await expect(openSigner({ queueSecretFile: file })).rejects.toThrow(/cannot be read, or holds fewer than 16/);
+      expect(refused(file)).toMatch(/ROWFERRY_QUEUE_SECRET_FILE: the file .*secret cannot be read \(ENOENT\)/);
+      await writeFile(file, '\n');
+      expect(refused(file)).toMatch(/the file .* is empty/);
       await writeFile(file, `${SECRET.slice(1)}\n`);
-      await expect(openSigner({ queueSecretFile: file })).rejects.toThrow(/ROWFERRY_QUEUE_SECRET_FILE/);
+      expect(refused(file)).toMatch(/ROWFERRY_QUEUE_SECRET must have 16 characters at least/);
       await writeFile(file, `${SECRET}\n`);
-      const [one, other] = [await openSigner({ queueSecretFile: file }), await openSigner({ queueSecret: SECRET })];
-      expect(await other.verify('text', one.sign('text'))).toBe(true);
+      const files = ['QUEUE_SECRET', 'BOARD_PASSWORD', 'OAUTH_CLIENT_SECRET'].map((name) => [
+        `ROWFERRY_${name}_FILE`,
+        file,
+      ]);
+      const settings = resolve('redis://localhost', {
+        ...Object.fromEntries(files),
+        ROWFERRY_OAUTH_TOKEN_URL: 'https://id.example',
+        ROWFERRY_OAUTH_CLIENT_ID: 'me',
+      });
+      expect(settings).toMatchObject({
+        queueSecret: SECRET,
+        worker: { boardPassword: SECRET },
+        auth: { kind: 'oauth', clientSecret: SECRET },
+      });
+      expect(settings.secrets).toContain(SECRET);
+      await writeFile(file, 'redis://:pass-w0rd@records.example\n');
+      const { queueUrl, secrets } = resolveSettings({ ROWFERRY_QUEUE_URL_FILE: file }, {}, dir);
+      expect([queueUrl, secrets]).toEqual(['redis://:pass-w0rd@records.example', ['pass-w0rd']]);
     } finally {
       await rm(dir, { recursive: true, force: true });
     }

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
 import { type Http, openHttp } from '../../src/service/transport/http.js';
 
 const closing: (() => unknown)[] = [];
@@ -55,4 +55,43 @@ test('a connection whose request was given up serves the next one', async () => 
   await until(() => seen.held.some(({ path }) => path === '/next'));
   seen.held.find(({ path }) => path === '/next')?.answer.end('{}');
   expect(await next).toMatchObject({ kind: 'answer', status: 200 });
+});
+
+test('a proxy of the environment is gone through, except to this machine and where NO_PROXY says so', async () => {
+  const target = createServer((request, answer) => answer.end(`"${request.headers.host} ${request.url}"`));
+  await new Promise<void>((done) => target.listen(0, '127.0.0.1', done));
+  const { port } = target.address() as AddressInfo;
+  const asked: string[] = [];
+  const proxy = createServer().on('connect', (request, client) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+    const server = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      server.pipe(client).pipe(server);
+    });
+    client.on('error', () => server.destroy());
+    server.on('error', () => client.destroy());
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  closing.push(
+    () => proxy.close(),
+    () => target.close(),
+  );
+  const proxied = (proxy.address() as AddressInfo).port;
+  vi.stubEnv('HTTP_PROXY', `http://ann:secret@127.0.0.1:${proxied}`);
+  vi.stubEnv('NO_PROXY', 'other.invalid');
+  closing.push(() => vi.unstubAllEnvs());
+  const get = async (origin: string) => {
+    const http = openHttp({ origin, connections: 3, connectMs: 5_000, requestMs: 10_000, maxAnswerBytes: 1 << 20 });
+    const answers = await Promise.all(['/1', '/2', '/3', '/4', '/5'].map((path) => ask(http, path)));
+    await http.close();
+    return answers.map((answer) => (answer.kind === 'answer' ? answer.text : answer.cause));
+  };
+  const paths = [1, 2, 3, 4, 5];
+  expect(await get('http://records.invalid')).toEqual(paths.map((n) => `"records.invalid /${n}"`));
+  expect(asked.length).toBeLessThanOrEqual(3);
+  expect(new Set(asked)).toEqual(new Set([`records.invalid:80 Basic ${btoa('ann:secret')}`]));
+  asked.length = 0;
+  expect(await get(`http://127.0.0.1:${port}`)).toEqual(paths.map((n) => `"127.0.0.1:${port} /${n}"`));
+  expect(await get('http://other.invalid')).toEqual(paths.map(() => 'connect'));
+  expect(asked).toEqual([]);
 });

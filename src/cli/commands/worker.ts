@@ -3,7 +3,7 @@ import { EXIT, RunError } from '../../model/error.js';
 import { redactor } from '../../model/secret-forms.js';
 import type { Cli } from '../io.js';
 import { onInterrupt } from '../run-command.js';
-import { readSettings, settingOptions } from '../setup.js';
+import { packageVersion, readSettings, settingOptions } from '../setup.js';
 import { openTelling } from '../telling.js';
 
 interface Options {
@@ -65,6 +65,7 @@ async function work(cli: Cli, options: Options): Promise<number> {
       settings,
       queueOnly: options.queueOnly === true,
       board: options.board === true,
+      version: packageVersion(),
       log,
       notice: (level, text) => listener.notice({ level, text }),
       clean: redactor(cli.secrets),

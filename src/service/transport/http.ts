@@ -2,8 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import type { buildConnector, Client, Dispatcher } from 'undici';
+import type { buildConnector, Client, Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { reachedSoon } from '../../trace/milestones.js';
+import { isLoopback } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
 
 /** One request to the configured origin. `headers` is flat: name, value, name, value. */
@@ -113,6 +114,11 @@ export function shareHttp(http: Http): Http {
 
 type Connections = ReturnType<typeof openConnections>;
 
+/** A client, or what leads to clients behind a proxy. */
+type Connection = Pick<Client, 'destroy'> & {
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
+};
+
 /**
  * Kept-alive connections to one origin, each for one request at a time: at most so many clients of undici. Its own `Pool`
  * looks through all of them for every request; and undici's front door, behind which fetch, WebSocket and caches stand, takes
@@ -120,39 +126,56 @@ type Connections = ReturnType<typeof openConnections>;
  */
 function openConnections(origin: string, most: number, connectMs: number) {
   const require = createRequire(import.meta.url);
-  const UndiciClient = require('undici/lib/dispatcher/client.js') as typeof Client;
-  const makeConnector = require('undici/lib/core/connect.js') as typeof buildConnector;
-  // One for all, so that they share their TLS sessions.
-  const connect = makeConnector({ timeout: connectMs });
-  const all: Client[] = [];
-  const free: Client[] = [];
-  const waiting: ((connection: Client) => void)[] = [];
+  // The deadline of a request covers all of it; a slow drip would never trip timers that restart with each byte.
+  const timeless = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
+  const all: Connection[] = [];
+  const free: Connection[] = [];
+  const waiting: ((connection: Connection) => void)[] = [];
+  // A proxy would look for this machine on its own.
+  const connectionOf = namesProxy(process.env) && !isLoopback(new URL(origin).hostname) ? behindProxy() : direct();
 
-  function another(): Client {
-    // The deadline of a request covers all of it; a slow drip would never trip timers that restart with each byte.
-    const client = new UndiciClient(origin, { connect, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
-    all.push(client);
-    return client;
+  function another(): Connection {
+    const connection = connectionOf();
+    all.push(connection);
+    return connection;
+  }
+
+  function direct(): () => Connection {
+    const UndiciClient = require('undici/lib/dispatcher/client.js') as typeof Client;
+    const makeConnector = require('undici/lib/core/connect.js') as typeof buildConnector;
+    // One for all, so that they share their TLS sessions.
+    const connect = makeConnector({ timeout: connectMs });
+    return () => new UndiciClient(origin, { connect, ...timeless });
+  }
+
+  /** It reads the proxies and `NO_PROXY` from the environment, and has connections of its own: as many as are taken at once. */
+  function behindProxy(): () => Connection {
+    const { EnvHttpProxyAgent: Agent } = require('undici') as { readonly EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
+    const agent = new Agent({ connections: most, connect: { timeout: connectMs }, ...timeless });
+    return () => agent;
   }
 
   return {
     /** Calls back with a connection that nobody else uses: at once where one is free or may be made. */
-    take(use: (connection: Client) => void): void {
+    take(use: (connection: Connection) => void): void {
       const connection = free.pop() ?? (all.length < most ? another() : undefined);
       if (connection) use(connection);
       else waiting.push(use);
     },
-    giveBack(connection: Client): void {
+    giveBack(connection: Connection): void {
       const next = waiting.shift();
       if (next) next(connection);
       else free.push(connection);
     },
     /** Cuts off what is in flight. */
     async destroy(): Promise<void> {
-      await Promise.all(all.map((client) => client.destroy()));
+      await Promise.all([...new Set(all)].map((connection) => connection.destroy()));
     },
   };
 }
+
+const namesProxy = (env: NodeJS.ProcessEnv): boolean =>
+  ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'].some((name) => env[name]);
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 type Controller = Dispatcher.DispatchController;
@@ -163,7 +186,7 @@ class Underway implements Dispatcher.DispatchHandler {
   readonly ended: Promise<Exchange>;
   private end: (result: Exchange) => void = () => undefined;
   private settled = false;
-  private connection: Client | undefined;
+  private connection: Connection | undefined;
   private controller: Controller | undefined;
   private status = 0;
   private headers: Headers = {};
@@ -185,10 +208,11 @@ class Underway implements Dispatcher.DispatchHandler {
     this.cancelDeadline = clock.after(ms, late);
   }
 
-  go(connection: Client): void {
+  go(connection: Connection): void {
     this.connection = connection;
     const { method, path, headers, body } = this.request;
-    connection.dispatch({ method, path, headers: headers as string[], body: body ?? null }, this);
+    const { origin } = this.options;
+    connection.dispatch({ origin, method, path, headers: headers as string[], body: body ?? null }, this);
   }
 
   cut(): void {

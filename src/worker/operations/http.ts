@@ -1,11 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
-import { type AddressInfo, isIPv4, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Queue } from 'bullmq';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { RunError } from '../../model/error.js';
+import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../within.js';
 import { BOARD_PATH, boardPages } from './board.js';
 import type { Metrics } from './metrics.js';
@@ -229,11 +230,6 @@ function portFault(code: string, { host, port }: { readonly host: string; readon
 
 /** The board's only user. */
 const BOARD_USER = 'rowferry';
-
-/** Whether an address reaches this machine only. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
-}
 
 /** Nothing here is a page of somebody else, nothing is kept by a browser, and no other server is asked for anything. */
 const headers: MiddlewareHandler = async (c, next) => {

@@ -46,10 +46,12 @@ const PATIENCE_MS = 2000;
  * value. `known`: whether there is a job file of the name. The data of a job may name anything: what is not known is counted
  * under `unknown`.
  */
-export function openMetrics(known: (job: string) => boolean = () => true) {
+export function openMetrics(known: (job: string) => boolean = () => true, version = '') {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'rowferry_' });
+  // Under their usual names, which stock dashboards expect.
+  collectDefaultMetrics({ register: registry });
   const meters = instruments(registry);
+  meters.build.set({ version, node: process.version }, 1);
   const jobs = new Set<string>();
   const unanswered = new Set<WatchedQueue>();
   const watched: Partial<Watched> = {};
@@ -195,9 +197,14 @@ function instruments(registry: Registry) {
       'status',
       'repetition',
     ),
-    requestSeconds: histogram('request_seconds', 'Time a request to the service took.', REQUEST_SECONDS, 'kind'),
+    requestSeconds: histogram(
+      'request_duration_seconds',
+      'Time a request to the service took.',
+      REQUEST_SECONDS,
+      'kind',
+    ),
     runs: counter('runs_total', 'Runs that ended, by job, what set them off, and status.', 'job', 'trigger', 'status'),
-    runSeconds: histogram('run_seconds', 'Time a run took.', RUN_SECONDS, 'job'),
+    runSeconds: histogram('run_duration_seconds', 'Time a run took.', RUN_SECONDS, 'job'),
     lastSuccess: gauge(
       'last_success_timestamp_seconds',
       'When a job last did its work: status succeeded or partial. Seconds since 1970.',
@@ -219,7 +226,7 @@ function instruments(registry: Registry) {
       'job',
     ),
     parts: counter('parts_total', 'Parts executed here: done, failed or handed_back.', 'result'),
-    partSeconds: histogram('part_seconds', 'Time a part took.', PART_SECONDS),
+    partSeconds: histogram('part_duration_seconds', 'Time a part took.', PART_SECONDS),
     refused: counter(
       'queue_refused_total',
       'What came from the queue as a part, message or result of a worker and was not signed by one, or has not the form.',
@@ -233,6 +240,7 @@ function instruments(registry: Registry) {
     claims: gauge('inbox_claims', 'Files taken from the drop folder that have not been put away.'),
     active: gauge('runs_active', 'Runs this worker coordinates.'),
     queueJobs: gauge('queue_jobs', 'Jobs on a queue by state.', 'queue', 'state'),
+    build: gauge('build_info', '1; the version of rowferry and of Node.js are its labels.', 'version', 'node'),
     queueUp: gauge('queue_up', '1 where the queue told its counts in time, 0 where not.', 'queue'),
   };
 }

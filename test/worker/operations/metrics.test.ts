@@ -49,8 +49,8 @@ describe('metrics', () => {
     const count = (status: string, repetition: boolean) =>
       all.get(`rowferry_requests_total{kind="write",status="${status}",repetition="${repetition}"}`);
     expect([count('2xx', false), count('429', true), count('4xx', false), count('none', true)]).toEqual([2, 1, 1, 1]);
-    expect(all.get('rowferry_request_seconds_bucket{le="0.5",kind="write"}')).toBe(5);
-    expect(all.get('rowferry_request_seconds_sum{kind="write"}')).toBeCloseTo(1.5);
+    expect(all.get('rowferry_request_duration_seconds_bucket{le="0.5",kind="write"}')).toBe(5);
+    expect(all.get('rowferry_request_duration_seconds_sum{kind="write"}')).toBeCloseTo(1.5);
   });
 
   it('knows when a job last did its work, and when its schedule did', async () => {
@@ -72,7 +72,7 @@ describe('metrics', () => {
     expect(all.get('rowferry_last_success_timestamp_seconds{job="old"}')).toBe(1000);
     expect(all.get('rowferry_runs_total{job="assets",trigger="drop",status="failed"}')).toBe(1);
     expect(all.get('rowferry_runs_total{job="inline",trigger="queue",status="succeeded"}')).toBe(1);
-    expect(all.get('rowferry_run_seconds_count{job="assets"}')).toBe(1);
+    expect(all.get('rowferry_run_duration_seconds_count{job="assets"}')).toBe(1);
     expect(all.get('rowferry_schedule_lateness_seconds{job="assets"}')).toBe(1.5);
     expect(all.get('rowferry_schedule_refused_total{job="assets"}')).toBe(1);
     expect(all.get('rowferry_parts_total{result="done"}')).toBe(1);
@@ -92,6 +92,13 @@ describe('metrics', () => {
     expect(all.get('rowferry_runs_total{job="unknown",trigger="queue",status="refused"}')).toBe(300);
     expect(all.get('rowferry_runs_total{job="assets",trigger="queue",status="refused"}')).toBe(1);
     expect(all.has('rowferry_last_success_timestamp_seconds{job="unknown"}')).toBe(false);
+  });
+
+  it('has those of the process under their usual names, and what runs here', async () => {
+    const all = await samples(openMetrics(undefined, '1.2.3'));
+    expect(all.get(`rowferry_build_info{version="1.2.3",node="${process.version}"}`)).toBe(1);
+    const names = [...all.keys()].map((name) => name.replace(/[{].*/, ''));
+    expect(names).toEqual(expect.arrayContaining(['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds']));
   });
 
   it('reads the state of the moment at every scrape', async () => {
@@ -173,9 +180,7 @@ describe('metrics', () => {
 
   it('has every metric in the docs, and the reverse', async () => {
     const text = await openMetrics().text();
-    const own = [...text.matchAll(/^# TYPE (rowferry_(?!process_|nodejs_)\S+) (\S+)$/gm)].map(
-      ([, name, kind]) => `${name} ${kind}`,
-    );
+    const own = [...text.matchAll(/^# TYPE (rowferry_\S+) (\S+)$/gm)].map(([, name, kind]) => `${name} ${kind}`);
     const docs = await readFile('docs/operate/worker.md', 'utf8');
     const listed = [...docs.matchAll(/^\| `(rowferry_[a-z_]+)` \| (\w+) \|/gm)].map(
       ([, name, kind]) => `${name} ${kind}`,

@@ -237,7 +237,5 @@ it('a secret in a file is followed: both ends of a rotation understand each othe
   expect(
     await (await openSigner({ auth: oauth })).verify('text', (await openSigner({ auth: oauth })).sign('text')),
   ).toBe(true);
-  await writeFile(file, 'short');
-  await expect(openSigner({ queueSecretFile: file })).rejects.toThrow(/ROWFERRY_QUEUE_SECRET_FILE/);
   await rm(dirname(file), { recursive: true });
 });
