@@ -517,6 +517,16 @@ describe('the worker', () => {
     for (const name of named) expect(metrics, name).toContain(name);
   });
 
+  it('has a dashboard on metrics that there are', async () => {
+    const text = await readFile('examples/rowferry-dashboard.json', 'utf8');
+    const { panels } = JSON.parse(text) as { panels: { title: string; targets: { expr: string }[] }[] };
+    expect(panels.length).toBeGreaterThan(10);
+    const metrics = firstCells(section('Metrics'));
+    for (const { title, targets } of panels)
+      for (const [name] of targets.flatMap(({ expr }) => [...expr.matchAll(/\browferry_[a-z_]+/g)]))
+        expect(metrics, title).toContain(name.replace(/_bucket$/, ''));
+  });
+
   it('leaves those names alone that are listed', () => {
     const line = /^- \*\*Names that are left alone:\*\* (.*?)\. Folders/m.exec(all)?.[1] ?? '';
     const names = [...line.matchAll(/`([^`]+)`/g)].map((match) => match[1]!.replace('…', 'x'));

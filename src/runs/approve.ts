@@ -5,7 +5,7 @@ import { RunError } from '../model/error.js';
 import { brakeStop } from '../report/summary.js';
 import type { RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
-import { readRequest } from './earlier-run.js';
+import { assertNotPruned, readRequest } from './earlier-run.js';
 import { importFile } from './import.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, freshRunId, readRun, readRunSummary } from './list.js';
@@ -50,6 +50,7 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
   }
   const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
   if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
+  await assertNotPruned(folder);
   const summary = await readRunSummary(home, approved);
   if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
     throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');

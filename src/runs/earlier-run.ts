@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { RunError } from '../model/error.js';
 import type { Summary } from '../report/summary.js';
 import { type RunFolder, runFolder } from './layout.js';
@@ -49,6 +50,7 @@ export async function earlierRun(wanted: string, { done, command }: Wanted, sett
       `it ended without its reports. Finish it with \`rowferry runs resume ${run}\`, then \`rowferry runs ${command} ${run}\`.`,
     );
   }
+  await assertNotPruned(folder);
   return { folder, request, summary: await readRunSummary(home, run) };
 }
 
@@ -56,4 +58,14 @@ export async function earlierRun(wanted: string, { done, command }: Wanted, sett
 export async function readRequest(folder: RunFolder): Promise<StoredRequest | undefined> {
   const text = await readFile(folder.request, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as StoredRequest);
+}
+
+/** @throws RunError `usage` where of a run that has ended only the summary is left. */
+export async function assertNotPruned(folder: RunFolder): Promise<void> {
+  const isThere = async (path: string) => (await stat(path).catch(() => undefined)) !== undefined;
+  if ((await isThere(folder.store)) || !(await isThere(join(folder.dir, 'summary.json')))) return;
+  throw new RunError(
+    'usage',
+    `Of the run ${folder.run} only the summary is left: its rows were removed by \`rowferry runs prune\` or ROWFERRY_KEEP_DAYS. Import the file again.`,
+  );
 }

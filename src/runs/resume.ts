@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RunResult } from './conclude.js';
 import type { RunContext } from './context.js';
+import { assertNotPruned } from './earlier-run.js';
 import { resumeExport } from './export.js';
 import { resumeImport } from './import.js';
 import { runFolder } from './layout.js';
@@ -14,7 +15,9 @@ import { resumeUndo } from './undo.js';
  */
 export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
   const id = await findRun(context.settings.home, run);
-  const kind = await kindOf(runFolder(context.settings.home, id).request);
+  const folder = runFolder(context.settings.home, id);
+  const kind = await kindOf(folder.request);
+  if (kind !== 'export') await assertNotPruned(folder);
   switch (kind) {
     case 'export':
       return resumeExport(id, context);

@@ -12,6 +12,7 @@ import { serveHome } from './api/server.js';
 import { DropFolder } from './inbox/drop-folder.js';
 import { assertInbox } from './inbox/folders.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
+import { prune } from './inbox/prune.js';
 import { openJobFiles, scheduledJobs } from './job-files.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import { homeId, tellHome } from './jobs/homes.js';
@@ -55,6 +56,7 @@ const KEEP_FAILED = { age: 60 * 86_400, count: 5_000 };
 const JOBS_EVERY_MS = 1_000;
 /** Runs that were begun here and that the queue has forgotten are put on it again. */
 const RESTORE_EVERY_MS = 60_000;
+const PRUNE_EVERY_MS = 86_400_000;
 /** Together with what runs need to end, well within the 30 s of contract, section 10. */
 const CLOSE_EACH_MS = 18_000;
 
@@ -213,6 +215,18 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       restoreJobs(home, queue).catch((error: unknown) => log.warn({ err: error }, 'worker.restore_jobs'));
     await restore();
     closing.add('restoring', every(RESTORE_EVERY_MS, restore));
+    const { keepDays } = settings;
+    if (keepDays !== undefined) {
+      const pruneHome = () =>
+        prune(own.inbox, { home, keepDays, dryRun: false }).then(
+          ({ removed, folders }) => {
+            if (removed.length + folders.length > 0) log.info({ runs: removed, folders }, 'worker.pruned');
+          },
+          (error: unknown) => log.warn({ err: error }, 'worker.prune'),
+        );
+      void pruneHome();
+      closing.add('pruning', every(PRUNE_EVERY_MS, pruneHome));
+    }
 
     if (!options.queueOnly) {
       const readJobs = openJobFiles(settings.jobsDir);

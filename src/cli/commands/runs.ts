@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { RunError } from '../../model/error.js';
 import type { RunResult } from '../../runs/conclude.js';
@@ -16,6 +17,7 @@ type Options = SettingFlags & {
   dryRun?: true;
   retire?: readonly string[];
   by?: string;
+  keepDays?: string;
 };
 
 const RUN = 'run id, the beginning of one, or `last`';
@@ -24,22 +26,25 @@ const RUN = 'run id, the beginning of one, or `last`';
 const FIRST_FAULTS = 10;
 
 export function runsCommand(cli: Cli): Command {
-  const command = new Command('runs').description('list, show, resume, retry, undo and approve runs').addHelpText(
-    'after',
-    `
+  const command = new Command('runs')
+    .description('list, show, resume, retry, undo, approve and prune runs')
+    .addHelpText(
+      'after',
+      `
 Examples:
   $ rowferry runs                       all runs, newest first
   $ rowferry runs show last             summary, report files and first faults
   $ rowferry runs resume 20261121T08    go on with the run whose id begins so
   $ rowferry runs retry last            take up its rows that failed or are unknown
   $ rowferry runs undo last --dry-run   what would be put back`,
-  );
+    );
   command.addCommand(listCommand(cli), { isDefault: true });
   command.addCommand(showCommand(cli));
   command.addCommand(resumeCommand(cli));
   command.addCommand(retryCommand(cli));
   command.addCommand(undoCommand(cli));
   command.addCommand(approveCommand(cli));
+  command.addCommand(pruneCommand(cli));
   return command;
 }
 
@@ -122,6 +127,13 @@ function showCommand(cli: Cli): Command {
         return print(
           cli,
           [presentSummary({ summary: { ...summary, reports: [] }, reportDir: entry.reportDir }), '', lost].join('\n'),
+        );
+      }
+      if (!existsSync(join(entry.reportDir, 'report.html')) && summary.kind !== 'export') {
+        const pruned = { summary: { ...summary, reports: [] }, reportDir: entry.reportDir };
+        return print(
+          cli,
+          `${presentSummary(pruned)}\n\nIts rows and reports were removed; the summary is what is left.`,
         );
       }
       const faults = await firstFaults(entry.reportDir, FIRST_FAULTS);
@@ -249,6 +261,55 @@ Example:
     return approveRun(wanted, { by, ...placeOf(cli, options, context) }, context);
   });
 }
+
+function pruneCommand(cli: Cli): Command {
+  const command = new Command('prune')
+    .description('remove what lies of runs that ended long ago; their summaries stay')
+    .option('--keep-days <n>', 'days to keep it; by default those of ROWFERRY_KEEP_DAYS')
+    .option('--dry-run', 'say what would be removed; nothing is')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `
+Removes copies of files, rows, plans, before.ndjson and reports from the data folder, and what was put away in done/ and
+failed/ of the drop folder. Such a run can no longer be undone, retried or approved. What is not at its end, and the last
+night of a job that waits for somebody, stays whole.
+
+Examples:
+  $ rowferry runs prune --keep-days 90 --dry-run
+  $ ROWFERRY_KEEP_DAYS=90 rowferry worker            prunes by itself, once a day`,
+    )
+    .action(async (options: Options) => {
+      const settings = await readSettings(cli, options);
+      const keepDays = options.keepDays === undefined ? settings.keepDays : daysOf(options.keepDays);
+      if (keepDays === undefined) {
+        throw new RunError(
+          'usage',
+          '--keep-days is missing: it says for how many days runs are kept. For example: rowferry runs prune --keep-days 90',
+        );
+      }
+      const dryRun = options.dryRun === true;
+      const { prune } = await import('../../worker/inbox/prune.js');
+      const pruned = await prune(settings.worker.inbox, { home: settings.home, keepDays, dryRun });
+      const all = [...pruned.removed, ...pruned.folders];
+      const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
+      if (options.json) return printJson(cli, { keep_days: keepDays, dry_run: dryRun, bytes, ...pruned });
+      const of = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
+      const what = `${of(pruned.removed.length, 'run')} and ${of(pruned.folders.length, 'folder')} of the drop folder`;
+      const lines = all.map((one) => `  ${'run' in one ? one.run : one.path}  ${megabytes(one.bytes)}`);
+      const stay = pruned.left.map(({ run, why }) => `  ${run} stays: ${why}`);
+      const size = all.length > 0 ? ` (${megabytes(bytes)})` : '';
+      print(cli, [`${dryRun ? 'Would remove' : 'Removed'} what lay of ${what}${size}.`, ...lines, ...stay].join('\n'));
+    });
+  return settingOptions(command, 'home', 'inbox');
+}
+
+function daysOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new RunError('usage', `--keep-days is "${text}"; it must be a whole number of days from 1 to 99999.`);
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const REPORT = 'folder for the reports; by default the folder of the new run';
 
