@@ -1,6 +1,13 @@
 import type { Cell } from '../model/row.js';
 import { isRefusal } from '../pipeline/map/cell-text.js';
-import { compileDateFormat, type DateFormat, dateByItself, numericReadings, writingOf } from '../pipeline/map/dates.js';
+import {
+  cite,
+  compileDateFormat,
+  type DateFormat,
+  dateByItself,
+  dateGroups,
+  numericReadings,
+} from '../pipeline/map/dates.js';
 import type { SampledCell } from './profile.js';
 
 /** What the values of a column say about how its dates are written. */
@@ -37,70 +44,33 @@ const PLAIN = ['yyyy-M-d', 'yyyy/M/d', 'yyyy.M.d', 'yyyyMMdd'];
 /** More formats than this in one column are no format. */
 const MOST = 5;
 
-interface Numeric {
-  readonly text: string;
-  readonly row: number;
-  readonly formats: readonly string[];
-}
-
 export function surveyFormats(cells: readonly SampledCell[]): DateFinding {
   const texts = cells.filter(({ cell }) => typeof cell === 'string' && isDate(cell));
   // Dates of one mark and one length of year belong together: `5/19/2006` says how `4/12/2012` is meant.
-  const groups = new Map<string, Numeric[]>();
-  for (const { text, row } of texts) {
-    const formats = (numericReadings(text) ?? []).map(({ format }) => format);
-    if (formats.length === 0) continue;
-    const writing = writingOf(formats[0]!);
-    const group = groups.get(writing);
-    if (group) group.push({ text, row, formats });
-    else groups.set(writing, [{ text, row, formats }]);
-  }
+  const groups = dateGroups(texts);
   if (groups.size === 0)
     return { formats: [], evidence: texts.length > 0 ? 'written so that they can be read in one way only' : '' };
   const settled: string[] = [];
   const evidence: string[] = [];
-  for (const group of groups.values()) {
-    const verdict = settle(group);
-    if ('mixed' in verdict) return { formats: [], evidence: '', mixed: verdict.mixed };
-    if ('open' in verdict) {
-      const ways = verdict.open.map((format) => complete([format], texts) ?? [format]);
-      return { formats: [], evidence: '', open: { formats: ways, text: group[0]!.text, row: group[0]!.row } };
+  for (const { count, firstOpen, shown } of groups.values()) {
+    const [only, other] = [...shown].sort(([, a], [, b]) => b.count - a.count);
+    if (only && other) {
+      const both = [only, other].map(([format, such]) => `${format} in ${such.count}, such as ${cite(such.first)}`);
+      return { formats: [], evidence: '', mixed: `the dates contradict one another: ${both.join('; ')}` };
     }
-    settled.push(verdict.format);
-    evidence.push(verdict.evidence);
+    if (only) {
+      settled.push(only[0]);
+      evidence.push(`${only[1].count} of ${count} dates, such as ${cite(only[1].first)}, can only be ${only[0]}`);
+    } else if (firstOpen) {
+      const ways = (numericReadings(firstOpen.text) ?? []).map(({ format }) => format).sort();
+      const formats = ways.map((format) => complete([format], texts) ?? [format]);
+      return { formats: [], evidence: '', open: { formats, ...firstOpen } };
+    }
   }
   const formats = complete(settled, texts);
   if (formats) return { formats, evidence: evidence.join('; ') };
   const mixed = 'the dates are written in too many ways to state them all';
   return { formats: [], evidence: evidence.join('; '), mixed };
-}
-
-type Verdict =
-  | { readonly format: string; readonly evidence: string }
-  | { readonly open: readonly string[] }
-  | { readonly mixed: string };
-
-/** The one format that reads all dates of a group, or why there is none. */
-function settle(group: readonly Numeric[]): Verdict {
-  const telling = new Map<string, Numeric[]>();
-  for (const one of group) {
-    const [format] = one.formats;
-    // Where day and month are the same number, either format fits.
-    if (one.formats.length > 1 || /^(\d+)\D\1\D/.test(one.text)) continue;
-    const known = telling.get(format!);
-    if (known) known.push(one);
-    else telling.set(format!, [one]);
-  }
-  const [only, other] = [...telling].sort((a, b) => b[1].length - a[1].length);
-  if (!only) return { open: [...new Set(group.flatMap(({ formats }) => formats))].sort() };
-  const [format, dates] = only;
-  const such = ([{ text, row } = group[0]!]: readonly Numeric[]) => `"${text}" (row ${row})`;
-  if (!other) {
-    const evidence = `${dates.length} of ${group.length} dates, such as ${such(dates)}, can only be ${format}`;
-    return { format, evidence };
-  }
-  const both = [only, other].map(([format, dates]) => `${format} in ${dates.length}, such as ${such(dates)}`);
-  return { mixed: `the dates contradict one another: ${both.join('; ')}` };
 }
 
 /** The fewest formats that read every date of the column once `settled` are stated; undefined where that needs too many. */

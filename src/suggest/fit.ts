@@ -8,7 +8,7 @@ import type { FieldSpec } from '../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
 import type { Column, FileProfile, SampledCell } from './profile.js';
-import { PERIODS, phrases, SCALES, VALUE_WORDS } from './vocabulary.js';
+import { phrases, VALUE_WORDS } from './vocabulary.js';
 import { wordsOf } from './words.js';
 
 /** How the values of a column go with a field that its heading may mean. Values lower a guess, they never raise one. */
@@ -35,8 +35,7 @@ interface ChoiceFinding {
 export function fitOf(column: Column, field: FieldSpec, file: FileProfile): Fit {
   if (column.filled === 0) return { factor: 0.8, evidence: ['every cell is blank'], remarks: [] };
   if (column.cells.length === 0) return { factor: 0.8, evidence: ['no value was looked at'], remarks: [] };
-  const unit = wrongUnit(column, field);
-  if (unit) return against(unit);
+  if (isOfOtherUnit(column, field)) return against('the heading says that its numbers are in another unit');
   switch (field.type.kind) {
     case 'date':
       return fitDates(column);
@@ -80,18 +79,13 @@ function judged({ cells }: Column, test: (one: SampledCell) => boolean, what: st
   };
 }
 
-/** A heading whose unit is not the field's: such numbers would pass every check and be wrong. */
-function wrongUnit({ words, heading }: Column, field: FieldSpec): string | undefined {
-  if (field.name === 'notice_period') {
-    const period = [...words.words, ...words.aside].find((word) => PERIODS.includes(word));
-    return period && `the field is in days, and the heading says "${period}"`;
-  }
-  if (field.type.kind !== 'decimal') return undefined;
-  const scale = [...words.aside, ...words.words.filter((word) => word.length > 2)].find((word) =>
-    SCALES.includes(word),
-  );
-  if (scale === undefined && !/[k€$£]\s*000|\bin 000/i.test(heading)) return undefined;
-  return `the heading says that the amounts are in another unit ("${scale ?? '000'}")`;
+/** Headings whose amounts are in thousands or the like, and whose periods are not days: they would pass every check and be wrong. */
+const SCALED =
+  /(?:^|[^\p{L}\p{N}])(?:in|[kme€$£])?\s*(?:000s?|thousands?|millions?|mio|tsd|keur|kusd)(?![\p{L}\p{N}])|[(\s][km]\)?$|%/iu;
+const NOT_DAYS = /\b(?:months?|weeks?|years?|monat(?:en?)?|wochen?|jahr(?:en?)?|mois|semaines?|meses|semanas?)\b/i;
+
+function isOfOtherUnit({ heading }: Column, { name, type }: FieldSpec): boolean {
+  return name === 'notice_period' ? NOT_DAYS.test(heading) : type.kind === 'decimal' && SCALED.test(heading);
 }
 
 function fitDates(column: Column): Fit {
@@ -172,18 +166,11 @@ function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
     if (isRefusal(value) || (typeof value === 'object' && value !== null && 'named' in value)) return false;
     return checkValue(field, value) === undefined;
   };
-  const marks = [...new Set(column.cells.flatMap(({ text }) => currencyOf(text) ?? []))];
-  const remarks = marks.length > 1 ? [`the amounts carry different currencies: ${marks.slice(0, 5).join(', ')}`] : [];
   const what = field.type.kind === 'integer' ? 'are whole numbers' : 'are amounts';
-  return judged(column, fits, what, { decimal, remarks });
+  return judged(column, fits, what, { decimal });
 }
 
 const isError = (cell: SampledCell['cell']) => typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f');
-
-/** The currency of an amount; error values such as `#REF!` and words are none. */
-function currencyOf(text: string): string | undefined {
-  return /^#|^\D*$/u.test(text) ? undefined : /\p{Sc}|\b[A-Z]{3}\b/u.exec(text)?.[0];
-}
 
 function fitReference({ cells, distinct }: Column, to: string): Fit {
   const ids = cells.filter(({ text }) => /^[1-9]\d{0,15}$/.test(text)).length;
@@ -210,44 +197,22 @@ function fitReference({ cells, distinct }: Column, to: string): Fit {
   return { factor: 1, evidence: [], remarks };
 }
 
+/** Values that have a type of their own, for which the service has other fields. */
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
+const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?$/;
+
 /** A row whose text is too long is invalid; a job where so many are would be stopped by its brake. */
 const TOO_MANY_LONG = 0.2;
-
-const IDENTIFIERS = /^(?:number|(?:parent_)?serial_number|asset_tag|inventory_no|pseudo_number)$/;
-/** Fields that hold a name of something: numbers, dates and addresses of mails are none. */
-const NAMES =
-  /^(?:name|manufacturer|business_name|contact_person\.name|sales_manager_name|approver|signer|city|business_city|state_province)$/;
-
-const EMAIL = /^[^\s@<>(),;]+@[^\s@<>(),;.]+(?:\.[^\s@<>(),;.]+)+$/u;
-const WEB = /^(?:https?:\/\/|www\.)\S+$|^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,12}(?:\/\S*)?$/i;
-const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?$/;
-const PHONE = /^[+(\d][\d\s().\-/+]{5,24}(?:\s*(?:ext|x|ext\.|extn|durchwahl)\.?\s*\d{1,6})?$/i;
-
-/** Texts whose values have a form of their own. */
-const FORMS: readonly (readonly [RegExp, string, (text: string) => boolean])[] = [
-  [/(?:^|_)(?:phone|mobile|fax)$/, 'look like telephone numbers', (text) => PHONE.test(text) && !DATE.test(text)],
-  [/^website$/, 'look like web addresses', (text) => WEB.test(text)],
-  [/^mac_address$/, 'look like MAC addresses', (text) => /^(?:[0-9a-f]{2}[:.-]?){5}[0-9a-f]{2}$/i.test(text)],
-  [/zip/, 'look like postal codes', (text) => /^[\p{L}\p{N}\s.-]{2,12}$/u.test(text)],
-];
-
-const isName = (text: string) => /\p{L}/u.test(text) && !EMAIL.test(text) && !WEB.test(text) && !DATE.test(text);
 
 function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   const { cells } = column;
   const { type, name } = field;
   const valid = ({ text }: SampledCell) => checkValue(field, text) === undefined;
-  if (type.kind === 'email') return judged(column, (one) => valid(one) && EMAIL.test(one.text), 'are e-mail addresses');
+  if (type.kind === 'email') return judged(column, valid, 'are e-mail addresses');
   if (type.kind === 'text' && type.exact !== undefined)
     return judged(column, valid, `have the ${type.exact} characters of ${name}`);
-  if (IDENTIFIERS.test(name) && countsRows(cells))
-    return against('the values count the rows (1, 2, 3 …) and identify nothing');
-  const [, what, test] = FORMS.find(([fields]) => fields.test(name)) ?? [];
-  if (what !== undefined && test) return judged(column, (one) => valid(one) && test(one.text), what);
-  if (NAMES.test(name)) {
-    const named = judged(column, ({ text }) => isName(text), 'are names');
-    if (named.against !== undefined) return named;
-  }
+  const typed = cells.filter(({ text }) => EMAIL.test(text) || DATE.test(text));
+  if (typed.length * 2 > cells.length) return against(`the values are no text, such as "${excerpt(typed[0]!.text)}"`);
   const max = type.kind === 'text' ? type.max : undefined;
   const long = max === undefined ? 0 : cells.filter(({ text }) => characters(text) > max).length;
   const convert = makeConverter(field, { decimal: { sign: '.', why: '' }, format: file.format });
@@ -267,15 +232,6 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
     remarks.push(`${others} cannot be read as text without loss; such rows will be invalid`);
   }
   return { factor: remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97, evidence, remarks };
-}
-
-/** Whole numbers that go up by the same step from 0 or 1 on: the numbers of the rows, not of the records. */
-function countsRows(cells: readonly SampledCell[]): boolean {
-  const [first = Number.NaN, second = Number.NaN, ...rest] = cells
-    .slice(0, 200)
-    .map(({ text }) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN));
-  const step = second - first;
-  return rest.length > 0 && first <= 1 && step > 0 && rest.every((value, at) => value === second + (at + 1) * step);
 }
 
 const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

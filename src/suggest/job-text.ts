@@ -84,7 +84,7 @@ function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[]
 }
 
 function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[] {
-  const { field, heading, blank, repeats, fits, natural, uniqueField } = key;
+  const { field, heading, blank, repeats, fits, uniqueField } = key;
   const among = key.counted === rows - blank ? '' : `, of the first ${number(key.counted)} that were counted`;
   const facts = `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${number(repeats)} repeat an earlier one${among}`;
   const lines: string[] = [];
@@ -95,12 +95,6 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
         'A row whose key is blank is invalid, and a row that repeats a key is left out as a duplicate. If each row is a record of its own, give the file a column that identifies it, or name several fields: key: [name, room].',
       ),
     );
-    if (!natural)
-      lines.push(
-        ...commentLines(
-          `Two records may share the ${field}: nothing but the name or number tells records apart by nature.`,
-        ),
-      );
   }
   lines.push('match:', `  key: ${field.padEnd(28)} ${fits ? `# ${facts}` : ''}`.trimEnd());
   if (uniqueField)

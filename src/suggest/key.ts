@@ -1,7 +1,8 @@
 import { ruleText } from '../resources/describe.js';
 import { isRequired } from '../resources/rules.js';
-import type { FieldSpec, ResourceName, ResourceSpec } from '../resources/spec.js';
+import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import type { Assigned } from './assign.js';
+import type { Column } from './profile.js';
 
 /** The mapped column that tells records apart, measured. */
 export interface SuggestedKey {
@@ -14,44 +15,27 @@ export interface SuggestedKey {
   /** Filled cells among which repeats were counted: all, or those before a bound. */
   readonly counted: number;
   readonly fits: boolean;
-  /** Whether the field is a natural key of the resource. */
-  readonly natural: boolean;
   readonly uniqueField: 'name' | 'serial_number' | undefined;
 }
-
-/** Others that a record has for itself; taken only where no natural key is mapped. Never an address or free text. */
-const IDENTIFYING: Readonly<Record<ResourceName, readonly string[]>> = {
-  asset: ['pseudo_number', 'inventory_no', 'ssb_tag', 'uscp_no', 'mac_address'],
-  contract: [],
-  supplier: ['ein', 'business_name', 'website', 'contact_person.email'],
-  // Of a customer nothing but the name can be looked up.
-  customer: [],
-};
 
 /** A column in which more rows than this have no key of their own is taken only where there is no better one. */
 const ENOUGH = 0.98;
 
-/** Undefined where no mapped column can be a key. */
+/** The first natural key that nearly every row has for itself, else the one that most rows have; undefined where none is mapped. */
 export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], rows: number): SuggestedKey | undefined {
-  const among = (fields: readonly string[]) =>
-    fields.flatMap((field) => {
-      const one = assigned.find(({ mapped }) => mapped?.field.name === field);
-      return one ? [measure(spec, one, rows)] : [];
-    });
-  const natural = among(spec.naturalKeys);
-  const mostUsable = (keys: readonly SuggestedKey[]) => keys.toSorted((a, b) => b.usable - a.usable)[0];
-  return natural.find(({ fits }) => fits) ?? mostUsable(natural) ?? mostUsable(among(IDENTIFYING[spec.name]));
+  const keys = spec.naturalKeys.flatMap((field) => {
+    const one = assigned.find(({ mapped }) => mapped?.field.name === field);
+    return one ? [measure(spec, field, one.column, rows)] : [];
+  });
+  return keys.find(({ fits }) => fits) ?? keys.sort((a, b) => b.usable - a.usable)[0];
 }
 
-function measure(spec: ResourceSpec, { column, mapped }: Assigned, rows: number): SuggestedKey {
+function measure(spec: ResourceSpec, field: string, column: Column, rows: number): SuggestedKey {
   const { heading, filled, blank, repeats, counted } = column;
-  const field = mapped!.field.name;
-  const natural = spec.naturalKeys.includes(field);
   const usable = filled - repeats;
-  const fits = natural && rows > 0 && usable / rows >= ENOUGH;
-  const uniqueField =
-    fits && spec.name === 'asset' && (field === 'name' || field === 'serial_number') ? field : undefined;
-  return { field, heading, usable, blank, repeats, counted, fits, natural, uniqueField };
+  const fits = rows > 0 && usable / rows >= ENOUGH;
+  const unique = fits && spec.name === 'asset' && (field === 'name' || field === 'serial_number');
+  return { field, heading, usable, blank, repeats, counted, fits, uniqueField: unique ? field : undefined };
 }
 
 /** A required field that no column gives. */

@@ -64,14 +64,6 @@ export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string
   },
 };
 
-/** Units in a heading that make its amounts others than the field's, and that make its days other periods. */
-export const SCALES = phrases(`
-  thousand; 000; k; keur; kusd; tsd; million; mio; mn; m; bn; billion; tausend; millier; millione; millonar; mil; mile;
-  millone; percent`);
-export const PERIODS = phrases(
-  'month; week; year; monat; monate; woche; wochen; jahr; jahre; moi; semaine; mese; semana',
-);
-
 /** The phrases of an entry, one blank between their words. */
 export function phrases(entry: string): string[] {
   return entry

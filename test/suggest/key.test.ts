@@ -49,20 +49,6 @@ describe('numbers', () => {
     expect(suggestion.key).toMatchObject({ field: 'serial_number', fits: true, usable: 240 });
   });
 
-  it('that errors stand among are of one currency', async () => {
-    const { column } = await suggested('asset', [
-      ['Name', 'Cost'],
-      ...range(20, (at) => [`Press ${at}`, ['#REF!', '#DIV/0!', 'n/a'][at] ?? `$${at}.50`]),
-    ]);
-    expect(column('Cost')).toMatchObject({ field: 'original_cost' });
-    expect(column('Cost').remarks.join()).not.toContain('currencies');
-    const mixed = await suggested('asset', [
-      ['Name', 'Cost'],
-      ...range(8, (at) => [`P${at}`, at % 2 ? '$4' : 'EUR 5']),
-    ]);
-    expect(mixed.column('Cost').remarks.join()).toContain('different currencies: EUR, $');
-  });
-
   it('of one are said as one', async () => {
     const { job, table } = await suggested('supplier', [['Supplier'], ['Globex']]);
     expect(job).toContain('1 row, 1 column, 1 of them mapped');

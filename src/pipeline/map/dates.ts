@@ -328,7 +328,7 @@ function unreadable(text: string): Refusal {
   );
 }
 
-interface Sighting {
+export interface Sighting {
   readonly text: string;
   readonly row: number;
 }
@@ -348,7 +348,7 @@ const PROOF = 5;
 const PROOF_SHARE = 0.1;
 
 /** Dates of one way of writing, e.g. `//yyyy`. */
-interface Group {
+export interface DateGroup {
   count: number;
   /** Cells that can be read in several ways. */
   open: number;
@@ -366,7 +366,12 @@ export function surveyDateOrder(
   column: { readonly heading: string; readonly index: number },
   sample: readonly SheetRow[],
 ): DateSurvey {
-  const groups = groupsOf(column.index, sample);
+  const groups = dateGroups(
+    sample.flatMap(({ row, cells }) => {
+      const cell = cells[column.index];
+      return typeof cell === 'string' && cell !== '' ? [{ text: trimText(cell), row }] : [];
+    }),
+  );
   const orders = new Map<string, DateOrder>();
   const evidence: string[] = [];
   const warnings: string[] = [];
@@ -386,13 +391,11 @@ export function surveyDateOrder(
   return { orders, evidence, warnings };
 }
 
-function groupsOf(index: number, sample: readonly SheetRow[]): ReadonlyMap<string, Group> {
-  const groups = new Map<string, Group>();
-  for (const { row, cells } of sample) {
-    const cell = cells[index];
-    if (typeof cell !== 'string' || cell === '') continue;
-    const text = trimText(cell);
-    const readings = numericReadings(text);
+/** Numeric dates by way of writing, and what each shows of the order of day and month. */
+export function dateGroups(cells: Iterable<Sighting>): ReadonlyMap<string, DateGroup> {
+  const groups = new Map<string, DateGroup>();
+  for (const cell of cells) {
+    const readings = numericReadings(cell.text);
     const [first] = readings ?? [];
     if (!readings || !first) continue;
     const writing = writingOf(first.format);
@@ -401,17 +404,17 @@ function groupsOf(index: number, sample: readonly SheetRow[]): ReadonlyMap<strin
     group.count++;
     if (readings.length > 1) {
       group.open++;
-      group.firstOpen ??= { text, row };
-    } else if (isTelling(text)) {
+      group.firstOpen ??= cell;
+    } else if (isTelling(cell.text)) {
       const shown = group.shown.get(first.format);
       if (shown) shown.count++;
-      else group.shown.set(first.format, { count: 1, first: { text, row } });
+      else group.shown.set(first.format, { count: 1, first: cell });
     }
   }
   return groups;
 }
 
-function doubt(heading: string, { open, shown }: Group, first: Sighting, rows: number): string {
+function doubt(heading: string, { open, shown }: DateGroup, first: Sighting, rows: number): string {
   const refused = `"${excerpt(heading)}": in ${open} of the first ${rows} rows day and month cannot be told apart, as in ${cite(first)}; such rows are refused.`;
   const [only, ...others] = [...shown];
   if (!only) return `${refused} State the format in the job: \`dates: [dd/MM/yyyy]\`.`;
@@ -426,6 +429,6 @@ function isTelling(text: string): boolean {
   return Number(first) !== Number(second);
 }
 
-function cite({ text, row }: Sighting): string {
+export function cite({ text, row }: Sighting): string {
   return `"${excerpt(text)}" (row ${row})`;
 }
