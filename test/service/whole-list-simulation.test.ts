@@ -192,7 +192,7 @@ test('1,000 lists that change while they are read (20, 21, 22)', async () => {
 
 /** The same reading under other rules. */
 async function readUnder(rules: Rules, { list, ordered, parallel }: Story): Promise<WholeList> {
-  const log = await openPageLog(newFile(), '{}');
+  const log = openPageLog(newFile(), '{}');
   const slots = createSlots(!ordered);
   const read: ReadPage = (page, pastEnd, isKnown) => list.service.page('asset', page, {}, { pastEnd, isKnown });
   const result = await readPasses(read, log, slots, rules, { ordered, parallel: () => parallel });

@@ -4,7 +4,7 @@ import { idOf, readPage } from '../transport/answer.js';
 import type { LoggedPage, PageLog } from './page-log.js';
 import { barrenPages } from './pages.js';
 import { openPass, type PassResult, type Shown } from './pass.js';
-import { type Place, type Slots, textHash } from './slots.js';
+import { type Slots, textHash } from './slots.js';
 import type { Step, Walk } from './walk.js';
 
 /** How passes follow one another, and when they are believed. */
@@ -43,9 +43,6 @@ export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) 
 /** What a page was found to hold. */
 type TakenPage = Pick<LoggedPage, 'count' | 'keys'> & { readonly hash: number };
 
-/** `hashes` of its texts. */
-type HashedPage = LoggedPage & { readonly hashes: readonly number[] };
-
 /**
  * Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it;
  * pages that the log holds already are taken from there, and the service is asked for the rest.
@@ -81,7 +78,7 @@ export async function readPasses(
     let shared = 0;
 
     /** Shows a page's records in this pass and keeps what is new of them. */
-    const show = (line: HashedPage, places: readonly Place[]): Shown => {
+    const show = (line: LoggedPage, places: readonly number[]): Shown => {
       let fresh = 0;
       let again: number | undefined;
       const first = (line.page - 1) * 0x10_0000;
@@ -94,41 +91,37 @@ export async function readPasses(
         if (number > 1 && !options.ordered && slots.position(slot) !== first + index) moved = true;
         slots.setPosition(slot, first + index);
       }
-      if (number > 1 && line.texts.length > 0) moved = true;
+      if (number > 1 && line.at.length > 0) moved = true;
       for (const [index, place] of line.at.entries()) {
         const slot = slots.find(line.keys[place] as number);
-        slots.store(slot, places[index] as Place, line.hashes[index] as number);
+        slots.store(slot, places[index] as number, line.hashes[index] as number);
       }
       return { page: line.page, count: line.count, keys: line.keys, fresh, again };
     };
 
     for (let step = walk.next(); !step.done; ) {
-      const kept = await log.next(number, step.value.page);
+      const kept = log.next(number, step.value.page);
       let shown: Shown;
       if (kept) {
-        if (options.onRecords && kept.line.texts.length > 0) options.onRecords(await log.read(kept.places));
-        shown = show(
-          { ...kept.line, hashes: kept.line.texts.map((text) => textHash(text.toString('utf8'))) },
-          kept.places,
-        );
+        if (options.onRecords && kept.places.length > 0) options.onRecords(log.read(kept.places));
+        shown = show(kept.line, kept.places);
       } else {
         const { page: at } = step.value;
         const page = await window(step.value);
         const known = page.known ? taken.get(at) : undefined;
-        let line: HashedPage;
-        if (known)
-          line = { pass: number, page: at, count: known.count, keys: known.keys, at: [], texts: [], hashes: [] };
+        let line: LoggedPage;
+        let texts: readonly string[] = [];
+        if (known) line = { pass: number, page: at, count: known.count, keys: known.keys, at: [], hashes: [] };
         else {
           const parsed = page.known ? parsedAnew(page, at) : page;
           options.onRecords?.(parsed.results);
-          line = lineOf(parsed, number, at, slots);
+          ({ line, texts } = lineOf(parsed, number, at, slots));
           // A record that has changed may read as before where it is shown next: what it is then is to be kept.
           if (line.at.some((place) => slots.find(line.keys[place] as number) >= 0)) taken.clear();
           const { count, keys } = line;
           if (page.text !== undefined) taken.set(at, { hash: textHash(page.text), count, keys });
         }
-        const places = log.append(line);
-        shown = show(line, places instanceof Promise ? await places : places);
+        shown = show(line, log.append(line, texts));
         explained(shown.fresh, pass.newest);
       }
       step = walk.next(shown);
@@ -167,30 +160,23 @@ function parsedAnew({ text = '' }: Page, number: number): Page {
   return { ...page, text };
 }
 
-/** What of a page is new to the slots. */
-function lineOf({ count, results }: Page, pass: number, page: number, slots: Slots): HashedPage {
-  const line = {
-    pass,
-    page,
-    count,
-    keys: [] as number[],
-    at: [] as number[],
-    texts: [] as Buffer[],
-    hashes: [] as number[],
-  };
+/** A page as the log keeps it, with the texts of what is new to the slots. */
+function lineOf({ count, results }: Page, pass: number, page: number, slots: Slots) {
+  const [keys, at, hashes]: [number[], number[], number[]] = [[], [], []];
+  const texts: string[] = [];
   const nameless = new Set<number>();
   for (const [index, record] of results.entries()) {
     const text = stringifyBody(record);
     const hash = textHash(text);
     const key = idOf(record) ?? namelessKey(text, nameless);
-    line.keys.push(key);
+    keys.push(key);
     const slot = slots.find(key);
     if (slot >= 0 && slots.hash(slot) === hash) continue;
-    line.at.push(index);
-    line.texts.push(Buffer.from(text));
-    line.hashes.push(hash);
+    at.push(index);
+    texts.push(text);
+    hashes.push(hash);
   }
-  return line;
+  return { line: { pass, page, count, keys, at, hashes }, texts };
 }
 
 /**

@@ -1,12 +1,6 @@
-/** Where the newest form of a record stands in the log, in bytes. */
-export interface Place {
-  readonly offset: number;
-  readonly length: number;
-}
-
 /**
  * What is known of each record: its key, in which passes it was shown, where its newest form stands and a hash of it.
- * Typed arrays that grow by pieces and a hash table of slot numbers: 35 to 41 bytes a record (43 to 49 where positions
+ * Typed arrays that grow by pieces and a hash table of slot numbers: 31 to 37 bytes a record (39 to 45 where positions
  * are kept), and never a copy of everything at once.
  *
  * A key is the record's id, or a negative number for a record without one.
@@ -20,8 +14,9 @@ export interface Slots {
   key(slot: number): number;
   /** Hash of the newest form; undefined where none is stored. */
   hash(slot: number): number | undefined;
-  place(slot: number): Place;
-  store(slot: number, place: Place, hash: number): void;
+  /** Where the newest form stands in the log: a number from 1. */
+  place(slot: number): number;
+  store(slot: number, place: number, hash: number): void;
   /** Whether pass 1 to 8 has shown it. */
   shownIn(slot: number, pass: number): boolean;
   /** Notes that a pass shows it; false where this pass has shown it already. */
@@ -39,8 +34,8 @@ const FULLEST = 0.7;
 
 interface Piece {
   readonly keys: Float64Array;
-  readonly offsets: Float64Array;
-  readonly lengths: Uint32Array;
+  /** 0 where none is stored. */
+  readonly places: Float64Array;
   readonly hashes: Float64Array;
   readonly passes: Uint8Array;
   readonly positions: Float64Array | undefined;
@@ -87,17 +82,13 @@ export function createSlots(keepPositions: boolean): Slots {
     },
     key: keyAt,
     hash(slot) {
-      const { lengths, hashes } = piece(slot);
-      return lengths[slot & MASK] === 0 ? undefined : hashes[slot & MASK];
+      const { places, hashes } = piece(slot);
+      return places[slot & MASK] === 0 ? undefined : hashes[slot & MASK];
     },
-    place(slot) {
-      const { offsets, lengths } = piece(slot);
-      return { offset: offsets[slot & MASK] as number, length: lengths[slot & MASK] as number };
-    },
+    place: (slot) => piece(slot).places[slot & MASK] as number,
     store(slot, place, hash) {
-      const { offsets, lengths, hashes } = piece(slot);
-      offsets[slot & MASK] = place.offset;
-      lengths[slot & MASK] = place.length;
+      const { places, hashes } = piece(slot);
+      places[slot & MASK] = place;
       hashes[slot & MASK] = hash;
     },
     shownIn: (slot, pass) => (((piece(slot).passes[slot & MASK] as number) >>> (pass - 1)) & 1) === 1,
@@ -119,8 +110,7 @@ export function createSlots(keepPositions: boolean): Slots {
 function newPiece(keepPositions: boolean): Piece {
   return {
     keys: new Float64Array(PIECE),
-    offsets: new Float64Array(PIECE),
-    lengths: new Uint32Array(PIECE),
+    places: new Float64Array(PIECE),
     hashes: new Float64Array(PIECE),
     passes: new Uint8Array(PIECE),
     positions: keepPositions ? new Float64Array(PIECE) : undefined,

@@ -150,7 +150,8 @@ function keyIn(line: Buffer): string {
   return line.toString('utf8', line.indexOf(COMMA, readAt) + 1, line.indexOf(TAB));
 }
 
-function diskFault(path: string, cause: unknown): RunError {
+/** What kept a scratch file from being written, in words. */
+export function diskFault(path: string, cause: unknown): RunError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const reason = isDiskFull(cause) ? 'the disk is full' : `the disk failed (${code})`;
   return new RunError(

@@ -8,7 +8,7 @@ import { createSlots, type Slots } from './slots.js';
 import { backward, forward } from './walk.js';
 
 export interface WholeListOptions {
-  /** Append-only log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */
+  /** Log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */
   readonly file: string;
   /** Ids must ascend: no `ordering` in the query. */
   readonly ordered: boolean;
@@ -103,7 +103,7 @@ export async function readWholeList(
 ): Promise<WholeList> {
   const { file, ordered, parallel = 16, onFirstPass, ...listeners } = options;
   const sorted = Object.fromEntries(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const log = await openPageLog(file, stringifyBody({ version: 1, resource, query: sorted, ordered }));
+  const log = openPageLog(file, stringifyBody({ version: 1, resource, query: sorted, ordered }));
   const slots = createSlots(!ordered);
   const remarks = new Set<string>();
   try {
@@ -116,18 +116,16 @@ export async function readWholeList(
       ...listeners,
       ordered,
       parallel: () => Math.min(parallel, service.inFlightLimit),
-      async onFirstPass() {
+      onFirstPass() {
         if (!onFirstPass) return;
-        await log.flush();
         const believed = { verified: true, passes: 1, problems: [], asFirst: true };
         onFirstPass({ ...listOf(log, slots, believed, ordered), passes: 2 });
       },
     });
-    await log.flush();
+    log.flush();
     return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] }, ordered);
   } catch (error) {
-    // What stopped the reading matters more than a log that cannot be closed.
-    await log.close().catch(() => undefined);
+    log.close();
     throw error;
   }
 }
@@ -176,10 +174,10 @@ export function listOf(log: PageLog, slots: Slots, result: PassesResult, ordered
       if (slot < 0) throw new RangeError(`no record ${key} was read`);
       batch.push(slots.place(slot));
       if (batch.length < BATCH) continue;
-      yield await log.read(batch);
+      yield log.read(batch);
       batch = [];
     }
-    if (batch.length > 0) yield await log.read(batch);
+    if (batch.length > 0) yield log.read(batch);
   }
 
   return {
@@ -190,7 +188,7 @@ export function listOf(log: PageLog, slots: Slots, result: PassesResult, ordered
     asFirst,
     ids,
     read: (wanted = keys) => read(wanted),
-    close: () => log.close(),
+    close: async () => log.close(),
   };
 }
 
