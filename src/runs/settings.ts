@@ -128,7 +128,6 @@ const TABLE = {
   ROWFERRY_NOTIFY_URL: optional('Webhook that is told when a job begins to fail and when it works again', webhook, {
     secret: true,
   }),
-  ROWFERRY_NOTIFY_FILE: optional('File the same is appended to, one JSON object a line', text),
   ROWFERRY_CONCURRENCY: setting('Most requests in flight per process', whole(1, 1000), {
     fallback: '16',
     flag: '--concurrency',
@@ -234,7 +233,6 @@ interface WorkerSettings {
   readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
   readonly boardPassword?: string;
   readonly notifyUrl?: string;
-  readonly notifyFile?: string;
 }
 
 /** The settings that a flag may give, by the name of its value on the command line. */
@@ -345,7 +343,6 @@ function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): Wor
     ...(port !== undefined && { http: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated } }),
     ...(data.ROWFERRY_BOARD_PASSWORD !== undefined && { boardPassword: data.ROWFERRY_BOARD_PASSWORD }),
     ...(data.ROWFERRY_NOTIFY_URL !== undefined && { notifyUrl: data.ROWFERRY_NOTIFY_URL }),
-    ...(data.ROWFERRY_NOTIFY_FILE !== undefined && { notifyFile: path.resolve(cwd, data.ROWFERRY_NOTIFY_FILE) }),
   };
 }
 

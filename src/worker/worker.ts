@@ -118,7 +118,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     metrics.watch({ pace: () => ({ ...channel.gauges, rate: channel.gauges.learnedRate }) });
     const notifier = openNotifier({
       url: own.notifyUrl,
-      file: own.notifyFile,
       state: opened,
       log,
       known,

@@ -48,9 +48,6 @@ async function checkSpace(home: string): Promise<Check> {
   return { name, state: 'ok', found };
 }
 
-/** Variables that name files which hold no secret. */
-const OPEN_FILES: readonly string[] = ['ROWFERRY_NOTIFY_FILE'];
-
 /** Whether others on this machine, or on the way to the service, may read what is not theirs. */
 export async function checkRights(
   { home, auth }: Settings,
@@ -59,9 +56,7 @@ export async function checkRights(
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const name = 'rights';
-  const secrets = SETTINGS.map((row): string => row.name).filter(
-    (one) => /_FILE$/.test(one) && !OPEN_FILES.includes(one),
-  );
+  const secrets = SETTINGS.map((row): string => row.name).filter((one) => /_FILE$/.test(one));
   const files = secrets.flatMap((one) => env[one]?.trim() || []).map((file) => resolve(cwd, file));
   const kept = await readdir(home).catch(() => []);
   const wide: string[] = [];

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { request } from 'undici';
 import { z } from 'zod';
-import { shareLikeFolder } from '../../runs/layout.js';
 import { pause } from '../../runs/pause.js';
 import type { Store } from '../store/port.js';
 import { within } from '../within.js';
 import type { EndedRun } from './ended.js';
 
 /**
- * Body of the webhook and line of the file. Scripts read it: names are never changed, only added to. Times are ISO 8601
- * in UTC. Holds counts, never rows or values. docs/operate/worker.md lists the fields; a test compares the two.
+ * Body of the webhook. Scripts read it: names are never changed, only added to. Times are ISO 8601 in UTC. Holds counts,
+ * never rows or values. docs/operate/worker.md lists the fields; a test compares the two.
  */
 export interface Notification {
   /** The same over all tries of one notification. */
@@ -43,94 +40,86 @@ export type NotifierState = Pick<Store, 'read' | 'swap'>;
 export interface NotifierOptions {
   /** `Settings.worker.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
   readonly url?: string | undefined;
-  /** `Settings.worker.notifyFile`. */
-  readonly file?: string | undefined;
   /** All workers on it agree on what has been told. */
   readonly state: NotifierState;
   readonly log: Logger;
-  /** Whether there is a job file of the name: of others, whose names are anybody's, one failure a day is told, as `unknown`. */
+  /** Whether there is a job file of the name: other names are anybody's, and not told of. */
   readonly known?: (job: string) => boolean;
   /** Takes secrets out of a text: reasons leave this process. */
   readonly clean?: (text: string) => string;
   /** Told of every notification that went out or was given up. */
-  readonly notified?: (channel: 'webhook' | 'file', ok: boolean) => void;
+  readonly notified?: (channel: 'webhook', ok: boolean) => void;
   /** Milliseconds since 1970; for tests. */
   readonly now?: () => number;
-  /** Of the webhook: a try that takes longer has failed; waits before the second and the third try. */
+  /** A try that takes longer has failed; waits before the second and the third try. */
   readonly timing?: { readonly timeoutMs: number; readonly waitsMs: readonly number[] };
 }
 
 const TIMING = { timeoutMs: 10_000, waitsMs: [1000, 5000] };
 /** What waits to go out; beyond it a webhook that is down for long would fill the memory. */
 const MOST_WAITING = 1000;
-/** So many go out at once, and then one a minute. */
-const MOST_AT_ONCE = 50;
+const MOST_AN_HOUR = 50;
+const HOUR_MS = 3_600_000;
 
 export type Notifier = ReturnType<typeof openNotifier>;
 
+/** Whether a job works, and since when; kept in the store, under one name a job. */
+const jobState = z.object({
+  failing: z.boolean(),
+  /** When the first of the runs ended that failed one after another, now or the last time; and how many they were. */
+  since: z.number(),
+  failures: z.number(),
+  told: z.boolean(),
+});
+type JobState = z.output<typeof jobState>;
+
 /**
- * Tells people when a job begins to fail and when it works again. Nothing here blocks or fails a run. Without an address and
- * a file nothing is told and nothing is kept.
+ * Tells people when a job begins to fail and when it works again. Nothing here blocks or fails a run. Without an address
+ * nothing is told and nothing is kept.
+ *
+ *     working ── failed, braked, refused ──> failing      tell `failing`
+ *     failing ── failed, braked, refused ──> failing      one failure more
+ *     failing ── succeeded, partial ───────> working      tell `recovered`; the past failures are kept
+ *
+ * An export that cannot be shown to be whole counts as failed. An interrupted run changes nothing. Of several workers, the one
+ * whose `swap` made the change tells it. What could not be told is told by the next run that ends the same way.
  */
 export function openNotifier(options: NotifierOptions) {
-  const { url, file, state, log } = options;
-  const { clean = (text: string) => text, now = Date.now, timing = TIMING } = options;
+  const { url, state, log, clean = (text: string) => text, now = Date.now, timing = TIMING } = options;
   const ending = new AbortController();
-  const silent = url === undefined && file === undefined;
   // One after another: what happened first is told first.
   let chain = Promise.resolve();
   let waiting = 0;
-  let allowance = MOST_AT_ONCE;
-  let allowedAt = now();
+  let [sent, countedFrom] = [0, now()];
 
-  /** What is held back here is told by the next run of the job that ends the same way. */
   function mayGoOut(): boolean {
-    const at = now();
-    allowance = Math.min(MOST_AT_ONCE, allowance + Math.max(0, at - allowedAt) / 60_000);
-    allowedAt = at;
-    if (allowance < 1) return false;
-    allowance--;
-    return true;
+    if (now() - countedFrom >= HOUR_MS) [sent, countedFrom] = [0, now()];
+    return ++sent <= MOST_AN_HOUR;
   }
 
-  /** True where every way took it. */
-  async function send(notification: Notification): Promise<boolean> {
-    const { job, event } = notification;
-    if (!mayGoOut()) {
-      log.warn({ job, event }, 'A notification was dropped: too many went out of late.');
-      return false;
-    }
-    const attempt = async (channel: 'webhook' | 'file', fault: Promise<string | undefined>) => {
-      const why = await fault;
-      options.notified?.(channel, why === undefined);
-      if (why !== undefined) log.warn({ job, event, channel }, `The notification could not be delivered: ${why}.`);
-      return why === undefined;
-    };
-    const ways = [
-      ...(file === undefined ? [] : [attempt('file', append(file, notification))]),
-      ...(url === undefined ? [] : [attempt('webhook', post(url, notification, timing, ending.signal))]),
-    ];
-    return (await Promise.all(ways)).every(Boolean);
-  }
-
-  async function tell(run: EndedRun, at: number): Promise<void> {
-    const change = await noteRun(state, run, at);
-    if (change && (await send(notificationOf(run, at, change)))) await change.told();
-  }
-
-  async function tellUnknown(run: EndedRun, at: number): Promise<void> {
-    const day = new Date(at).toISOString().slice(0, 10);
-    if (!isFailure(run) || (await state.swap('notify.unknown', day)) === day) return;
-    await send(notificationOf({ ...run, job: 'unknown' }, at, { failing: true, since: at, failures: 1 }));
+  async function tell(to: string, run: EndedRun, at: number): Promise<void> {
+    const failing = isFailure(run);
+    const name = `notify.state.${run.job}`;
+    const made = next(parse(await state.read(name)), failing, at);
+    const before = parse(await state.swap(name, JSON.stringify(made)));
+    if (made.failures === 0 || (before?.failing === failing && before.told)) return;
+    const about = { job: run.job, event: failing ? 'failing' : 'recovered' };
+    if (mayGoOut()) {
+      const fault = await post(to, notificationOf(run, at, made), timing, ending.signal);
+      options.notified?.('webhook', fault === undefined);
+      if (fault === undefined) return;
+      log.warn(about, `The notification could not be delivered: ${fault}.`);
+    } else log.warn(about, `A notification was dropped: ${MOST_AN_HOUR} went out within an hour.`);
+    await state.swap(name, JSON.stringify({ ...made, told: false }));
   }
 
   return {
     /** After every run of a job, and when a job was refused. Returns at once; what goes wrong is logged. */
     ended(run: EndedRun): void {
       // Whoever put a job with its own data on the queue gets its result there; its name is no job's.
-      if (silent || run.inline || run.dryRun) return;
-      const known = options.known?.(run.job) !== false;
-      const job = known ? run.job : 'unknown';
+      const { job } = run;
+      const silent = run.inline || run.dryRun || run.status === 'interrupted' || options.known?.(job) === false;
+      if (url === undefined || silent) return;
       if (ending.signal.aborted || waiting >= MOST_WAITING) {
         log.warn({ job }, 'A notification was dropped: too many are waiting, or the worker is ending.');
         return;
@@ -139,7 +128,7 @@ export function openNotifier(options: NotifierOptions) {
       const at = run.endedAt ?? now();
       waiting++;
       chain = chain
-        .then(() => (known ? tell : tellUnknown)(told, at))
+        .then(() => tell(url, told, at))
         .catch((error: unknown) => {
           const why = error instanceof Error ? error.message : 'unknown';
           log.warn({ job }, `A notification could not be made: ${clean(why)}`);
@@ -154,63 +143,16 @@ export function openNotifier(options: NotifierOptions) {
   };
 }
 
-/**
- * Whether a job works, kept in the store, so that several workers tell a change once.
- *
- *     working ── failed, braked, refused ──> failing      tell `failing`
- *     failing ── failed, braked, refused ──> failing      one failure more; told only where `failing` never went out
- *     failing ── succeeded, partial ───────> working      tell `recovered`; the past failures are kept
- *     working ── succeeded, partial ───────> working      told only where `recovered` never went out
- *
- * An export that cannot be shown to be whole counts as failed. An interrupted run changes nothing. Of two workers, the one
- * whose `swap` made the change tells it. What was told is kept beside it: where nobody did within a minute (the worker
- * died, the webhook was down), the next run tells.
- */
-const jobState = z.object({
-  failing: z.boolean(),
-  /** When it came to be so, milliseconds since 1970. */
-  at: z.number(),
-  /** When the first of the runs ended that failed one after another, now or the last time; and how many they were. */
-  since: z.number(),
-  failures: z.number(),
-});
-type JobState = z.output<typeof jobState>;
-
-type Change = Pick<JobState, 'failing' | 'since' | 'failures'>;
-
-/** Longer than all tries of a notification take. */
-const TELLING_MS = 60_000;
-
-async function noteRun(
-  store: NotifierState,
-  run: EndedRun,
-  now: number,
-): Promise<(Change & { told(): Promise<unknown> }) | undefined> {
-  if (run.status === 'interrupted') return undefined;
-  const failing = isFailure(run);
-  const name = `notify.state.${run.job}`;
-  const made = next(parse(await store.read(name)), failing, now);
-  // Where another worker wrote in between, what it found counts for the change; at most one failure is not counted.
-  const before = parse(await store.swap(name, JSON.stringify(made)));
-  const state = next(before, failing, now);
-  if (state.failures === 0) return undefined;
-
-  const toldName = `notify.told.${run.job}`;
-  const mark = `${failing ? 'failing' : 'recovered'} ${state.since}`;
-  const changed = (before?.failing ?? false) !== failing;
-  if (!changed && ((await store.read(toldName)) === mark || now - state.at < TELLING_MS)) return undefined;
-  return { ...state, told: () => store.swap(toldName, mark) };
-}
-
 function isFailure({ status, doubtful }: EndedRun): boolean {
   return doubtful === true || status === 'failed' || status === 'braked' || status === 'refused';
 }
 
 function next(before: JobState | undefined, failing: boolean, now: number): JobState {
   const { since = 0, failures = 0 } = before ?? {};
-  const at = before?.failing === failing ? before.at : now;
-  if (!failing) return { failing, at, since, failures };
-  return before?.failing ? { failing, at, since, failures: failures + 1 } : { failing, at, since: now, failures: 1 };
+  if (!failing) return { failing, since, failures, told: true };
+  return before?.failing
+    ? { failing, since, failures: failures + 1, told: true }
+    : { failing, since: now, failures: 1, told: true };
 }
 
 /** What cannot be read counts as none. */
@@ -235,14 +177,14 @@ const WAYS: Record<EndedRun['status'], string> = {
 };
 
 /** `at` and `since`: milliseconds since 1970. */
-function notificationOf(run: EndedRun, at: number, { failing, since, failures }: Change): Notification {
+function notificationOf(run: EndedRun, at: number, { failing, since, failures }: JobState): Notification {
   const reason = failing && run.reason ? oneLine(run.reason) : undefined;
   const how = run.doubtful ? 'wrote a file that may not be complete' : WAYS[run.status];
   const again = failures > 1 ? ` This is failure ${failures} since ${minute(since)}.` : '';
   const times = failures === 1 ? 'once' : `${failures} times`;
   const said = failing
     ? `${run.job} ${how}${reason ? `: ${reason}` : '.'}${again}`
-    : `${run.job} works again, after it failed ${times} over ${span(at - since)}.`;
+    : `${run.job} works again, after it failed ${times} since ${minute(since)}.`;
   const where = `${run.run === undefined ? '' : ` Run ${run.run}.`}${run.reports === undefined ? '' : ` Reports: ${run.reports}`}`;
   const rows = Object.fromEntries(Object.entries(run.counts ?? {}).filter(([, count]) => count > 0));
   return {
@@ -268,32 +210,10 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** `2026-11-21 02:00 UTC` */
 const minute = (ms: number): string => `${iso(ms).slice(0, 16).replace('T', ' ')} UTC`;
 
-function span(ms: number): string {
-  const minutes = Math.max(0, Math.round(ms / 60_000));
-  if (minutes < 1) return 'less than a minute';
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
-}
-
 /** Without control characters: the text reaches chat tools and terminals. */
 function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON - 1)}…` : line;
-}
-
-/** Returns why the line could not be written. */
-async function append(file: string, notification: Notification): Promise<string | undefined> {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    const isNew = !(await stat(file).catch(() => undefined));
-    // One call, opened to append: lines of several workers do not mix.
-    await appendFile(file, `${JSON.stringify(notification)}\n`, { mode: 0o640 });
-    if (isNew) await shareLikeFolder(file, 0o640);
-    return undefined;
-  } catch (error) {
-    return `${file} (${codeOf(error)})`;
-  }
 }
 
 /** Answers that may be other ones a moment later, beside those of 500 and above. */

@@ -91,13 +91,13 @@ it.runIf(!('missing' in (await redisServer())))(
         ROWFERRY_LOG_LEVEL: 'trace',
         ROWFERRY_CONCURRENCY: '4',
         ROWFERRY_NOTIFY_URL: `http://127.0.0.1:${port}/${HOOK_SECRET}`,
-        ROWFERRY_NOTIFY_FILE: 'notifications.ndjson',
       },
     });
     const workers = await Promise.all([crew.worker('one', { argv: ['--board'] }), crew.worker('two')]);
     await writeFile(join(crew.dir, 'queued.csv'), assetSheet(300, 5_000));
     const enqueued = await crew.command('three', 'enqueue', 'import', '--job', 'assets', '--file', 'queued.csv');
-    const unknown = await crew.command('three', 'enqueue', 'import', '--job', 'nothing', '--file', 'queued.csv');
+    await writeFile(join(crew.dir, 'broken.xlsx'), 'no workbook');
+    const broken = await crew.command('three', 'enqueue', 'import', '--job', 'assets', '--file', 'broken.xlsx');
     await crew.drop('assets.csv', assetSheet(1_500));
     await until(() => crew.sandbox.commits.length > 400, { withinMs: 60_000, what: 'the load' });
 
@@ -120,7 +120,7 @@ it.runIf(!('missing' in (await redisServer())))(
     await keysOf(redis.url, found);
     await filesBelow(crew.dir, found);
     for (const worker of workers) await worker.terminate();
-    for (const one of [...workers, enqueued, unknown]) {
+    for (const one of [...workers, enqueued, broken]) {
       await one.ended;
       found.set(`out and err of ${one.child.spawnargs.slice(2).join(' ')} ${one.child.pid}`, one.out() + one.err());
     }
