@@ -41,7 +41,7 @@ module.exports = {
     only('blank-workbook', 'model', 'resources', 'files'),
     only('suggest', 'model', 'resources', 'files', 'pipeline'),
     only('runs', 'model', 'resources', 'compact', 'files', 'store', 'report', 'service', 'pipeline', 'export', 'blank-workbook', 'suggest', 'trace'),
-    only('worker', 'runs', 'model', 'trace'),
+    only('worker', 'runs', 'model', 'store', 'trace'),
     only('cli', 'runs', 'model', 'worker', 'sandbox'),
     only('trace'),
     only('sandbox'),

@@ -9,7 +9,7 @@ import type { Settings } from '../runs/settings.js';
 import type { RunsApi } from '../worker/api/runs.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
 import { DATA_LIMITS, type JobKind } from '../worker/jobs/data.js';
-import { fileBelowRoots, OutsideRoots } from '../worker/jobs/roots.js';
+import { fileBelowRoots } from '../worker/jobs/roots.js';
 import { uploadsDir } from '../worker/jobs/rows-delivery.js';
 import { targetBelowRoots, targetFolders } from '../worker/jobs/target.js';
 import type { Io } from './io.js';
@@ -18,7 +18,7 @@ import { inputFile } from './setup.js';
 /** A job that is fit for the queue; nothing is copied yet. */
 export interface PreparedJob {
   /** Copies the file into the data folder, if workers may not read it where it lies, and returns the data of the job. */
-  place(runs: Pick<RunsApi, 'queue' | 'readElsewhere'>): Promise<Readonly<Record<string, unknown>>>;
+  place(runs: Pick<RunsApi, 'queue'>): Promise<Readonly<Record<string, unknown>>>;
   /** Removes the copy again. */
   takeBack(): Promise<void>;
 }
@@ -88,11 +88,8 @@ export async function prepareExport(
   return {
     async place(runs) {
       if (file === undefined) return data;
-      const roots = (await runs.queue()).roots ?? settings.worker.roots;
-      await targetBelowRoots(file, targetFolders(settings, roots)).catch(async (error: unknown) => {
-        // Workers with another data folder may have other folders; they see for themselves.
-        if (!(error instanceof OutsideRoots && (await runs.readElsewhere(file)))) throw error;
-      });
+      const { roots = settings.worker.roots } = await runs.queue();
+      await targetBelowRoots(file, targetFolders(settings, roots));
       return data;
     },
     takeBack: async () => undefined,

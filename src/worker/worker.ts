@@ -109,8 +109,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     if (signal.aborted) return;
     notice('info', `Queue: ${opened.address}`);
 
-    const id = await homeId(home);
-
+    const id = homeId(home);
     await tellHome(opened, { id, roots: [...own.roots], service: apiUrl });
     closing.add('presence', keepLease(opened, `home.${id}`, own.leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);

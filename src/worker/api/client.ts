@@ -23,7 +23,7 @@ const ANSWER_MS = 30_000;
 export async function openRuns(settings: Settings, options: RunsOptions): Promise<RunsApi> {
   if (settings.queueUrl === undefined) return embeddedRuns(settings, options);
   const store = await storeOf(settings, options);
-  return { ...runsOnStore(store, await homeId(settings.home)), close: () => store.close() };
+  return { ...runsOnStore(store, homeId(settings.home)), close: () => store.close() };
 }
 
 /** What the worker that has the embedded queue open says of it; undefined where none has. */
@@ -61,7 +61,7 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
       }
       try {
         const store = await storeOf(settings, { ...options, patienceMs: 0 });
-        own = { store, runs: runsOnStore(store, await homeId(home)) };
+        own = { store, runs: runsOnStore(store, homeId(home)) };
       } catch (error) {
         if (!(error instanceof LockHeld) || performance.now() - began > HELD_MS) throw error;
         await pause(LOOK_AGAIN_MS, undefined, { signal: options.signal });
@@ -76,8 +76,6 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
 
   return {
     queue: () => ask((runs) => runs.queue()),
-    // All workers of an embedded queue have this data folder.
-    readElsewhere: async () => false,
     put(order) {
       const key = randomBytes(6).toString('hex');
       return ask((runs) => runs.put({ key, ...order }));

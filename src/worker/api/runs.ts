@@ -3,7 +3,7 @@ import type { Queue } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import type { Summary } from '../../runs/present.js';
 import { type JobKind, RUNS_QUEUE } from '../jobs/data.js';
-import { readElsewhere, toldRoots } from '../jobs/homes.js';
+import { toldRoots } from '../jobs/homes.js';
 import type { JobState } from '../jobs/state.js';
 import type { Store } from '../store/port.js';
 
@@ -20,8 +20,6 @@ export interface QueueView {
 /** What other processes ask of a queue of runs: the verbs of contract, section 12, on whichever store it lies. */
 export interface RunsApi {
   queue(): Promise<QueueView>;
-  /** Whether a worker of another data folder lives that may read a file, going by its path alone. */
-  readElsewhere(file: string): Promise<boolean>;
   /** Puts a run on the queue and answers its id. With a key it may be said again: the same order is one run. */
   put(order: RunOrder): Promise<string>;
   /** Undefined where there is no such run. */
@@ -68,7 +66,6 @@ export function runsOnStore(store: Store, homeId: string, queue: Queue = store.q
       workers: await store.workers(RUNS_QUEUE),
       roots: await toldRoots(store, homeId),
     }),
-    readElsewhere: (file) => readElsewhere(store, homeId, file),
     async put({ kind, data, once, key }) {
       const jobId = key === undefined ? undefined : `api.${key}`;
       const known = jobId === undefined ? undefined : await queue.getJob(jobId);

@@ -20,7 +20,6 @@ import type { Store } from '../store/port.js';
 import { isHere, type RepeatedSummary } from './claims.js';
 import { type JobKind, RUNS_QUEUE, type RunData } from './data.js';
 import { failureKind, failureText, faultWithoutCells, RunFailed, type WithoutCells, withoutCells } from './failure.js';
-import { readElsewhere } from './homes.js';
 import { type Lateness, lateNote, lateness, type Origin, originOf } from './ids.js';
 import { FileAway, OutsideRoots } from './roots.js';
 import { freshState, type JobState, stateOf, stateWriter } from './state.js';
@@ -29,7 +28,7 @@ import { beginTicket, endTicket, readTicket, wasBegunBy } from './tickets.js';
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps {
   readonly settings: Settings;
-  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check' | 'read'>;
+  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check'>;
   readonly log: Logger;
   /** Aborted when this process was told to end: runs are handed back. */
   readonly stopping: AbortSignal;
@@ -66,16 +65,14 @@ export interface Prepared {
 
 /** How often it is asked whether the worker that began a run has come back. */
 const GRACE_STEP_MS = 2_000;
-/** A worker that has not come for its dropped files in so long does not come. */
-const ELSEWHERE_MS = 7 * 86_400_000;
 /** A full disk is tried again so soon. */
 const NO_SPACE_MS = 5_000;
 /** A run that another delivery works on is asked for again so soon. */
 export const SOON_MS = 1_000;
 /** When a job that does not come further is given up: so many workers died over it since it last did. */
 const MAX_DEATHS = 4;
-/** A file that is on another machine is looked for by others, so often and so long apart. */
-const AWAY = { times: 30, everyMs: 2_000 };
+/** A file that is on another machine is looked for by others, so often and so long apart; a dropped one until its worker comes. */
+const AWAY = { times: 30, everyMs: 2_000, droppedMs: 7 * 86_400_000 };
 
 /** Errors that say the job lies where it belongs already. */
 const PLACED = new Set(['DelayedError', 'WaitingError', 'UnrecoverableError']);
@@ -130,10 +127,9 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
 
   /** Returns what the queue keeps as the result of the job. `taken`: another worker has the job. */
   async deliver(taken: AbortSignal | undefined): Promise<object> {
-    const { deps, origin } = this;
+    const { deps } = this;
     // Handed back a moment ago and taken once more by the worker that is ending: left to others.
     if (deps.stopping.aborted) throw await this.postpone(SOON_MS);
-    if (origin.elsewhere) throw await this.leaveToOthers();
     this.state = await this.runOfJob();
     const lease = await deps.store.lease(`run.${this.state.run}`, deps.settings.worker.leaseMs);
     if (!lease) throw await this.postpone(SOON_MS);
@@ -179,16 +175,6 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     return new WaitingError();
   }
 
-  /** Another worker took the file out of its own drop folder, and carries it out when it comes by. */
-  private async leaveToOthers(): Promise<Error> {
-    const { file } = this.data;
-    if (Date.now() - this.job.timestamp > ELSEWHERE_MS) {
-      return refusal(`The file ${file} was taken from a drop folder of which no worker was heard for a week.`);
-    }
-    this.log.debug({ file }, 'left to the worker of that drop folder');
-    return this.postpone(SOON_MS);
-  }
-
   /**
    * The run that the job stands for: what its id, an earlier delivery or this data folder says, else a new one, which is kept at
    * once. Anybody may write the id of a run on the queue: one of this data folder is continued only by the job that began it.
@@ -198,8 +184,8 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const { home } = this.deps.settings;
     const before = stateOf(job);
     const said = before && (origin.run === undefined || origin.run === before.run) ? before : undefined;
-    const named = said?.run ?? origin.run ?? (await readTicket(home, job))?.run;
-    const ofAnother = named !== undefined && (await isHere(home, named)) && !(await wasBegunBy(home, job, named));
+    const named = said?.run ?? origin.run ?? readTicket(home, job);
+    const ofAnother = named !== undefined && (await isHere(home, named)) && !wasBegunBy(home, job, named);
     if (ofAnother && origin.claim) throw refusal(`The job names run ${named}, which it has not begun.`);
     if (ofAnother) this.log.warn({ run: named }, 'the job names a run that it has not begun: it gets one of its own');
     if (said && !ofAnother) return said;
@@ -221,7 +207,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     if (elsewhere) throw elsewhere;
     const { handedBack: _, notBefore: __, waited: ___, ...state } = this.state;
     this.state = state;
-    await beginTicket(deps.settings.home, job, state.run);
+    beginTicket(deps.settings.home, job, state.run);
 
     const [stop, over] = [new AbortController(), new AbortController()];
     const listen = (one: AbortSignal, reason: string) => {
@@ -304,7 +290,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
       throw left;
     });
     await this.cleanUp();
-    await endTicket(home, this.job, run);
+    endTicket(home, run);
     const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
     await this.tellEnd({ ...this.state, phase: 'done', failure });
     this.ended({ status: begun ? 'failed' : 'refused', reason, run: begun ? run : undefined, reports });
@@ -383,7 +369,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     }
     const told = { ...result.summary, ...(reason !== undefined && { reason }) };
     const { dir, summary } = await this.putAway({ ...result, summary: told });
-    await endTicket(home, this.job, this.state.run);
+    endTicket(home, this.state.run);
     const { rows, records, target, seconds, company } = summary;
     const { total, ...outcomes } = rows;
     const reached = records ?? total;
@@ -421,19 +407,17 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
   }
 
   /**
-   * What is to be thrown for a file that this worker cannot have: the job is handed on to the workers that may, and fails,
-   * with `advice`, where there are none. Any other error comes back as it is.
+   * What is to be thrown for a file that this worker cannot have: the job is left to the others for a while, and fails, with
+   * `advice`, where none of them has it. Any other error comes back as it is.
    */
   protected async handOn(error: unknown, advice: string): Promise<unknown> {
-    const { data, deps, state } = this;
-    const away =
-      error instanceof FileAway ||
-      (error instanceof OutsideRoots && (await readElsewhere(deps.store, deps.homeId, data.file ?? '')));
-    if (!away) return error;
+    if (!(error instanceof FileAway || error instanceof OutsideRoots)) return error;
+    const { job, state } = this;
     const times = (state.away ?? 0) + 1;
-    // Where no other worker is there, nobody else can have it.
-    const alone = (await deps.store.workers(RUNS_QUEUE)) === 1;
-    if (!alone && times <= AWAY.times) return this.postpone(AWAY.everyMs, { ...state, away: times });
+    const alone = (await this.deps.store.workers(RUNS_QUEUE)) === 1;
+    const dropped = job.id?.startsWith('drop.') && Date.now() - job.timestamp < AWAY.droppedMs;
+    if (!alone && (dropped || times <= AWAY.times)) return this.postpone(AWAY.everyMs, { ...state, away: times });
+    if (error instanceof OutsideRoots) return error;
     const looked = alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`;
     return new RunError('failed', `${error.message}${looked} ${advice}`, [], { cause: error });
   }

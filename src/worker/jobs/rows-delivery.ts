@@ -95,7 +95,7 @@ abstract class RowsDelivery extends Delivery<RowsData, LoadedJob> {
     if (seen.verdict === 'wait') throw await this.postpone(SAME_CONTENT_MS);
     if (seen.verdict === 'run') return undefined;
     const { dir, summary } = await endRepeated(dropFolder, claim, settings.home, seen.first);
-    await endTicket(settings.home, this.job, this.state.run);
+    endTicket(settings.home, this.state.run);
     this.log.info(`the same content was run before as ${seen.first.run}; put away in ${dir}`);
     return summary;
   }

@@ -5,63 +5,50 @@ import type { Progress } from '../../runs/context.js';
 import { isRunId } from '../../runs/list.js';
 import { pause } from '../../runs/pause.js';
 
-/** The progress of a BullMQ job: contract, section 10, and what a later delivery must know. */
-export interface JobState {
-  readonly phase: 'waiting' | Progress['phase'] | 'done';
+const WAITING: Progress['phase'] = 'waiting for its turn';
+const count = z.int().nonnegative().catch(0);
+const ifFit = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+
+const told = z.object({
+  phase: z.unknown().optional(),
   /** Rows of the file; null until they have been counted. */
-  readonly total: number | null;
-  readonly done: number;
-  readonly outcomes: OutcomeCounts;
+  total: z.number().nullable().catch(null),
+  done: count,
+  outcomes: z.record(z.enum(OUTCOMES), count).catch(noOutcomes()),
   /** Id of the run, the same in every delivery that continues it. */
-  readonly run: string;
+  run: z.custom<string>(isRunId),
   /** Data folder that the run was begun in, and the machine. Absent until it is begun. */
-  readonly home?: string | undefined;
-  readonly host?: string | undefined;
+  home: ifFit(z.string()),
+  host: ifFit(z.string()),
   /** How often it was handed on because its file was not to be found. */
-  readonly away?: number | undefined;
+  away: ifFit(z.number()),
   /** Milliseconds since 1970: not begun anew before then, because requests of a worker that is gone may be under way. */
-  readonly notBefore?: number | undefined;
+  notBefore: ifFit(z.number()),
   /** The worker that had it was told to end and kept everything. */
-  readonly handedBack?: true | undefined;
+  handedBack: ifFit(z.literal(true)),
   /** The run that this one takes the place of, and the machine that has it. */
-  readonly insteadOf?: { readonly run: string; readonly host: string } | undefined;
+  insteadOf: ifFit(z.object({ run: z.string(), host: z.string() })),
+  /** Workers that had died over this job when it last came further, and how many rows had an outcome then. */
+  mark: ifFit(z.object({ stalls: count, rows: count })),
+});
+
+/** The progress of a BullMQ job: contract, section 10, and what a later delivery must know. */
+export type JobState = Readonly<Omit<z.output<typeof told>, 'phase'>> & {
+  readonly phase: 'waiting' | Progress['phase'] | 'done';
   /** The job failed for good: its data, job file or file were wrong (`usage`), or the work could not be done (`failed`). */
-  readonly failure?: 'usage' | 'failed' | undefined;
+  readonly failure?: 'usage' | 'failed';
   /** When it was told last, the run waited for its turn: that its worker died is not its doing. */
   readonly waited?: boolean | undefined;
-  /** Workers that had died over this job when it last came further, and how many rows had an outcome then. */
-  readonly mark?: { readonly stalls: number; readonly rows: number } | undefined;
-}
-
-const WAITING: JobState['phase'] = 'waiting for its turn';
+};
 
 export function freshState(run: string): JobState {
   return { phase: 'waiting', total: null, done: 0, outcomes: noOutcomes(), run };
 }
 
-const count = z.int().nonnegative().catch(0);
-const ifFit = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
-const told = z.object({
-  run: z.custom<string>(isRunId),
-  phase: z.unknown().optional(),
-  total: z.number().nullable().catch(null),
-  done: count,
-  outcomes: z.record(z.enum(OUTCOMES), count).catch(noOutcomes()),
-  home: ifFit(z.string()),
-  host: ifFit(z.string()),
-  away: ifFit(z.number()),
-  notBefore: ifFit(z.number()),
-  handedBack: ifFit(z.literal(true)),
-  insteadOf: ifFit(z.object({ run: z.string(), host: z.string() })),
-  mark: ifFit(z.object({ stalls: count, rows: count })),
-});
-
 /** What an earlier delivery left; undefined in the first one, and where somebody else wrote something else there. */
 export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
   const { data } = told.safeParse(job.progress);
-  if (!data) return undefined;
-  const { phase, ...state } = data;
-  return { ...state, phase: 'waiting', waited: phase === WAITING || undefined };
+  return data && { ...data, phase: 'waiting', waited: data.phase === WAITING || undefined };
 }
 
 /** Rows that have an outcome. */

@@ -20,7 +20,7 @@ export function targetFolders({ worker, home, jobsDir }: Settings, roots = worke
 }
 
 /** Folders and files of the data folder that hold what rowferry itself relies on. */
-const OWN = ['runs', 'tickets', 'uploads', 'queue', 'jobs', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
+const OWN = ['runs', 'uploads', 'queue', 'jobs', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
 
 /**
  * Absolute path of the file that an export is to write, its folders not made yet. Links are followed by hand, as they are

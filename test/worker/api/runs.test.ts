@@ -22,7 +22,6 @@ function fake(): RunsApi & { readonly orders: RunOrder[] } {
   return {
     orders,
     queue: async () => ({ address: 'embedded in /home', workers: 1, roots: ['/srv/files'] }),
-    readElsewhere: async () => false,
     async put(order) {
       if (order.key === 'taken') throw new KeyReused();
       orders.push(order);

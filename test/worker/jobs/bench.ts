@@ -149,7 +149,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
   await mkdir(settings.home, { recursive: true });
   const stopping = new AbortController();
   const ended: EndedRun[] = [];
-  const id = await homeId(settings.home);
+  const id = homeId(settings.home);
   const alive: Lease | undefined = await store.lease(`home.${id}`, 2_000);
   await tellHome(store, { id, roots: [...settings.worker.roots], service: settings.apiUrl ?? '' });
   const processor = runProcessor({

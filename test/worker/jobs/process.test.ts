@@ -5,6 +5,7 @@ import pino from 'pino';
 import { afterEach, describe, expect } from 'vitest';
 import { newRunId } from '../../../src/runs/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
+import { homeId } from '../../../src/worker/jobs/homes.js';
 import { stateOf } from '../../../src/worker/jobs/state.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, insertAssets, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
@@ -230,7 +231,7 @@ describe('a run', () => {
     await owner.worker.pause();
     await bench.file('a.csv', sheet(3));
     const added = await bench.add({ job: 'assets', file: 'a.csv' });
-    const home = (await readFile(path.join(owner.settings.home, 'home-id'), 'utf8')).trim();
+    const home = homeId(owner.settings.home);
     await added.updateProgress({ run: newRunId(), home, host: 'there' });
     const other = await bench.worker({ home: 'home-b' });
     await until(() => added.isDelayed());
