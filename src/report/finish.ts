@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
-import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
 import { visibleJson } from '../model/visible.js';
 import type { RunStore } from '../store/run-store.js';
@@ -25,7 +24,7 @@ import {
 import type { ReconcilePage } from './reconcile/page.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import { FAULT_COLUMNS, faultLines, PLAN_COLUMNS, planLines, RESULT_COLUMNS, resultLine } from './report-lines.js';
-import { assertComplete, results } from './results.js';
+import { assertComplete, needingPerson, results } from './results.js';
 import { type RunStatus, rowsForPerson, type Summary, totalRows } from './summary.js';
 import { createLosses, createTally, type Losses, type Tally } from './tally.js';
 
@@ -208,7 +207,7 @@ async function* rejectedRows(
   { store, stopped = '' }: ReportInput,
   source: OpenSource,
 ): AsyncGenerator<readonly RejectedRow[]> {
-  const outcomes = needingPerson(store, stopped);
+  const outcomes = needingPerson(store.rows, stopped);
   let next = outcomes.next();
   for await (const batch of source.rows()) {
     const found: RejectedRow[] = [];
@@ -226,13 +225,6 @@ async function* rejectedRows(
     `Row ${next.value.ref.row} has an outcome in ${store.path} and is not in the file that was read. ` +
       'The file is not the one of this run; restore it and write the reports again.',
   );
-}
-
-function* needingPerson(store: RunStore, stopped: string): Generator<Outcome> {
-  const good = [...GOOD_OUTCOMES].map((kind) => `'${kind}'`).join(', ');
-  for (const batch of results(store.rows, stopped, `kind is null or kind not in (${good})`)) {
-    for (const { outcome } of batch) yield outcome;
-  }
 }
 
 async function removeStale(dir: string, reports: readonly string[]): Promise<void> {

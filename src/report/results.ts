@@ -1,6 +1,6 @@
 import { RunError } from '../model/error.js';
 import { type Issue, warning } from '../model/issue.js';
-import type { Outcome } from '../model/outcome.js';
+import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
 import type { EndedRow, RowResult, RowStore } from '../store/run-store.js';
 
@@ -15,6 +15,14 @@ export function resultOf(row: EndedRow, stopped: string): RowResult {
   if (result)
     return { outcome: withLate(withId(withReason(result.outcome, stopped), row.id), row.late), diff: result.diff };
   return { outcome: row.open ? leftOpen(row.row, row.open, stopped) : notReached(row.row, stopped), diff: [] };
+}
+
+/** Outcomes of the rows that need a person, in input order. */
+export function* needingPerson(rows: RowStore, stopped = ''): Generator<Outcome> {
+  const good = [...GOOD_OUTCOMES].map((kind) => `'${kind}'`).join(', ');
+  for (const batch of results(rows, stopped, `kind is null or kind not in (${good})`)) {
+    for (const { outcome } of batch) yield outcome;
+  }
 }
 
 /**

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path, { join, relative } from 'node:path';
 import { RunError } from '../model/error.js';
-import type { ExportJob, ImportJob, Job, ReconcileJob } from '../model/job.js';
+import type { Job } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
 import { dateOf, exportRequest, outputOf, targetProblems, withDate } from './job/export.js';
-import { didYouMean, type Loaded, type LoadedExportJob, type LoadedJob, type LoadedReconcileJob } from './job/shape.js';
+import { didYouMean, type Loaded } from './job/shape.js';
 import type { JobProblem } from './job/yaml.js';
 
 export type { CheckedText } from './job/check.js';
@@ -23,42 +23,27 @@ interface JobsFolder {
 }
 
 /**
- * Loads an import job for a run. `nameOrPath`: a path, or the name of a file in `jobsDir`.
+ * Loads a job of a kind for a run. `nameOrPath`: a path, or the name of a file in `jobsDir`.
  * Throws `RunError('usage')` with every fault as `file:line:column message` in its details, and for a job of another kind.
  */
-export async function loadJob(nameOrPath: string, options: JobsFolder): Promise<LoadedJob> {
-  return ofKind('import', await loadAnyJob(nameOrPath, options));
-}
+const loader =
+  <K extends Job['kind']>(kind: K) =>
+  async (nameOrPath: string, { jobsDir }: JobsFolder) => {
+    const file = await findJobFile(nameOrPath, jobsDir);
+    return ofKind(kind, loaded(await readJobFile(file), file, jobNameOf(file)));
+  };
+export const loadJob = loader('import');
+export const loadReconcileJob = loader('reconcile');
+export const loadExportJob = loader('export');
 
-/** The same for a reconcile job. */
-export async function loadReconcileJob(nameOrPath: string, options: JobsFolder): Promise<LoadedReconcileJob> {
-  return ofKind('reconcile', await loadAnyJob(nameOrPath, options));
-}
-
-/** The same for an export job. */
-export async function loadExportJob(nameOrPath: string, options: JobsFolder): Promise<LoadedExportJob> {
-  return ofKind('export', await loadAnyJob(nameOrPath, options));
-}
-
-async function loadAnyJob(nameOrPath: string, options: JobsFolder): Promise<Loaded<Job>> {
-  const file = await findJobFile(nameOrPath, options.jobsDir);
-  return loaded(await readJobFile(file), file, jobNameOf(file));
-}
-
-/** An import job handed over as data (a queue's inline job). The same checks; lines refer to the data written as JSON. */
-export function inlineJob(value: unknown): LoadedJob {
-  return ofKind('import', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
-}
-
-/** The same for a reconcile job. */
-export function inlineReconcileJob(value: unknown): LoadedReconcileJob {
-  return ofKind('reconcile', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
-}
-
-/** The same for an export job. */
-export function inlineExportJob(value: unknown): LoadedExportJob {
-  return ofKind('export', loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
-}
+/** A job that is handed over as data (a queue's inline job). The same checks; lines refer to the data written as JSON. */
+const inline =
+  <K extends Job['kind']>(kind: K) =>
+  (value: unknown) =>
+    ofKind(kind, loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
+export const inlineJob = inline('import');
+export const inlineReconcileJob = inline('reconcile');
+export const inlineExportJob = inline('export');
 
 /** How a job of each kind is run, by itself and through the queue. */
 const WAYS: Readonly<Record<Job['kind'], (name: string) => string>> = {
@@ -67,12 +52,9 @@ const WAYS: Readonly<Record<Job['kind'], (name: string) => string>> = {
   export: (name) => `\`rowferry export --job ${name}\`, or as a job \`export\` of the queue`,
 };
 
-function ofKind(kind: 'import', job: Loaded<Job>): Loaded<ImportJob>;
-function ofKind(kind: 'reconcile', job: Loaded<Job>): Loaded<ReconcileJob>;
-function ofKind(kind: 'export', job: Loaded<Job>): Loaded<ExportJob>;
-function ofKind(kind: Job['kind'], one: Loaded<Job>): Loaded<Job> {
+function ofKind<K extends Job['kind']>(kind: K, one: Loaded<Job>): Loaded<Extract<Job, { readonly kind: K }>> {
   const found = one.job.kind;
-  if (found === kind) return one;
+  if (found === kind) return one as Loaded<Extract<Job, { readonly kind: K }>>;
   const shown = one.path === '' ? 'inline job' : `job file ${asShown(one.path)}`;
   throw new RunError(
     'usage',
@@ -123,7 +105,7 @@ async function findJobFile(nameOrPath: string, jobsDir: string): Promise<string>
   if (isFileName && !isPath) candidates.push(path.join(jobsDir, nameOrPath));
   for (const candidate of candidates) if (await exists(candidate)) return candidate;
   const searched = isPath ? path.dirname(nameOrPath) : jobsDir;
-  const there = await jobNames(searched, isPath);
+  const there = (await jobsIn(searched)).map(isPath ? (file) => path.basename(file) : jobNameOf);
   const folder = asShown(searched);
   const wanted = isPath ? path.basename(nameOrPath) : nameOrPath;
   const near = didYouMean(wanted, there);
@@ -145,10 +127,6 @@ async function exists(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function jobNames(folder: string, withEnding: boolean): Promise<string[]> {
-  return (await jobsIn(folder)).map((file) => (withEnding ? path.basename(file) : jobNameOf(file)));
 }
 
 /** File names of the jobs in a folder, sorted: of `assets.yaml` and `assets.yml` the first is run. Rejects as `readdir` does. */

@@ -1,10 +1,13 @@
-import { open, readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unescapeFormula } from '../files/formula.js';
 import { makeFolder } from '../files/make-folder.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
+import type { Issue } from '../model/issue.js';
+import { faultsOf } from '../report/report-lines.js';
+import { needingPerson } from '../report/results.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
+import { RunStore } from '../store/run-store.js';
 import { HOME, nameOfKey, nextRunId, type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
@@ -77,20 +80,38 @@ export async function findRun(home: string, wanted: string): Promise<string> {
   ]);
 }
 
+/** What `run.json` tells of a run of any kind. */
+interface Asked {
+  readonly kind?: RunKind;
+  readonly job?: { readonly name: string };
+  readonly file?: string;
+  readonly dryRun?: boolean;
+  readonly reportDir?: string;
+  readonly lineage?: {
+    readonly retries?: string;
+    readonly undoes?: string;
+    readonly approves?: { readonly run: string };
+  };
+}
+
 /** What is known of one run, also of one that was killed. */
 export async function readRun(home: string, run: string): Promise<RunEntry> {
   const folder = runFolder(home, run);
-  const asked = asRecord(await readJson(folder.request));
-  const reportDir = reportDirOf(asked, folder);
+  const asked = await askedOf(folder);
+  const { kind = 'import', lineage, reportDir = folder.dir } = asked;
   const { summary, reportsOf } = await ownSummary(folder, reportDir);
   const running = await isHeld(folder.lock);
+  const ofRun = lineage?.retries ?? lineage?.undoes ?? lineage?.approves?.run;
+  const manner = lineage?.retries !== undefined ? 'retry' : lineage?.approves ? 'approved' : undefined;
   return {
     run,
     startedAt: summary?.started_at ?? startOf(run),
-    ...kindOf(asked, summary),
-    job: summary?.job ?? jobName(asked),
-    file: summary?.source?.path ?? summary?.target?.path ?? text(asked, 'file'),
-    dryRun: summary?.dry_run ?? asked['dryRun'] === true,
+    kind: summary?.kind ?? kind,
+    ...(manner ? { manner } : {}),
+    ...(ofRun === undefined ? {} : { ofRun }),
+    job: summary?.job ?? asked.job?.name ?? '',
+    file: summary?.source?.path ?? summary?.target?.path ?? asked.file ?? '',
+    dryRun: summary?.dry_run ?? asked.dryRun === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
     ...(summary && !running ? counts(summary) : {}),
     reportDir,
@@ -98,9 +119,8 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   };
 }
 
-function reportDirOf(asked: Readonly<Record<string, unknown>>, folder: RunFolder): string {
-  return text(asked, 'reportDir') || folder.dir;
-}
+const askedOf = async ({ request }: RunFolder): Promise<Asked> =>
+  ((await readJson(request)) as Asked | undefined) ?? {};
 
 /** Several runs may have been told to put their reports into one folder: there lie those of the last. */
 async function ownSummary(
@@ -119,20 +139,8 @@ async function ownSummary(
 /** The summary of one run; undefined where its reports are not complete, and where those of another run took their place. */
 export async function readRunSummary(home: string, run: string): Promise<Summary | undefined> {
   const folder = runFolder(home, run);
-  const asked = asRecord(await readJson(folder.request));
-  return (await ownSummary(folder, reportDirOf(asked, folder))).summary;
-}
-
-function kindOf(
-  asked: Readonly<Record<string, unknown>>,
-  summary: Summary | undefined,
-): Pick<RunEntry, 'kind' | 'manner' | 'ofRun'> {
-  const kind = summary?.kind ?? ((text(asked, 'kind') || 'import') as RunKind);
-  const lineage = asRecord(asked['lineage']);
-  const approves = text(asRecord(lineage['approves']), 'run');
-  const ofRun = text(lineage, 'retries') || text(lineage, 'undoes') || approves;
-  const manner = 'retries' in lineage ? ('retry' as const) : approves ? ('approved' as const) : undefined;
-  return { kind, ...(manner ? { manner } : {}), ...(ofRun === '' ? {} : { ofRun }) };
+  const { reportDir = folder.dir } = await askedOf(folder);
+  return (await ownSummary(folder, reportDir)).summary;
 }
 
 function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson'> {
@@ -147,64 +155,27 @@ export async function readSummary(reportDir: string): Promise<Summary | undefine
   return found === undefined ? undefined : (found as Summary);
 }
 
-/** One line of faults.csv. */
-export interface FaultLine {
-  readonly row: string;
-  readonly column: string;
-  readonly value: string;
-  readonly code: string;
-  readonly message: string;
+/** A fault of a row that needs a person. */
+export interface RowFault {
+  readonly row: number;
+  readonly issue: Issue;
 }
-
-/** Bytes of faults.csv that are read for the first few faults. */
-const HEAD_BYTES = 256 * 1024;
 
 /** The first faults of a run in row order. */
-export async function firstFaults(reportDir: string, limit: number): Promise<FaultLine[]> {
-  const { parse } = await import('csv-parse/sync');
-  const records: Record<string, string>[] = parse(await headOf(join(reportDir, 'faults.csv')), {
-    bom: true,
-    columns: true,
-    relax_column_count: true,
-    relax_quotes: true,
-    to: limit,
-  });
-  return records.map((record) => ({
-    row: record['row'] ?? '',
-    column: unescapeFormula(record['column'] ?? ''),
-    value: unescapeFormula(record['value'] ?? ''),
-    code: record['code'] ?? '',
-    message: unescapeFormula(record['message'] ?? ''),
-  }));
-}
-
-async function headOf(path: string): Promise<string> {
-  const file = await open(path).catch(() => undefined);
-  if (!file) return '';
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
+export function firstFaults(home: string, run: string, limit: number): RowFault[] {
+  const faults: RowFault[] = [];
+  const store = RunStore.existing(runFolder(home, run).store);
+  for (const outcome of store ? needingPerson(store.rows) : []) {
+    for (const issue of faultsOf(outcome)) if (faults.length < limit) faults.push({ row: outcome.ref.row, issue });
+    if (faults.length >= limit) break;
   }
+  store?.close();
+  return faults;
 }
 
 /** `20261121T081502123Z-3f9a` → `2026-11-21T08:15:02.123Z` */
 function startOf(run: string): string {
   return run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z');
-}
-
-function jobName(asked: Readonly<Record<string, unknown>>): string {
-  return typeof asked['job'] === 'string' ? asked['job'] : text(asRecord(asked['job']), 'name');
-}
-
-function text(record: Readonly<Record<string, unknown>>, key: string): string {
-  const value = record[key];
-  return typeof value === 'string' ? value : '';
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 async function readJson(path: string): Promise<unknown> {

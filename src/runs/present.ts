@@ -1,7 +1,8 @@
 import { isAbsolute, relative } from 'node:path';
+import { visible } from '../model/visible.js';
 import { exportText, summaryText } from '../report/console.js';
 import { brakeStop, count, rowsForPerson, rowsInPlace, type Summary } from '../report/summary.js';
-import type { FaultLine } from './list.js';
+import type { RowFault } from './list.js';
 
 /** How runs are shown to people on a terminal; the command line prints what comes out here. */
 
@@ -25,9 +26,9 @@ export function nearPath(path: string, cwd: string = process.cwd()): string {
 }
 
 /** `row 12  Supplier  "Acme Inc"  reference_not_found: …` */
-export function faultText(fault: FaultLine): string {
-  const where = [`row ${fault.row}`, fault.column, fault.value === '' ? '' : JSON.stringify(fault.value)];
-  return `${where.filter((part) => part !== '').join('  ')}  ${fault.code}: ${fault.message}`;
+export function faultText({ row, issue: { column, value, code, message } }: RowFault): string {
+  const where = [`row ${row}`, column, value === undefined || value === '' ? undefined : JSON.stringify(value)];
+  return visible(`${where.filter(Boolean).join('  ')}  ${code}: ${message}`);
 }
 
 /** Columns wide enough for their longest text; the last one is not padded. */

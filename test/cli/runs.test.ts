@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noOutcomes } from '../../src/model/outcome.js';
+import { RunStore } from '../../src/store/run-store.js';
 import { cli } from './fake-io.js';
 
 const DONE = '20261121T081502123Z-3f9a';
@@ -60,10 +61,20 @@ beforeAll(async () => {
   await mkdir(join(cwd, '.rowferry', 'runs', 'not-a-run'));
   await writeFile(join(runDir(DONE), 'run.json'), request({ reportDir: runDir(DONE) }));
   await writeFile(join(runDir(DONE), 'summary.json'), JSON.stringify(summary(DONE)));
-  await writeFile(
-    join(runDir(DONE), 'faults.csv'),
-    'row,column,field,value,code,message,origin\r\n12,Supplier,attached_supplier,"\'=Acme ""Inc""",reference_not_found,"No supplier has this name, do this",local\r\n',
-  );
+  const store = new RunStore(join(runDir(DONE), 'run.db'));
+  store.rows.outcome({
+    outcome: {
+      ...{ ref: { row: 12 }, kind: 'invalid', key: 'K', attempts: 0, changed: [] },
+      issues: [
+        {
+          ...{ code: 'reference_not_found', severity: 'error', origin: 'local', column: 'Supplier' },
+          ...{ value: '=Acme "Inc"', message: 'No supplier has this name, do this' },
+        },
+      ],
+    },
+    diff: [],
+  });
+  store.close();
   await writeFile(join(runDir(KILLED), 'run.json'), request({ reportDir: runDir(KILLED) }));
   await writeFile(join(runDir(KILLED), 'lock'), '999999999');
   await writeFile(join(runDir(RUNNING), 'run.json'), request({ reportDir: runDir(RUNNING) }));

@@ -136,7 +136,7 @@ function showCommand(cli: Cli): Command {
           `${presentSummary(pruned)}\n\nIts rows and reports were removed; the summary is what is left.`,
         );
       }
-      const faults = await firstFaults(entry.reportDir, FIRST_FAULTS);
+      const faults = firstFaults(home, entry.run, FIRST_FAULTS);
       const list = faults.map((fault) => `  ${faultText(fault)}`);
       const more = faults.length === FIRST_FAULTS ? ['  … all of them are in faults.csv'] : [];
       const shown = faults.length > 0 ? ['', 'First faults:', ...list, ...more] : [];
