@@ -14,9 +14,11 @@ COPY src ./src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-bookworm-slim
+# What a large workbook needs for a while lies on the volume: /tmp may be memory.
 ENV NODE_ENV=production \
     ROWFERRY_HOME=/data \
-    ROWFERRY_HTTP=0.0.0.0:8720
+    ROWFERRY_HTTP=0.0.0.0:8720 \
+    TMPDIR=/data
 WORKDIR /app
 # A new named volume takes over the owner of the folder it is mounted on.
 RUN mkdir -m 0700 /data && mkdir /inbox && chown node:node /data /inbox

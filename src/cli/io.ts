@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { redactor } from '../model/secret-forms.js';
 import { visible, visibleJson } from '../model/visible.js';
+import { painted } from './colour.js';
 
 /** A stream of messages; `isTTY` where a person watches it. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -39,12 +40,16 @@ export interface Cli {
 
 /** A result for stdout: without secrets, control characters made visible, the line ended. */
 export function print(cli: Cli, text: string): void {
-  cli.io.stdout.write(`${visible(redactor(cli.secrets)(text))}\n`);
+  say(cli, cli.io.stdout, text);
 }
 
 /** The same for a message on stderr. */
 export function tell(cli: Cli, text: string): void {
-  cli.io.stderr.write(`${visible(redactor(cli.secrets)(text))}\n`);
+  say(cli, cli.io.stderr, text);
+}
+
+function say({ io, secrets }: Cli, stream: Output, text: string): void {
+  stream.write(painted(`${visible(redactor(secrets)(text))}\n`, stream, io.env));
 }
 
 /** Exactly one JSON object on stdout, without secrets. */

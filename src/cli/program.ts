@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from '../model/error.js';
 import { visible } from '../model/visible.js';
 import { checkCommand } from './commands/check.js';
+import { completionCommand } from './commands/completion.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
@@ -76,6 +77,7 @@ function buildProgram(cli: Cli): Command {
     enqueueCommand(cli),
     doctorCommand(cli),
     demoCommand(cli),
+    completionCommand(cli),
   ];
   for (const command of commands) program.addCommand(command);
   eachCommand(program, (command) => {

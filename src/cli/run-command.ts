@@ -28,7 +28,7 @@ export async function carryOut(
     const result = await work({ settings, listener: telling.listener, log: telling.log, signal: interruption.signal });
     telling.stop();
     const stopped = result.summary.status === 'interrupted';
-    await printResult(cli, result, options.json);
+    await printResult(cli, result, options.json, telling.seen);
     // What the text of the summary says to people.
     if (options.json && stopped) resumeHint(result.summary.run);
     return { code: stopped ? (interruption.exitCode() ?? result.exitCode) : result.exitCode, result };
@@ -49,13 +49,22 @@ export async function carryOut(
   }
 }
 
-/** The summary of a run that has ended, as text or as one JSON object. */
-export async function printResult(cli: Cli, result: RunResult, json: boolean): Promise<void> {
-  const { status, reason } = result.summary;
+/** The summary of a run that has ended, as text or as one JSON object. What was `seen` on the terminal is not said again. */
+export async function printResult(
+  cli: Cli,
+  result: RunResult,
+  json: boolean,
+  seen: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const { status, reason, warnings } = result.summary;
   if (json) {
     printJson(cli, result.summary);
     if (reason !== undefined && status !== 'interrupted') tell(cli, `error: ${reason}`);
-  } else print(cli, (await import('../runs/present.js')).presentSummary(result));
+    return;
+  }
+  const { presentSummary } = await import('../runs/present.js');
+  const unseen = cli.io.stdout.isTTY ? warnings.filter((text) => !seen.has(text)) : warnings;
+  print(cli, presentSummary({ ...result, summary: { ...result.summary, warnings: unseen } }));
 }
 
 interface Interruption {

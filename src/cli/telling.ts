@@ -3,6 +3,7 @@ import { redactor } from '../model/secret-forms.js';
 import { visible, visibleJson } from '../model/visible.js';
 import type { Notice, RunListener } from '../runs/context.js';
 import type { Settings } from '../runs/settings.js';
+import { painted } from './colour.js';
 import type { Cli } from './io.js';
 import { openScreen, type Screen } from './screen.js';
 
@@ -16,9 +17,11 @@ export async function openTelling(cli: Cli, settings: Settings) {
   const terminal = stderr.isTTY === true;
   const log = await openLog({ level: settings.logLevel, terminal, screen, secrets: cli.secrets });
   let run: string | undefined;
+  const seen = new Set<string>();
   const notice = ({ level, text }: Notice) => {
-    if (terminal) screen.write(visible(level === 'warn' ? `warning: ${text}\n` : `${text}\n`));
-    else log[level](text);
+    if (!terminal) return log[level](text);
+    seen.add(text);
+    screen.write(painted(visible(level === 'warn' ? `warning: ${text}\n` : `${text}\n`), stderr, cli.io.env));
   };
   for (const text of settings.warnings) notice({ level: 'warn', text });
   return {
@@ -30,6 +33,8 @@ export async function openTelling(cli: Cli, settings: Settings) {
         screen.progress(progress);
       },
     } satisfies RunListener,
+    /** What a person has read on the terminal already. */
+    seen,
     /** The run that reported progress last. */
     run: () => run,
     /** Takes the progress line away; text after it stands on a line of its own. */

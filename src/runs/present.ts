@@ -31,12 +31,23 @@ export function faultText({ row, issue: { column, value, code, message } }: RowF
   return visible(`${where.filter(Boolean).join('  ')}  ${code}: ${message}`);
 }
 
+/** The width of a terminal, and the column that is shortened where the table is wider. */
+interface Fit {
+  readonly width: number;
+  readonly shorten: number;
+}
+
 /** Columns wide enough for their longest text; the last one is not padded. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(headings: readonly string[], rows: readonly (readonly string[])[], fit?: Fit): string {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)));
+  if (fit) {
+    const over = widths.reduce((sum, width) => sum + width + 2, -2) - fit.width;
+    widths[fit.shorten] = Math.max(headings[fit.shorten]?.length ?? 0, (widths[fit.shorten] ?? 0) - Math.max(0, over));
+  }
+  const cut = (text: string, width: number) => (text.length > width ? `…${text.slice(1 - width)}` : text);
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
+      .map((cell, i) => (i === cells.length - 1 ? cell : cut(cell, widths[i] ?? 0).padEnd(widths[i] ?? 0)))
       .join('  ')
       .trimEnd();
   return [headings, ...rows].map(line).join('\n');

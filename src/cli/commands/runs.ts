@@ -18,12 +18,15 @@ type Options = SettingFlags & {
   retire?: readonly string[];
   by?: string;
   keepDays?: string;
+  all?: true;
 };
 
 const RUN = 'run id, the beginning of one, or `last`';
 
 /** Faults that `runs show` lists; all of them are in faults.csv. */
 const FIRST_FAULTS = 10;
+/** Runs that `runs list` shows where a person reads it. */
+const LATEST = 20;
 
 export function runsCommand(cli: Cli): Command {
   const command = new Command('runs')
@@ -51,6 +54,7 @@ Examples:
 function listCommand(cli: Cli): Command {
   const command = new Command('list')
     .description('all runs of the data folder, newest first')
+    .option('--all', `all of them; by default the latest ${LATEST} on a terminal`)
     .option('--json', 'print them as one JSON object')
     // As the default of `runs` it is also handed what is no command of `runs`.
     .allowExcessArguments(true)
@@ -65,11 +69,14 @@ function listCommand(cli: Cli): Command {
       if (options.json) return printJson(cli, { runs });
       if (runs.length === 0) return print(cli, `No runs in ${nearPath(home)} yet.`);
       const number = (value: number | undefined) => (value === undefined ? '' : count(value));
+      const { isTTY, columns } = cli.io.stdout;
+      const shown = isTTY && !options.all ? runs.slice(0, LATEST) : runs;
+      const more = runs.length - shown.length;
       print(
         cli,
         table(
           ['RUN', 'WHEN', 'KIND', 'JOB', 'FILE', 'STATUS', 'ROWS', 'NEEDS A PERSON'],
-          runs.map((run) => [
+          shown.map((run) => [
             run.run,
             localTime(run.startedAt),
             kindText(run),
@@ -80,7 +87,8 @@ function listCommand(cli: Cli): Command {
             number(run.rows),
             number(run.needsPerson),
           ]),
-        ),
+          isTTY ? { width: columns || 80, shorten: 4 } : undefined,
+        ) + (more > 0 ? `\nand ${more} more: rowferry runs list --all` : ''),
       );
     });
   return settingOptions(command, 'home');
@@ -129,7 +137,8 @@ function showCommand(cli: Cli): Command {
           [presentSummary({ summary: { ...summary, reports: [] }, reportDir: entry.reportDir }), '', lost].join('\n'),
         );
       }
-      if (!existsSync(join(entry.reportDir, 'report.html')) && summary.kind !== 'export') {
+      const reports = summary.reports.filter((name) => name !== 'summary.json');
+      if (reports.length > 0 && !reports.some((name) => existsSync(join(entry.reportDir, name)))) {
         const pruned = { summary: { ...summary, reports: [] }, reportDir: entry.reportDir };
         return print(
           cli,
