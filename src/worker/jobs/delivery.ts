@@ -71,8 +71,8 @@ const NO_SPACE_MS = 5_000;
 export const SOON_MS = 1_000;
 /** When a job that does not come further is given up: so many workers died over it since it last did. */
 const MAX_DEATHS = 4;
-/** A file that is on another machine is looked for by others, so often and so long apart; a dropped one until its worker comes. */
-const AWAY = { times: 30, everyMs: 2_000, droppedMs: 7 * 86_400_000 };
+/** A file that is on another machine is looked for by others, so often and so long apart. */
+const AWAY = { times: 30, everyMs: 2_000 };
 
 /** Errors that say the job lies where it belongs already. */
 const PLACED = new Set(['DelayedError', 'WaitingError', 'UnrecoverableError']);
@@ -127,9 +127,10 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
 
   /** Returns what the queue keeps as the result of the job. `taken`: another worker has the job. */
   async deliver(taken: AbortSignal | undefined): Promise<object> {
-    const { deps } = this;
+    const { deps, origin } = this;
     // Handed back a moment ago and taken once more by the worker that is ending: left to others.
     if (deps.stopping.aborted) throw await this.postpone(SOON_MS);
+    if (origin.elsewhere) throw await this.postpone(AWAY.everyMs);
     this.state = await this.runOfJob();
     const lease = await deps.store.lease(`run.${this.state.run}`, deps.settings.worker.leaseMs);
     if (!lease) throw await this.postpone(SOON_MS);
@@ -412,11 +413,10 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
    */
   protected async handOn(error: unknown, advice: string): Promise<unknown> {
     if (!(error instanceof FileAway || error instanceof OutsideRoots)) return error;
-    const { job, state } = this;
+    const { state } = this;
     const times = (state.away ?? 0) + 1;
     const alone = (await this.deps.store.workers(RUNS_QUEUE)) === 1;
-    const dropped = job.id?.startsWith('drop.') && Date.now() - job.timestamp < AWAY.droppedMs;
-    if (!alone && (dropped || times <= AWAY.times)) return this.postpone(AWAY.everyMs, { ...state, away: times });
+    if (!alone && times <= AWAY.times) return this.postpone(AWAY.everyMs, { ...state, away: times });
     if (error instanceof OutsideRoots) return error;
     const looked = alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`;
     return new RunError('failed', `${error.message}${looked} ${advice}`, [], { cause: error });

@@ -29,6 +29,8 @@ export interface Origin {
   /** Set where the id names the run. */
   readonly run?: string;
   readonly claim?: Claim;
+  /** A file taken from the drop folder of another worker, under a path that is not this worker's: left to that one. */
+  readonly elsewhere?: true;
 }
 
 /**
@@ -47,6 +49,9 @@ export function originOf({ id = '', name }: Pick<Job, 'id' | 'name'>, data: RunD
     const at = path.resolve(dir, file);
     const claim = { job, run, dir, file: at, name: droppedName(path.basename(at)) };
     if (path.dirname(at) === dir) return { trigger: 'drop', run, claim };
+    if (file.endsWith(path.join('processing', job, run, path.basename(file)))) {
+      return { trigger: 'drop', run, elsewhere: true };
+    }
   }
   return { trigger: named(NIGHT.exec(id)?.[1]) ? 'schedule' : 'queue' };
 }
