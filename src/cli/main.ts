@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { EXIT } from '../model/error.js';
-import { makePrivate } from '../runs/layout.js';
+import { makePrivate } from '../runs/run/layout.js';
 import { presentFailure } from './failure.js';
 import { processIo } from './io.js';
 import { openCli, runCli } from './program.js';

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, RunError } from '../model/error.js';
-import type { Progress, RunListener } from '../runs/context.js';
 import type { RunResult } from '../runs/import.js';
-import { isRunId, readRun, readSummary } from '../runs/list.js';
-import type { Summary } from '../runs/present.js';
+import type { Progress, RunListener } from '../runs/run/context.js';
+import { isRunId, readRun, readSummary } from '../runs/run/list.js';
+import type { Summary } from '../runs/run/present.js';
 import type { RunsApi, RunView } from '../worker/api/runs.js';
 
 /** How often the job is looked at, in milliseconds. */

@@ -1,6 +1,6 @@
 import { EXIT, RunError } from '../model/error.js';
-import type { RunContext } from '../runs/context.js';
 import type { RunResult } from '../runs/import.js';
+import type { RunContext } from '../runs/run/context.js';
 import type { Settings } from '../runs/settings.js';
 import { interrupted } from './failure.js';
 import { type Cli, print, printJson, tell } from './io.js';
@@ -62,7 +62,7 @@ export async function printResult(
     if (reason !== undefined && status !== 'interrupted') tell(cli, `error: ${reason}`);
     return;
   }
-  const { presentSummary } = await import('../runs/present.js');
+  const { presentSummary } = await import('../runs/run/present.js');
   const unseen = cli.io.stdout.isTTY ? warnings.filter((text) => !seen.has(text)) : warnings;
   print(cli, presentSummary({ ...result, summary: { ...result.summary, warnings: unseen } }));
 }

@@ -1,7 +1,7 @@
 import type { MultiBar, SingleBar } from 'cli-progress';
 import { OUTCOMES } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
-import type { Progress, RunListener } from '../runs/context.js';
+import type { Progress, RunListener } from '../runs/run/context.js';
 import type { Io } from './io.js';
 
 /** stderr while a run works: one moving line at the bottom of a terminal, text above it; only the text in a pipe. */

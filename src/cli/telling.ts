@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { redactor } from '../model/secret-forms.js';
 import { visible, visibleJson } from '../model/visible.js';
-import type { Notice, RunListener } from '../runs/context.js';
+import type { Notice, RunListener } from '../runs/run/context.js';
 import type { Settings } from '../runs/settings.js';
 import { painted } from './colour.js';
 import type { Cli } from './io.js';

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { brakeStop } from '../report/summary.js';
-import type { RunResult } from './conclude.js';
-import type { RunContext } from './context.js';
-import { assertNotPruned, readRequest } from './earlier-run.js';
 import { importFile } from './import.js';
-import { type RunFolder, runFolder } from './layout.js';
-import { findRun, freshRunId, readRun, readRunSummary } from './list.js';
 import { reconcileFile } from './reconcile.js';
 import { readPlan } from './rows/planned.js';
+import type { RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
+import { assertNotPruned, readRequest } from './run/earlier-run.js';
+import { type RunFolder, runFolder } from './run/layout.js';
+import { findRun, freshRunId, readRun, readRunSummary } from './run/list.js';
 import { requireService } from './settings.js';
 
 export interface ApproveOptions {

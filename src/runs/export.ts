@@ -1,14 +1,14 @@
-import type { RunResult } from './conclude.js';
-import type { RunContext } from './context.js';
 import { concludeExport } from './export/conclude.js';
 import { connectForReading, planExport } from './export/plan.js';
 import { readRecords } from './export/read.js';
 import type { ExportRequest } from './export/request.js';
 import { type ExportRun, openExport, reopenExport } from './export/run.js';
 import { openDraft, writeRecords } from './export/write.js';
+import type { RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
 
-export type { RunResult } from './conclude.js';
 export type { ExportRequest } from './export/request.js';
+export type { RunResult } from './run/conclude.js';
 
 /**
  * Writes the records of a resource to a file: contract, section 3. Nothing is ever written to the service. Faults of the

@@ -1,18 +1,18 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
-import { conclude, isFinished, type RunResult } from './conclude.js';
-import type { RunContext } from './context.js';
-import { jobKey } from './layout.js';
-import { lastRows } from './list.js';
 import { connect } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
-import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
+import { conclude, isFinished, type RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
+import { jobKey } from './run/layout.js';
+import { lastRows } from './run/list.js';
+import { type ImportRequest, openRun, type Run, reopenRun } from './run/run.js';
 
-export type { RunResult } from './conclude.js';
-export type { ImportRequest } from './run.js';
+export type { RunResult } from './run/conclude.js';
+export type { ImportRequest } from './run/run.js';
 
 /** Imports a file: contract, sections 5 to 8. Faults of rows are in the reports; faults of the run are thrown or in the summary. */
 export async function importFile(request: ImportRequest, context: RunContext): Promise<RunResult> {

@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRequest } from './earlier-run.js';
-import { jobKey, type RunFolder, runFolder } from './layout.js';
-import { listRuns, type RunEntry, readRunSummary } from './list.js';
-import { LockHeld, takeLock } from './lock.js';
+import { readRequest } from './run/earlier-run.js';
+import { jobKey, type RunFolder, runFolder } from './run/layout.js';
+import { listRuns, type RunEntry, readRunSummary } from './run/list.js';
+import { LockHeld, takeLock } from './run/lock.js';
 
 const DAY_MS = 86_400_000;
 

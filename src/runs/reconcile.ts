@@ -3,13 +3,10 @@ import type { ReconcileJob } from '../model/job.js';
 import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
-import { countAbsences } from './absences.js';
-import { isFinished, type RunResult } from './conclude.js';
-import type { RunContext } from './context.js';
-import { runFolder } from './layout.js';
-import { laterNight, type Nights, readNights } from './nights.js';
+import { countAbsences } from './reconcile/absences.js';
 import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
 import { concludeNight, differenceCounter, keepFacts, nightsOf, trippedBrakes } from './reconcile/night.js';
+import { laterNight, type Nights, readNights } from './reconcile/nights.js';
 import { actedOrphans, countOrphans, judgeOrphans, keepOrphans, writeOrphans } from './reconcile/orphans.js';
 import { openScope, type Scope } from './reconcile/scope.js';
 import { connect } from './rows/connect.js';
@@ -18,7 +15,10 @@ import { oneWriter } from './rows/one-writer.js';
 import { announce, assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
 import { FRESH_MS, writeRows } from './rows/write.js';
-import { type ImportRequest, openRun, type Run, reopenRun } from './run.js';
+import { isFinished, type RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
+import { runFolder } from './run/layout.js';
+import { type ImportRequest, openRun, type Run, reopenRun } from './run/run.js';
 
 /**
  * Compares a file with the service, and makes the service agree where `dryRun` is false. Contract, sections 4 to 8. Faults of

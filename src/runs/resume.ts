@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import type { RunResult } from './conclude.js';
-import type { RunContext } from './context.js';
-import { assertNotPruned } from './earlier-run.js';
 import { resumeExport } from './export.js';
 import { resumeImport } from './import.js';
-import { runFolder } from './layout.js';
-import { findRun } from './list.js';
 import { resumeReconcile } from './reconcile.js';
+import type { RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
+import { assertNotPruned } from './run/earlier-run.js';
+import { runFolder } from './run/layout.js';
+import { findRun } from './run/list.js';
 import { resumeUndo } from './undo.js';
 
 /**

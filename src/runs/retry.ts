@@ -6,14 +6,14 @@ import { brakes, type RowsJob } from '../model/job.js';
 import { parseJson } from '../service/json.js';
 import type { Json } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
-import type { RunResult } from './conclude.js';
-import type { RunContext } from './context.js';
-import { type EarlierRun, earlierRun } from './earlier-run.js';
 import { importFile } from './import.js';
 import type { LoadedJob } from './job-file.js';
-import type { RunFolder } from './layout.js';
 import type { OpenIntent } from './rows/past.js';
-import { type ChosenRows, type ImportRequest, writeChosen } from './run.js';
+import type { RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
+import { type EarlierRun, earlierRun } from './run/earlier-run.js';
+import type { RunFolder } from './run/layout.js';
+import { type ChosenRows, type ImportRequest, writeChosen } from './run/run.js';
 
 interface RetryOptions {
   readonly reportDir?: string;

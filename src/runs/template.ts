@@ -18,9 +18,9 @@ import { findField, resourceSpec } from '../resources/registry.js';
 import { READ_ONLY, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
 import { openService } from '../service/service.js';
-import type { Notice } from './context.js';
 import { didYouMean } from './job/shape.js';
-import { nameCompany, serviceOptions } from './open-service.js';
+import type { Notice } from './run/context.js';
+import { nameCompany, serviceOptions } from './run/open-service.js';
 import { requireService, type Settings } from './settings.js';
 import { customColumns, customSpec, readCatalogue, readNames } from './template/service.js';
 

@@ -52,6 +52,9 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<bo
   });
 }
 
+/** The same by the system's clock. */
+export const pause = (ms: number, signal: AbortSignal): Promise<boolean> => wait(systemClock, ms, signal);
+
 /** What the promise comes to, or undefined as soon as the signal is given. */
 export function unlessStopped<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
   if (!signal) return promise;

@@ -1,5 +1,5 @@
-import type { Right } from '../runs/context.js';
-import { pause } from '../runs/pause.js';
+import type { Right } from '../runs/run/context.js';
+import { pause } from '../runs/run/context.js';
 import type { Settings } from '../runs/settings.js';
 import { isAway } from './store/faults.js';
 import type { Lease, Store } from './store/port.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pace, progressLine } from '../../src/cli/screen.js';
 import { noOutcomes } from '../../src/model/outcome.js';
-import type { Progress } from '../../src/runs/context.js';
+import type { Progress } from '../../src/runs/run/context.js';
 
 const at = (done: number, requests?: Progress['requests'], total = 1_000): Progress => ({
   run: 'r',

@@ -6,7 +6,7 @@ import { openLog } from '../../src/cli/telling.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { redactor } from '../../src/model/secret-forms.js';
 import { visible } from '../../src/model/visible.js';
-import type { Progress } from '../../src/runs/context.js';
+import type { Progress } from '../../src/runs/run/context.js';
 import { capture } from './fake-io.js';
 
 const ESC = String.fromCharCode(27);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { takeLock } from '../../src/runs/lock.js';
+import { takeLock } from '../../src/runs/run/lock.js';
 import { serviceDir } from '../../src/service/address.js';
 import { serve } from '../service/server.js';
 import { cliPath } from '../support/build.js';
@@ -33,7 +33,7 @@ describe('a lock that was abandoned', () => {
   it('by a process that lives on (a worker) is taken over by another process', async () => {
     desk = await openDesk();
     const path = await lockOf(desk);
-    const compiled = pathToFileURL(join(dirname(await cliPath()), '../runs/lock.js')).href;
+    const compiled = pathToFileURL(join(dirname(await cliPath()), '../runs/run/lock.js')).href;
     const script = `import(${JSON.stringify(compiled)}).then(async (m) => {
       const release = await m.takeLock(${JSON.stringify(path)}, 'Writing');
       await release('abandon'); console.log('ready'); setInterval(() => {}, 1000); })`;

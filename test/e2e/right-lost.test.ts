@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { RunInterrupted } from '../../src/model/error.js';
-import type { Carrier, Right, WorkerContext } from '../../src/runs/context.js';
+import type { Carrier, Right, WorkerContext } from '../../src/runs/run/context.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Progress } from '../../src/runs/context.js';
+import type { Progress } from '../../src/runs/run/context.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
 const job = (more: object = {}) => ({

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { estimateOf, estimateText, openOutlook, requestPace, requestsText, timeText } from '../../src/runs/outlook.js';
+import {
+  estimateOf,
+  estimateText,
+  openOutlook,
+  requestPace,
+  requestsText,
+  timeText,
+} from '../../src/runs/run/outlook.js';
 import type { Clock } from '../../src/service/clock.js';
 
 /** A clock that stands still until it is put on. */

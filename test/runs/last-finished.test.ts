@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { lastRows, lastRunFile, rememberRun } from '../../src/runs/list.js';
+import { lastRows, lastRunFile, rememberRun } from '../../src/runs/run/list.js';
 
 let home: string;
 beforeEach(async () => {

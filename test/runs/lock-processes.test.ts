@@ -62,7 +62,7 @@ afterEach(async () => {
 });
 
 it('of processes that are killed while they hold it, one at a time holds a lock', async () => {
-  const module = pathToFileURL(join(dirname(await cliPath()), '..', 'runs', 'lock.js')).href;
+  const module = pathToFileURL(join(dirname(await cliPath()), '..', 'runs', 'run', 'lock.js')).href;
   let entered = 0;
   let said = '';
   const begin = () => {

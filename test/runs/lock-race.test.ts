@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { takeLock } from '../../src/runs/lock.js';
+import { takeLock } from '../../src/runs/run/lock.js';
 
 it('of several that wait for an abandoned lock, whoever gets it is told', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'race-'));

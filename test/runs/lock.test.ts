@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isHeld, LockHeld, takeLock } from '../../src/runs/lock.js';
+import { isHeld, LockHeld, takeLock } from '../../src/runs/run/lock.js';
 
 let dir: string;
 let path: string;

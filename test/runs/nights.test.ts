@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Night } from '../../src/model/reconcile.js';
-import { jobKey, nameOfKey } from '../../src/runs/layout.js';
 import {
   type EndedNight,
   forgetAbsences,
@@ -14,7 +13,8 @@ import {
   rememberNight,
   type Seen,
   sameFile,
-} from '../../src/runs/nights.js';
+} from '../../src/runs/reconcile/nights.js';
+import { jobKey, nameOfKey } from '../../src/runs/run/layout.js';
 import { openHome } from '../../src/store/home.js';
 
 let home: string;

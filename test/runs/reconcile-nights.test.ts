@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readRun, readRunSummary } from '../../src/runs/list.js';
-import { readNights } from '../../src/runs/nights.js';
+import { readNights } from '../../src/runs/reconcile/nights.js';
 import { resumeRun } from '../../src/runs/resume.js';
+import { readRun, readRunSummary } from '../../src/runs/run/list.js';
 import { openHome } from '../../src/store/home.js';
 import { csv, type Desk, type Imported, openDesk, table } from '../support/desk.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { runFolder } from '../../src/runs/layout.js';
+import { runFolder } from '../../src/runs/run/layout.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 

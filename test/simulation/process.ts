@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import type { RunResult } from '../../src/runs/conclude.js';
+import type { RunResult } from '../../src/runs/run/conclude.js';
 import { closeAll, cutPower, openFiles } from './disk.js';
 import type { Network } from './network.js';
 import type { Rights } from './rights.js';

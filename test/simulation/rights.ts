@@ -1,4 +1,4 @@
-import type { Right } from '../../src/runs/context.js';
+import type { Right } from '../../src/runs/run/context.js';
 import type { Handle, Owner, Timeline } from './timeline.js';
 
 /** Rights that one process of all machines holds at a time: leases with epochs, as a queue's store gives them. */

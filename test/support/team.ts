@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pino from 'pino';
-import type { WorkerContext } from '../../src/runs/context.js';
-import { runChannel } from '../../src/runs/open-service.js';
+import type { WorkerContext } from '../../src/runs/run/context.js';
+import { runChannel } from '../../src/runs/run/open-service.js';
 import type { Settings } from '../../src/runs/settings.js';
 import { openParts, type Parts } from '../../src/worker/parts/parts.js';
 import { waitForLease } from '../../src/worker/rights.js';

@@ -28,7 +28,7 @@ async function demo(cli: Cli): Promise<number> {
     import('../../runs/settings.js'),
     import('../../runs/job-file.js'),
     import('../../runs/import.js'),
-    import('../../runs/present.js'),
+    import('../../runs/run/present.js'),
   ]);
   const file = join(packageRoot, 'fixtures', 'assets-demo.xlsx');
   const jobFile = join(packageRoot, 'jobs', 'assets.yaml');

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
-import { HOME, makeFolder } from '../../runs/layout.js';
+import { HOME, makeFolder } from '../../runs/run/layout.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { RunsOptions } from '../../worker/api/client.js';
 import type { RunsApi } from '../../worker/api/runs.js';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { RunError } from '../../model/error.js';
-import type { RunResult } from '../../runs/conclude.js';
-import type { RunContext } from '../../runs/context.js';
-import type { ImportRequest } from '../../runs/run.js';
+import type { RunResult } from '../../runs/run/conclude.js';
+import type { RunContext } from '../../runs/run/context.js';
+import type { ImportRequest } from '../../runs/run/run.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
 import { carryOut } from '../run-command.js';

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { RunError } from '../../model/error.js';
-import type { RunResult } from '../../runs/conclude.js';
-import type { RunContext } from '../../runs/context.js';
-import type { RunEntry } from '../../runs/list.js';
+import type { RunResult } from '../../runs/run/conclude.js';
+import type { RunContext } from '../../runs/run/context.js';
+import type { RunEntry } from '../../runs/run/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
 import { carryOut } from '../run-command.js';
@@ -62,8 +62,8 @@ function listCommand(cli: Cli): Command {
       await refuseUnknown(self);
       const { home } = await readSettings(cli, options);
       const [{ listRuns }, { nearPath, table, count }] = await Promise.all([
-        import('../../runs/list.js'),
-        import('../../runs/present.js'),
+        import('../../runs/run/list.js'),
+        import('../../runs/run/present.js'),
       ]);
       const runs = await listRuns(home);
       if (options.json) return printJson(cli, { runs });
@@ -113,7 +113,7 @@ function showCommand(cli: Cli): Command {
     .action(async (wanted: string, options: Options) => {
       const { home } = await readSettings(cli, options);
       const [{ findRun, firstFaults, readRun, readRunSummary }, { faultText, nearPath, presentSummary }] =
-        await Promise.all([import('../../runs/list.js'), import('../../runs/present.js')]);
+        await Promise.all([import('../../runs/run/list.js'), import('../../runs/run/present.js')]);
       const entry = await readRun(home, await findRun(home, wanted));
       const summary = await readRunSummary(home, entry.run);
       if (options.json) return printJson(cli, summary ?? entry);
@@ -161,7 +161,7 @@ function resumeCommand(cli: Cli): Command {
   return runAction(cli, command, async (wanted, _, context) => {
     const [{ requireService }, { findRun }] = await Promise.all([
       import('../../runs/settings.js'),
-      import('../../runs/list.js'),
+      import('../../runs/run/list.js'),
     ]);
     requireService(context.settings);
     const run = await findRun(context.settings.home, wanted);

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
 import { checkJobs, jobsIn } from '../job-file.js';
-import { HOME } from '../layout.js';
+import { HOME } from '../run/layout.js';
 import { SETTINGS, type Settings } from '../settings.js';
 
 /** What can be told without the service. */

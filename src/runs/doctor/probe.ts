@@ -7,8 +7,8 @@ import { serviceName } from '../../service/address.js';
 import { saveBehaviour } from '../../service/behaviour.js';
 import type { Json, ProbedBehaviour, Service, WriteAnswer } from '../../service/port.js';
 import { openService } from '../../service/service.js';
-import { HOME } from '../layout.js';
-import { serviceOptions } from '../open-service.js';
+import { HOME } from '../run/layout.js';
+import { serviceOptions } from '../run/open-service.js';
 import { requireService, type Settings } from '../settings.js';
 
 /**

@@ -3,7 +3,7 @@ import { readAddress } from '../../service/address.js';
 import type { Json, Readable, Service } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import { openHttp } from '../../service/transport/http.js';
-import { serviceOptions } from '../open-service.js';
+import { serviceOptions } from '../run/open-service.js';
 import type { Settings } from '../settings.js';
 import type { Check } from './here.js';
 

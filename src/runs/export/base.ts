@@ -12,8 +12,8 @@ import type { StagedRow } from '../../pipeline/rows.js';
 import { beginSnapshot, openSnapshot } from '../../service/lists/snapshot.js';
 import type { Json, Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
-import { type RunFolder, runFolder } from '../layout.js';
-import type { Run } from '../run.js';
+import { type RunFolder, runFolder } from '../run/layout.js';
+import type { Run } from '../run/run.js';
 import type { StoredExport } from './request.js';
 
 /**

@@ -13,8 +13,8 @@ import {
   rememberAsLast,
   summaryHead,
   writeSummary,
-} from '../conclude.js';
-import { closeAll } from '../shell.js';
+} from '../run/conclude.js';
+import { closeAll } from '../run/shell.js';
 import type { Records } from './read.js';
 import type { ExportRun } from './run.js';
 

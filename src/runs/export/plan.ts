@@ -9,9 +9,9 @@ import { RunError } from '../../model/error.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import type { KnownIds, Service } from '../../service/port.js';
 import { openService } from '../../service/service.js';
-import { nameCompany, serviceOptions, tellAway } from '../open-service.js';
 import { openSources, sharedParts } from '../rows/connect.js';
 import type { RunLexicon } from '../rows/lexicon.js';
+import { nameCompany, serviceOptions, tellAway } from '../run/open-service.js';
 import type { ExportRun } from './run.js';
 
 /** What is known before the first record is read. */

@@ -1,6 +1,6 @@
 import type { ExportableName } from '../../model/resource-names.js';
 import type { LoadedExportJob } from '../job/shape.js';
-import type { RunOptions, StoredRun } from '../shell.js';
+import type { RunOptions, StoredRun } from '../run/shell.js';
 
 /** A job, or what people call an export without one: by its resource. */
 export type ExportedBy = Pick<LoadedExportJob, 'name' | 'path' | 'sha256'> | { readonly name: string };

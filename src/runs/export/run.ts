@@ -4,12 +4,12 @@ import { removeUnfinished } from '../../files/safe-write.js';
 import { EXIT } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import type { RequestCounts } from '../../service/port.js';
-import type { RunResult } from '../conclude.js';
-import type { Progress, RunContext } from '../context.js';
-import type { RunFolder } from '../layout.js';
-import { readRunSummary } from '../list.js';
-import { LockHeld, takeLock } from '../lock.js';
-import { beginRun, type Kept, keptRun, openShell, progressTeller, type Shell } from '../shell.js';
+import type { RunResult } from '../run/conclude.js';
+import type { Progress, RunContext } from '../run/context.js';
+import type { RunFolder } from '../run/layout.js';
+import { readRunSummary } from '../run/list.js';
+import { LockHeld, takeLock } from '../run/lock.js';
+import { beginRun, type Kept, keptRun, openShell, progressTeller, type Shell } from '../run/shell.js';
 import type { ExportRequest, StoredExport } from './request.js';
 import { checkTarget } from './target.js';
 

@@ -19,13 +19,13 @@ import type { ResourceSpec } from '../../resources/spec.js';
 import { serviceDir } from '../../service/address.js';
 import { openMirror } from '../../service/lists/mirror.js';
 import type { Json, Mirror, Readable, Snapshot } from '../../service/port.js';
-import { HOME } from '../layout.js';
-import { LockHeld, takeLock } from '../lock.js';
 import { learnNames } from '../rows/connect.js';
 import { beginMatching, type Matched } from '../rows/match.js';
 import type { Planned } from '../rows/planned.js';
 import type { Resolved, Staged } from '../rows/stage.js';
-import type { Run } from '../run.js';
+import { HOME } from '../run/layout.js';
+import { LockHeld, takeLock } from '../run/lock.js';
+import type { Run } from '../run/run.js';
 import type { Scope } from './scope.js';
 
 /** A record in the job's scope whose key no row of the file has. */

@@ -8,12 +8,12 @@ import { type BrakeFinding, type PlanCounts, trippedByPlan, unknownKeys } from '
 import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
 import type { Summary } from '../../report/summary.js';
 import { reached } from '../../trace/milestones.js';
-import { conclude, type RunResult } from '../conclude.js';
-import { jobKey, type RunFolder } from '../layout.js';
-import { type EndedNight, type Nights, type NightsOf, readNights, rememberNight, sameFile } from '../nights.js';
 import type { Resolved } from '../rows/stage.js';
-import type { Run } from '../run.js';
+import { conclude, type RunResult } from '../run/conclude.js';
+import { jobKey, type RunFolder } from '../run/layout.js';
+import type { Run } from '../run/run.js';
 import type { Compared } from './compare.js';
+import { type EndedNight, type Nights, type NightsOf, readNights, rememberNight, sameFile } from './nights.js';
 import { orphanFolder, orphanLines, orphansNeedPerson } from './orphans.js';
 
 /** Whose nights a run is one of. */

@@ -10,15 +10,15 @@ import { fingerprintSet } from '../../pipeline/plan/fingerprint.js';
 import type { Json, Readable } from '../../service/port.js';
 import type { RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
-import type { Absences } from '../absences.js';
-import type { RunFolder } from '../layout.js';
 import { beginMatching, type Matching } from '../rows/match.js';
 import { note } from '../rows/outcomes.js';
 import { readPast } from '../rows/past.js';
 import { lines, lineWriter, rowWriter } from '../rows/row-files.js';
 import type { JobValues, Resolved } from '../rows/stage.js';
 import { writeRows } from '../rows/write.js';
-import type { Run } from '../run.js';
+import type { RunFolder } from '../run/layout.js';
+import type { Run } from '../run/run.js';
+import type { Absences } from './absences.js';
 import { type Beyond, heldBy } from './compare.js';
 import type { Scope } from './scope.js';
 

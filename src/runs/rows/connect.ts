@@ -10,9 +10,9 @@ import { loadBehaviour } from '../../service/behaviour.js';
 import { openKnownIds } from '../../service/known-ids.js';
 import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../../service/port.js';
 import { openService, type ServiceOptions } from '../../service/service.js';
-import type { Carrier, WorkerContext } from '../context.js';
-import { nameCompany, serviceOptions, tellAway } from '../open-service.js';
-import type { RowsKind, Run } from '../run.js';
+import type { Carrier, WorkerContext } from '../run/context.js';
+import { nameCompany, serviceOptions, tellAway } from '../run/open-service.js';
+import type { RowsKind, Run } from '../run/run.js';
 import { openLists, type RunLexicon, runLexicon } from './lexicon.js';
 
 /** The service of a run, and what is known of it. */

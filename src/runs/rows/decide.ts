@@ -9,7 +9,7 @@ import { withoutRepeats } from '../../pipeline/plan/repeats.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import { referenceCycle } from '../../pipeline/rows.js';
 import type { Json, Readable } from '../../service/port.js';
-import type { Run } from '../run.js';
+import type { Run } from '../run/run.js';
 import type { Matched } from './match.js';
 import type { OpenIntent } from './past.js';
 import { heldToPlan } from './planned.js';

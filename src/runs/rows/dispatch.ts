@@ -4,8 +4,8 @@ import { isFreshAt, sendRequest, type WriteRequest } from '../../pipeline/apply/
 import { Halted, type Pace, type WriterOptions } from '../../pipeline/apply/write.js';
 import type { RequestCounts, Service, WriteAnswer } from '../../service/port.js';
 import { openService } from '../../service/service.js';
-import type { Carrier, RunContext, WorkerContext } from '../context.js';
-import { serviceOptions } from '../open-service.js';
+import type { Carrier, RunContext, WorkerContext } from '../run/context.js';
+import { serviceOptions } from '../run/open-service.js';
 import { sharedParts } from './connect.js';
 
 /** Requests in one part: the unit of distribution. */

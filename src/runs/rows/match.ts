@@ -8,7 +8,7 @@ import { wait } from '../../service/clock.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
-import type { Run } from '../run.js';
+import type { Run } from '../run/run.js';
 import { learnNames } from './connect.js';
 import { restOfWindow } from './one-writer.js';
 import type { Resolved } from './stage.js';

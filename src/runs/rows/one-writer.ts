@@ -3,9 +3,9 @@ import { makeFolder } from '../../files/make-folder.js';
 import { guardsEveryRow } from '../../pipeline/apply/request.js';
 import { serviceDir } from '../../service/address.js';
 import { wait } from '../../service/clock.js';
-import { HOME } from '../layout.js';
-import { LockHeld, takeLock } from '../lock.js';
-import type { Run } from '../run.js';
+import { HOME } from '../run/layout.js';
+import { LockHeld, takeLock } from '../run/lock.js';
+import type { Run } from '../run/run.js';
 import type { Connection } from './connect.js';
 
 /** How often a run looks whether the one before it has ended, in milliseconds. */

@@ -4,7 +4,7 @@ import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
 import { trippedByRejections } from '../../pipeline/plan/brakes.js';
-import type { Run } from '../run.js';
+import type { Run } from '../run/run.js';
 
 /** Notes the outcome of a row in the store and in the run's tally. */
 export function note(run: Run, outcome: Outcome, diff: readonly FieldDiff[] = []): void {

@@ -20,7 +20,7 @@ import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
 import { checkJobFile, jobFiles, jobNameOf } from '../job-file.js';
-import type { Run } from '../run.js';
+import type { Run } from '../run/run.js';
 import type { Connection } from './connect.js';
 import { type KeyBook, openKeyBook } from './key-book.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';

@@ -10,11 +10,11 @@ import { loadDirectory } from '../../pipeline/resolve/directory.js';
 import { makeResolver, NameCollector, type ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { StagedRow, StagedValue } from '../../pipeline/rows.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
-import { readRequest } from '../earlier-run.js';
-import { runFolder } from '../layout.js';
 import type { Connection } from '../rows/connect.js';
 import { mappingInput } from '../rows/stage.js';
-import { type Run, sourceOptions } from '../run.js';
+import { readRequest } from '../run/earlier-run.js';
+import { runFolder } from '../run/layout.js';
+import { type Run, sourceOptions } from '../run/run.js';
 
 /** A record that the run created, as its file made it. */
 export interface CreatedRecord {

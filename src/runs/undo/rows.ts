@@ -5,8 +5,8 @@ import { resultOf } from '../../report/results.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import { parseJson, stringifyBody } from '../../service/json.js';
 import { RunStore } from '../../store/run-store.js';
-import type { RunFolder } from '../layout.js';
 import { lines } from '../rows/row-files.js';
+import type { RunFolder } from '../run/layout.js';
 
 /** What an undo is made from, as it stood when it began. */
 interface UndoRows {

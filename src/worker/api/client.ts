@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, errors, request } from 'undici';
 import { RunError } from '../../model/error.js';
-import { LockHeld } from '../../runs/lock.js';
+import { LockHeld } from '../../runs/run/lock.js';
 import type { Settings } from '../../runs/settings.js';
 import { RUNS_QUEUE } from '../jobs/data.js';
 import { homeId } from '../jobs/homes.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queue } from 'bullmq';
 import { RunError } from '../../model/error.js';
-import type { Summary } from '../../runs/present.js';
+import type { Summary } from '../../runs/run/present.js';
 import { type JobKind, RUNS_QUEUE } from '../jobs/data.js';
 import { toldRoots } from '../jobs/homes.js';
 import type { JobState } from '../jobs/state.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { link, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeSharedFolder, shareLikeFolder } from '../../runs/layout.js';
+import { makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
 
 /** The code of a fault of the file system, such as `ENOENT`; '' where it is another fault. */
 export function codeOf(error: unknown): string {

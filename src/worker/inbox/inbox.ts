@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { makeSharedFolder, newRunId } from '../../runs/layout.js';
+import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobFiles, takesFiles } from '../job-files.js';
 import { type Claim, claimedName, claimFolders, claimOf, markComplete, segment, shown } from './claim.js';

@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRunId, readSummary } from '../../runs/list.js';
 import { bytesOf, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
+import { isRunId, readSummary } from '../../runs/run/list.js';
 import { PLACES } from './claim.js';
 
 /** A folder or note that was removed, relative to the drop folder. */

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { runFolder } from '../../runs/layout.js';
-import { readRun, readSummary } from '../../runs/list.js';
-import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/present.js';
+import { runFolder } from '../../runs/run/layout.js';
+import { readRun, readSummary } from '../../runs/run/list.js';
+import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/run/present.js';
 import { reached } from '../../trace/milestones.js';
 import { type Claim, shown } from '../inbox/claim.js';
 import { isFolder, placeText } from '../inbox/disk.js';

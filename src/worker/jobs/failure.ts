@@ -2,7 +2,7 @@ import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
-import { LockHeld } from '../../runs/lock.js';
+import { LockHeld } from '../../runs/run/lock.js';
 
 /**
  * What a fault means for the job of the queue:

@@ -1,12 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { RunResult } from '../../runs/conclude.js';
-import type { RunContext } from '../../runs/context.js';
 import { type ImportRequest, importFile } from '../../runs/import.js';
 import { type LoadedJob, loadJob, loadReconcileJob } from '../../runs/job-file.js';
-import type { Summary } from '../../runs/present.js';
 import { reconcileFile } from '../../runs/reconcile.js';
-import { linklessCopy } from '../../runs/run.js';
+import type { RunResult } from '../../runs/run/conclude.js';
+import type { RunContext } from '../../runs/run/context.js';
+import type { Summary } from '../../runs/run/present.js';
+import { linklessCopy } from '../../runs/run/run.js';
 import { placeText } from '../inbox/disk.js';
 import { alreadyEnded, endAfterRun, endRefused, endRepeated, moveReports, type RepeatedSummary } from './claims.js';
 import type { RowsData, RunData } from './data.js';

@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
-import type { Progress } from '../../runs/context.js';
-import { isRunId } from '../../runs/list.js';
-import { pause } from '../../runs/pause.js';
+import type { Progress } from '../../runs/run/context.js';
+import { pause } from '../../runs/run/context.js';
+import { isRunId } from '../../runs/run/list.js';
 
 const WAITING: Progress['phase'] = 'waiting for its turn';
 const count = z.int().nonnegative().catch(0);

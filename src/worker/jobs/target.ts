@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
-import { makeSharedFolder } from '../../runs/layout.js';
+import { makeSharedFolder } from '../../runs/run/layout.js';
 import type { Settings } from '../../runs/settings.js';
 import { codeOf } from '../inbox/disk.js';
 import { OutsideRoots, type Place, placeIn, quoted, realRoots, refused } from './roots.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { request } from 'undici';
 import { z } from 'zod';
-import { pause } from '../../runs/pause.js';
+import { pause } from '../../runs/run/context.js';
 import type { Store } from '../store/port.js';
 import { within } from '../within.js';
 import type { EndedRun } from './ended.js';

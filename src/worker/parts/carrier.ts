@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
-import type { Carrier, CarrierContext, WriteAnswer, WriteRequest } from '../../runs/context.js';
-import { pause } from '../../runs/pause.js';
+import type { Carrier, CarrierContext, WriteAnswer, WriteRequest } from '../../runs/run/context.js';
+import { pause } from '../../runs/run/context.js';
 import type { Letters, PartListener } from './letters.js';
 import { answersOf, type Message, type PartData, type PartResult, pack } from './protocol.js';
 

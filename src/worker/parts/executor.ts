@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Job, UnrecoverableError } from 'bullmq';
-import type { RunContext, WorkerContext, WriteAnswer, WriteRequest } from '../../runs/context.js';
 import { isFreshAt, type PartContext, sendPart } from '../../runs/rows/dispatch.js';
+import type { RunContext, WorkerContext, WriteAnswer, WriteRequest } from '../../runs/run/context.js';
 import type { Letters } from './letters.js';
 import { type Message, type PartResult, pack, requestsOf, type Signed } from './protocol.js';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Carrier, CarrierContext, RunContext, WorkerContext } from '../../runs/context.js';
+import type { Carrier, CarrierContext, RunContext, WorkerContext } from '../../runs/run/context.js';
 import type { Signer } from '../signer.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';

@@ -3,8 +3,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { Decimal } from '../../model/decimal.js';
 import { IMPORTABLE } from '../../model/resource-names.js';
-import type { WriteAnswer, WriteRequest } from '../../runs/context.js';
 import { PART_SIZE } from '../../runs/rows/dispatch.js';
+import type { WriteAnswer, WriteRequest } from '../../runs/run/context.js';
 
 /** Parts travel small: a store keeps them in memory. More characters are not taken, nor sent. */
 const MOST_PACKED = 16 * 1024 * 1024;

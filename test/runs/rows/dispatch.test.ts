@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Halted } from '../../../src/pipeline/apply/write.js';
-import type { Carrier, WriteRequest } from '../../../src/runs/context.js';
 import { dispatcher } from '../../../src/runs/rows/dispatch.js';
+import type { Carrier, WriteRequest } from '../../../src/runs/run/context.js';
 import type { Service } from '../../../src/service/port.js';
 
 it.each([

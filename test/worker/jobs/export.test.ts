@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, describe, expect } from 'vitest';
 import { dateOf } from '../../../src/runs/job-file.js';
-import { newRunId } from '../../../src/runs/layout.js';
+import { newRunId } from '../../../src/runs/run/layout.js';
 import { itWith } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { type Bench, type Bound, openBench, runsOf } from './bench.js';

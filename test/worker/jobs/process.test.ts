@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterEach, describe, expect } from 'vitest';
-import { newRunId } from '../../../src/runs/layout.js';
+import { newRunId } from '../../../src/runs/run/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { homeId } from '../../../src/worker/jobs/homes.js';
 import { stateOf } from '../../../src/worker/jobs/state.js';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect } from 'vitest';
-import { newRunId } from '../../../src/runs/layout.js';
+import { newRunId } from '../../../src/runs/run/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, insertAssets, JOB, openBench, runsOf, sheet } from './bench.js';

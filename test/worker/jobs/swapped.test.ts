@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newRunId } from '../../../src/runs/layout.js';
+import { newRunId } from '../../../src/runs/run/layout.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { checkJobData } from '../../../src/worker/jobs/check-data.js';
 import type { Prepared, RunDeps } from '../../../src/worker/jobs/delivery.js';

@@ -7,7 +7,7 @@ import { deflateRawSync } from 'node:zlib';
 import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WriteAnswer, WriteRequest } from '../../../src/runs/context.js';
+import type { WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { partExecutor } from '../../../src/worker/parts/executor.js';
 import type { PartListener } from '../../../src/worker/parts/letters.js';

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import { runChannel } from '../../../src/runs/open-service.js';
+import { runChannel } from '../../../src/runs/run/open-service.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { openParts, type Parts } from '../../../src/worker/parts/parts.js';
 import { partsQueue } from '../../../src/worker/parts/protocol.js';

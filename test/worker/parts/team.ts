@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Job, Queue, QueueEvents, Worker } from 'bullmq';
 import pino from 'pino';
-import type { Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/context.js';
+import type { Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js';
 import { openCarrier } from '../../../src/worker/parts/carrier.js';
 import { type Letters, openLetters, type PartListener } from '../../../src/worker/parts/letters.js';
 import { type Message, MOST_STALLS, type PartResult, pack } from '../../../src/worker/parts/protocol.js';

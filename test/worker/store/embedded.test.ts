@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { LockHeld } from '../../../src/runs/lock.js';
+import { LockHeld } from '../../../src/runs/run/lock.js';
 import { openFolder, POSTGRES_MAJOR } from '../../../src/worker/store/embedded/folder.js';
 import { EmbeddedPool } from '../../../src/worker/store/embedded/pool.js';
 import { cliPath } from '../../support/build.js';

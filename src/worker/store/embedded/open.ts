@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RunError } from '../../../model/error.js';
-import { isHeld, LockHeld, takeLock } from '../../../runs/lock.js';
+import { isHeld, LockHeld, takeLock } from '../../../runs/run/lock.js';
 import { openReports } from '../faults.js';
 import type { Store, StoreOptions } from '../port.js';
 import { postgresStore } from '../postgres/open.js';

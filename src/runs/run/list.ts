@@ -1,13 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../files/make-folder.js';
-import { writeSafely } from '../files/safe-write.js';
-import { RunError } from '../model/error.js';
-import type { Issue } from '../model/issue.js';
-import { faultsOf } from '../report/report-lines.js';
-import { needingPerson } from '../report/results.js';
-import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../report/summary.js';
-import { RunStore } from '../store/run-store.js';
+import { makeFolder } from '../../files/make-folder.js';
+import { writeSafely } from '../../files/safe-write.js';
+import { RunError } from '../../model/error.js';
+import type { Issue } from '../../model/issue.js';
+import { faultsOf } from '../../report/report-lines.js';
+import { needingPerson } from '../../report/results.js';
+import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
+import { RunStore } from '../../store/run-store.js';
 import { HOME, nameOfKey, nextRunId, type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 

@@ -1,12 +1,12 @@
 import { isAbsolute, relative } from 'node:path';
-import { visible } from '../model/visible.js';
-import { exportText, summaryText } from '../report/console.js';
-import { brakeStop, count, rowsForPerson, rowsInPlace, type Summary } from '../report/summary.js';
+import { visible } from '../../model/visible.js';
+import { exportText, summaryText } from '../../report/console.js';
+import { brakeStop, count, rowsForPerson, rowsInPlace, type Summary } from '../../report/summary.js';
 import type { RowFault } from './list.js';
 
 /** How runs are shown to people on a terminal; the command line prints what comes out here. */
 
-export type { Summary } from '../report/summary.js';
+export type { Summary } from '../../report/summary.js';
 export { brakeStop, count, rowsForPerson, rowsInPlace };
 
 /** The end of a run: what became of its rows, and where the reports are. */

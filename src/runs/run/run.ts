@@ -1,24 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { tryFolder } from '../files/make-folder.js';
-import { openSource } from '../files/open.js';
-import { copyPrivately, writeSafely } from '../files/safe-write.js';
-import { RunError } from '../model/error.js';
-import type { RowsJob } from '../model/job.js';
-import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
-import type { OpenSource, SourceOptions } from '../model/source.js';
-import { holdsCorrections } from '../pipeline/map/headings.js';
-import { REPORTS } from '../report/finish.js';
-import { readingClock } from '../service/clock.js';
-import { parseJson, stringifyBody } from '../service/json.js';
-import { type RowStore, RunStore } from '../store/run-store.js';
-import { reached } from '../trace/milestones.js';
+import { tryFolder } from '../../files/make-folder.js';
+import { openSource } from '../../files/open.js';
+import { copyPrivately, writeSafely } from '../../files/safe-write.js';
+import { RunError } from '../../model/error.js';
+import type { RowsJob } from '../../model/job.js';
+import { noOutcomes, type OutcomeCounts } from '../../model/outcome.js';
+import type { OpenSource, SourceOptions } from '../../model/source.js';
+import { holdsCorrections } from '../../pipeline/map/headings.js';
+import { REPORTS } from '../../report/finish.js';
+import { readingClock } from '../../service/clock.js';
+import { parseJson, stringifyBody } from '../../service/json.js';
+import { type RowStore, RunStore } from '../../store/run-store.js';
+import { reached } from '../../trace/milestones.js';
+import type { LoadedJob } from '../job-file.js';
+import { type OpenIntent, type Past, readPast } from '../rows/past.js';
+import type { Planned } from '../rows/planned.js';
 import type { Carrier, Progress, Right, RunContext } from './context.js';
-import type { LoadedJob } from './job-file.js';
 import type { RunFolder } from './layout.js';
 import { type Outlook, openOutlook } from './outlook.js';
-import { type OpenIntent, type Past, readPast } from './rows/past.js';
-import type { Planned } from './rows/planned.js';
 import {
   beginRun,
   closeAll,

@@ -1,13 +1,13 @@
-import { RunError } from '../model/error.js';
-import type { SharedPace } from '../model/pace.js';
-import { PAGE_SIZE } from '../pipeline/match/filter.js';
-import { type Clock, systemClock } from '../service/clock.js';
-import type { OnAway } from '../service/pace/breaker.js';
-import type { Json, Service } from '../service/port.js';
-import type { ServiceOptions } from '../service/service.js';
-import { idOf } from '../service/transport/answer.js';
-import { type Channel, openChannel } from '../service/transport/channel.js';
-import { requireService, type Settings } from './settings.js';
+import { RunError } from '../../model/error.js';
+import type { SharedPace } from '../../model/pace.js';
+import { PAGE_SIZE } from '../../pipeline/match/filter.js';
+import { type Clock, systemClock } from '../../service/clock.js';
+import type { OnAway } from '../../service/pace/breaker.js';
+import type { Json, Service } from '../../service/port.js';
+import type { ServiceOptions } from '../../service/service.js';
+import { idOf } from '../../service/transport/answer.js';
+import { type Channel, openChannel } from '../../service/transport/channel.js';
+import { requireService, type Settings } from '../settings.js';
 
 /** How the service is opened, as the settings say. Throws `RunError('usage')` where address or token lack. */
 export function serviceOptions(settings: Settings, company: number): ServiceOptions {
@@ -23,7 +23,7 @@ export function serviceOptions(settings: Settings, company: number): ServiceOpti
   };
 }
 
-export type { Channel } from '../service/transport/channel.js';
+export type { Channel } from '../../service/transport/channel.js';
 
 /**
  * What all runs of a process share: connections, the gate, the token. Throws `RunError('usage')` where address or token lack.

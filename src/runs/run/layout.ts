@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
-export { makeFolder, makePrivate, makeSharedFolder, shareLikeFolder } from '../files/make-folder.js';
+export { makeFolder, makePrivate, makeSharedFolder, shareLikeFolder } from '../../files/make-folder.js';
 
 /** The data folder as messages speak of it. */
 export const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME', isPrivate: true } as const;

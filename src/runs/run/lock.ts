@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { copyFile, link, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { isDiskFull, RunError } from '../model/error.js';
+import { isDiskFull, RunError } from '../../model/error.js';
 
 /**
  * What stands in the locks that this process takes or holds, from before a lock is there until it is gone. Its number alone

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
-import type { OutcomeCounts } from '../model/outcome.js';
-import type { WriteRequest } from '../pipeline/apply/request.js';
-import type { Clock } from '../service/clock.js';
-import type { WriteAnswer } from '../service/port.js';
-import type { ServiceOptions } from '../service/service.js';
-import type { Settings } from './settings.js';
+import type { OutcomeCounts } from '../../model/outcome.js';
+import type { WriteRequest } from '../../pipeline/apply/request.js';
+import type { Clock } from '../../service/clock.js';
+import type { WriteAnswer } from '../../service/port.js';
+import type { ServiceOptions } from '../../service/service.js';
+import type { Settings } from '../settings.js';
 
+export { pause } from '../../service/clock.js';
 export type { WriteAnswer, WriteRequest };
 
 /** What every run is given from outside. */

@@ -2,19 +2,19 @@ import { setMaxListeners } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { makeFolder } from '../files/make-folder.js';
-import { removeUnfinished, writeSafely } from '../files/safe-write.js';
-import { RunError } from '../model/error.js';
-import type { RunKind } from '../report/summary.js';
-import { type Clock, systemClock } from '../service/clock.js';
-import type { RequestCounts } from '../service/port.js';
-import type { TokenSource } from '../service/transport/token.js';
-import { reached } from '../trace/milestones.js';
+import { makeFolder } from '../../files/make-folder.js';
+import { removeUnfinished, writeSafely } from '../../files/safe-write.js';
+import { RunError } from '../../model/error.js';
+import type { RunKind } from '../../report/summary.js';
+import { type Clock, systemClock } from '../../service/clock.js';
+import type { RequestCounts } from '../../service/port.js';
+import type { TokenSource } from '../../service/transport/token.js';
+import { reached } from '../../trace/milestones.js';
+import { requireService, type Settings } from '../settings.js';
 import type { Progress, RunContext, WorkerContext } from './context.js';
 import { HOME, type RunFolder, runFolder } from './layout.js';
 import { findRun, freshRunId } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
-import { requireService, type Settings } from './settings.js';
 
 /** Settings of a run that talks to the service. */
 export type ServiceSettings = Settings & { readonly apiUrl: string; readonly auth: TokenSource };

@@ -1,7 +1,7 @@
-import type { Summary } from '../report/summary.js';
-import type { Clock } from '../service/clock.js';
-import type { RequestCounts } from '../service/port.js';
-import type { Observe } from '../service/transport/send.js';
+import type { Summary } from '../../report/summary.js';
+import type { Clock } from '../../service/clock.js';
+import type { RequestCounts } from '../../service/port.js';
+import type { Observe } from '../../service/transport/send.js';
 import type { Progress } from './context.js';
 
 /** What is still ahead of a run in requests: estimated once the plan is known, and kept up to date while rows are written. */

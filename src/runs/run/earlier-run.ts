@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RunError } from '../model/error.js';
-import type { Summary } from '../report/summary.js';
+import { RunError } from '../../model/error.js';
+import type { Summary } from '../../report/summary.js';
+import { requireService, type Settings } from '../settings.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, readRun, readRunSummary } from './list.js';
 import type { StoredRequest } from './run.js';
-import { requireService, type Settings } from './settings.js';
 
 /** A run that has ended, and that another run is to be about. */
 export interface EarlierRun {

@@ -1,8 +1,8 @@
-import type { Night } from '../model/reconcile.js';
-import type { BrakeFinding } from '../pipeline/plan/brakes.js';
-import { inHome } from '../store/home.js';
-import type { Database } from '../store/sqlite.js';
-import { reached } from '../trace/milestones.js';
+import type { Night } from '../../model/reconcile.js';
+import type { BrakeFinding } from '../../pipeline/plan/brakes.js';
+import { inHome } from '../../store/home.js';
+import type { Database } from '../../store/sqlite.js';
+import { reached } from '../../trace/milestones.js';
 import { type Absences, countAbsences, endAbsences, type Found } from './absences.js';
 
 /** Whose nights: those of one job for one company of one service. */
