@@ -46,6 +46,7 @@ beforeAll(async () => {
     if (run === KEPT) await writeFile(join(dir, 'summary.json'), JSON.stringify(summary(KEPT, 'braked')));
   }
   await writeFile(join(reportDir, 'summary.json'), JSON.stringify(summary(LAST, 'succeeded')));
+  await writeFile(join(reportDir, 'report.html'), '');
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 

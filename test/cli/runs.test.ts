@@ -61,6 +61,7 @@ beforeAll(async () => {
   await mkdir(join(cwd, '.rowferry', 'runs', 'not-a-run'));
   await writeFile(join(runDir(DONE), 'run.json'), request({ reportDir: runDir(DONE) }));
   await writeFile(join(runDir(DONE), 'summary.json'), JSON.stringify(summary(DONE)));
+  await writeFile(join(runDir(DONE), 'report.html'), '');
   const store = new RunStore(join(runDir(DONE), 'run.db'));
   store.rows.outcome({
     outcome: {
