@@ -1,9 +1,11 @@
+import type { RunHandle, RunResult } from '../library/handle.js';
+import type { CallOptions } from '../library/open.js';
 import { EXIT, RunError } from '../model/error.js';
-import type { RunResult } from '../runs/import.js';
 import type { RunContext } from '../runs/run/context.js';
-import type { Settings } from '../runs/settings.js';
+import type { SettingFlags, Settings } from '../runs/settings.js';
 import { interrupted } from './failure.js';
 import { type Cli, print, printJson, tell } from './io.js';
+import { settingFlags } from './setup.js';
 import { openTelling } from './telling.js';
 
 /**
@@ -47,6 +49,23 @@ export async function carryOut(
   } finally {
     interruption.release();
   }
+}
+
+/** What a command tells the library: settings, the signal, and where notices and log lines go. */
+export function callOptions(
+  { io }: Cli,
+  flags: SettingFlags,
+  { signal, listener, log }: Pick<RunContext, 'signal' | 'listener' | 'log'>,
+): CallOptions {
+  const company = flags.company === undefined ? {} : { company: Number(flags.company) };
+  const settings = settingFlags(flags) as CallOptions['settings'] & object;
+  return { settings, env: io.env, envFile: '.env', cwd: io.cwd, ...company, signal, onNotice: listener.notice, log };
+}
+
+/** Shows the progress of a run of the library, to its end. */
+export async function shown(run: RunHandle, { listener }: Pick<RunContext, 'listener'>): Promise<RunResult> {
+  for await (const progress of run) listener.progress(progress);
+  return run;
 }
 
 /** The summary of a run that has ended, as text or as one JSON object. What was `seen` on the terminal is not said again. */

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { RunError } from '../model/error.js';
+import { secretsOf } from '../library/open.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
 import type { Cli } from './io.js';
 
@@ -29,7 +28,7 @@ export function settingOptions(command: Command, ...names: (keyof SettingFlags)[
 }
 
 /** The part of a command's options that are settings. */
-function settingFlags(options: SettingFlags): SettingFlags {
+export function settingFlags(options: SettingFlags): SettingFlags {
   return Object.fromEntries((Object.keys(FLAGS) as (keyof SettingFlags)[]).map((name) => [name, options[name]]));
 }
 
@@ -37,49 +36,14 @@ function settingFlags(options: SettingFlags): SettingFlags {
 export async function readSettings(cli: Cli, flags: SettingFlags): Promise<Settings> {
   const { resolveSettings } = await import('../runs/settings.js');
   const settings = resolveSettings(cli.io.env, settingFlags(flags), cli.io.cwd);
-  cli.secrets.push(...settings.secrets);
+  cli.secrets.push(...secretsOf(settings));
   cli.debug = settings.logLevel === 'debug' || settings.logLevel === 'trace';
-  if (settings.auth?.kind === 'file') cli.secrets.push(...tokenIn(settings.auth.path));
   return settings;
-}
-
-/** For the redactor alone; a file that cannot be read is reported by what needs it. */
-function tokenIn(path: string): string[] {
-  try {
-    const text = readFileSync(path, 'utf8').trim();
-    return [text, text.replace(/^bearer\s+/i, '')];
-  } catch {
-    return [];
-  }
 }
 
 /** The members that hold something, for values that may be left out. */
 export function given<T extends object>(values: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
-}
-
-/**
- * Absolute path of the spreadsheet that is meant.
- * @throws RunError `failed` naming similar files of the folder where there is none.
- */
-export async function inputFile(file: string, cwd: string): Promise<string> {
-  const path = resolve(cwd, file);
-  const info = await stat(path).catch(() => undefined);
-  if (info?.isDirectory()) throw new RunError('failed', `${file} is a folder; give the path of a spreadsheet.`);
-  if (info) return path;
-  const folder = dirname(path);
-  const there = await readdir(folder).catch(() => undefined);
-  if (!there) throw new RunError('failed', `There is no file ${file}: the folder ${folder} does not exist.`);
-  const { nearestNames } = await import('../runs/job/shape.js');
-  const near = nearestNames(
-    basename(path),
-    there.filter((name) => !name.startsWith('.')),
-  );
-  throw new RunError(
-    'failed',
-    `There is no file ${file}.${near.length > 0 ? ' Similar names in that folder:' : ` Nothing in ${folder} has a similar name.`}`,
-    near.map((name) => (dirname(file) === '.' ? name : `${dirname(file)}/${name}`)),
-  );
 }
 
 /** The folder that holds package.json, jobs/ and fixtures/. */

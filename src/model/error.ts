@@ -1,32 +1,90 @@
 /** Exit codes of the command line; docs/reference/commands.md, "Exit codes". */
 export const EXIT = { ok: 0, failed: 1, usage: 2, needsPerson: 3, braked: 4, sigint: 130, sigterm: 143 } as const;
 
+/** What programs tell faults of a run apart by; docs/integrate.md, "Errors". Names are never changed, only added to. */
+export const ERROR_CODES = {
+  usage: 'Settings, the job or the call are wrong; `details` lists every fault.',
+  file_not_found: 'There is no such file.',
+  braked: 'A brake stopped the run.',
+  interrupted: 'The signal stopped the run; it can be resumed.',
+  busy: 'Another process works on the same run or data folder.',
+  disk_full: 'There is no space left.',
+  token_refused: 'The service refused the token (401).',
+  service_rejected: 'The service refused a request that the run cannot do without; `status` is that of its answer.',
+  service_unreachable: 'The service did not answer within the patience of the settings.',
+  queue_unreachable: 'The queue did not answer.',
+  failed: 'The run could not do its work for another reason; the message says which.',
+  unexpected: 'A bug of rowferry; `cause` is where it happened.',
+} as const;
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+interface RunErrorOptions extends ErrorOptions {
+  readonly status?: number;
+  readonly code?: ErrorCode;
+}
+
 /**
  * A fault of the whole run, thrown. The message is for people: what, where, the value, the rule, what to do next.
  * Row faults are never thrown, they are values (`Issue`).
  */
 export class RunError extends Error {
   override readonly name = 'RunError';
+  /** What a program tells it apart by. */
+  readonly code: ErrorCode;
   /** The HTTP status it rests on, where the service answered with one. */
   readonly status?: number;
   constructor(
+    /** `usage`: what was asked for is wrong. `failed`: it could not be done. `braked`: a brake of the job stopped it. */
     readonly kind: 'usage' | 'failed' | 'braked',
     message: string,
     /** Further faults of the same kind, one line each: all are listed, not the first. */
     readonly details: readonly string[] = [],
-    options?: ErrorOptions & { readonly status?: number },
+    options: RunErrorOptions = {},
   ) {
-    super(message, options);
-    if (options?.status !== undefined) this.status = options.status;
+    super(message, 'cause' in options ? { cause: options.cause } : {});
+    if (options.status !== undefined) this.status = options.status;
+    this.code = options.code ?? codeOf(kind, options);
   }
+}
+
+function codeOf(kind: RunError['kind'], { status, cause }: RunErrorOptions): ErrorCode {
+  if (kind !== 'failed') return kind;
+  if (status !== undefined) return status === 401 ? 'token_refused' : 'service_rejected';
+  return isDiskFull(cause) ? 'disk_full' : 'failed';
 }
 
 /** A run stopped because it was told to; it can be taken up again, and nothing is wrong with it. */
 export class RunInterrupted extends RunError {
   constructor() {
-    super('failed', 'The run was interrupted.');
+    super('failed', 'The run was interrupted.', [], { code: 'interrupted' });
   }
 }
+
+/** Anything thrown, as people and programs are told of it: faults of the machine with advice, everything else as a bug. */
+export function asRunError(error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  if (error instanceof Error && 'syscall' in error && 'code' in error) {
+    const advice = SYSTEM[String(error.code)] ?? 'the system refused that; put it right and run again';
+    return new RunError('failed', error.message, [advice], { cause: error });
+  }
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const details = ['this is a bug in rowferry; ROWFERRY_LOG_LEVEL=debug shows where it happened'];
+  return new RunError('failed', `unexpected ${text}`, details, { cause: error, code: 'unexpected' });
+}
+
+/** Faults of the machine, which are nobody's bug. */
+const SYSTEM: Readonly<Record<string, string>> = {
+  EACCES: 'give permission, or name another folder',
+  EPERM: 'give permission, or name another folder',
+  EROFS: 'the disk cannot be written; name another folder',
+  ENOSPC: 'the disk is full; make room and run again',
+  EDQUOT: 'the quota of this user is used up; make room and run again',
+  EFBIG: 'the file would be larger than this disk or user may have (ulimit -f); raise the limit and run again',
+  EMFILE: 'too many files are open; raise the limit (ulimit -n)',
+  ENFILE: 'too many files are open on this machine',
+  EIO: 'the disk failed; look at the system log',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+};
 
 /** Codes of the system (ENOSPC, EACCES …), from an error down through its causes. */
 export function codesOf(error: unknown): string[] {

@@ -109,6 +109,8 @@ export const importJob = z.strictObject({
   repeat: z.boolean().default(false),
 });
 export type ImportJob = z.output<typeof importJob>;
+/** As it is written: what has a default may be left out. */
+export type ImportJobText = z.input<typeof importJob>;
 
 /** Whose value stands where the file and the service differ; `fill`: the file's, where the service has none. */
 export const AUTHORITIES = ['file', 'service', 'fill'] as const;
@@ -168,6 +170,7 @@ export const reconcileJob = z.strictObject({
     .default({ full_every: 7 }),
 });
 export type ReconcileJob = z.output<typeof reconcileJob>;
+export type ReconcileJobText = z.input<typeof reconcileJob>;
 
 /** A job that takes the rows of a file into the service. */
 export type RowsJob = ImportJob | ReconcileJob;
@@ -203,6 +206,7 @@ export const exportJob = z.strictObject({
     .optional(),
 });
 export type ExportJob = z.output<typeof exportJob>;
+export type ExportJobText = z.input<typeof exportJob>;
 
 /** What a job file holds; `kind` tells which. */
 export type Job = RowsJob | ExportJob;

@@ -4,7 +4,7 @@ import path, { join, relative } from 'node:path';
 import { RunError } from '../model/error.js';
 import type { Job } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
-import { dateOf, exportRequest, outputOf, targetProblems, withDate } from './job/export.js';
+import { dateOf, exportRequest, filterTexts, outputOf, targetProblems, withDate } from './job/export.js';
 import { didYouMean, type Loaded } from './job/shape.js';
 import type { JobProblem } from './job/yaml.js';
 
@@ -12,24 +12,29 @@ export type { CheckedText } from './job/check.js';
 export type { ExportOccasion, ExportOverrides } from './job/export.js';
 export type { JobKind, Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/shape.js';
 export type { JobProblem } from './job/yaml.js';
-export { checkJobText, dateOf, exportRequest, outputOf, targetProblems, withDate };
+export { checkJobText, dateOf, exportRequest, filterTexts, outputOf, targetProblems, withDate };
 
 /** A job file is written by hand; a megabyte is a mistake or an attack. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Where a job that is named without a folder lies. */
+/** Where a job that is named without a folder lies; a path is meant below `cwd`, by default the folder of the process. */
 interface JobsFolder {
   readonly jobsDir: string;
+  readonly cwd?: string;
 }
 
+/** A path, the name of a file in `jobsDir`, or the job itself as data with the keys of a job file. */
+export type JobSource = string | object;
+
 /**
- * Loads a job of a kind for a run. `nameOrPath`: a path, or the name of a file in `jobsDir`.
- * Throws `RunError('usage')` with every fault as `file:line:column message` in its details, and for a job of another kind.
+ * Loads a job of a kind for a run. Throws `RunError('usage')` with every fault as `file:line:column message` in its details (of
+ * a job that is data, the lines of the data written as JSON), and for a job of another kind.
  */
 const loader =
   <K extends Job['kind']>(kind: K) =>
-  async (nameOrPath: string, { jobsDir }: JobsFolder) => {
-    const file = await findJobFile(nameOrPath, jobsDir);
+  async (job: JobSource, { jobsDir, cwd = process.cwd() }: JobsFolder) => {
+    if (typeof job !== 'string') return inline(kind)(job);
+    const file = await findJobFile(job, jobsDir, cwd);
     return ofKind(kind, loaded(await readJobFile(file), file, jobNameOf(file)));
   };
 export const loadJob = loader('import');
@@ -67,7 +72,7 @@ export async function checkJobFile(
   nameOrPath: string,
   options: { readonly jobsDir: string },
 ): Promise<CheckedText & { readonly path: string }> {
-  const file = await findJobFile(nameOrPath, options.jobsDir);
+  const file = await findJobFile(nameOrPath, options.jobsDir, process.cwd());
   return { path: file, ...checkJobText(await readJobFile(file)) };
 }
 
@@ -95,16 +100,16 @@ function loaded(text: string, file: string, name: string): Loaded<Job> {
   return { job, name, path: file && path.resolve(file), text, sha256, warnings: lines('warning') };
 }
 
-async function findJobFile(nameOrPath: string, jobsDir: string): Promise<string> {
+async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Promise<string> {
   const isPath = nameOrPath.includes('/') || nameOrPath.includes(path.sep);
   const isFileName = /\.ya?ml$/i.test(nameOrPath);
   const candidates =
     isPath || isFileName
-      ? [nameOrPath]
+      ? [path.resolve(cwd, nameOrPath)]
       : [path.join(jobsDir, `${nameOrPath}.yaml`), path.join(jobsDir, `${nameOrPath}.yml`)];
   if (isFileName && !isPath) candidates.push(path.join(jobsDir, nameOrPath));
   for (const candidate of candidates) if (await exists(candidate)) return candidate;
-  const searched = isPath ? path.dirname(nameOrPath) : jobsDir;
+  const searched = isPath ? path.dirname(path.resolve(cwd, nameOrPath)) : jobsDir;
   const there = (await jobsIn(searched)).map(isPath ? (file) => path.basename(file) : jobNameOf);
   const folder = asShown(searched);
   const wanted = isPath ? path.basename(nameOrPath) : nameOrPath;

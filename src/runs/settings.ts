@@ -235,48 +235,92 @@ interface WorkerSettings {
   readonly notifyUrl?: string;
 }
 
-/** The settings that a flag may give, by the name of its value on the command line. */
-const SETTING_FLAGS = {
-  apiUrl: 'ROWFERRY_API_URL',
-  company: 'ROWFERRY_COMPANY',
-  home: 'ROWFERRY_HOME',
-  jobsDir: 'ROWFERRY_JOBS_DIR',
-  concurrency: 'ROWFERRY_CONCURRENCY',
-  maxRps: 'ROWFERRY_MAX_RPS',
-  logLevel: 'ROWFERRY_LOG_LEVEL',
-  inbox: 'ROWFERRY_INBOX',
-  http: 'ROWFERRY_HTTP',
-} as const satisfies Readonly<Record<string, SettingName>>;
+/** `API_URL` → `apiUrl` */
+type CamelCase<T extends string> = T extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<T>;
 
-/** Command-line flags; undefined where not given. */
-export type SettingFlags = { readonly [flag in keyof typeof SETTING_FLAGS]?: string | number | undefined };
+type Given<T> = T extends number
+  ? number | string
+  : T extends boolean
+    ? boolean | string
+    : T extends string
+      ? T
+      : string;
+
+/**
+ * Settings as programs and flags give them: the name of the variable without `ROWFERRY_`, in camel case, so that
+ * `ROWFERRY_API_URL` is `apiUrl`. A value is what the variable would hold; numbers and booleans may be given as such.
+ */
+export type GivenSettings = {
+  readonly [name in SettingName as name extends `ROWFERRY_${infer Rest}` ? CamelCase<Rest> : never]?:
+    | Given<Exclude<z.output<(typeof TABLE)[name]['type']>, undefined>>
+    | undefined;
+};
+
+/** `ROWFERRY_API_URL` → `apiUrl` */
+function camelCase(name: string): string {
+  return name
+    .replace(/^ROWFERRY_/, '')
+    .toLowerCase()
+    .replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Command-line flags that stand in for settings; undefined where not given. Their texts are checked like variables. */
+export type SettingFlags = {
+  readonly [name in
+    | 'apiUrl'
+    | 'company'
+    | 'home'
+    | 'jobsDir'
+    | 'concurrency'
+    | 'maxRps'
+    | 'logLevel'
+    | 'inbox'
+    | 'http']?: string | number | undefined;
+};
 
 /** Variables that are set, by name; none is blank. */
 type Layer = Map<string, string>;
 
+/** Where settings come from besides what is given. */
+export interface SettingSources {
+  /** File of settings, as `cwd` sees it; false: none. Default: `.env`, which need not be there. */
+  readonly envFile?: string | false;
+  /** How faults name what was given: by its flag, or as a program writes it. */
+  readonly givenAs?: 'flags' | 'options';
+}
+
 /**
- * Settings from flags, the environment, `cwd/.env` and the defaults, in this order of precedence. A blank value counts as
- * not set. Throws `RunError('usage')` with every fault in its details; secrets and addresses with passwords are never quoted.
+ * Settings from what is given, the environment, `cwd/.env` and the defaults, in this order of precedence. A blank value counts
+ * as not set. Throws `RunError('usage')` with every fault in its details; secrets and addresses with passwords are never quoted.
  */
-export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd: string): Settings {
+export function resolveSettings(
+  env: NodeJS.ProcessEnv,
+  given: GivenSettings | SettingFlags,
+  cwd: string,
+  { envFile = '.env', givenAs = 'flags' }: SettingSources = {},
+): Settings {
   const faults: string[] = [];
   const shell = layer(env);
-  const file = layer(readDotEnv(cwd));
+  const file = layer(envFile === false ? {} : readDotEnv(path.resolve(cwd, envFile)));
   for (const stated of [shell, file]) readSecretFiles(stated, cwd, faults);
   const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...IN_FILES.map(fileOf)];
   for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknown(name, '', known));
   for (const name of file.keys()) if (!known.includes(name)) faults.push(unknown(name, ' (in .env)', known));
+  const own = givenLayer(given, faults);
   dropReplacedSignIn(shell, file);
-  const stated = new Map([...file, ...shell]);
-  const fromFlag = new Set<string>();
-  for (const [flag, name] of Object.entries(SETTING_FLAGS)) {
-    const value = flags[flag as keyof SettingFlags];
-    if (value === undefined) continue;
-    stated.set(name, String(value).trim());
-    fromFlag.add(name);
-  }
+  dropReplacedSignIn(own, shell);
+  dropReplacedSignIn(own, file);
+  const stated = new Map([...file, ...shell, ...own]);
+  const nameOf = (name: string): string => {
+    if (!own.has(name)) return name;
+    return givenAs === 'options'
+      ? `settings.${camelCase(name)}`
+      : (SETTINGS.find((row) => row.name === name)?.flag ?? name);
+  };
   const auth = readAuth(stated, cwd, faults);
-  const data = read(stated, fromFlag, faults);
+  const data = read(stated, nameOf, faults);
   if (faults.length > 0) throw settingsError(faults);
   const warnings = remarks({
     apiUrl: data.ROWFERRY_API_URL,
@@ -311,16 +355,16 @@ export function resolveSettings(env: NodeJS.ProcessEnv, flags: SettingFlags, cwd
 type Parsed = { readonly [name in SettingName]: z.output<(typeof TABLE)[name]['type']> };
 
 /** Every setting by its rule, the default where none is stated; what breaks its rule is added to `faults`. */
-function read(stated: Layer, fromFlag: ReadonlySet<string>, faults: string[]): Parsed {
+function read(stated: Layer, nameOf: (name: string) => string, faults: string[]): Parsed {
   const data: Record<string, unknown> = {};
-  for (const [name, { type, fallback, flag, secret }] of Object.entries<Setting<unknown>>(TABLE)) {
+  for (const [name, { type, fallback, secret }] of Object.entries<Setting<unknown>>(TABLE)) {
     const value = stated.get(name);
     const { data: found, error } = type.safeParse(value ?? fallback);
     data[name] = found;
     if (!error || value === undefined) continue;
     const shown = value.length > 40 ? `${value.slice(0, 37)}...` : value;
     const quoted = secret || /URL$/.test(name) ? '' : ` is "${shown}"; it`;
-    for (const { message } of error.issues) faults.push(`${fromFlag.has(name) ? flag : name}${quoted} ${message}`);
+    for (const { message } of error.issues) faults.push(`${nameOf(name)}${quoted} ${message}`);
   }
   // Where a value is lacking there is a fault, and nobody looks at it.
   return data as Parsed;
@@ -426,6 +470,20 @@ function layer(env: Readonly<Record<string, string | undefined>>): Layer {
   return found;
 }
 
+/** What was given, by the names of the variables. */
+function givenLayer(given: object, faults: string[]): Layer {
+  const names = new Map(SETTINGS.map(({ name }) => [camelCase(name), name]));
+  const found: Layer = new Map();
+  for (const [option, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const name = names.get(option);
+    if (name === undefined)
+      faults.push(`settings.${option} is no setting of rowferry${didYouMean(option, [...names.keys()])}`);
+    else found.set(name, String(value).trim());
+  }
+  return found;
+}
+
 /** Puts what the files hold in the place of their names. */
 function readSecretFiles(stated: Layer, cwd: string, faults: string[]): void {
   for (const name of IN_FILES) {
@@ -447,8 +505,7 @@ function readSecretFiles(stated: Layer, cwd: string, faults: string[]): void {
   }
 }
 
-function readDotEnv(cwd: string): Record<string, string> {
-  const file = path.join(cwd, '.env');
+function readDotEnv(file: string): Record<string, string> {
   try {
     return dotenv.parse(readFileSync(file));
   } catch (error) {

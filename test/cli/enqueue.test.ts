@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
 import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
-import { waitForJob } from '../../src/cli/queue-wait.js';
+import { enqueueOn } from '../../src/library/enqueue.js';
+import { waitForJob } from '../../src/library/queue-wait.js';
 import { runsOnStore } from '../../src/worker/api/runs.js';
 import { homeId } from '../../src/worker/jobs/homes.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
@@ -46,7 +47,11 @@ async function enqueue(
   const cli = openCli({ env, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream });
   const program = new Command('rowferry')
     .exitOverride()
-    .addCommand(enqueueCommand(cli, async ({ home }) => runsOnStore(bench.store, homeId(home))));
+    .addCommand(
+      enqueueCommand(cli, (order) =>
+        enqueueOn(order, async ({ home }) => runsOnStore(bench.store, await homeId(home))),
+      ),
+    );
   const code = await program.parseAsync(['enqueue', ...argv], { from: 'user' }).then(
     () => cli.code,
     (error: unknown) => presentFailure(error, cli, { json: argv.includes('--json') }),
@@ -241,7 +246,8 @@ describe('with a worker and --wait', () => {
       },
     };
     const listener = { progress: () => undefined, notice: ({ text }: { text: string }) => void told.push(text) };
-    expect(await waitForJob(runs, '1', { listener, home: '/nowhere', signal: stop.signal })).toBeUndefined();
+    const waiting = waitForJob(runs, '1', { listener, home: '/nowhere', signal: stop.signal });
+    await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
     expect(told).toEqual([expect.stringContaining(words)]);
   });
 

@@ -1,15 +1,12 @@
 import { Command } from 'commander';
+import type { EnqueueOptions, QueuedRun } from '../../library/enqueue.js';
 import { EXIT, RunError } from '../../model/error.js';
-import { HOME, makeFolder } from '../../runs/run/layout.js';
-import type { SettingFlags, Settings } from '../../runs/settings.js';
-import type { RunsOptions } from '../../worker/api/client.js';
-import type { RunsApi } from '../../worker/api/runs.js';
+import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
 import { interrupted } from '../failure.js';
 import { type Cli, print, printJson } from '../io.js';
-import type { PreparedJob } from '../queue-job.js';
-import { onInterrupt, printResult } from '../run-command.js';
-import { readSettings, settingOptions } from '../setup.js';
+import { callOptions, onInterrupt, printResult, shown } from '../run-command.js';
+import { given, readSettings, settingOptions } from '../setup.js';
 import { openTelling } from '../telling.js';
 
 type Options = SettingFlags & {
@@ -22,14 +19,11 @@ type Options = SettingFlags & {
   force?: true;
 };
 
-/** A queue that is away is waited for so long, in milliseconds. */
-const PATIENCE_MS = 10_000;
-
-type Open = (settings: Settings, options: RunsOptions) => Promise<RunsApi>;
+type Put = (options: EnqueueOptions) => Promise<QueuedRun>;
 
 export function enqueueCommand(
   cli: Cli,
-  open: Open = async (...given) => (await import('../../worker/api/client.js')).openRuns(...given),
+  put: Put = async (options) => (await import('../../library/enqueue.js')).enqueue(options),
 ): Command {
   const command = new Command('enqueue')
     .description('put a run on the queue, for a worker to carry out')
@@ -60,59 +54,40 @@ A job is sent by its name, or whole where it is given as a path. Exit codes with
 \`rowferry export\` and \`rowferry reconcile\`; Ctrl-C ends the waiting, and the job stays on the queue.`,
     )
     .action(async (kind: string, options: Options) => {
-      cli.code = await enqueue(cli, kind, options, open);
+      cli.code = await enqueue(cli, kind, options, put);
     });
   return settingOptions(command, 'company', 'jobsDir', 'home', 'logLevel');
 }
 
-async function enqueue(cli: Cli, what: string, options: Options, open: Open): Promise<number> {
+async function enqueue(cli: Cli, what: string, options: Options, put: Put): Promise<number> {
   const kind = kindOf(what);
-  const prepare = preparationOf(kind, options);
+  const order = orderOf(kind, options);
   const settings = await readSettings(cli, options);
-  const prepared = await prepare(cli, settings);
+  const rows = options.file === '-' ? { rows: await rowsFrom(cli.io.stdin) } : given({ file: options.file });
   const telling = await openTelling(cli, settings);
   const interruption = onInterrupt(() => undefined);
-  const notice = (level: 'info' | 'warn', text: string) => telling.listener.notice({ level, text });
+  const json = options.json === true;
+  let queued: QueuedRun | undefined;
   try {
-    await makeFolder(settings.home, HOME);
-    const runs = await open(settings, { patienceMs: PATIENCE_MS, notice, signal: interruption.signal });
-    try {
-      const data = await prepared.place(runs);
-      const id = await runs.put({ kind, data, once: options.wait === true }).catch(async (error: unknown) => {
-        await prepared.takeBack();
-        throw error;
-      });
-      const { address, workers } = await runs.queue();
-      if (workers === 0) {
-        notice(
-          'warn',
-          'No worker is connected to the queue: the job waits until one is started with `rowferry worker`.',
-        );
-      }
-      if (!options.wait) {
-        telling.stop();
-        const placed = { queue: 'rowferry', id, name: kind, store: address, workers, data: shortData(data) };
-        if (options.json) printJson(cli, placed);
-        else print(cli, placedText(id, address));
-        return EXIT.ok;
-      }
-      const { waitForJob } = await import('../queue-wait.js');
-      const result = await waitForJob(runs, id, {
-        listener: telling.listener,
-        home: settings.home,
-        signal: interruption.signal,
-      });
+    const call = callOptions(cli, options, { ...telling, signal: interruption.signal });
+    queued = await put({ ...order, ...rows, ...call, retry: options.wait !== true } as EnqueueOptions);
+    const { id, queue: store, workers } = queued;
+    if (!options.wait) {
       telling.stop();
-      const json = options.json === true;
-      if (!result) {
-        const text = `Stopped waiting. The job ${id} stays on the queue and is run all the same.`;
-        return interrupted(cli, text, interruption.exitCode() ?? EXIT.sigint, json, { queue: 'rowferry', id });
-      }
-      await printResult(cli, result, json);
-      return result.exitCode;
-    } finally {
-      await runs.close();
+      const placed = { queue: 'rowferry', id, name: kind, store, workers, data: shortData(queued.data) };
+      if (json) printJson(cli, placed);
+      else print(cli, placedText(id, store));
+      return EXIT.ok;
     }
+    const result = await shown(queued.wait(), telling);
+    telling.stop();
+    await printResult(cli, result, json, telling.seen);
+    return result.exitCode;
+  } catch (error) {
+    telling.stop();
+    if (!queued || !(error instanceof RunError) || error.code !== 'interrupted') throw error;
+    const code = interruption.exitCode() ?? EXIT.sigint;
+    return interrupted(cli, error.message, code, json, { queue: 'rowferry', id: queued.id });
   } finally {
     telling.stop();
     interruption.release();
@@ -133,35 +108,52 @@ function kindOf(kind: string): JobKind {
   );
 }
 
-type Preparation = (cli: Cli, settings: Settings) => Promise<PreparedJob>;
-
-/** What the command line asks for, checked as far as that goes without the settings. */
-function preparationOf(kind: JobKind, options: Options): Preparation {
-  const { job, file } = options;
+/** What the command line asks for, but for the file; checked as far as that goes without the settings. */
+function orderOf(kind: JobKind, options: Options): object {
+  const { job, file, dryRun, apply, force } = options;
   const example = `For example: rowferry enqueue ${kind} ${EXAMPLES[kind]}`;
   if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
-  const company = (settings: Settings) => ({ ...(options.company !== undefined && { company: settings.company }) });
   if (kind === 'export') {
-    const stray = (options.dryRun && '--dry-run') || (options.apply && '--apply') || (options.force && '--force');
+    const stray = (dryRun && '--dry-run') || (apply && '--apply') || (force && '--force');
     if (stray) throw new RunError('usage', `${stray} has no meaning in an export: it writes nothing to the service.`);
     if (file === '-') throw new RunError('usage', `--file is -, but an export writes a file: name one. ${example}`);
-    return async ({ io }, settings) =>
-      (await import('../queue-job.js')).prepareExport(job, file, settings, io, company(settings));
+    return { kind, job };
   }
-  if (kind === 'import' && options.apply) {
+  if (kind === 'import' && apply) {
     throw new RunError('usage', '--apply belongs to `enqueue reconcile`; an import writes unless --dry-run is given.');
   }
-  if (options.apply && options.dryRun) {
+  if (apply && dryRun) {
     throw new RunError('usage', '--apply and --dry-run contradict each other: write the differences, or report them.');
   }
   if (file === undefined) throw new RunError('usage', `--file is missing: it names the file. ${example}`);
-  return async ({ io }, settings) =>
-    (await import('../queue-job.js')).prepareRows(kind, job, file, settings, io, {
-      ...(options.dryRun && { dry_run: true }),
-      ...(options.apply && { apply: true }),
-      ...(options.force && { force: true }),
-      ...company(settings),
-    });
+  return { kind, job, ...given({ dryRun, apply, force }) };
+}
+
+/** NDJSON, one object a line. */
+async function rowsFrom(stdin: Cli['io']['stdin']): Promise<unknown[]> {
+  const { DATA_LIMITS } = await import('../../worker/jobs/data.js');
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stdin) {
+    const bytes = Buffer.from(piece as Buffer | string);
+    size += bytes.length;
+    if (size > DATA_LIMITS.bytes) {
+      throw new RunError('usage', `More than ${DATA_LIMITS.bytes} bytes came on stdin. Put the rows into a file.`);
+    }
+    pieces.push(bytes);
+  }
+  const rows: unknown[] = [];
+  for (const [index, line] of Buffer.concat(pieces).toString('utf8').split('\n').entries()) {
+    if (line.trim() === '') continue;
+    try {
+      rows.push(JSON.parse(line));
+    } catch (error) {
+      throw new RunError('usage', `Line ${index + 1} on stdin is no JSON object; one object a line is expected.`, [], {
+        cause: error,
+      });
+    }
+  }
+  return rows;
 }
 
 function placedText(id: string, address: string): string {

@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { type ExportOptions, exportRecords } from '../../library/runs.js';
 import { RunError } from '../../model/error.js';
 import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
-import type { ExportRequest } from '../../runs/export.js';
-import type { SettingFlags, Settings } from '../../runs/settings.js';
+import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
-import { carryOut } from '../run-command.js';
+import { callOptions, carryOut, shown } from '../run-command.js';
 import { given, readSettings, settingOptions } from '../setup.js';
 
 type Options = SettingFlags & {
@@ -50,54 +49,28 @@ that it could not be established that nothing is missing. \`rowferry runs resume
 
 async function exportFile(cli: Cli, resource: string | undefined, options: Options): Promise<number> {
   const settings = await readSettings(cli, options);
-  const { requireService } = await import('../../runs/settings.js');
-  const request = await requestOf(cli, settings, resource, options);
-  requireService(settings);
-  const { exportRecords } = await import('../../runs/export.js');
+  const wanted = await wantedOf(resource, options);
   const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
-    exportRecords(request, context),
+    shown(exportRecords({ ...wanted, ...callOptions(cli, options, context) }), context),
   );
   return code;
 }
 
-async function requestOf(
-  cli: Cli,
-  settings: Settings,
-  resource: string | undefined,
-  options: Options,
-): Promise<ExportRequest> {
-  const { output, columns, filter, order, editable, company, concurrency } = options;
-  const stated = given({
-    target: output === undefined ? undefined : targetOf(output, cli.io.cwd),
-    columns: columns === undefined ? undefined : splitColumns(columns),
-    filter,
-    order,
-    editable,
-    company: company === undefined ? undefined : settings.company,
-    concurrency: concurrency === undefined ? undefined : settings.concurrency,
-  });
-  if (options.job !== undefined) {
-    const { exportRequest, loadExportJob } = await import('../../runs/job-file.js');
-    const job = await loadExportJob(options.job, { jobsDir: settings.jobsDir });
-    if (resource !== undefined && resource !== job.job.resource) {
-      throw new RunError(
-        'usage',
-        `The job ${options.job} exports ${job.job.resource} records, not ${resource}. Leave the resource out, or the job.`,
-      );
-    }
-    const request = exportRequest(job, stated, { cwd: cli.io.cwd });
-    // A job names a place that need not be there yet, as for the worker; a name typed by hand may be a slip.
-    return stated.target === undefined ? { ...request, makeFolder: true } : request;
-  }
-  const { target } = stated;
-  const name = await resourceOf(resource, options.filter);
-  if (target === undefined) {
+async function wantedOf(resource: string | undefined, options: Options): Promise<ExportOptions> {
+  const { job, output, columns, filter, order, editable } = options;
+  if (output === '-') throw new RunError('usage', '-o - is not supported: name a file, such as -o assets.csv.');
+  const chosen = given({ columns: columns === undefined ? undefined : splitColumns(columns), filter, order, editable });
+  // A resource beside a job is held against that of the job.
+  if (job !== undefined)
+    return { ...chosen, job, ...given({ output, resource: resource as ExportableName | undefined }) };
+  const name = await resourceOf(resource, filter);
+  if (output === undefined) {
     throw new RunError(
       'usage',
       `-o is missing: it names the file to write. For example: rowferry export ${name} -o ${name}s.xlsx`,
     );
   }
-  return { filter: [], editable: false, job: { name }, ...stated, resource: name, target };
+  return { ...chosen, resource: name, output };
 }
 
 async function resourceOf(given: string | undefined, filter: readonly string[] = []): Promise<ExportableName> {
@@ -118,11 +91,6 @@ async function resourceOf(given: string | undefined, filter: readonly string[] =
     'usage',
     `There is no resource \`${given}\`${didYouMean(given, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,
   );
-}
-
-function targetOf(output: string, cwd: string): string {
-  if (output === '-') throw new RunError('usage', '-o - is not supported: name a file, such as -o assets.csv.');
-  return resolve(cwd, output);
 }
 
 /** Headings may hold commas themselves; a backslash keeps them. */

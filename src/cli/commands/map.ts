@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { inputFile } from '../../library/open.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { visible } from '../../model/visible.js';
 import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import { type Cli, print, printJson, tell } from '../io.js';
-import { given, inputFile } from '../setup.js';
+import { given } from '../setup.js';
 
 interface Options {
   resource?: string;

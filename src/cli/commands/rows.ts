@@ -1,13 +1,11 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
+import type { RunHandle } from '../../library/handle.js';
+import { type ImportOptions, importFile, reconcileFile } from '../../library/runs.js';
 import { RunError } from '../../model/error.js';
-import type { RunResult } from '../../runs/run/conclude.js';
-import type { RunContext } from '../../runs/run/context.js';
-import type { ImportRequest } from '../../runs/run/run.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
-import { carryOut } from '../run-command.js';
-import { given, inputFile, readSettings, settingOptions } from '../setup.js';
+import { callOptions, carryOut, shown } from '../run-command.js';
+import { given, readSettings, settingOptions } from '../setup.js';
 
 /** The commands that take the rows of a file into the service. */
 
@@ -43,9 +41,7 @@ Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes n
     .action((file: string, options: Options) =>
       takeRows(cli, file, options, {
         example: 'rowferry import assets.xlsx --job assets',
-        load: 'loadJob',
-        dryRun: options.dryRun === true,
-        run: async (request, context) => (await import('../../runs/import.js')).importFile(request, context),
+        run: (request) => importFile({ ...request, dryRun: options.dryRun === true }),
       }),
     );
   return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
@@ -74,9 +70,7 @@ The report to open in the morning is reconcile.xlsx, or report.html.`,
     .action((file: string, options: Options) =>
       takeRows(cli, file, options, {
         example: 'rowferry reconcile erp.csv --job reconcile-assets',
-        load: 'loadReconcileJob',
-        dryRun: options.apply !== true,
-        run: async (request, context) => (await import('../../runs/reconcile.js')).reconcileFile(request, context),
+        run: (request) => reconcileFile({ ...request, apply: options.apply === true }),
       }),
     );
   return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
@@ -86,38 +80,23 @@ The report to open in the morning is reconcile.xlsx, or report.html.`,
 interface Work {
   /** A command line that would be right. */
   readonly example: string;
-  readonly load: 'loadJob' | 'loadReconcileJob';
-  readonly dryRun: boolean;
-  run(request: ImportRequest, context: RunContext): Promise<RunResult>;
+  run(request: Omit<ImportOptions, 'job' | 'dryRun'> & { readonly job: string }): RunHandle;
 }
 
 /** Throws a `RunError` of kind `usage` for settings, job or file that are missing or wrong. */
 async function takeRows(cli: Cli, file: string, options: Options, work: Work): Promise<void> {
+  const { job, force, report } = options;
   // Checked here: an option of a similar name is then reported as what it is, a misspelling.
-  if (options.job === undefined) {
+  if (job === undefined) {
     throw new RunError(
       'usage',
       `--job is missing: it names the job file that says which column is which field. For example: ${work.example}`,
     );
   }
   const settings = await readSettings(cli, options);
-  const [{ requireService }, loaders] = await Promise.all([
-    import('../../runs/settings.js'),
-    import('../../runs/job-file.js'),
-  ]);
-  requireService(settings);
-  const job = await loaders[work.load](options.job, { jobsDir: settings.jobsDir });
-  const request: ImportRequest = {
-    file: await inputFile(file, cli.io.cwd),
-    job,
-    dryRun: work.dryRun,
-    force: options.force === true,
-    ...given({
-      reportDir: options.report === undefined ? undefined : resolve(cli.io.cwd, options.report),
-      company: options.company === undefined ? undefined : settings.company,
-      concurrency: options.concurrency === undefined ? undefined : settings.concurrency,
-    }),
-  };
-  const json = options.json === true;
-  cli.code = (await carryOut(cli, settings, { json }, (context) => work.run(request, context))).code;
+  const request = { file, job, force: force === true, ...given({ reportDir: report }) };
+  const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
+    shown(work.run({ ...request, ...callOptions(cli, options, context) }), context),
+  );
+  cli.code = code;
 }

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { resumeRun } from '../../library/runs.js';
 import { RunError } from '../../model/error.js';
 import type { RunResult } from '../../runs/run/conclude.js';
 import type { RunContext } from '../../runs/run/context.js';
 import type { RunEntry } from '../../runs/run/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
-import { carryOut } from '../run-command.js';
+import { callOptions, carryOut, shown } from '../run-command.js';
 import { given, readSettings, settingOptions } from '../setup.js';
 
 type Options = SettingFlags & {
@@ -158,15 +159,9 @@ function resumeCommand(cli: Cli): Command {
   const command = new Command('resume').description(
     'go on with a run that was interrupted or killed; no row is written twice',
   );
-  return runAction(cli, command, async (wanted, _, context) => {
-    const [{ requireService }, { findRun }] = await Promise.all([
-      import('../../runs/settings.js'),
-      import('../../runs/run/list.js'),
-    ]);
-    requireService(context.settings);
-    const run = await findRun(context.settings.home, wanted);
-    return (await import('../../runs/resume.js')).resumeRun(run, context);
-  });
+  return runAction(cli, command, (run, options, context) =>
+    shown(resumeRun({ run, ...callOptions(cli, options, context) }), context),
+  );
 }
 
 function retryCommand(cli: Cli): Command {

@@ -45,7 +45,8 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
     // Without a job file the name is the resource's, which may be the name of another job.
     const { job } = run.request;
     if (status === 'succeeded' && 'path' in job) await rememberAsLast(run, job, summary.records ?? 0);
-    return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir };
+    const error = stopped instanceof RunError && status === 'failed' ? { error: stopped } : {};
+    return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir, ...error };
   } finally {
     await closeAll(run);
     // All of it can be read again, and the file holds it.

@@ -264,7 +264,7 @@ export function dateOf(at: number, timeZone?: string): string {
 }
 
 /** `field=value`, one for each value; of none, `field=`. */
-function filterTexts(filter: ExportJob['filter']): string[] {
+export function filterTexts(filter: ExportJob['filter']): string[] {
   return Object.entries(filter).flatMap(([field, values]) =>
     (Array.isArray(values) ? values : [values]).map((value) => `${field}=${value ?? ''}`),
   );

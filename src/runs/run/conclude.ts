@@ -20,6 +20,8 @@ export interface RunResult {
   readonly summary: Summary;
   readonly exitCode: number;
   readonly reportDir: string;
+  /** Why a run ended as `failed` or `braked`, for programs; `summary.reason` says it in words. */
+  readonly error?: RunError;
 }
 
 /** What a run adds that is more than its rows. */
@@ -97,7 +99,8 @@ export async function conclude(
     if (status !== 'interrupted') await remember?.(summary);
     if (status === undefined && isWhole(run)) await rememberAsLast(run, request.job, run.rows);
     finished = status === undefined;
-    return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir };
+    const error = stopped instanceof RunError && !run.signal.aborted ? { error: stopped } : {};
+    return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir, ...error };
   } finally {
     try {
       run.store.close();

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import type { WriteRequest } from '../../pipeline/apply/request.js';
 import type { Clock } from '../../service/clock.js';
@@ -9,11 +8,23 @@ import type { Settings } from '../settings.js';
 export { pause } from '../../service/clock.js';
 export type { WriteAnswer, WriteRequest };
 
+/** Takes log lines for programs, as pino's loggers and `console` do; none holds a secret. */
+export interface Log {
+  error(details: object, text?: string): void;
+  error(text: string): void;
+  warn(details: object, text?: string): void;
+  warn(text: string): void;
+  info(details: object, text?: string): void;
+  info(text: string): void;
+  debug(details: object, text?: string): void;
+  debug(text: string): void;
+}
+
 /** What every run is given from outside. */
 export interface RunContext {
   readonly settings: Settings;
   readonly listener: RunListener;
-  readonly log: Logger;
+  readonly log: Log;
   /** Aborted by SIGINT / SIGTERM: requests in flight finish, nothing new is sent. */
   readonly signal: AbortSignal;
   /** What a worker adds; absent on the command line. */

@@ -31,7 +31,9 @@ export class LockHeld extends RunError {
     what: string,
     readonly pid: number,
   ) {
-    super('failed', `${what} is being worked on by process ${pid}. Wait for it to end, or end it first.`);
+    super('failed', `${what} is being worked on by process ${pid}. Wait for it to end, or end it first.`, [], {
+      code: 'busy',
+    });
   }
 }
 

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import { makeFolder } from '../../files/make-folder.js';
 import { removeUnfinished, writeSafely } from '../../files/safe-write.js';
 import { RunError } from '../../model/error.js';
@@ -11,7 +10,7 @@ import type { RequestCounts } from '../../service/port.js';
 import type { TokenSource } from '../../service/transport/token.js';
 import { reached } from '../../trace/milestones.js';
 import { requireService, type Settings } from '../settings.js';
-import type { Progress, RunContext, WorkerContext } from './context.js';
+import type { Log, Progress, RunContext, WorkerContext } from './context.js';
 import { HOME, type RunFolder, runFolder } from './layout.js';
 import { findRun, freshRunId } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
@@ -53,7 +52,7 @@ export interface Kept<R extends StoredRun> {
 /** A run at work: what all kinds of run have. */
 export interface Shell<R extends StoredRun = StoredRun> extends Kept<R> {
   readonly signal: AbortSignal;
-  readonly log: Logger;
+  readonly log: Log;
   readonly clock: Clock;
   readonly warnings: string[];
   /** Says it once. */

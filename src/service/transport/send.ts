@@ -304,7 +304,7 @@ export function openSender(parts: SenderParts): Sender {
   function stopped(call: Call): Settled {
     const reason = 'the run was stopped before the request was sent';
     if (call.kind === 'write') return { kind: 'unsent', reason };
-    throw new RunError('failed', `Stopped: ${reason}.`);
+    throw new RunError('failed', `Stopped: ${reason}.`, [], { code: 'interrupted' });
   }
 
   function givenUp(call: Call, path: string, reason: string, ms: number): Settled {
@@ -314,6 +314,8 @@ export function openSender(parts: SenderParts): Sender {
       'failed',
       `service unreachable: ${call.method} ${address.origin}${path} did not succeed within ${waited}: ${clean(reason)}. ` +
         'Check the address in ROWFERRY_API_URL and that the service is up, then resume the run.',
+      [],
+      { code: 'service_unreachable' },
     );
   }
 

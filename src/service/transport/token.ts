@@ -166,7 +166,8 @@ async function askForToken(
       }
       if (answered || clock.now() >= until) throw new RunError('failed', tokenFault(source, exchange, secrets));
       const delay = Math.min(30_000, 500 * 2 ** attempt, Math.max(50, until - clock.now()));
-      if (!(await wait(clock, delay, signal))) throw new RunError('failed', 'Stopped while waiting for a token.');
+      if (!(await wait(clock, delay, signal)))
+        throw new RunError('failed', 'Stopped while waiting for a token.', [], { code: 'interrupted' });
     }
   } finally {
     signal?.removeEventListener('abort', cut);

@@ -46,7 +46,7 @@ export class Away extends Error {
 /** The store cannot be used now, and may be in a moment: what was asked of it is worth asking again. */
 class StoreAway extends RunError {
   constructor(message: string, cause: unknown) {
-    super('failed', message, [], { cause });
+    super('failed', message, [], { cause, code: 'queue_unreachable' });
   }
 }
 

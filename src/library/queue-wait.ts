@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, RunError } from '../model/error.js';
-import type { RunResult } from '../runs/import.js';
+import type { RunResult } from '../runs/run/conclude.js';
 import type { Progress, RunListener } from '../runs/run/context.js';
 import { isRunId, readRun, readSummary } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
@@ -22,14 +22,15 @@ const WAITS: Readonly<Record<string, string>> = {
 const AWAY = 'The queue does not answer; still waiting. The job is not lost.';
 
 /**
- * Waits for a job of the queue and tells its progress. Undefined where `signal` ended the waiting.
- * @throws RunError with the reason of a job that failed: `usage` where its data, job or file were refused.
+ * Waits for a job of the queue and tells its progress.
+ * @throws RunError with the reason of a job that failed: `usage` where its data, job or file were refused; `interrupted` where
+ * `signal` ended the waiting.
  */
 export async function waitForJob(
   runs: Pick<RunsApi, 'look'>,
   id: string,
   options: { readonly listener: RunListener; readonly home: string; readonly signal: AbortSignal },
-): Promise<RunResult | undefined> {
+): Promise<RunResult> {
   const { listener, home, signal } = options;
   let away = false;
   let idle = 0;
@@ -51,7 +52,9 @@ export async function waitForJob(
     }
     await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined);
   }
-  return undefined;
+  throw new RunError('failed', `Stopped waiting. The job ${id} stays on the queue and is run all the same.`, [], {
+    code: 'interrupted',
+  });
 }
 
 async function resultOf(summary: Summary, { progress: { host } }: RunView, home: string): Promise<RunResult> {

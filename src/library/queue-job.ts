@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
-import { loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
+import { type JobSource, loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
+import { HOME, makeFolder } from '../runs/run/layout.js';
 import type { Settings } from '../runs/settings.js';
 import type { RunsApi } from '../worker/api/runs.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
-import { DATA_LIMITS, type JobKind } from '../worker/jobs/data.js';
+import type { JobKind } from '../worker/jobs/data.js';
 import { fileBelowRoots } from '../worker/jobs/roots.js';
 import { uploadsDir } from '../worker/jobs/rows-delivery.js';
 import { targetBelowRoots, targetFolders } from '../worker/jobs/target.js';
-import type { Io } from './io.js';
-import { inputFile } from './setup.js';
 
 /** A job that is fit for the queue; nothing is copied yet. */
 export interface PreparedJob {
@@ -23,22 +22,27 @@ export interface PreparedJob {
   takeBack(): Promise<void>;
 }
 
+/** What is asked for. Files are absolute, those to read are there. */
+interface Order<T> {
+  readonly job: JobSource;
+  readonly given: T;
+  readonly settings: Settings;
+  readonly cwd: string;
+}
+
 /**
  * Checks job, file and options of an import or a reconciliation as a worker would.
- * @throws RunError `usage` with every fault; `failed` where the file is not there.
+ * @throws RunError `usage` with every fault.
  */
 export async function prepareRows(
   kind: 'import' | 'reconcile',
-  job: string,
-  file: string,
-  settings: Settings,
-  io: Pick<Io, 'cwd' | 'stdin'>,
+  { job, given, settings, cwd }: Order<{ readonly file: string } | { readonly rows: readonly object[] }>,
   options: Readonly<Record<string, unknown>>,
 ): Promise<PreparedJob> {
-  const from = file === '-' ? undefined : await inputFile(file, io.cwd);
+  const from = 'file' in given ? given.file : undefined;
   const data = {
-    job: await jobData(job, settings.jobsDir, kind === 'import' ? loadJob : loadReconcileJob),
-    ...(from === undefined ? { rows: await rowsFrom(io.stdin) } : { file: from }),
+    job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, kind === 'import' ? loadJob : loadReconcileJob),
+    ...given,
     ...(Object.keys(options).length > 0 && { options }),
   };
   refuseFaults(kind, data);
@@ -54,7 +58,7 @@ export async function prepareRows(
       });
       if (below !== undefined) return { ...data, file: below };
       copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${shortName(from)}`);
-      await mkdir(path.dirname(copy), { recursive: true });
+      await makeFolder(path.dirname(copy), HOME);
       await copyFile(from, copy, constants.COPYFILE_EXCL);
       // A copy has the rights of what it was made of.
       await chmod(copy, 0o600);
@@ -68,20 +72,17 @@ export async function prepareRows(
 }
 
 /**
- * The same for an export; `target` is the file to write, in place of the one that the job names.
+ * The same for an export; `file` is what it writes, in place of the one that the job names.
  * @throws RunError `usage` also where workers may not write there.
  */
 export async function prepareExport(
-  job: string,
-  target: string | undefined,
-  settings: Settings,
-  io: Pick<Io, 'cwd'>,
+  { job, given, settings, cwd }: Order<{ readonly file?: string }>,
   options: Readonly<Record<string, unknown>>,
 ): Promise<PreparedJob> {
-  const file = target === undefined ? undefined : path.resolve(io.cwd, target);
+  const { file } = given;
   const data = {
-    job: await jobData(job, settings.jobsDir, loadExportJob),
-    ...(file !== undefined && { file }),
+    job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, loadExportJob),
+    ...given,
     ...(Object.keys(options).length > 0 && { options }),
   };
   refuseFaults('export', data);
@@ -102,15 +103,20 @@ function refuseFaults(kind: JobKind, data: unknown): void {
   throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
 }
 
-type Load = (job: string, options: { readonly jobsDir: string }) => Promise<{ readonly text: string }>;
+interface Place {
+  readonly jobsDir: string;
+  readonly cwd: string;
+}
+type Load = (job: JobSource, place: Place) => Promise<{ readonly text: string }>;
 
-/** A name goes as it is, checked where the file is here too; the job of a path goes whole. */
-async function jobData(job: string, jobsDir: string, load: Load): Promise<unknown> {
+/** A name goes as it is, checked where the file is here too; the job of a path, or given as data, goes whole. */
+async function jobData(job: JobSource, place: Place, load: Load): Promise<unknown> {
+  if (typeof job !== 'string') return job;
   const isPath = job.includes('/') || job.includes(path.sep) || /\.ya?ml$/i.test(job);
-  if (isPath) return readJobYaml((await load(job, { jobsDir })).text).value;
+  if (isPath) return readJobYaml((await load(job, place)).text).value;
   for (const ending of ['yaml', 'yml']) {
-    const file = path.join(jobsDir, `${job}.${ending}`);
-    if (await stat(file).catch(() => undefined)) await load(file, { jobsDir });
+    const file = path.join(place.jobsDir, `${job}.${ending}`);
+    if (await stat(file).catch(() => undefined)) await load(file, place);
   }
   return job;
 }
@@ -118,30 +124,4 @@ async function jobData(job: string, jobsDir: string, load: Load): Promise<unknow
 /** The ending tells the kind of file; names of copies stay within what file systems take. */
 function shortName(file: string): string {
   return path.basename(file).slice(-100);
-}
-
-/** NDJSON, one object a line. */
-async function rowsFrom(stdin: Io['stdin']): Promise<unknown[]> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of stdin) {
-    const bytes = Buffer.from(piece as Buffer | string);
-    size += bytes.length;
-    if (size > DATA_LIMITS.bytes) {
-      throw new RunError('usage', `More than ${DATA_LIMITS.bytes} bytes came on stdin. Put the rows into a file.`);
-    }
-    pieces.push(bytes);
-  }
-  const rows: unknown[] = [];
-  for (const [index, line] of Buffer.concat(pieces).toString('utf8').split('\n').entries()) {
-    if (line.trim() === '') continue;
-    try {
-      rows.push(JSON.parse(line));
-    } catch (error) {
-      throw new RunError('usage', `Line ${index + 1} on stdin is no JSON object; one object a line is expected.`, [], {
-        cause: error,
-      });
-    }
-  }
-  return rows;
 }

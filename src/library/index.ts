@@ -1,0 +1,27 @@
+/** The package as programs see it: contract, section 13. Nothing else is public. */
+export type { ErrorCode } from '../model/error.js';
+export { RunError as RowferryError } from '../model/error.js';
+export type {
+  ExportJobText as ExportJob,
+  ImportJobText as ImportJob,
+  ReconcileJobText as ReconcileJob,
+} from '../model/job.js';
+export type { OutcomeCounts, OutcomeKind as Outcome } from '../model/outcome.js';
+export type { Log, Notice, Progress } from '../runs/run/context.js';
+export type { Summary } from '../runs/run/present.js';
+export type { GivenSettings as Settings } from '../runs/settings.js';
+export type { Sandbox, SandboxOptions } from '../sandbox/index.js';
+export { type EnqueueOptions, enqueue, type QueuedRun } from './enqueue.js';
+export type { RunHandle, RunResult } from './handle.js';
+export type { CallOptions } from './open.js';
+export {
+  type ExportOptions,
+  exportRecords,
+  type ImportOptions,
+  importFile,
+  openSandbox,
+  type ReconcileOptions,
+  type ResumeOptions,
+  reconcileFile,
+  resumeRun,
+} from './runs.js';

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { asRunError, RunError, RunInterrupted } from '../model/error.js';
+import { redactor } from '../model/secret-forms.js';
+import type { Log, Notice, RunContext } from '../runs/run/context.js';
+import type { GivenSettings, Settings } from '../runs/settings.js';
+import { type RunHandle, type RunResult, runHandle } from './handle.js';
+
+/** What every call may be given. */
+export interface CallOptions {
+  /** Settings of this call; they win over the environment. */
+  readonly settings?: GivenSettings;
+  /** In place of the environment of the process. `.env` is then read only where `envFile` names it: `{}` is a clean room. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** File of settings, which need not be there; false: none. Default: `.env`. */
+  readonly envFile?: string | false;
+  /** The folder in which relative paths are meant. Default: that of the process. */
+  readonly cwd?: string;
+  /** Company to act for; wins over the job. */
+  readonly company?: number;
+  /** Ends the run in order: requests in flight finish, nothing new is sent, and it can be resumed. */
+  readonly signal?: AbortSignal;
+  /** Sentences for people while the run goes on: whose data changes, what was detected, what is waited for. */
+  readonly onNotice?: (notice: Notice) => void;
+  /** Lines for programs, such as a pino logger or `console`. */
+  readonly log?: Log;
+}
+
+/** What a call works with. */
+export interface Opened {
+  readonly settings: Settings;
+  readonly cwd: string;
+  readonly context: RunContext;
+}
+
+/** Carries out a call that makes a run: its settings are read, its errors are ours. */
+export function beginRun(options: CallOptions, work: (opened: Opened) => Promise<RunResult>): RunHandle {
+  return runHandle((progress) =>
+    call(options, async (opened) => {
+      const { requireService } = await import('../runs/settings.js');
+      requireService(opened.settings);
+      const { context } = opened;
+      return work({ ...opened, context: { ...context, listener: { ...context.listener, progress } } });
+    }),
+  );
+}
+
+/** Carries out a call. It rejects with a `RunError` alone, and without secrets. */
+export async function call<T>(options: CallOptions, work: (opened: Opened) => Promise<T>): Promise<T> {
+  const { signal = new AbortController().signal, cwd = process.cwd() } = options;
+  let secrets: readonly string[] = [];
+  try {
+    if (signal.aborted) throw new RunInterrupted();
+    const settings = await settingsOf(options, cwd);
+    secrets = secretsOf(settings);
+    const clean = redactor(secrets);
+    const notice = ({ level, text }: Notice) => options.onNotice?.({ level, text: clean(text) });
+    const listener = { notice, progress: () => undefined };
+    return await work({ settings, cwd, context: { settings, signal, listener, log: cleanLog(options.log, clean) } });
+  } catch (error) {
+    throw publicError(error, redactor(secrets), signal.aborted);
+  }
+}
+
+async function settingsOf({ settings = {}, env, envFile }: CallOptions, cwd: string): Promise<Settings> {
+  const { resolveSettings } = await import('../runs/settings.js');
+  return resolveSettings(env ?? process.env, settings, cwd, {
+    envFile: envFile ?? (env === undefined ? '.env' : false),
+    givenAs: 'options',
+  });
+}
+
+/** All that may appear in no text: also the token of a file, as it is now. */
+export function secretsOf({ secrets, auth }: Settings): string[] {
+  if (auth?.kind !== 'file') return [...secrets];
+  try {
+    const text = readFileSync(auth.path, 'utf8').trim();
+    return [...secrets, text, text.replace(/^bearer\s+/i, '')];
+  } catch {
+    // What needs the file reports it.
+    return [...secrets];
+  }
+}
+
+/** What a program is told of whatever was thrown. After the signal it is an interruption, unless the call itself was wrong. */
+function publicError(thrown: unknown, clean: (text: string) => string, aborted: boolean): RunError {
+  // What waits ends with the reason of the signal.
+  const error = aborted && !(thrown instanceof Error) ? new RunInterrupted() : asRunError(thrown);
+  const interrupted = aborted && error.kind !== 'usage' && error.code !== 'interrupted';
+  const message = clean(error.message);
+  const details = error.details.map(clean);
+  if (!interrupted && message === error.message && details.every((line, i) => line === error.details[i])) return error;
+  return new RunError(error.kind, message, details, {
+    ...(message === error.message && { cause: error }),
+    ...(error.status !== undefined && { status: error.status }),
+    code: interrupted ? 'interrupted' : error.code,
+  });
+}
+
+const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+
+const SILENT: Log = { error() {}, warn() {}, info() {}, debug() {} };
+
+/** Texts in a line lose what is secret. */
+function cleanLog(log: Log | undefined, clean: (text: string) => string): Log {
+  if (!log) return SILENT;
+  const cleaned = (value: unknown) => (typeof value === 'string' ? clean(value) : value);
+  const writer = (level: (typeof LEVELS)[number]) => (details: object | string, text?: string) => {
+    if (typeof details === 'string') return log[level](clean(details));
+    const entries = Object.entries(details).map(([name, value]) => [name, cleaned(value)]);
+    const line: object = Object.fromEntries(entries);
+    return text === undefined ? log[level](line) : log[level](line, clean(text));
+  };
+  return Object.fromEntries(LEVELS.map((level) => [level, writer(level)])) as unknown as Log;
+}
+
+/**
+ * Absolute path of the spreadsheet that is meant.
+ * @throws RunError `file_not_found` naming similar files of the folder where there is none.
+ */
+export async function inputFile(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file);
+  const info = await stat(path).catch(() => undefined);
+  if (info?.isDirectory()) throw new RunError('failed', `${file} is a folder; give the path of a spreadsheet.`);
+  if (info) return path;
+  const folder = dirname(path);
+  const there = await readdir(folder).catch(() => undefined);
+  if (!there) throw missing(`There is no file ${file}: the folder ${folder} does not exist.`);
+  const { nearestNames } = await import('../runs/job/shape.js');
+  const near = nearestNames(
+    basename(path),
+    there.filter((name) => !name.startsWith('.')),
+  );
+  throw missing(
+    `There is no file ${file}.${near.length > 0 ? ' Similar names in that folder:' : ` Nothing in ${folder} has a similar name.`}`,
+    near.map((name) => (dirname(file) === '.' ? name : `${dirname(file)}/${name}`)),
+  );
+}
+
+function missing(message: string, details: readonly string[] = []): RunError {
+  return new RunError('failed', message, details, { code: 'file_not_found' });
+}
+
+/** A member of the options that a call cannot do without. */
+export function needed<T>(value: T | undefined, name: string, what: string): T {
+  if (value === undefined) throw new RunError('usage', `\`${name}\` is missing: ${what}.`);
+  return value;
+}

@@ -1,0 +1,175 @@
+import { resolve } from 'node:path';
+import { RunError } from '../model/error.js';
+import type { ExportJobText, ImportJobText, ReconcileJobText } from '../model/job.js';
+import { EXPORTABLE, type ExportableName } from '../model/resource-names.js';
+import type { ExportRequest } from '../runs/export.js';
+import type { LoadedJob } from '../runs/job-file.js';
+import type { ImportRequest } from '../runs/run/run.js';
+import type { Sandbox, SandboxOptions } from '../sandbox/index.js';
+import type { RunHandle } from './handle.js';
+import { beginRun, type CallOptions, inputFile, needed, type Opened } from './open.js';
+
+interface RowsOptions extends CallOptions {
+  /** Spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz. */
+  readonly file: string;
+  /** Go on although a brake of the job would stop the run. */
+  readonly force?: boolean;
+  /** Folder of the reports. Default: that of the run, in the data folder. */
+  readonly reportDir?: string;
+}
+
+export interface ImportOptions extends RowsOptions {
+  /** Path of a job file, name of one in the jobs folder, or the job itself. */
+  readonly job: string | ImportJobText;
+  /** Say what would happen; nothing is written to the service. */
+  readonly dryRun?: boolean;
+}
+
+/** Imports a spreadsheet: creates and updates records, one outcome a row. A run that a brake stopped resolves, too: `status` says so. */
+export function importFile(options: ImportOptions): RunHandle {
+  return beginRun(options, async (opened) => {
+    const [{ loadJob }, { importFile: run }] = await Promise.all([
+      import('../runs/job-file.js'),
+      import('../runs/import.js'),
+    ]);
+    const job = await loadJob(jobOf(options), jobsOf(opened));
+    return run(await rowsRequest(options, opened, job, options.dryRun === true), opened.context);
+  });
+}
+
+export interface ReconcileOptions extends RowsOptions {
+  /** Path of a job file of kind reconcile, name of one in the jobs folder, or the job itself. */
+  readonly job: string | ReconcileJobText;
+  /** Write the differences; without it they are only reported. */
+  readonly apply?: boolean;
+}
+
+/** Compares a spreadsheet with the service, field by field, and makes them agree where `apply` is true. */
+export function reconcileFile(options: ReconcileOptions): RunHandle {
+  return beginRun(options, async (opened) => {
+    const [{ loadReconcileJob }, { reconcileFile: run }] = await Promise.all([
+      import('../runs/job-file.js'),
+      import('../runs/reconcile.js'),
+    ]);
+    const job = await loadReconcileJob(jobOf(options), jobsOf(opened));
+    return run(await rowsRequest(options, opened, job, options.apply !== true), opened.context);
+  });
+}
+
+async function rowsRequest(
+  { file, force, reportDir, company }: RowsOptions,
+  { cwd }: Opened,
+  job: LoadedJob,
+  dryRun: boolean,
+): Promise<ImportRequest> {
+  return {
+    file: await inputFile(needed(file, 'file', 'it names the spreadsheet'), cwd),
+    job,
+    dryRun,
+    force: force === true,
+    ...(reportDir !== undefined && { reportDir: resolve(cwd, reportDir) }),
+    ...(company !== undefined && { company }),
+  };
+}
+
+type FilterValue = string | number | boolean | null;
+
+interface ExportChoices extends CallOptions {
+  /** Headings or fields, in this order; all where absent. */
+  readonly columns?: readonly string[];
+  /** Field to value, null for none: of several values any one, of several fields all. As text: `field=value`. */
+  readonly filter?: Readonly<Record<string, FilterValue | readonly FilterValue[]>> | readonly string[];
+  /** A field, with `-` before it for descending; by id where absent. */
+  readonly order?: string;
+  /** To be changed and imported again: a job file that does so is written beside it. */
+  readonly editable?: boolean;
+}
+
+/** By resource, or by a job; what is given beside a job wins over it. */
+export type ExportOptions = ExportChoices &
+  (
+    | {
+        readonly resource: ExportableName;
+        /** File to write: .xlsx, .csv or .ndjson, each also .gz. */
+        readonly output: string;
+        readonly job?: undefined;
+      }
+    | {
+        /** Path of an export job file, name of one in the jobs folder, or the job itself. */
+        readonly job: string | ExportJobText;
+        readonly resource?: ExportableName;
+        readonly output?: string;
+      }
+  );
+
+/** Writes the records of a resource to a file, complete also while they change. */
+export function exportRecords(options: ExportOptions): RunHandle {
+  return beginRun(options, async (opened) => {
+    const { exportRecords: run } = await import('../runs/export.js');
+    return run(await exportRequestOf(options, opened), opened.context);
+  });
+}
+
+async function exportRequestOf(options: ExportOptions, opened: Opened): Promise<ExportRequest> {
+  const { output, columns, filter, order, editable, company, resource } = options;
+  const stated = {
+    ...(output !== undefined && { target: resolve(opened.cwd, output) }),
+    ...(columns !== undefined && { columns }),
+    ...(filter !== undefined && { filter: await filterTexts(filter) }),
+    ...(order !== undefined && { order }),
+    ...(editable !== undefined && { editable }),
+    ...(company !== undefined && { company }),
+  };
+  if (options.job !== undefined) {
+    const { exportRequest, loadExportJob } = await import('../runs/job-file.js');
+    const job = await loadExportJob(options.job, jobsOf(opened));
+    if (resource !== undefined && resource !== job.job.resource) {
+      throw new RunError(
+        'usage',
+        `The job ${job.name} exports ${job.job.resource} records, not ${resource}. Leave the resource out, or the job.`,
+      );
+    }
+    const request = exportRequest(job, stated, { cwd: opened.cwd });
+    // A job names a place that need not be there yet, as for the worker; a name that is given for one run may be a slip.
+    return output === undefined ? { ...request, makeFolder: true } : request;
+  }
+  const name = EXPORTABLE.find((one) => one === needed(resource, 'resource', 'it says what is exported'));
+  if (name === undefined) {
+    throw new RunError('usage', `There is no resource \`${resource}\`. There are: ${EXPORTABLE.join(', ')}.`);
+  }
+  const target = needed(stated.target, 'output', 'it names the file to write');
+  return { filter: [], editable: false, job: { name }, ...stated, resource: name, target };
+}
+
+async function filterTexts(filter: NonNullable<ExportChoices['filter']>): Promise<readonly string[]> {
+  if (Array.isArray(filter)) return filter as readonly string[];
+  const { filterTexts: texts } = await import('../runs/job-file.js');
+  return texts(filter as Readonly<Record<string, FilterValue | FilterValue[]>>);
+}
+
+export interface ResumeOptions extends Omit<CallOptions, 'company'> {
+  /** Id of a run of the data folder, the beginning of one, or `last`. */
+  readonly run: string;
+}
+
+/** Goes on with a run that was interrupted, or whose process was killed; no row is written twice. */
+export function resumeRun(options: ResumeOptions): RunHandle {
+  return beginRun(options, async ({ context }) => {
+    const { resumeRun: run } = await import('../runs/resume.js');
+    return run(needed(options.run, 'run', 'it is the id of the run, or `last`'), context);
+  });
+}
+
+/** Starts a service to try things on, in this process: it keeps everything in memory, and forgets it when it is closed. */
+export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { startSandbox } = await import('../sandbox/index.js');
+  return startSandbox(options);
+}
+
+function jobOf<J>({ job }: { readonly job: J }): J {
+  return needed(job, 'job', 'it says which column is which field');
+}
+
+function jobsOf({ settings: { jobsDir }, cwd }: Opened) {
+  return { jobsDir, cwd };
+}
