@@ -2,23 +2,25 @@ import type { Cell } from '../../model/row.js';
 import { numberCell, numberText } from '../number/cell-value.js';
 import { type NumberFormat, numberFormat } from '../number/number-format.js';
 import { dateOfSerial, isoText, serialOfIso } from '../number/serial-date.js';
+import type { CellFormat } from './styles.js';
 
 /** What programs show instead of a result; they store some of them as a number or a text. */
 const ERROR_TEXT =
   /^(?:#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CALC!)|(?:Err|Fehler|Erreur|Errore):\d{3})$/i;
 
-const PERCENT = numberFormat('0%');
+const PERCENT: CellFormat = { format: numberFormat('0%') };
 
 /**
  * A stored cell as readers hand it over, from its attributes by local name. `text`: its paragraphs, joined by line breaks;
  * undefined without a paragraph. Formulas count by their stored result; one without any is a fault, as in other workbooks.
- * `format` is undefined for General.
+ * `given` is undefined for General.
  */
 export function odsCell(
   attributes: ReadonlyMap<string, string>,
   text: string | undefined,
-  format: NumberFormat | undefined,
+  given: CellFormat | undefined,
 ): Cell {
+  const format = given?.format;
   const type = attributes.get('value-type') ?? '';
   const formula = attributes.get('formula');
   const shown = text ?? '';
@@ -31,9 +33,9 @@ export function odsCell(
     case 'float':
     case 'currency':
     case 'percentage': {
-      const given = type === 'percentage' ? (format ?? PERCENT) : format;
-      const plain = type === 'float' && !given?.code;
-      return storedNumber(value, text, given, plain, formula !== undefined) ?? unreadable(value, shown);
+      const own = type === 'percentage' ? (given ?? PERCENT) : given;
+      const plain = type === 'float' && !own;
+      return storedNumber(value, text, own?.format, plain, formula !== undefined) ?? unreadable(value, shown);
     }
     case 'date':
       return dateCell(value, text, format) ?? unreadable(value, shown);

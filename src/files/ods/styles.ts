@@ -1,8 +1,6 @@
 import { type NumberFormat, numberFormat } from '../number/number-format.js';
 import type { XmlTag } from '../package/xml-scan.js';
 
-type Attributes = ReadonlyMap<string, string>;
-
 /** Takes the elements that stand before the sheets, and answers what the sheets ask of them. */
 export interface OdsStyles {
   open(tag: XmlTag): void;
@@ -11,37 +9,37 @@ export interface OdsStyles {
   /** Whether sheets of this style are hidden. */
   hides(style: string): boolean;
   /** How cells of this style show their numbers; undefined for General. */
-  format(style: string): NumberFormat | undefined;
+  format(style: string): CellFormat | undefined;
   dataStyle(name: string): DataStyle | undefined;
 }
 
-/** A part of a data style of OpenDocument: `number:day`, `number:text` and their like. */
-interface DataStylePart {
-  readonly name: string;
-  readonly attributes: Attributes;
-  text: string;
-  /** Texts within the digits of a number, by their distance from its decimal point. */
-  readonly embedded: { readonly position: number; text: string }[];
+/** `format`: absent where the form is one that only the text of the cell shows. */
+export interface CellFormat {
+  readonly format?: NumberFormat;
 }
 
-/** A data style: how numbers, dates or texts are shown. `maps` names the styles that stand in for it on a condition. */
-export interface DataStyle {
+/** A data style of numbers as a number format code, as far as that says it. */
+interface DataStyle {
   readonly kind: string;
-  readonly attributes: Attributes;
-  readonly parts: DataStylePart[];
-  readonly maps: { readonly condition: string; readonly name: string }[];
+  code: string;
+  /** Something in it has no code here: fractions, exponents, texts between digits. */
+  open: boolean;
+  /** The style that stands in for it, for numbers that are not negative. */
+  positive: string | undefined;
 }
 
-/** Local names of the elements that are data styles. */
-const DATA_STYLES: ReadonlySet<string> = new Set([
-  'number-style',
-  'currency-style',
-  'percentage-style',
-  'date-style',
-  'time-style',
-  'boolean-style',
-  'text-style',
-]);
+const DATA_STYLE = /^(?:number|currency|percentage|date|time|boolean|text)-style$/;
+/** Parts of dates, short and long. */
+const DATE_PARTS: Readonly<Record<string, readonly [short: string, long: string]>> = {
+  day: ['d', 'dd'],
+  month: ['m', 'mm'],
+  year: ['yy', 'yyyy'],
+  'day-of-week': ['ddd', 'dddd'],
+  hours: ['h', 'hh'],
+  minutes: ['m', 'mm'],
+  seconds: ['s', 'ss'],
+  'am-pm': ['AM/PM', 'AM/PM'],
+};
 
 interface CellStyle {
   readonly data: string | undefined;
@@ -51,6 +49,7 @@ interface CellStyle {
 /** More styles than a workbook may have are not kept; their cells count as General. */
 const MOST = 65_536;
 const DEEPEST = 16;
+const LONGEST_CODE = 256;
 
 /**
  * `part`: styles.xml holds the styles that have names of their own, and automatic ones of its pages, which are none of
@@ -61,45 +60,40 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
   const hidden = new Set<string>();
   const cells = new Map<string, CellStyle>();
   const data = new Map<string, DataStyle>();
-  const formats = new Map<string, NumberFormat | undefined>();
+  const formats = new Map<string, CellFormat | undefined>();
   let family = '';
   let name = '';
   /** Styles of pages and of headers and footers: they share names with those of the sheets. */
   let foreign = false;
   let style: DataStyle | undefined;
-  let shown: DataStylePart | undefined;
-  let texts: { text: string } | undefined;
+  let inText = false;
 
-  function openPart({ name: tag, empty }: XmlTag, attributes: Attributes): void {
-    if (tag === 'embedded-text' && shown) {
-      const embedded = { position: Number(attributes.get('position')) || 0, text: '' };
-      if (shown.embedded.length < 20) shown.embedded.push(embedded);
-      texts = empty ? undefined : embedded;
-    } else if (tag === 'map') {
-      if (style!.maps.length < 4) {
-        style!.maps.push({
-          condition: attributes.get('condition') ?? '',
-          name: attributes.get('apply-style-name') ?? '',
-        });
-      }
-    } else if (style!.parts.length < 64) {
-      shown = { name: tag, attributes, text: '', embedded: [] };
-      style!.parts.push(shown);
-      texts = empty ? undefined : shown;
-    }
+  function openPart({ name: tag, empty }: XmlTag, attributes: ReadonlyMap<string, string>, to: DataStyle): void {
+    const long = attributes.get('style') === 'long';
+    const dated = DATE_PARTS[tag]?.[long ? 1 : 0];
+    if (dated) to.code += tag === 'month' && attributes.get('textual') === 'true' ? (long ? 'mmmm' : 'mmm') : dated;
+    else if (tag === 'number') to.code += numberCode(attributes);
+    else if (tag === 'text' || tag === 'currency-symbol') inText = !empty;
+    else if (tag === 'map') {
+      if (/^value\(\)\s*>=?\s*0$/.test(attributes.get('condition') ?? ''))
+        to.positive ??= attributes.get('apply-style-name');
+    } else if (tag !== 'text-properties' && tag !== 'fill-character') to.open = true;
   }
 
   const dataStyle = (of: string): DataStyle | undefined => data.get(of) ?? common?.dataStyle(of);
 
-  function resolve(of: string): NumberFormat | undefined {
+  function resolve(of: string): CellFormat | undefined {
     let at: string | undefined = of;
     for (let depth = 0; at !== undefined && depth < DEEPEST; depth++) {
       const found: CellStyle | undefined = cells.get(at);
       if (!found) return common?.format(at);
       const numbers = found.data === undefined ? undefined : dataStyle(found.data);
       if (numbers) {
-        const format = numberFormat(formatCode(numbers, dataStyle));
-        return format.kind === 'general' ? undefined : format;
+        const positive = numbers.positive === undefined ? undefined : dataStyle(numbers.positive);
+        if (numbers.open || positive?.open) return {};
+        const code = positive ? `${positive.code};${numbers.code}` : numbers.code;
+        const format = numberFormat(code.slice(0, LONGEST_CODE));
+        return format.kind === 'general' ? undefined : { format };
       }
       at = found.parent;
     }
@@ -111,11 +105,10 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
       const { name: tag, empty } = given;
       if (foreignParts.includes(tag)) foreign = !empty;
       if (foreign) return;
-      if (style) openPart(given, given.attributes());
-      else if (DATA_STYLES.has(tag)) {
-        const attributes = given.attributes();
-        const made = { kind: tag, attributes, parts: [], maps: [] };
-        if (data.size < MOST) data.set(attributes.get('name') ?? '', made);
+      if (style) openPart(given, given.attributes(), style);
+      else if (DATA_STYLE.test(tag)) {
+        const made = { kind: tag, code: '', open: /^(?:boolean|text)-/.test(tag), positive: undefined };
+        if (data.size < MOST) data.set(given.attributes().get('name') ?? '', made);
         style = empty ? undefined : made;
       } else if (tag === 'style') {
         const attributes = given.attributes();
@@ -130,12 +123,14 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
     },
     close(tag) {
       if (foreignParts.includes(tag)) foreign = false;
-      else if (style && DATA_STYLES.has(tag)) style = undefined;
+      else if (style && DATA_STYLE.test(tag)) style = undefined;
       else if (tag === 'style') family = '';
-      texts = undefined;
+      inText = false;
     },
     text(text) {
-      if (texts && texts.text.length < 256) texts.text += text;
+      if (!inText || !style || style.code.length > LONGEST_CODE) return;
+      if (style.kind === 'percentage-style') style.code += text.split('%').map(literal).join('%');
+      else style.code += /^(?:date|time)-/.test(style.kind) && /^[-/., :]*$/.test(text) ? text : literal(text);
     },
     dataStyle,
     hides: (of) => hidden.has(of) || (common?.hides(of) ?? false),
@@ -148,85 +143,6 @@ export function createOdsStyles(part: 'styles' | 'content', common?: OdsStyles):
   };
 }
 
-/**
- * The number format code of a data style, as workbooks of the other kind write it, so that a report can show the cell
- * as it was. A date or a time keeps one even where the style says what no code can.
- */
-function formatCode(style: DataStyle, find: (name: string) => DataStyle | undefined): string {
-  const base = sectionCode(style);
-  const mapped = style.maps.flatMap(({ condition, name }) => {
-    const to = find(name);
-    return to ? [{ condition: condition.replace(/\s/g, ''), code: sectionCode(to) }] : [];
-  });
-  const [first, second] = mapped;
-  if (style.kind === 'text-style') return '@';
-  if (first?.condition === 'value()>=0') return `${first.code};${base}`;
-  if (first?.condition === 'value()>0' && second?.condition === 'value()<0') {
-    return `${first.code};${second.code};${base}`;
-  }
-  return base;
-}
-
-function sectionCode(style: DataStyle): string {
-  const codes = style.parts.map((part) => partCode(part, style));
-  if (!codes.includes(undefined)) return codes.join('') || '""';
-  if (style.kind === 'date-style') return 'yyyy-mm-dd';
-  return style.kind === 'time-style' ? 'hh:mm:ss' : 'General';
-}
-
-function partCode({ name, attributes, text, embedded }: DataStylePart, style: DataStyle): string | undefined {
-  const long = attributes.get('style') === 'long';
-  const count = (attribute: string) => Math.min(Number(attributes.get(attribute)) || 0, 20);
-  switch (name) {
-    case 'text':
-      return style.kind === 'percentage-style' && text.includes('%')
-        ? text.split('%').map(literal).join('%')
-        : /^[-/., :]*$/.test(text) && /^(?:date|time)-/.test(style.kind)
-          ? text
-          : literal(text);
-    case 'currency-symbol':
-      return literal(text);
-    case 'fill-character':
-    case 'text-properties':
-      return '';
-    case 'number':
-      return numberCode(attributes, embedded);
-    case 'scientific-number':
-      return `${digits(attributes)}${decimals(attributes)}E+${'0'.repeat(Math.max(1, count('min-exponent-digits')))}`;
-    case 'fraction': {
-      const bottom = attributes.get('denominator-value');
-      return `# ${'?'.repeat(Math.max(1, count('min-numerator-digits')))}/${
-        bottom && /^\d{1,5}$/.test(bottom) ? bottom : '?'.repeat(Math.max(1, count('min-denominator-digits')))
-      }`;
-    }
-    case 'boolean':
-      return 'General';
-    case 'text-content':
-      return '@';
-    case 'day':
-      return long ? 'dd' : 'd';
-    case 'month':
-      if (attributes.get('textual') === 'true') return long ? 'mmmm' : 'mmm';
-      return long ? 'mm' : 'm';
-    case 'year':
-      return long ? 'yyyy' : 'yy';
-    case 'day-of-week':
-      return long ? 'dddd' : 'ddd';
-    case 'hours': {
-      const hours = long ? 'hh' : 'h';
-      return style.attributes.get('truncate-on-overflow') === 'false' ? `[${hours}]` : hours;
-    }
-    case 'minutes':
-      return long ? 'mm' : 'm';
-    case 'seconds':
-      return (long ? 'ss' : 's') + decimals(attributes);
-    case 'am-pm':
-      return 'AM/PM';
-    default:
-      return undefined;
-  }
-}
-
 /** Quoted, unless it is made of characters that stand for themselves in every code. */
 function literal(text: string): string {
   if (/^[-$: ()]*$/.test(text)) return text;
@@ -236,40 +152,14 @@ function literal(text: string): string {
     .join('\\"');
 }
 
-function digits(attributes: Attributes): string {
-  return '0'.repeat(Math.min(Number(attributes.get('min-integer-digits')) || 0, 20)) || '#';
-}
-
-function decimals(attributes: Attributes): string {
-  const most = Math.min(Number(attributes.get('decimal-places')) || 0, 20);
-  if (most === 0) return '';
-  const replaced = attributes.get('decimal-replacement') === '';
-  const least = attributes.get('min-decimal-places');
-  const fixed = least === undefined ? (replaced ? 0 : most) : Math.min(Number(least) || 0, most);
-  return `.${'0'.repeat(fixed)}${'#'.repeat(most - fixed)}`;
-}
-
-function numberCode(attributes: Attributes, embedded: DataStylePart['embedded']): string {
+function numberCode(attributes: ReadonlyMap<string, string>): string {
+  const count = (name: string) => Math.min(Number(attributes.get(name)) || 0, 20);
+  const whole = '0'.repeat(count('min-integer-digits')) || '#';
   const grouped = attributes.get('grouping') === 'true';
-  const whole = digits(attributes);
-  if (attributes.get('decimal-places') === undefined && !grouped && whole.length === 1 && embedded.length === 0) {
-    return 'General';
-  }
-  const thousands = Math.round(Math.log10(Number(attributes.get('display-factor')) || 1) / 3);
-  return (grouped ? groupedDigits(whole) : withTexts(whole, embedded)) + decimals(attributes) + ','.repeat(thousands);
-}
-
-function groupedDigits(whole: string): string {
+  if (attributes.get('decimal-places') === undefined && !grouped && whole.length === 1) return 'General';
+  const [most, least] = [count('decimal-places'), attributes.get('min-decimal-places')];
+  const fixed = least === undefined ? most : Math.min(Number(least) || 0, most);
+  const decimals = most === 0 ? '' : `.${'0'.repeat(fixed)}${'#'.repeat(most - fixed)}`;
   const padded = whole.padStart(4, '#');
-  return `${padded.slice(0, -3)},${padded.slice(-3)}`;
-}
-
-/** `0000-00`: a text at position 2 stands before the last two digits. */
-function withTexts(whole: string, embedded: DataStylePart['embedded']): string {
-  let code = whole;
-  for (const { position, text } of [...embedded].sort((a, b) => b.position - a.position).reverse()) {
-    const at = whole.length - position;
-    if (at > 0) code = code.slice(0, at) + literal(text) + code.slice(at);
-  }
-  return code;
+  return `${grouped ? `${padded.slice(0, -3)},${padded.slice(-3)}` : whole}${decimals}`;
 }
