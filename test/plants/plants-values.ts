@@ -38,14 +38,14 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'A record that moved to a page read already is missed, and created again.',
     patches: [
       {
-        file: 'service/lists/pages.js',
-        find: 'const moved = page.results.length === 0 || page.count !== count;',
-        replace: 'const moved = false;',
+        file: 'service/lists/walk.js',
+        find: 'if (lower && pass.newest !== before)',
+        replace: 'if (false)',
       },
-      { file: 'service/lists/pages.js', find: 'return ended && problems.length === 0;', replace: 'return true;' },
+      { file: 'service/lists/pages.js', find: 'return result?.sound === true;', replace: 'return true;' },
       {
         file: 'service/lists/pages.js',
-        find: 'if (!ended || problems.length > 0 || !ends || !state.ordered)',
+        find: 'if (!result?.sound || !ends || !ordered)',
         replace: 'return true; if (!ends)',
       },
     ],

@@ -1,7 +1,9 @@
 import { RunError } from '../../model/error.js';
 import type { Json, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
-import { type IdSet, idSet } from './id-set.js';
+import { idSet } from './id-set.js';
+import { openPass, type PassResult, type Shown } from './pass.js';
+import { backward, forward, openWindow } from './walk.js';
 
 /** Answers to a page that say nothing about it: they are about the token, the pace, or may pass. */
 export const NOT_ABOUT_THE_PAGE: readonly number[] = [401, 403, 407, 408, 425, 429];
@@ -46,10 +48,6 @@ export interface WalkOptions {
 
 type Query = Readonly<Record<string, string>>;
 
-/** More overlaps than this, and the list changes faster than it can be read. */
-const MAX_OVERLAPS = 50;
-/** How far back one overlap may reach. */
-const MAX_STEPS_BACK = 20;
 /** Pages in a row that show nothing new although the count has room for them: hidden records may be counted, but not so many. */
 const MOST_BARREN = 1_000;
 
@@ -67,46 +65,70 @@ export function barrenPages(): (fresh: number, count: number) => void {
   };
 }
 
+/** Before the first answer. */
+const NOTHING_HEARD = { size: 25, sizeCertain: false, newest: undefined };
+
 /**
- * All records of a list. Pages are fetched ahead in parallel and shown in order, no record twice.
- *
- *   reading ahead → (count or order does not fit: the list moved) → overlap: step back page by page until one holds
- *   a record that was shown already, show what is new → reading ahead from there
+ * All records of a list, in one pass that believes the count (`walk.ts`): forward, pages are asked for ahead, and where the list
+ * moved those before are read again until one holds something known. No record is shown twice.
  *
  * Interface, section 8: 25 results a page, by id ascending unless `ordering` is given. Throws what `Service.page` throws.
  */
 export function readAll(service: Service, resource: Readable, query: Query = {}, options: WalkOptions = {}): ListWalk {
-  const problems: string[] = [];
-  let ended = false;
-  const problem = (text: string): void => {
-    if (problems.length < 100) problems.push(text);
-  };
+  const isForward = options.direction !== 'backward';
+  const ordered = !('ordering' in query);
+  const pass = openPass(1, NOTHING_HEARD, { alone: !isForward, ordered, believes: true });
   const read = (page: number): Promise<Page> => service.page(resource, page, query);
-  const state: WalkState = {
-    first: async () => options.first ?? read(1),
-    seen: idSet(),
-    lastId: 0,
-    ordered: !('ordering' in query),
-    ends: undefined,
-    problem,
-    explained: barrenPages(),
-  };
+  const window = openWindow(read, () => Math.min(options.parallel ?? 16, service.inFlightLimit), 1);
+  const seen = idSet();
+  let nameless = 0;
+  /** The first and the last page as they were read before all others. */
+  let ends: { readonly first: Page; readonly last: Page | undefined; readonly pages: number } | undefined;
+  let result: PassResult | undefined;
+
+  /** A page as the pass sees it, with the records that were not shown before. */
+  function show({ count, results }: Page, page: number, isMeasure: boolean): { shown: Shown; records: Json[] } {
+    const keys = results.map((record) => idOf(record) ?? -++nameless);
+    if (isMeasure) return { shown: { page, count, keys, fresh: 0, again: undefined }, records: [] };
+    const isFresh = keys.map((key) => key < 0 || seen.add(key));
+    const records = results.filter((_, at) => isFresh[at]);
+    const again = keys.find((_, at) => !isFresh[at]);
+    return { shown: { page, count, keys, fresh: records.length, again }, records };
+  }
 
   async function* walk(): AsyncGenerator<WalkedPage> {
-    yield* options.direction === 'backward' ? backward(read, state) : forward(read, state, ahead);
-    ended = true;
+    const explained = barrenPages();
+    const first = options.first ?? (await read(1));
+    const pages = first.results.length === 0 ? 0 : Math.ceil(first.count / first.results.length);
+    const last = isForward && pages > 1 ? await read(pages) : undefined;
+    ends = { first, last, pages };
+    const early = new Map([[1, first], ...(last?.count === first.count ? [[pages, last] as const] : [])]);
+    const steps = (isForward ? forward : backward)(pass);
+    for (let step = steps.next(); !step.done; ) {
+      const { page: number, until } = step.value;
+      const held = early.get(number);
+      early.delete(number);
+      const ahead = early.has(until) && until > number ? { ...step.value, until: until - 1 } : step.value;
+      const page = held ?? (await window(ahead));
+      // Backward, page 1 says first how long the list is, and is read once more when its turn has come.
+      const { shown, records } = show(page, number, !isForward && held !== undefined);
+      yield { records, page: number, count: page.count };
+      step = steps.next(shown);
+      explained(records.length, pass.newest);
+    }
+    result = pass.end();
   }
-  const ahead = (): number => Math.max(1, Math.min(options.parallel ?? 16, service.inFlightLimit));
 
   return {
     [Symbol.asyncIterator]: walk,
     get certified() {
-      return ended && problems.length === 0;
+      return result?.sound === true;
     },
-    problems,
+    get problems() {
+      return result?.problems ?? [];
+    },
     async confirm() {
-      const { ends } = state;
-      if (!ended || problems.length > 0 || !ends || !state.ordered) return false;
+      if (!result?.sound || !ends || !ordered) return false;
       if (ends.pages <= 1) return true;
       if (!ends.last) return false;
       const [last, first] = [await read(ends.pages), await read(1)];
@@ -115,144 +137,8 @@ export function readAll(service: Service, resource: Readable, query: Query = {},
   };
 }
 
-interface WalkState {
-  readonly first: () => Promise<Page>;
-  readonly seen: IdSet;
-  lastId: number;
-  readonly ordered: boolean;
-  /** The first and the last page as they were read before all others. */
-  ends: { readonly first: Page; readonly last: Page | undefined; readonly pages: number } | undefined;
-  readonly problem: (text: string) => void;
-  readonly explained: ReturnType<typeof barrenPages>;
-}
-
-/** The records not shown before; notes repeats and falling ids as problems unless they were expected. */
-function unseen(state: WalkState, records: readonly Json[], number: number, expectRepeats: boolean): Json[] {
-  const out: Json[] = [];
-  for (const record of records) {
-    const id = idOf(record);
-    if (id === undefined) {
-      state.problem(`page ${number} holds a record without an id`);
-      out.push(record);
-      continue;
-    }
-    if (!state.seen.add(id)) {
-      if (!expectRepeats) state.problem(`record ${id} came again on page ${number}`);
-      continue;
-    }
-    if (state.ordered && id < state.lastId && !expectRepeats) {
-      state.problem(`ids do not ascend on page ${number}: ${id} after ${state.lastId}`);
-    }
-    state.lastId = Math.max(state.lastId, id);
-    out.push(record);
-  }
-  return out;
-}
-
-type Read = (page: number) => Promise<Page>;
-
-async function* forward(read: Read, state: WalkState, ahead: () => number): AsyncGenerator<WalkedPage> {
-  const first = await state.first();
-  let count = first.count;
-  const size = first.results.length;
-  if (size === 0) {
-    if (count > 0) state.problem(`the first page is empty although the service counts ${count}`);
-    else state.ends = { first, last: undefined, pages: 0 };
-    return;
-  }
-  const pages = Math.ceil(count / size);
-  const early = pages > 1 ? await read(pages) : undefined;
-  state.ends = { first, last: early, pages };
-  yield { records: unseen(state, first.results, 1, false), page: 1, count };
-
-  const fetched = new Map<number, Promise<Page>>();
-  if (early && early.count === count) fetched.set(pages, Promise.resolve(early));
-  let number = 2;
-  let overlaps = 0;
-  try {
-    while (number <= Math.ceil(count / size)) {
-      const last = Math.min(Math.ceil(count / size), number + ahead() - 1);
-      for (let next = number; next <= last; next++) {
-        if (!fetched.has(next)) fetched.set(next, watched(read(next)));
-      }
-      const page = await (fetched.get(number) as Promise<Page>);
-      fetched.delete(number);
-      const moved = page.results.length === 0 || page.count !== count;
-      if (moved) {
-        state.problem(`page ${number}: the service counted ${count} records before and ${page.count} now`);
-        // What was fetched ahead may stem from before or after the change.
-        fetched.clear();
-        if (++overlaps > MAX_OVERLAPS) {
-          state.problem('the list changes faster than it can be read');
-          return;
-        }
-        const again = await overlap(read, state, number);
-        for (const item of again) yield item;
-        count = again.at(-1)?.count ?? page.count;
-      } else {
-        const records = unseen(state, page.results, number, false);
-        state.explained(records.length, count);
-        yield { records, page: number, count };
-      }
-      number++;
-    }
-  } finally {
-    fetched.clear();
-  }
-  // Where more was shown than is counted, the count does not say where the list ends.
-  for (let fresh = 1; fresh > 0 && state.seen.size > count; number++) {
-    const records = unseen(state, (await read(number)).results, number, true);
-    fresh = records.length;
-    if (fresh > 0) yield { records, page: number, count };
-  }
-  if (state.seen.size !== count) state.problem(`${state.seen.size} records were read, the service counts ${count}`);
-}
-
 /** Whether a page is what it was. */
 function sameAs(was: Page, now: Page): boolean {
   const ids = (page: Page): string => page.results.map(idOf).join();
   return was.count === now.count && ids(was) === ids(now);
-}
-
-/** Reads from `number` back to a page that holds something known, and shows what is new there, in list order. */
-async function overlap(read: Read, state: WalkState, number: number): Promise<WalkedPage[]> {
-  const pages: { readonly at: number; readonly page: Page }[] = [];
-  for (let at = number; at >= 1 && number - at <= MAX_STEPS_BACK; at--) {
-    const page = await read(at);
-    pages.push({ at, page });
-    if (at < number && page.results.some((record) => state.seen.has(idOf(record) ?? -1))) break;
-  }
-  const newest = Math.max(...pages.map(({ page }) => page.count));
-  return pages.reverse().map(({ at, page }) => ({
-    records: unseen(state, page.results, at, true),
-    page: at,
-    count: page.count || newest,
-  }));
-}
-
-async function* backward(read: Read, state: WalkState): AsyncGenerator<WalkedPage> {
-  const first = await state.first();
-  const size = first.results.length;
-  if (size === 0) return;
-  let { count } = first;
-  for (let number = Math.ceil(count / size); number >= 1; number--) {
-    const page = await read(number);
-    // A page behind the end says nothing of the count.
-    const stated = page.results.length > 0 ? page.count : (await read(1)).count;
-    if (stated !== count) {
-      state.problem(`page ${number}: the service counted ${count} records before and ${stated} now`);
-      count = stated;
-    }
-    const records = unseen(state, page.results, number, true);
-    state.explained(records.length, count);
-    yield { records, page: number, count };
-    number = Math.min(number, Math.ceil(count / size) + 1);
-  }
-  if (state.seen.size !== count) state.problem(`${state.seen.size} records were read, the service counts ${count}`);
-}
-
-/** A page fetched ahead may fail after the walk has ended; that must not take the process down. */
-function watched(page: Promise<Page>): Promise<Page> {
-  page.catch(() => undefined);
-  return page;
 }

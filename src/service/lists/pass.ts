@@ -34,6 +34,8 @@ export interface Pass {
   readonly number: number;
   /** One page after the other, and a step back wherever the list moved. */
   readonly alone: boolean;
+  /** The count is believed where as much was shown: no page behind the last is asked for, and none is looked at again. */
+  readonly believes: boolean;
   /** Records in the list, as stated first in this pass and last. */
   readonly count: number | undefined;
   readonly newest: number;
@@ -65,7 +67,11 @@ export interface PassResult extends Heard {
   readonly problems: readonly string[];
 }
 
-export function openPass(number: number, heard: Heard, options: { alone: boolean; ordered: boolean }): Pass {
+export function openPass(
+  number: number,
+  heard: Heard,
+  options: { alone: boolean; ordered: boolean; believes?: boolean },
+): Pass {
   const problems: string[] = [];
   const found = new Map<ProblemKind, number>();
   let { size, sizeCertain } = heard;
@@ -95,6 +101,7 @@ export function openPass(number: number, heard: Heard, options: { alone: boolean
   return {
     number,
     alone: options.alone,
+    believes: options.believes ?? false,
     get count() {
       return count;
     },

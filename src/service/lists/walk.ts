@@ -1,3 +1,4 @@
+import type { Page } from '../port.js';
 import type { Pass, Shown } from './pass.js';
 
 /** The page wanted now, and up to which page (downwards or upwards) the walk means to go on from there. */
@@ -37,7 +38,7 @@ export function* backward(pass: Pass): Walk {
   if (pass.number === 1) {
     const first = yield { page: 1, until: 1 };
     pass.hear(first);
-    early.set(1, first);
+    if (!pass.believes) early.set(1, first);
   }
   const overlap = stepBack(pass, 1);
   const walked: Shown[] = [];
@@ -62,7 +63,7 @@ export function* backward(pass: Pass): Walk {
         askedForCount = true;
         const first = yield { page: 1, until: 1 };
         pass.hear(first);
-        if (!early.has(1)) early.set(1, first);
+        if (!early.has(1) && !pass.believes) early.set(1, first);
       }
       if (pass.pages < page) {
         page = pass.pages + 1;
@@ -131,13 +132,14 @@ export function* forward(pass: Pass): Walk {
     }
     lower = shown;
     if (walked.length < SHORT) walked.push(shown);
-    if (page >= pass.pages && !pass.isFull(shown) && pass.shown >= pass.newest) break;
+    const isWhole = pass.believes ? pass.shown === pass.newest : !pass.isFull(shown) && pass.shown >= pass.newest;
+    if (page >= pass.pages && isWhole) break;
   }
   yield* lookAgain(pass, walked);
 }
 
 /** One page after the other. */
-const isSingle = (pass: Pass): boolean => pass.alone || pass.pages <= SHORT;
+const isSingle = (pass: Pass): boolean => pass.alone || (!pass.believes && pass.pages <= SHORT);
 
 /**
  * Whether the pages of a short list, but the one read last, still hold what they held, on the way back. Pass 1 can do
@@ -162,7 +164,7 @@ function* lookAgain(pass: Pass, walked: readonly Shown[]): Walk {
 function stepBack(pass: Pass, towards: 1 | -1): (from: number) => Walk {
   let overlaps = 0;
   return function* (from) {
-    if (!pass.alone || ++overlaps > MOST_OVERLAPS) return;
+    if (!(pass.alone || pass.believes) || ++overlaps > MOST_OVERLAPS) return;
     for (let steps = 1; steps <= LONGEST_OVERLAP; steps++) {
       const page = from + steps * towards;
       if (page < 1 || page > pass.pages) return;
@@ -170,5 +172,69 @@ function stepBack(pass: Pass, towards: 1 | -1): (from: number) => Walk {
       pass.hear(shown);
       if (shown.again !== undefined) return;
     }
+  };
+}
+
+/** Pages that were answered and wait for an earlier one: at most so many times the requests in flight. */
+const WAITING = 4;
+
+/**
+ * Pages of a walk, in the order of its steps. What lies ahead on the way is asked for in the meantime, with `most()`
+ * requests in flight: one is in flight until `read` says that it was answered, or ends. What a walk that turns no longer wants is thrown away, never used later. A page that failed rejects
+ * when its turn has come, and nothing further is asked for.
+ */
+export function openWindow(
+  read: (page: number, pastEnd: boolean, answered: () => void) => Promise<Page>,
+  most: () => number,
+  waiting = WAITING,
+): (step: Step) => Promise<Page> {
+  const ahead = new Map<number, Promise<Page>>();
+  let inFlight = 0;
+  let failed = false;
+  let way: Step = { page: 1, until: 1 };
+  /** The page to be asked for next. */
+  let next = 1;
+
+  const onTheWay = (page: number): boolean =>
+    page >= Math.min(way.page, way.until) && page <= Math.max(way.page, way.until);
+
+  function ask(page: number): void {
+    let isWaiting = true;
+    inFlight++;
+    const answered = (): void => {
+      if (isWaiting) inFlight--;
+      isWaiting = false;
+      askAhead();
+    };
+    const answer = read(page, way.pastEnd === true, answered);
+    ahead.set(page, answer);
+    answer.then(answered, () => {
+      failed = true;
+      answered();
+    });
+  }
+
+  function askAhead(): void {
+    const limit = Math.max(1, most());
+    const by = way.until < way.page ? -1 : 1;
+    while (!failed && onTheWay(next) && inFlight < limit && ahead.size < limit * waiting) {
+      const page = next;
+      next += by;
+      ask(page);
+    }
+  }
+
+  return (step) => {
+    way = step;
+    for (const page of ahead.keys()) if (!onTheWay(page)) ahead.delete(page);
+    if (!ahead.has(step.page)) {
+      ahead.clear();
+      ask(step.page);
+      next = step.page + (step.until < step.page ? -1 : 1);
+    }
+    const answer = ahead.get(step.page) as Promise<Page>;
+    ahead.delete(step.page);
+    askAhead();
+    return answer;
   };
 }
