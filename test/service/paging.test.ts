@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { idSet } from '../../src/service/lists/id-set.js';
+import { IdSet } from '../../src/service/lists/id-set.js';
 import { type ListWalk, readAll, type WalkOptions } from '../../src/service/lists/pages.js';
 import type { Json, Page, Service } from '../../src/service/port.js';
 import { client, json, refusal, serve } from './server.js';
@@ -226,7 +226,7 @@ test('whatever is removed and added: no record that stays is lost by a backward 
 test('a set of ids is a set, dense or sparse', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.nat(3_000), fc.nat(Number.MAX_SAFE_INTEGER))), (ids) => {
-      const ours = idSet();
+      const ours = new IdSet();
       const theirs = new Set<number>();
       for (const id of ids) {
         expect(ours.add(id)).toBe(!theirs.has(id));

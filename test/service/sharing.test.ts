@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PaceReport } from '../../src/model/pace.js';
-import { openPacer, type Pacer, type PacerOptions } from '../../src/service/pace/gate.js';
-import type { Pass } from '../../src/service/pace/lines.js';
+import { openPacer, type Pacer, type PacerOptions, type Pass } from '../../src/service/pace/gate.js';
 import { type PlainPace, plainPace } from '../support/pace.js';
 import { seeded, simClock } from './sim-clock.js';
 import { most, traffic, usage } from './traffic.js';

@@ -1,15 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { openPacer } from '../../src/service/pace/gate.js';
-import { type Pass, waitingLines } from '../../src/service/pace/lines.js';
+import { openPacer, type Pass, WaitingLines } from '../../src/service/pace/gate.js';
 import { seeded, simClock } from './sim-clock.js';
 
 /** Names of the waiters in the order in which they get their turn. */
 function order(waiting: readonly (readonly [line: number, name: string, repetition: boolean])[]): string[] {
-  const lines = waitingLines();
-  const open = [lines.open(), lines.open(), lines.open()];
+  const lines = new WaitingLines();
+  const open = [{}, {}, {}];
   const out: string[] = [];
-  for (const [line, name, repetition] of waiting) open[line]?.put(() => out.push(name), repetition);
+  for (const [line, name, repetition] of waiting) lines.put(open[line] ?? {}, () => out.push(name), repetition);
   for (let next = lines.next(); next; next = lines.next()) next(true);
   expect(lines.size).toBe(0);
   return out;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPageLog } from '../../src/service/lists/page-log.js';
 import { type ReadPage, type Rules, readPasses } from '../../src/service/lists/passes.js';
-import { createSlots } from '../../src/service/lists/slots.js';
+import { Slots } from '../../src/service/lists/slots.js';
 import { backward, forward } from '../../src/service/lists/walk.js';
 import { listOf, RULES, readWholeList, type WholeList } from '../../src/service/lists/whole-list.js';
 import { type LivingList, livingList, random } from './whole-list-fake.js';
@@ -193,7 +193,7 @@ test('1,000 lists that change while they are read (20, 21, 22)', async () => {
 /** The same reading under other rules. */
 async function readUnder(rules: Rules, { list, ordered, parallel }: Story): Promise<WholeList> {
   const log = openPageLog(newFile(), '{}');
-  const slots = createSlots(!ordered);
+  const slots = new Slots(!ordered);
   const read: ReadPage = (page, pastEnd, isKnown) => list.service.page('asset', page, {}, { pastEnd, isKnown });
   const result = await readPasses(read, log, slots, rules, { ordered, parallel: () => parallel });
   return listOf(log, slots, result, ordered);

@@ -1,6 +1,6 @@
 import type { Json, Page } from '../port.js';
 import { idOf } from '../transport/answer.js';
-import { type IdSet, idSet } from './id-set.js';
+import { IdSet } from './id-set.js';
 import { formOf, type Held } from './list-file.js';
 import { type Moment, readMoment } from './moment.js';
 
@@ -87,7 +87,7 @@ const TOO_MUCH = 'too many records were modified since the last reading';
  */
 export async function readDelta(options: DeltaOptions): Promise<Delta> {
   const { held, read, rules } = options;
-  const found: Found = { shown: idSet(), changed: new Set() };
+  const found: Found = { shown: new IdSet(), changed: new Set() };
   let { mark } = options;
   let first: Mark | undefined;
   let bottom = Number.POSITIVE_INFINITY;
@@ -147,7 +147,7 @@ async function walkDown(
   lookBack: boolean,
 ): Promise<Walked | Doubt> {
   const floor = watermark ? watermark.micros - (watermark.form === 'local' ? CLOCK_PUT_BACK_MICROS : 0) : Number.NaN;
-  const walked = idSet();
+  const walked = new IdSet();
   /** Of an old front that was written anew as a whole, no record can show where the old part begins. */
   const frontBefore = new Set(front);
   let anchored = false;

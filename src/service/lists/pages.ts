@@ -1,8 +1,8 @@
 import { RunError } from '../../model/error.js';
 import type { Json, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
-import { idSet } from './id-set.js';
-import { openPass, type PassResult, type Shown } from './pass.js';
+import { IdSet } from './id-set.js';
+import { Pass, type PassResult, type Shown } from './pass.js';
 import { backward, forward, openWindow } from './walk.js';
 
 /** Answers to a page that say nothing about it: they are about the token, the pace, or may pass. */
@@ -77,10 +77,10 @@ const NOTHING_HEARD = { size: 25, sizeCertain: false, newest: undefined };
 export function readAll(service: Service, resource: Readable, query: Query = {}, options: WalkOptions = {}): ListWalk {
   const isForward = options.direction !== 'backward';
   const ordered = !('ordering' in query);
-  const pass = openPass(1, NOTHING_HEARD, { alone: !isForward, ordered, believes: true });
+  const pass = new Pass(1, NOTHING_HEARD, { alone: !isForward, ordered, believes: true });
   const read = (page: number): Promise<Page> => service.page(resource, page, query);
   const window = openWindow(read, () => Math.min(options.parallel ?? 16, service.inFlightLimit), 1);
-  const seen = idSet();
+  const seen = new IdSet();
   let nameless = 0;
   /** The first and the last page as they were read before all others. */
   let ends: { readonly first: Page; readonly last: Page | undefined; readonly pages: number } | undefined;

@@ -5,7 +5,7 @@ const MOST_OF_A_KIND = 3;
 
 /** What may not fit. The first few show that the list changed while it was read, the others that it is not as it should be. */
 const MOVEMENTS = ['count', 'again', 'order', 'altered', 'growth'] as const;
-export type ProblemKind = (typeof MOVEMENTS)[number] | 'size' | 'empty' | 'beyond' | 'nameless' | 'total';
+type ProblemKind = (typeof MOVEMENTS)[number] | 'size' | 'empty' | 'beyond' | 'nameless' | 'total';
 
 /** A page as a pass sees it: no records, only their keys. */
 export interface Shown {
@@ -29,32 +29,6 @@ export interface Heard {
   readonly newest: number | undefined;
 }
 
-/** The bookkeeping of one pass over the list, whichever way it goes. */
-export interface Pass {
-  readonly number: number;
-  /** One page after the other, and a step back wherever the list moved. */
-  readonly alone: boolean;
-  /** The count is believed where as much was shown: no page behind the last is asked for, and none is looked at again. */
-  readonly believes: boolean;
-  /** Records in the list, as stated first in this pass and last. */
-  readonly count: number | undefined;
-  readonly newest: number;
-  /** Distinct records shown. */
-  readonly shown: number;
-  /** The count has been the same so far. */
-  readonly steady: boolean;
-  /** Pages of the list as last heard of; at least 1. */
-  readonly pages: number;
-  /** A page of so many records may be followed by another. */
-  isFull(page: Shown): boolean;
-  /** Takes in what a page says about the list. A page past the end (no records, count 0) says nothing. */
-  hear(page: Shown): void;
-  /** Whether the page fits between its neighbours; `lower` and `higher` are the pages before and after it in the list. */
-  check(page: Shown, neighbours: { readonly lower?: Shown | undefined; readonly higher?: Shown | undefined }): void;
-  problem(page: number, kind: ProblemKind, text: string): void;
-  end(): PassResult;
-}
-
 export interface PassResult extends Heard {
   readonly number: number;
   readonly shown: number;
@@ -67,103 +41,124 @@ export interface PassResult extends Heard {
   readonly problems: readonly string[];
 }
 
-export function openPass(
-  number: number,
-  heard: Heard,
-  options: { alone: boolean; ordered: boolean; believes?: boolean },
-): Pass {
-  const problems: string[] = [];
-  const found = new Map<ProblemKind, number>();
-  let { size, sizeCertain } = heard;
-  let newest = heard.newest ?? 0;
-  let count: number | undefined;
-  let shown = 0;
-  let steady = true;
+interface PassOptions {
+  /** One page after the other, and a step back wherever the list moved. */
+  readonly alone: boolean;
+  /** Ids must ascend. */
+  readonly ordered: boolean;
+  /** The count is believed where as much was shown: no page behind the last is asked for, and none is looked at again. */
+  readonly believes?: boolean;
+}
 
-  const note = (kind: ProblemKind, text: string): void => {
-    const before = found.get(kind) ?? 0;
-    found.set(kind, before + 1);
-    if (before < MOST_OF_A_KIND) problems.push(`pass ${number}${text}`);
-    if (before === MOST_OF_A_KIND) problems.push(`pass ${number}: more pages of which the same is true`);
-  };
-  const problem = (page: number, kind: ProblemKind, text: string): void => note(kind, `, page ${page}: ${text}`);
-  const pages = (): number => Math.max(1, Math.ceil(newest / Math.max(1, size)));
+/** The bookkeeping of one pass over the list, whichever way it goes. */
+export class Pass {
+  readonly alone: boolean;
+  readonly believes: boolean;
+  /** Records in the list, as stated first in this pass and last. */
+  count: number | undefined;
+  newest: number;
+  /** Distinct records shown. */
+  shown = 0;
+  /** The count has been the same so far. */
+  steady = true;
+  readonly #problems: string[] = [];
+  readonly #found = new Map<ProblemKind, number>();
+  readonly #ordered: boolean;
+  #size: number;
+  #sizeCertain: boolean;
 
-  function hearSize({ page, count: stated, keys }: Shown): void {
-    const { length } = keys;
-    const followed = stated > page * length;
-    if (length === 0 || (length <= size && !(page === 1 && followed))) return;
-    if (sizeCertain && length !== size) problem(page, 'size', `it holds ${length} records, where others held ${size}`);
-    size = length;
-    sizeCertain ||= followed;
+  constructor(
+    readonly number: number,
+    { size, sizeCertain, newest = 0 }: Heard,
+    { alone, ordered, believes = false }: PassOptions,
+  ) {
+    this.alone = alone;
+    this.believes = believes;
+    this.newest = newest;
+    this.#ordered = ordered;
+    this.#size = size;
+    this.#sizeCertain = sizeCertain;
   }
 
-  return {
-    number,
-    alone: options.alone,
-    believes: options.believes ?? false,
-    get count() {
-      return count;
-    },
-    get newest() {
-      return newest;
-    },
-    get shown() {
-      return shown;
-    },
-    get steady() {
-      return steady;
-    },
-    get pages() {
-      return pages();
-    },
-    isFull: ({ keys }) => keys.length >= (sizeCertain ? size : DOCUMENTED_SIZE),
-    hear(page) {
-      shown += page.fresh;
-      if (page.keys.length === 0 && page.count === 0 && page.page > 1) return;
-      if (count === undefined) count = page.count;
-      else if (page.count !== newest) {
-        steady = false;
-        problem(page.page, 'count', `the service counted ${newest} records before and ${page.count} now`);
-      }
-      newest = page.count;
-      hearSize(page);
-    },
-    check(page, { lower, higher }) {
-      const { keys } = page;
-      const without = keys.filter((key) => key < 0).length;
-      if (without > 0) {
-        problem(
-          page.page,
-          'nameless',
-          `${without} of its records ${without === 1 ? 'has' : 'have'} no id, so it cannot be checked that all are there`,
-        );
-      }
-      // Once the count has changed, all that follows from it is no news.
-      if (!steady) return;
-      if (page.again !== undefined) problem(page.page, 'again', `record ${page.again} came again`);
-      if (page.page < pages() && keys.length < size) {
-        problem(page.page, 'size', `it holds ${keys.length} records, where ${size} were due`);
-      }
-      if (!options.ordered || without > 0) return;
-      const line = [lower?.keys.at(-1), ...keys, higher?.keys[0]].filter((key) => key !== undefined && key > 0);
-      const falls = line.findIndex((key, at) => at > 0 && (key as number) < (line[at - 1] as number));
-      if (falls > 0) problem(page.page, 'order', `ids do not ascend: ${line[falls]} after ${line[falls - 1]}`);
-    },
-    problem,
-    end() {
-      if (shown !== newest) note('total', `: ${shown} records were shown, the service counts ${newest}`);
-      return {
-        number,
-        shown,
-        sound: found.size === 0,
-        still: MOVEMENTS.every((kind) => !found.has(kind)),
-        onlyNameless: found.size === 1 && found.has('nameless'),
-        problems,
-        size,
-        sizeCertain,
-        newest,
-      };
-    },
-  };
+  /** Pages of the list as last heard of; at least 1. */
+  get pages(): number {
+    return Math.max(1, Math.ceil(this.newest / Math.max(1, this.#size)));
+  }
+
+  /** A page of so many records may be followed by another. */
+  isFull({ keys }: Shown): boolean {
+    return keys.length >= (this.#sizeCertain ? this.#size : DOCUMENTED_SIZE);
+  }
+
+  /** Takes in what a page says about the list. A page past the end (no records, count 0) says nothing. */
+  hear({ page, count, keys, fresh }: Shown): void {
+    this.shown += fresh;
+    if (keys.length === 0 && count === 0 && page > 1) return;
+    if (this.count === undefined) this.count = count;
+    else if (count !== this.newest) {
+      this.steady = false;
+      this.problem(page, 'count', `the service counted ${this.newest} records before and ${count} now`);
+    }
+    this.newest = count;
+    const { length } = keys;
+    const followed = count > page * length;
+    if (length === 0 || (length <= this.#size && !(page === 1 && followed))) return;
+    if (this.#sizeCertain && length !== this.#size)
+      this.problem(page, 'size', `it holds ${length} records, where others held ${this.#size}`);
+    this.#size = length;
+    this.#sizeCertain ||= followed;
+  }
+
+  /** Whether the page fits between its neighbours; `lower` and `higher` are the pages before and after it in the list. */
+  check(
+    { page, keys, again }: Shown,
+    { lower, higher }: { readonly lower?: Shown | undefined; readonly higher?: Shown | undefined },
+  ): void {
+    const without = keys.filter((key) => key < 0).length;
+    if (without > 0) {
+      const have = without === 1 ? 'has' : 'have';
+      this.problem(
+        page,
+        'nameless',
+        `${without} of its records ${have} no id, so it cannot be checked that all are there`,
+      );
+    }
+    // Once the count has changed, all that follows from it is no news.
+    if (!this.steady) return;
+    if (again !== undefined) this.problem(page, 'again', `record ${again} came again`);
+    if (page < this.pages && keys.length < this.#size)
+      this.problem(page, 'size', `it holds ${keys.length} records, where ${this.#size} were due`);
+    if (!this.#ordered || without > 0) return;
+    const line = [lower?.keys.at(-1), ...keys, higher?.keys[0]].filter((key) => key !== undefined && key > 0);
+    const falls = line.findIndex((key, at) => at > 0 && (key as number) < (line[at - 1] as number));
+    if (falls > 0) this.problem(page, 'order', `ids do not ascend: ${line[falls]} after ${line[falls - 1]}`);
+  }
+
+  problem(page: number, kind: ProblemKind, text: string): void {
+    this.#note(kind, `, page ${page}: ${text}`);
+  }
+
+  #note(kind: ProblemKind, text: string): void {
+    const before = this.#found.get(kind) ?? 0;
+    this.#found.set(kind, before + 1);
+    if (before < MOST_OF_A_KIND) this.#problems.push(`pass ${this.number}${text}`);
+    if (before === MOST_OF_A_KIND) this.#problems.push(`pass ${this.number}: more pages of which the same is true`);
+  }
+
+  end(): PassResult {
+    const { number, shown, newest } = this;
+    if (shown !== newest) this.#note('total', `: ${shown} records were shown, the service counts ${newest}`);
+    const found = this.#found;
+    return {
+      number,
+      shown,
+      sound: found.size === 0,
+      still: MOVEMENTS.every((kind) => !found.has(kind)),
+      onlyNameless: found.size === 1 && found.has('nameless'),
+      problems: this.#problems,
+      size: this.#size,
+      sizeCertain: this.#sizeCertain,
+      newest,
+    };
+  }
 }

@@ -3,7 +3,7 @@ import type { Json, Page } from '../port.js';
 import { idOf, readPage } from '../transport/answer.js';
 import type { LoggedPage, PageLog } from './page-log.js';
 import { barrenPages } from './pages.js';
-import { openPass, type PassResult, type Shown } from './pass.js';
+import { Pass, type PassResult, type Shown } from './pass.js';
 import { type Slots, textHash } from './slots.js';
 import { openWindow, type Walk } from './walk.js';
 
@@ -11,7 +11,7 @@ import { openWindow, type Walk } from './walk.js';
 export interface Rules {
   /** At most 8. */
   readonly most: number;
-  readonly walk: (pass: number) => (pass: ReturnType<typeof openPass>) => Walk;
+  readonly walk: (pass: number) => (pass: Pass) => Walk;
   /** `verified` and `hopeless` end the reading; `sameSet`: this pass showed the same records as the one before. */
   readonly judge: (
     last: PassResult,
@@ -72,7 +72,7 @@ export async function readPasses(
 
   for (let number = 1; ; number++) {
     const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
-    const pass = openPass(number, heard, { alone, ordered: options.ordered });
+    const pass = new Pass(number, heard, { alone, ordered: options.ordered });
     const walk = rules.walk(number)(pass);
     const explained = barrenPages();
     let shared = 0;

@@ -4,7 +4,7 @@ import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
 import { openPageLog, type PageLog } from './page-log.js';
 import { NOT_ABOUT_THE_PAGE } from './pages.js';
 import { type PassesResult, type ReadPage, type Rules, readPasses } from './passes.js';
-import { createSlots, type Slots } from './slots.js';
+import { Slots } from './slots.js';
 import { backward, forward } from './walk.js';
 
 export interface WholeListOptions {
@@ -104,7 +104,7 @@ export async function readWholeList(
   const { file, ordered, parallel = 16, onFirstPass, ...listeners } = options;
   const sorted = Object.fromEntries(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
   const log = openPageLog(file, stringifyBody({ version: 1, resource, query: sorted, ordered }));
-  const slots = createSlots(!ordered);
+  const slots = new Slots(!ordered);
   const remarks = new Set<string>();
   try {
     const read: ReadPage = async (page, pastEnd, isKnown) => {

@@ -11,6 +11,11 @@ export interface Away {
   readonly reason: string;
 }
 
+const FAILURES = 5;
+const FAILURES_ON_TRIAL = 2;
+const FIRST_INTERVAL_MS = 1_000;
+const LONGEST_INTERVAL_MS = 30_000;
+
 /**
  * Notices that the service is away, and has it asked by one request at a time until it is back.
  *
@@ -22,88 +27,70 @@ export interface Away {
  * A failure is a connection that was not made or was cut, a time-out, or a status that says that the service does not work
  * (`transport/classify.ts`, `outage`). Any answer to a request that was sent before counts, too.
  */
-export interface Breaker {
-  readonly away: Away | undefined;
+export class Breaker {
+  away: Away | undefined;
+  #failures = 0;
+  #firstAt = 0;
+  #interval = FIRST_INTERVAL_MS;
+  #underWay = false;
+  #onTrial = false;
+
+  /** `random`: 0 ≤ x < 1. `changed`: the service went away, was asked in vain, or came back. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly random: () => number,
+    private readonly changed: () => void,
+  ) {}
+
   /** While away: milliseconds until somebody may probe; 0: now. Undefined: not before the probe under way has ended. */
-  probeInMs(now: number): number | undefined;
-  /** Somebody goes to probe, and will call one of the three below with `probe`. */
-  probing(): void;
-  answered(probe: boolean): void;
-  failed(reason: string, probe: boolean): void;
-  /** The probe was not sent after all. */
-  abandoned(): void;
-}
-
-const FAILURES = 5;
-const FAILURES_ON_TRIAL = 2;
-const FIRST_INTERVAL_MS = 1_000;
-const LONGEST_INTERVAL_MS = 30_000;
-
-/** `random`: 0 ≤ x < 1. `changed`: the service went away, was asked in vain, or came back. */
-export function openBreaker(clock: Clock, random: () => number, changed: () => void): Breaker {
-  let failures = 0;
-  let firstAt = 0;
-  let interval = FIRST_INTERVAL_MS;
-  let away: Away | undefined;
-  let underWay = false;
-  let onTrial = false;
-
-  /** Half of the interval is certain: processes that share a service do not ask it in step. */
-  function next(now: number): number {
-    return now + interval * (0.5 + random() / 2);
+  probeInMs(now: number): number | undefined {
+    return this.away && !this.#underWay ? Math.max(0, this.away.nextAt - now) : undefined;
   }
 
-  return {
-    get away() {
-      return away;
-    },
-    probeInMs(now) {
-      if (!away || underWay) return undefined;
-      return Math.max(0, away.nextAt - now);
-    },
-    probing() {
-      underWay = true;
-    },
-    answered(probe) {
-      if (probe) underWay = false;
-      if (!away) {
-        failures = 0;
-        onTrial = false;
-        interval = FIRST_INTERVAL_MS;
-        return;
-      }
-      away = undefined;
-      // One answer may be luck, or of a part of the service that works alone.
-      failures = FAILURES - FAILURES_ON_TRIAL;
-      onTrial = true;
-      changed();
-    },
-    failed(reason, probe) {
-      const now = clock.now();
-      if (away) {
-        if (!probe) {
-          away = { ...away, reason };
-          return;
-        }
-        underWay = false;
-        interval = Math.min(LONGEST_INTERVAL_MS, interval * 2);
-        away = { ...away, reason, nextAt: next(now) };
-        changed();
-        return;
-      }
-      if (probe) underWay = false;
+  /** Somebody goes to probe, and will call one of the three below with `probe`. */
+  probing(): void {
+    this.#underWay = true;
+  }
+
+  answered(probe: boolean): void {
+    if (probe) this.#underWay = false;
+    if (!this.away) {
+      this.#failures = 0;
+      this.#onTrial = false;
+      this.#interval = FIRST_INTERVAL_MS;
+      return;
+    }
+    this.away = undefined;
+    // One answer may be luck, or of a part of the service that works alone.
+    this.#failures = FAILURES - FAILURES_ON_TRIAL;
+    this.#onTrial = true;
+    this.changed();
+  }
+
+  failed(reason: string, probe: boolean): void {
+    if (probe) this.#underWay = false;
+    if (this.away && !probe) {
+      this.away = { ...this.away, reason };
+      return;
+    }
+    const now = this.clock.now();
+    if (!this.away) {
       // Failures on trial go on with the same outage.
-      if (failures === 0) firstAt = now;
-      if (++failures < FAILURES) return;
-      if (onTrial) interval = Math.min(LONGEST_INTERVAL_MS, interval * 2);
-      onTrial = false;
-      away = { since: firstAt, nextAt: next(now), reason };
-      changed();
-    },
-    abandoned() {
-      underWay = false;
-    },
-  };
+      if (this.#failures === 0) this.#firstAt = now;
+      if (++this.#failures < FAILURES) return;
+    }
+    if (this.away || this.#onTrial) this.#interval = Math.min(LONGEST_INTERVAL_MS, this.#interval * 2);
+    this.#onTrial = false;
+    // Half of the interval is certain: processes that share a service do not ask it in step.
+    const nextAt = now + this.#interval * (0.5 + this.random() / 2);
+    this.away = { since: this.away?.since ?? this.#firstAt, nextAt, reason };
+    this.changed();
+  }
+
+  /** The probe was not sent after all. */
+  abandoned(): void {
+    this.#underWay = false;
+  }
 }
 
 /** Word of a service that does not answer, for people. */

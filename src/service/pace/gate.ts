@@ -1,8 +1,7 @@
 // Above 300 lines: one gate, whose limits all look at the same requests in flight and the same waiters.
 import type { SharedPace } from '../../model/pace.js';
 import type { Clock } from '../clock.js';
-import { type Away, openBreaker } from './breaker.js';
-import { type Pass, waitingLines } from './lines.js';
+import { type Away, Breaker } from './breaker.js';
 import { learnRate } from './rate.js';
 import { openSharing, type Sharing, SLOW_INTERVAL_MS } from './sharing.js';
 
@@ -100,10 +99,10 @@ export function openPacer(options: PacerOptions): Pacer {
   let nextSlot = 0;
   let cancelTimer: (() => void) | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
-  const lines = waitingLines();
+  const lines = new WaitingLines();
   /** One for each open lane: looks whether the outage lasts too long for it. */
   const watchers = new Set<(changed: boolean) => void>();
-  const breaker = openBreaker(clock, options.random, () => {
+  const breaker = new Breaker(clock, options.random, () => {
     if (!breaker.away) limit = Math.min(limit, LIMIT_AFTER_OUTAGE);
     for (const watch of watchers) watch(true);
   });
@@ -148,12 +147,12 @@ export function openPacer(options: PacerOptions): Pacer {
   if (signal?.aborted) sharing?.stop();
 
   function openLane(own?: AbortSignal, patience?: Patience): Lane {
-    const line = lines.open();
+    const line = {};
     const openedAt = clock.now();
     let closed = false;
     let cancelPatience: (() => void) | undefined;
     const dismiss = (pass: false | 'away' = false): void => {
-      line.dismiss(pass);
+      lines.dismiss(line, pass);
       rest();
     };
     const onStop = (): void => dismiss();
@@ -181,7 +180,7 @@ export function openPacer(options: PacerOptions): Pacer {
         const pass = lines.size === 0 && mayGo(clock.now());
         if (pass === 'probe') return Promise.resolve(enter(pass));
         if (pass) return enter(pass);
-        return new Promise<Pass>((resolve) => line.put(resolve, repetition));
+        return new Promise<Pass>((resolve) => lines.put(line, resolve, repetition));
       },
       close() {
         closed = true;
@@ -313,6 +312,71 @@ export function openPacer(options: PacerOptions): Pacer {
     },
     backoff: retries.backoff,
   };
+}
+
+/**
+ * How somebody comes out of the wait at the gate: `true` to go, `false` where the run was stopped, `probe` to go as the one
+ * who finds out whether the service is back, `away` where the service has been away for longer than the run's patience.
+ */
+export type Pass = boolean | 'probe' | 'away';
+
+/** Called once. */
+type Waiter = (pass: Pass) => void;
+
+/** So many repetitions in a row, and a fresh request goes, if one waits: a run that only fails must not hold up the others. */
+const REPETITIONS_IN_A_ROW = 4;
+
+/** The lines that have waiters of one kind, in the order of their turns. A line is known by its run. */
+type Round = Map<object, Waiter[]>;
+
+/**
+ * Who waits at the gate: one line for each run, each with its repetitions and its fresh requests. Repetitions go before fresh
+ * requests; among each kind the runs take turns, and within a run the first comes first. So a run with thousands of
+ * waiters delays another one by one request at a time.
+ */
+export class WaitingLines {
+  /** Waiters in all lines together. */
+  size = 0;
+  readonly #again: Round = new Map();
+  readonly #fresh: Round = new Map();
+  #inARow = 0;
+
+  put(line: object, waiter: Waiter, repetition: boolean): void {
+    const round = repetition ? this.#again : this.#fresh;
+    const waiters = round.get(line);
+    if (waiters) waiters.push(waiter);
+    else round.set(line, [waiter]);
+    this.size++;
+  }
+
+  /** Sends everybody in this line away. The line can be used again. */
+  dismiss(line: object, pass: Extract<Pass, false | 'away'>): void {
+    const waiters = [...(this.#again.get(line) ?? []), ...(this.#fresh.get(line) ?? [])];
+    this.#again.delete(line);
+    this.#fresh.delete(line);
+    this.size -= waiters.length;
+    for (const waiter of waiters) waiter(pass);
+  }
+
+  /** Takes out the waiter whose turn it is. */
+  next(): Waiter | undefined {
+    const repetition = this.#inARow < REPETITIONS_IN_A_ROW ? takeTurn(this.#again) : undefined;
+    const waiter = repetition ?? takeTurn(this.#fresh) ?? takeTurn(this.#again);
+    this.#inARow = repetition === undefined ? 0 : this.#inARow + 1;
+    if (waiter) this.size--;
+    return waiter;
+  }
+}
+
+/** The first waiter of the line whose turn it is; the line goes to the end of the round. */
+function takeTurn(round: Round): Waiter | undefined {
+  const [first] = round;
+  if (!first) return undefined;
+  const [line, waiters] = first;
+  const waiter = waiters.shift();
+  round.delete(line);
+  if (waiters.length > 0) round.set(line, waiters);
+  return waiter;
 }
 
 /** When a request goes out again: full jitter, and a budget that all requests share. */
