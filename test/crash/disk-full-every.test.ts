@@ -13,9 +13,9 @@ interface Sample {
 }
 
 const SAMPLES: readonly Sample[] = [
-  { work: IMPORT, tries: { full: 40, once: 8, short: 8, sync: 8 } },
-  { work: RECONCILE, tries: { full: 30, once: 6, short: 6, sync: 6 } },
-  { work: EXPORT, tries: { full: 20, once: 4, short: 4, sync: 4 } },
+  { work: IMPORT, tries: { full: 24, once: 6, short: 6, sync: 6 } },
+  { work: RECONCILE, tries: { full: 18, once: 4, short: 4, sync: 4 } },
+  { work: EXPORT, tries: { full: 12, once: 3, short: 3, sync: 3 } },
 ];
 
 /** Some of 1 to `count`, spread over the whole: each stretch of equal length has one. */

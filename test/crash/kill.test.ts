@@ -5,7 +5,7 @@ import { FULL } from '../support/full.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
 
-const ROWS = FULL ? 2_000 : 800;
+const ROWS = FULL ? 2_000 : 600;
 /** The request at that share of the rows. */
 const at = (share: number) => Math.ceil(share * ROWS);
 const numbers = (count = ROWS) => Array.from({ length: count }, (_, i) => i);

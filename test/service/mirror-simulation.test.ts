@@ -224,7 +224,7 @@ async function seeds(from: number, to: number, rules: Rules = RULES): Promise<Ta
   return tally;
 }
 
-const SEEDS = Number(process.env['MIRROR_SEEDS'] ?? (FULL ? 1_000 : 250));
+const SEEDS = Number(process.env['MIRROR_SEEDS'] ?? (FULL ? 1_000 : 160));
 
 test(`${SEEDS} services, each over some nights: a delta reading shows what a full one would`, {
   timeout: 3_600_000,
