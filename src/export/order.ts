@@ -1,8 +1,10 @@
+import { Decimal } from '../model/decimal.js';
+import type { TableKind } from '../model/table.js';
 import { didYouMean } from '../pipeline/map/headings.js';
+import { isCalendarDate } from '../resources/calendar.js';
 import { idOf } from '../service/transport/answer.js';
 import type { ExportColumn, ExportRecord } from './column.js';
 import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
-import { sortKeys } from './sort-keys.js';
 
 /** `--order FIELD` or `-FIELD`. */
 export interface ExportOrder {
@@ -70,3 +72,64 @@ function columnToSortBy(name: string, naming: Naming): ExportColumn | undefined 
   if (!field) return own ?? partNamed(name, naming);
   return field.columns.find((column) => column.field === field.field.name) ?? field.columns[0];
 }
+
+/** So many characters of a text count for its place. */
+const MOST_CHARACTERS = 100;
+
+const NUMERIC: ReadonlySet<TableKind> = new Set<TableKind>(['id', 'integer', 'decimal', 'money', 'date', 'boolean']);
+
+/** A double where it is exact. Undefined: blank; a text in a column of numbers has not the form of the column. */
+type Key = number | Decimal | string | undefined;
+
+/**
+ * Sorts by value: whole numbers, amounts and dates as such, `false` before `true`, text without regard to case and Unicode
+ * form, character by character (so `NW-10` stands before `NW-9`), by its first 100 characters. What does not have the form
+ * of its column comes after what does; blank cells come last, also descending. Equal values stand by id ascending.
+ */
+export function sortKeys(kind: TableKind, descending: boolean) {
+  const ids: number[] = [];
+  const keys: Key[] = [];
+  const rank = (key: Key) => (key === undefined ? 2 : NUMERIC.has(kind) && typeof key === 'string' ? 1 : 0);
+
+  function compare(a: number, b: number): number {
+    const [x, y] = [keys[a], keys[b]];
+    const ranks = rank(x) - rank(y);
+    if (ranks !== 0) return ranks;
+    const order = compareKeys(x, y);
+    if (order !== 0) return descending ? -order : order;
+    return ids[a]! - ids[b]!;
+  }
+
+  return {
+    /** `text`: the record's cell in the column to sort by. */
+    add(id: number, text: string): void {
+      ids.push(id);
+      keys.push(keyOf(kind, text));
+    },
+    /** Ids in order. Nothing may be added afterwards. */
+    *sorted(): Generator<number> {
+      const order = Uint32Array.from(ids.keys()).sort(compare);
+      for (const at of order) yield ids[at]!;
+    },
+  };
+}
+
+function keyOf(kind: TableKind, text: string): Key {
+  if (text === '') return undefined;
+  if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true' ? 1 : 0;
+  if (kind === 'date' && isCalendarDate(text)) return Number(text.replaceAll('-', ''));
+  const number = NUMERIC.has(kind) && kind !== 'boolean' && kind !== 'date' ? Decimal.parse(text) : undefined;
+  if (number) return number.text.replace(/[-.]/g, '').length > 15 ? number : Number(number.text);
+  // Upper case first: `ß` and `SS` become the same.
+  const folded = text.normalize('NFKC').trim().toUpperCase().toLowerCase();
+  return folded.slice(0, MOST_CHARACTERS);
+}
+
+/** Of two keys of one rank. */
+function compareKeys(x: Key, y: Key): number {
+  if (x instanceof Decimal || y instanceof Decimal) return decimalOf(x).compare(decimalOf(y));
+  if (x === undefined || y === undefined || x === y) return 0;
+  return x < y ? -1 : 1;
+}
+
+const decimalOf = (key: Key): Decimal => (key instanceof Decimal ? key : Decimal.of(Number(key)));

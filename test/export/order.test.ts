@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Exportable } from '../../src/export/column.js';
 import { exportRecord } from '../../src/export/column.js';
-import { exportOrder } from '../../src/export/order.js';
-import { sortKeys } from '../../src/export/sort-keys.js';
+import { exportOrder, sortKeys } from '../../src/export/order.js';
 import type { TableKind } from '../../src/model/table.js';
 import { valueAt } from '../../src/resources/path.js';
 import type { Readable } from '../../src/service/port.js';

@@ -330,7 +330,7 @@ describe('reconcile.xlsx', () => {
       '17 outside the job’s scope (category.name = Laptop)',
       'What changed since the reading of 2026-03-30',
       '20260330T020001000Z-1a2b of 2026-03-30 02:03 UTC, 18 rows',
-      '1,342: 131 reads, 1,204 writes, 7 retries',
+      '1,342 requests (131 reads, 1,204 writes, 7 retries)',
       'The column Colour of the file is not mapped',
     ])
       expect(text).toContain(words);
