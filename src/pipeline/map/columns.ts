@@ -97,12 +97,18 @@ function place(
 export function jobValue(
   target: Target,
   scalar: string | number | boolean,
-  at: { readonly where: string; readonly job: RowsJob; readonly column?: string },
+  at: {
+    /** The key in the job file; absent where whoever asks says it. */
+    readonly where?: string;
+    readonly job: { readonly source: { readonly dates?: readonly string[] | undefined } };
+    readonly column?: string;
+  },
   problems: string[],
 ): StagedValue | undefined {
+  const where = at.where === undefined ? '' : `${at.where}: `;
   const cell: Cell = typeof scalar === 'number' ? numberCell(scalar) : trimText(String(scalar));
   if (cell === '') {
-    problems.push(`${at.where}: the value is blank; state a value, or use \`blank: clear\``);
+    problems.push(`${where}the value is blank; state a value, or use \`blank: clear\``);
     return undefined;
   }
   const options = {
@@ -116,12 +122,12 @@ export function jobValue(
     value = makeConverter(target.spec, { ...options, dates })(cell);
   }
   if (isRefusal(value)) {
-    problems.push(`${at.where}: "${excerpt(String(scalar))}" ${value.why}`);
+    problems.push(`${where}"${excerpt(String(scalar))}" ${value.why}`);
     return undefined;
   }
   const wrong = isNamed(value) ? undefined : checkValue(target.spec, value);
   if (!wrong) return value;
-  problems.push(`${at.where}: ${wrong.message}`);
+  problems.push(`${where}${wrong.message}`);
   return undefined;
 }
 

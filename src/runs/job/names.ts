@@ -2,12 +2,10 @@ import { withArticle } from '../../model/article.js';
 import { Decimal } from '../../model/decimal.js';
 import { customFieldName, type RowsJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
-import { compileDateFormat, isoDate } from '../../pipeline/map/dates.js';
-import { countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
+import { jobValue } from '../../pipeline/map/columns.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from '../../resources/spec.js';
-import { booleanValue, checkValue, enumValue } from '../../resources/value-check.js';
-import { didYouMean, shown } from './shape.js';
+import { didYouMean } from './shape.js';
 import type { KeyPath } from './yaml.js';
 
 /** Adds a problem; `error` and the key's place unless told otherwise. */
@@ -129,41 +127,14 @@ export function constantProblem(
   written: Written | undefined,
   dates: readonly string[],
 ): string | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
-  const text = String(value);
+  if (!isScalarValue(value)) return undefined;
   const changed = writtenProblem(field, value, written);
   if (changed !== undefined || !field) return changed;
-  const type = field.type;
-  const fails = (rule: string) => `is ${shown(value)}; it must be ${rule}`;
-  switch (type.kind) {
-    case 'enum': {
-      const found = enumValue(type, text);
-      if (found === undefined) return `${fails(`one of: ${type.values.join(', ')}`)}${didYouMean(text, type.values)}`;
-      return checkValue(field, found)?.message;
-    }
-    case 'boolean':
-      return booleanValue(text) === undefined ? fails('true or false') : undefined;
-    case 'date':
-      return isDate(text, dates) ? undefined : fails('a date in the form yyyy-MM-dd');
-    case 'integer': {
-      if (!/^-?\d{1,15}$/.test(text)) return fails('a whole number');
-      return messageOf(checkValue(field, Number(text)));
-    }
-    case 'decimal': {
-      const number = Decimal.parse(text);
-      return number ? messageOf(checkValue(field, number)) : fails('a number such as 1200.50');
-    }
-    case 'country': {
-      if (findCountry(text)) return undefined;
-      const near = suggestCountry(text).map(countryWords);
-      return fails(`a country (ISO 3166-1: name or code)${near.length ? `, for instance ${near.join(', ')}` : ''}`);
-    }
-    case 'text':
-    case 'email':
-      return messageOf(checkValue(field, text));
-    default:
-      return text.trim() === '' ? 'is blank' : undefined;
-  }
+  const problems: string[] = [];
+  jobValue({ field: field.name, name: field.name, spec: field }, value, { job: { source: { dates } } }, problems);
+  const [wrong] = problems;
+  // There is no cell.
+  return wrong && `cannot be used: ${wrong.replace(/ Correct the cell.*$/, '')}`;
 }
 
 /** YAML has made another value of the characters in the file than they mean. */
@@ -177,10 +148,6 @@ export function writtenProblem(
   return `is written ${written.text}, which YAML reads as ${value}; put it in quotes: "${written.text}"`;
 }
 
-function messageOf(issue: { readonly message: string } | undefined): string | undefined {
-  return issue && `cannot be used: ${issue.message}`;
-}
-
 /** `00123` and `1.10` lose characters as numbers: harmless in an amount, not in a code; long amounts lose digits. */
 function changedByYaml(text: string, value: number, field: FieldSpec | undefined): boolean {
   if (field && (field.type.kind === 'decimal' || field.type.kind === 'integer')) {
@@ -190,16 +157,6 @@ function changedByYaml(text: string, value: number, field: FieldSpec | undefined
   if (field) return text !== String(value);
   // A custom field may be text or an amount; leading zeros and lost digits are wrong in both.
   return /^[+-]?0\d/.test(text) || Decimal.parse(text)?.equals(Decimal.of(value)) !== true;
-}
-
-function isDate(text: string, dates: readonly string[]): boolean {
-  const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  if (iso) return isoDate(Number(iso[1]), Number(iso[2]), Number(iso[3])) !== undefined;
-  return dates.some((source) => {
-    const format = compileDateFormat(source);
-    const date = typeof format === 'string' ? undefined : format.parse(text);
-    return date !== undefined && date !== 'no_such_day';
-  });
 }
 
 /** Nothing is known of the service: what names mean that are its own is found out when a run begins. */
