@@ -1,6 +1,9 @@
 import { numbersByPlace } from '../../compact/by-place.js';
 import { createHashIndex } from '../../compact/hash-index.js';
 
+/** States of the bits of eight passes. */
+const PASSES = 0x100;
+
 /**
  * What is known of each record: its key, in which passes it was shown, where its newest form stands and a hash of it; some
  * 45 bytes a record, 53 where positions are kept. A key is the record's id, or a negative number for a record without one.
@@ -8,10 +11,9 @@ import { createHashIndex } from '../../compact/hash-index.js';
 export class Slots {
   readonly #index = createHashIndex();
   readonly #keys = numbersByPlace();
-  readonly #places = numbersByPlace();
   readonly #hashes = numbersByPlace();
-  /** A bit for each pass. */
-  readonly #passes = numbersByPlace();
+  /** A bit for each of eight passes, and above them the place. */
+  readonly #states = numbersByPlace();
   readonly #positions = numbersByPlace();
 
   constructor(private readonly keepsPositions: boolean) {}
@@ -45,25 +47,28 @@ export class Slots {
 
   /** Where the newest form stands in the log. */
   place(slot: number): number {
-    return this.#places.get(slot) as number;
+    return Math.floor((this.#states.get(slot) ?? 0) / PASSES);
   }
 
   store(slot: number, place: number, hash: number): void {
-    this.#places.set(slot, place);
+    this.#states.set(slot, place * PASSES + this.#shown(slot));
     this.#hashes.set(slot, hash);
   }
 
   /** Whether pass 1 to 8 has shown it. */
   shownIn(slot: number, pass: number): boolean {
-    return (((this.#passes.get(slot) ?? 0) >>> (pass - 1)) & 1) === 1;
+    return ((this.#shown(slot) >>> (pass - 1)) & 1) === 1;
   }
 
   /** Notes that a pass shows it; false where this pass has shown it already. */
   show(slot: number, pass: number): boolean {
-    const before = this.#passes.get(slot) ?? 0;
-    const after = before | (1 << (pass - 1));
-    this.#passes.set(slot, after);
-    return after !== before;
+    if (this.shownIn(slot, pass)) return false;
+    this.#states.set(slot, (this.#states.get(slot) ?? 0) + (1 << (pass - 1)));
+    return true;
+  }
+
+  #shown(slot: number): number {
+    return (this.#states.get(slot) ?? 0) % PASSES;
   }
 
   /** Its position in the list as it was last shown, in any growing measure; 0 where positions are not kept. */
