@@ -42,7 +42,7 @@ module.exports = {
     only('suggest', 'model', 'resources', 'files', 'pipeline'),
     only('runs', 'model', 'resources', 'compact', 'files', 'store', 'report', 'service', 'pipeline', 'export', 'blank-workbook', 'suggest', 'trace'),
     only('worker', 'runs', 'model', 'store', 'trace'),
-    only('library', 'runs', 'model', 'worker', 'sandbox'),
+    only('library', 'runs', 'model', 'report', 'worker', 'sandbox'),
     only('cli', 'library', 'runs', 'model', 'worker', 'sandbox'),
     only('trace'),
     only('sandbox'),

@@ -1,5 +1,5 @@
 /**
- * The command as few files: dist/bin/rowferry.js and what it loads on demand. A process reads and links five hundred files
+ * The command and the library as few files: dist/bin/rowferry.js and index.js, and what they load on demand. A process reads and links five hundred files
  * otherwise, which takes it longer than importing a thousand rows. By hand, and in tests: node build/bundle.mjs [SRC [OUT]]
  */
 import { chmod, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const APART = ['@electric-sql/pglite', /^@bull-board\//, 'msgpackr-extract', 'pg
 
 export async function bundle(src, out) {
   const made = await rolldown({
-    input: { rowferry: `${src}/cli/main.ts` },
+    input: { rowferry: `${src}/cli/main.ts`, index: `${src}/library/index.ts` },
     cwd: root,
     platform: 'node',
     external: APART,

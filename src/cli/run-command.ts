@@ -1,6 +1,7 @@
-import type { RunHandle, RunResult } from '../library/handle.js';
-import type { CallOptions } from '../library/open.js';
+import type { RunHandle } from '../library/handle.js';
+import type { CallOptions } from '../library/options.js';
 import { EXIT, RunError } from '../model/error.js';
+import type { RunResult } from '../runs/run/conclude.js';
 import type { RunContext } from '../runs/run/context.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
 import { interrupted } from './failure.js';

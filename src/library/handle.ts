@@ -1,7 +1,5 @@
-import type { RunResult } from '../runs/run/conclude.js';
-import type { Progress } from '../runs/run/context.js';
-
-export type { RunResult } from '../runs/run/conclude.js';
+import type { Progress } from '../model/progress.js';
+import type { RunResult } from '../report/summary.js';
 
 /**
  * A run at work: a promise of its result, and its progress while it lasts. Iterating is optional, and may begin at any time. A

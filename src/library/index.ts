@@ -7,15 +7,15 @@ export type {
   ReconcileJobText as ReconcileJob,
 } from '../model/job.js';
 export type { OutcomeCounts, OutcomeKind as Outcome } from '../model/outcome.js';
-export type { Log, Notice, Progress } from '../runs/run/context.js';
-export type { Summary } from '../runs/run/present.js';
+export type { Log, Notice, Progress } from '../model/progress.js';
+export type { RunResult, Summary } from '../report/summary.js';
 export type { GivenSettings as Settings } from '../runs/settings.js';
 export type { Sandbox, SandboxOptions } from '../sandbox/index.js';
-export { type EnqueueOptions, enqueue, type QueuedRun } from './enqueue.js';
-export type { RunHandle, RunResult } from './handle.js';
-export type { CallOptions } from './open.js';
+export type { RunHandle } from './handle.js';
+export type { CallOptions, EnqueueOptions, QueuedRun } from './options.js';
 export {
   type ExportOptions,
+  enqueue,
   exportRecords,
   type ImportOptions,
   importFile,

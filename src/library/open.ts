@@ -2,30 +2,13 @@ import { readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { asRunError, RunError, RunInterrupted } from '../model/error.js';
+import type { Log, Notice } from '../model/progress.js';
 import { redactor } from '../model/secret-forms.js';
-import type { Log, Notice, RunContext } from '../runs/run/context.js';
-import type { GivenSettings, Settings } from '../runs/settings.js';
-import { type RunHandle, type RunResult, runHandle } from './handle.js';
-
-/** What every call may be given. */
-export interface CallOptions {
-  /** Settings of this call; they win over the environment. */
-  readonly settings?: GivenSettings;
-  /** In place of the environment of the process. `.env` is then read only where `envFile` names it: `{}` is a clean room. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** File of settings, which need not be there; false: none. Default: `.env`. */
-  readonly envFile?: string | false;
-  /** The folder in which relative paths are meant. Default: that of the process. */
-  readonly cwd?: string;
-  /** Company to act for; wins over the job. */
-  readonly company?: number;
-  /** Ends the run in order: requests in flight finish, nothing new is sent, and it can be resumed. */
-  readonly signal?: AbortSignal;
-  /** Sentences for people while the run goes on: whose data changes, what was detected, what is waited for. */
-  readonly onNotice?: (notice: Notice) => void;
-  /** Lines for programs, such as a pino logger or `console`. */
-  readonly log?: Log;
-}
+import type { RunResult } from '../report/summary.js';
+import type { RunContext } from '../runs/run/context.js';
+import type { Settings } from '../runs/settings.js';
+import { type RunHandle, runHandle } from './handle.js';
+import type { CallOptions } from './options.js';
 
 /** What a call works with. */
 export interface Opened {

@@ -7,7 +7,8 @@ import type { LoadedJob } from '../runs/job-file.js';
 import type { ImportRequest } from '../runs/run/run.js';
 import type { Sandbox, SandboxOptions } from '../sandbox/index.js';
 import type { RunHandle } from './handle.js';
-import { beginRun, type CallOptions, inputFile, needed, type Opened } from './open.js';
+import { beginRun, inputFile, needed, type Opened } from './open.js';
+import type { CallOptions, EnqueueOptions, QueuedRun } from './options.js';
 
 interface RowsOptions extends CallOptions {
   /** Spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz. */
@@ -158,6 +159,12 @@ export function resumeRun(options: ResumeOptions): RunHandle {
     const { resumeRun: run } = await import('../runs/resume.js');
     return run(needed(options.run, 'run', 'it is the id of the run, or `last`'), context);
   });
+}
+
+/** Puts a run on the queue, for a worker to carry out. */
+export async function enqueue(options: EnqueueOptions): Promise<QueuedRun> {
+  const [{ enqueueOn }, { openRuns }] = await Promise.all([import('./queue.js'), import('../worker/api/client.js')]);
+  return enqueueOn(options, openRuns);
 }
 
 /** Starts a service to try things on, in this process: it keeps everything in memory, and forgets it when it is closed. */

@@ -1,3 +1,4 @@
+import type { RunError } from '../model/error.js';
 import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
@@ -144,6 +145,15 @@ export interface Summary {
   readonly seconds: number;
   /** File names in the report folder. */
   readonly reports: readonly string[];
+}
+
+/** How a run ended. */
+export interface RunResult {
+  readonly summary: Summary;
+  readonly exitCode: number;
+  readonly reportDir: string;
+  /** Why a run ended as `failed` or `braked`, for programs; `summary.reason` says it in words. */
+  readonly error?: RunError;
 }
 
 /** Outcomes that put a row's values into the service, or found them there. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
-import type { TokenSource } from '../service/transport/token.js';
+import type { TokenSource } from '../model/token-source.js';
 import { didYouMean } from './job/shape.js';
 import { queueAddress, queueSecrets, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
 import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
-import { enqueueOn } from '../../src/library/enqueue.js';
+import { enqueueOn } from '../../src/library/queue.js';
 import { waitForJob } from '../../src/library/queue-wait.js';
 import { runsOnStore } from '../../src/worker/api/runs.js';
 import { homeId } from '../../src/worker/jobs/homes.js';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import type { EnqueueOptions, QueuedRun } from '../../library/enqueue.js';
+import type { EnqueueOptions, QueuedRun } from '../../library/options.js';
+import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
@@ -21,10 +22,7 @@ type Options = SettingFlags & {
 
 type Put = (options: EnqueueOptions) => Promise<QueuedRun>;
 
-export function enqueueCommand(
-  cli: Cli,
-  put: Put = async (options) => (await import('../../library/enqueue.js')).enqueue(options),
-): Command {
+export function enqueueCommand(cli: Cli, put: Put = enqueue): Command {
   const command = new Command('enqueue')
     .description('put a run on the queue, for a worker to carry out')
     .argument('<kind>', 'import, export or reconcile')
@@ -54,14 +52,14 @@ A job is sent by its name, or whole where it is given as a path. Exit codes with
 \`rowferry export\` and \`rowferry reconcile\`; Ctrl-C ends the waiting, and the job stays on the queue.`,
     )
     .action(async (kind: string, options: Options) => {
-      cli.code = await enqueue(cli, kind, options, put);
+      cli.code = await order(cli, kind, options, put);
     });
   return settingOptions(command, 'company', 'jobsDir', 'home', 'logLevel');
 }
 
-async function enqueue(cli: Cli, what: string, options: Options, put: Put): Promise<number> {
+async function order(cli: Cli, what: string, options: Options, put: Put): Promise<number> {
   const kind = kindOf(what);
-  const order = orderOf(kind, options);
+  const wanted = orderOf(kind, options);
   const settings = await readSettings(cli, options);
   const rows = options.file === '-' ? { rows: await rowsFrom(cli.io.stdin) } : given({ file: options.file });
   const telling = await openTelling(cli, settings);
@@ -70,7 +68,7 @@ async function enqueue(cli: Cli, what: string, options: Options, put: Put): Prom
   let queued: QueuedRun | undefined;
   try {
     const call = callOptions(cli, options, { ...telling, signal: interruption.signal });
-    queued = await put({ ...order, ...rows, ...call, retry: options.wait !== true } as EnqueueOptions);
+    queued = await put({ ...wanted, ...rows, ...call, retry: options.wait !== true } as EnqueueOptions);
     const { id, queue: store, workers } = queued;
     if (!options.wait) {
       telling.stop();

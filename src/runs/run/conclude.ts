@@ -6,7 +6,7 @@ import { visibleJson } from '../../model/visible.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
-import type { RunStatus, Summary } from '../../report/summary.js';
+import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
@@ -16,13 +16,7 @@ import { rememberRun } from './list.js';
 import type { Lineage, Run } from './run.js';
 import { closeAll, type Shell } from './shell.js';
 
-export interface RunResult {
-  readonly summary: Summary;
-  readonly exitCode: number;
-  readonly reportDir: string;
-  /** Why a run ended as `failed` or `braked`, for programs; `summary.reason` says it in words. */
-  readonly error?: RunError;
-}
+export type { RunResult } from '../../report/summary.js';
 
 /** What a run adds that is more than its rows. */
 interface Addition {
