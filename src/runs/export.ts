@@ -1,9 +1,10 @@
 import { concludeExport } from './export/conclude.js';
-import { connectForReading, planExport } from './export/plan.js';
+import { planExport } from './export/plan.js';
 import { readRecords } from './export/read.js';
 import type { ExportRequest } from './export/request.js';
 import { type ExportRun, openExport, reopenExport } from './export/run.js';
 import { openDraft, writeRecords } from './export/write.js';
+import { openConnection } from './rows/connect.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 
@@ -27,7 +28,7 @@ export async function resumeExport(run: string, context: RunContext): Promise<Ru
 /** The export from top to bottom. The target is the old file or the complete new one at every moment. */
 async function carryOut(run: ExportRun): Promise<RunResult> {
   try {
-    const connection = await connectForReading(run);
+    const connection = await openConnection(run, { verb: 'Exporting from', mayBeArchived: true });
     const plan = await planExport(run, connection);
     const draft = openDraft(run, connection, plan);
     const list = await readRecords(run, connection, plan, draft.begin);

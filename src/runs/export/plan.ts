@@ -6,12 +6,7 @@ import { type RecordHabits, recordHabits } from '../../export/habits.js';
 import { chooseColumns, type Naming } from '../../export/names.js';
 import { type ExportOrder, exportOrder } from '../../export/order.js';
 import { RunError } from '../../model/error.js';
-import type { ReadAll } from '../../pipeline/match/match.js';
-import type { KnownIds, Service } from '../../service/port.js';
-import { openService } from '../../service/service.js';
-import { openSources, sharedParts } from '../rows/connect.js';
-import type { RunLexicon } from '../rows/lexicon.js';
-import { nameCompany, serviceOptions, tellAway } from '../run/open-service.js';
+import type { ReadConnection } from '../rows/connect.js';
 import type { ExportRun } from './run.js';
 
 /** What is known before the first record is read. */
@@ -92,35 +87,4 @@ async function unlessRefused(what: string, loading: Promise<void>, run: ExportRu
 /** Whether a list is there but not for this token, or is not there at all. */
 export function isRefused(error: unknown): error is RunError & { readonly status: 403 | 404 } {
   return error instanceof RunError && (error.status === 403 || error.status === 404);
-}
-
-/** The service of an export, and what is known of it. */
-export interface ReadConnection {
-  readonly service: Service;
-  readonly known: KnownIds;
-  readonly lexicon: RunLexicon;
-  readonly readAll: ReadAll;
-  /** Where it could be read. */
-  readonly companyName: string | undefined;
-}
-
-/** Opens the service and says whose data is read. Throws a `RunError` where the company is not there. */
-export async function connectForReading(run: ExportRun): Promise<ReadConnection> {
-  const { settings, request } = run;
-  const service = openService({
-    ...serviceOptions(settings, request.company),
-    maxInFlight: request.concurrency,
-    signal: run.signal,
-    // An export has nothing to write.
-    mayWrite: () => false,
-    onAway: tellAway(run.info),
-    ...sharedParts(run.worker),
-    log: (level, event, fields) => run.log[level](fields, event),
-  });
-  run.closers.push(() => service.close());
-  run.counts = service.counts;
-  const sources = await openSources(run, service);
-  const about = { company: request.company, address: request.service, verb: 'Exporting from', mayBeArchived: true };
-  const companyName = await nameCompany(service, about, run);
-  return { service, ...sources, companyName };
 }

@@ -13,6 +13,7 @@ import { openService, type ServiceOptions } from '../../service/service.js';
 import type { Carrier, WorkerContext } from '../run/context.js';
 import { nameCompany, serviceOptions, tellAway } from '../run/open-service.js';
 import type { RowsKind, Run } from '../run/run.js';
+import type { Shell, StoredRun } from '../run/shell.js';
 import { openLists, type RunLexicon, runLexicon } from './lexicon.js';
 
 /** The service of a run, and what is known of it. */
@@ -33,72 +34,84 @@ const VERBS: Readonly<Record<RowsKind, readonly [rehearsal: string, real: string
   undo: ['Rehearsing for', 'Putting back in'],
 };
 
-/** Opens the service and says whose data is about to change. Throws a `RunError` where the company is not there or not active. */
-export async function connect(run: Run): Promise<Connection> {
-  const { settings, request } = run;
+/** The service of a run that reads it, and what is known of it. */
+export type ReadConnection = Omit<Connection, 'spec' | 'behaviour'>;
+
+/**
+ * Opens the service and says whose data is read or about to change; names are learned from whatever is read. Throws a
+ * `RunError` where the company is not there, or archived and may not be.
+ */
+export async function openConnection(
+  run: Shell<StoredRun> & Partial<Pick<Run, 'now'>>,
+  about: { readonly verb: string; readonly mayBeArchived: boolean },
+  { mayWrite = () => false, observe }: Pick<ServiceOptions, 'mayWrite' | 'observe'> = {},
+): Promise<ReadConnection> {
+  const { settings, request, folder } = run;
   const service = openService({
     ...serviceOptions(settings, request.company),
     maxInFlight: request.concurrency,
     signal: run.signal,
-    mayWrite: () => mayWrite(run),
+    mayWrite,
     onAway: tellAway(run.info, run.clock),
     ...sharedParts(run.worker),
-    observe(exchange) {
-      run.outlook.observe(exchange);
-      run.worker?.observe?.(exchange);
-    },
+    ...(observe ? { observe } : {}),
     log: (level, event, fields) => run.log[level](fields, event),
   });
   run.closers.push(() => service.close());
-  const carrier = await run.worker?.carrier(run.folder.run, {
-    log: run.log,
-    signal: run.signal,
-    company: request.company,
-    resource: run.job.resource,
-    now: run.now,
-    mayWrite: () => mayWrite(run),
-  });
-  if (carrier) run.closers.push(() => carrier.close());
-  run.carrier = carrier;
-  run.counts = carrier ? withCarried(service.counts, carrier) : service.counts;
-  const { known, readAll, lexicon } = await openSources(run, service);
-  const { company, dryRun, force } = run.request;
-  const verb = VERBS[run.request.kind][dryRun ? 0 : 1];
-  const companyName = await nameCompany(
-    service,
-    { company, address: run.request.service, verb, mayBeArchived: force },
-    run,
-  );
-  const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, request.company));
-  const spec = resourceSpec(run.job.resource);
-  if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
-    throw new RunError(
-      'usage',
-      'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
-    );
-  }
-  return { service, spec, known, lexicon, readAll, behaviour, ...(companyName === undefined ? {} : { companyName }) };
-}
-
-/** What a run knows of the service and reads from it; names are learned from whatever is read. */
-export async function openSources(
-  run: Pick<Run, 'folder' | 'settings' | 'closers'> &
-    Partial<Pick<Run, 'now'>> & { readonly request: { readonly company: number; readonly concurrency?: number } },
-  service: Service,
-): Promise<Pick<Connection, 'known' | 'readAll' | 'lexicon'>> {
-  const { settings, request } = run;
+  run.counts = service.counts;
   const known = openKnownIds(settings.home, serviceName(settings.apiUrl, request.company));
   run.closers.push(() => known.close());
   const readAll = openLists(
     service,
-    (resource) => join(run.folder.dir, 'work', `list-${resource}.ndjson`),
+    (resource) => join(folder.dir, 'work', `list-${resource}.ndjson`),
     (resource, records) => {
       for (const record of records) learnNames(resource, record, known);
     },
     run.now,
     request.concurrency,
   );
-  return { known, readAll, lexicon: runLexicon(known, readAll) };
+  const { company, service: address } = request;
+  const companyName = await nameCompany(service, { ...about, company, address }, run);
+  const lexicon = runLexicon(known, readAll);
+  return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
+}
+
+/** The same for a run of rows; its requests may be carried by other workers. */
+export async function connect(run: Run): Promise<Connection> {
+  const { settings, request } = run;
+  const { company, dryRun, force } = request;
+  const connection = await openConnection(
+    run,
+    { verb: VERBS[request.kind][dryRun ? 0 : 1], mayBeArchived: force },
+    {
+      mayWrite: () => mayWrite(run),
+      observe(exchange) {
+        run.outlook.observe(exchange);
+        run.worker?.observe?.(exchange);
+      },
+    },
+  );
+  const carrier = await run.worker?.carrier(run.folder.run, {
+    log: run.log,
+    signal: run.signal,
+    company,
+    resource: run.job.resource,
+    now: run.now,
+    mayWrite: () => mayWrite(run),
+  });
+  if (carrier) {
+    run.closers.push(() => carrier.close());
+    run.counts = withCarried(connection.service.counts, carrier);
+  }
+  run.carrier = carrier;
+  const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, company));
+  if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
+    throw new RunError(
+      'usage',
+      'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
+    );
+  }
+  return { ...connection, spec: resourceSpec(run.job.resource), behaviour };
 }
 
 /** What a run shares with others of its process. */
