@@ -158,7 +158,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const judged = { job, counts: { ...counts, invalidBy }, nights, compared, facts };
   const tripped = trippedBrakes(run, resolved, judged);
   await keepOrphans(run.folder, orphans);
-  await keepFacts(run.folder, {
+  await keepFacts(run, {
     facts,
     tripped: tripped.length > 0,
     certain: held === undefined,

@@ -13,7 +13,7 @@ import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type EarlierRun, earlierRun } from './run/earlier-run.js';
 import type { RunFolder } from './run/layout.js';
-import { type ChosenRows, type ImportRequest, writeChosen } from './run/run.js';
+import { type ChosenRows, type ImportRequest, keepChosen } from './run/run.js';
 
 interface RetryOptions {
   readonly reportDir?: string;
@@ -54,15 +54,13 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
     force,
     notes: [takenUp(folder.run, chosen.rows.size), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
     async makeSource(path, own) {
-      await writeChosen(own, chosen);
       // A retry of this retry goes by the same plan.
       await copyFile(folder.plan, own.plan).catch(absent);
+      const store = new RunStore(own.store);
+      keepChosen(store, chosen);
       // Where such a row turns out to be written, this is what it can be put back to.
-      if (before.length > 0) {
-        const store = new RunStore(own.store);
-        store.rows.noteBefore(before);
-        store.close();
-      }
+      store.rows.noteBefore(before);
+      store.close();
       return copyPrivately(join(folder.dir, 'work', request.source), path);
     },
     ...(reportDir === undefined ? {} : { reportDir }),

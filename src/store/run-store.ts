@@ -96,6 +96,9 @@ const SCHEMA = `
   create table warned (number integer primary key, text text not null unique) strict;
 `;
 
+/** What is kept under this name is no find of the run: it was begun with it, and `forget` leaves it. */
+export const CHOSEN = 'chosen';
+
 /** A statement over a list of entries, each JSON; `value` is one of them. */
 const forEach = (what: string, of: string, more = '') =>
   `insert ${what} select ${of} from json_each(?) where true ${more}`;
@@ -459,7 +462,7 @@ export class RunStore {
     this.write();
     this.#database.transaction(() => {
       this.rows.forget();
-      this.prepare('delete from kept').run();
+      this.prepare('delete from kept where name <> ?').run(CHOSEN);
       this.prepare('delete from warned').run();
     });
   }

@@ -1,6 +1,5 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeSafely } from '../../files/safe-write.js';
 import type { Change } from '../../model/change.js';
 import type { ReconcileJob } from '../../model/job.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
@@ -33,7 +32,7 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const { folder } = run;
   let told: Told;
   try {
-    told = await tell(run);
+    told = tell(run);
   } catch (error) {
     // What the night is told by cannot be read or written: the run ends as one that failed, and lets go of what it holds.
     return conclude(run, stopped ?? (error as Error));
@@ -55,9 +54,10 @@ interface Told {
   readonly needsPerson: boolean;
 }
 
-async function tell(run: Run): Promise<Told> {
+function tell(run: Run): Told {
   const { folder } = run;
-  const stored = await readFacts(folder);
+  // Undefined where the run did not come so far.
+  const stored = run.store.kept('facts') as Stored | undefined;
   const nights = readNights(nightsOf(run));
   const reconcile: ReconcileInput | undefined = stored && {
     facts: stored.facts,
@@ -104,20 +104,10 @@ export interface Stored {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-const pathIn = (folder: RunFolder) => join(folder.dir, 'work', 'facts.json');
-
-export async function keepFacts(folder: RunFolder, stored: Stored): Promise<void> {
-  await writeSafely(pathIn(folder), (write) => write(`${JSON.stringify(stored)}\n`));
+export async function keepFacts({ store }: Run, stored: Stored): Promise<void> {
+  store.keep('facts', stored);
+  await store.flush();
   reached('facts-kept');
-}
-
-/** Undefined where the run did not come so far. */
-async function readFacts(folder: RunFolder): Promise<Stored | undefined> {
-  const text = await readFile(pathIn(folder), 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return text === undefined ? undefined : (JSON.parse(text) as Stored);
 }
 
 /** What the brakes look at. */

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { openSource } from '../../files/open.js';
-import { copyPrivately, writeSafely } from '../../files/safe-write.js';
+import { copyPrivately } from '../../files/safe-write.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../../model/outcome.js';
@@ -11,7 +10,7 @@ import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { REPORTS } from '../../report/finish.js';
 import { readingClock } from '../../service/clock.js';
 import { parseJson, stringifyBody } from '../../service/json.js';
-import { type RowStore, RunStore } from '../../store/run-store.js';
+import { CHOSEN, type RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { LoadedJob } from '../job-file.js';
 import { type OpenIntent, type Past, readPast } from '../rows/past.js';
@@ -149,10 +148,10 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     const whole = await openSource(copy, sourceOptions(job)).catch((error: unknown) => {
       throw namedFile(error, copy, request.file);
     });
-    const chosen = request.lineage?.retries === undefined ? undefined : await readChosen(folder);
-    const source = chosen ? onlyRows(whole, chosen.rows) : whole;
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
+    const chosen = request.lineage?.retries === undefined ? undefined : readChosen(opened);
+    const source = chosen ? onlyRows(whole, chosen.rows) : whole;
     const past = pastOf(opened, chosen);
     reached('past-read');
     const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warned];
@@ -267,19 +266,13 @@ export interface ChosenRows {
   readonly open: ReadonlyMap<number, OpenIntent>;
 }
 
-const pathIn = (folder: RunFolder) => join(folder.dir, 'work', 'rows.json');
-
-export async function writeChosen(folder: RunFolder, { rows, open }: ChosenRows): Promise<void> {
-  // Records among them: no digit of theirs is lost.
-  const text = stringifyBody({ rows: [...rows], open: [...open] });
-  await writeSafely(pathIn(folder), (write) => write(`${text}\n`));
+/** Records are among them, of which no digit may be lost: kept as a text. */
+export function keepChosen(store: RunStore, { rows, open }: ChosenRows): void {
+  store.keep(CHOSEN, stringifyBody({ rows: [...rows], open: [...open] }));
 }
 
-async function readChosen(folder: RunFolder): Promise<ChosenRows> {
-  const { rows, open } = parseJson(await readFile(pathIn(folder), 'utf8')) as {
-    rows: number[];
-    open: [number, OpenIntent][];
-  };
+function readChosen(store: RunStore): ChosenRows {
+  const { rows, open } = parseJson(String(store.kept(CHOSEN))) as { rows: number[]; open: [number, OpenIntent][] };
   return { rows: new Set(rows), open: new Map(open) };
 }
 

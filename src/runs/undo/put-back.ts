@@ -57,7 +57,6 @@ export function putBack(written: WrittenRecord, now: State, options: PutBackOpti
   return { set, left: [...left.values()], assigned };
 
   function judge(field: string): 'same' | 'put' | Issue {
-    if (wasThere(field)) return 'same';
     const where = `${field} of record ${written.id}`;
     const [was, is] = [lossOf(field, old), lossOf(field, current)];
     if (was !== undefined && was === is) return 'same';
@@ -81,13 +80,6 @@ export function putBack(written: WrittenRecord, now: State, options: PutBackOpti
     return unwritable(field, before, options) ?? 'put';
   }
 
-  /** Logs of older versions name what a row set, though the record held it already. */
-  function wasThere(field: string): boolean {
-    const wrote = written.before?.set;
-    if (written.diff.length > 0 || !wrote || !(field in wrote)) return false;
-    return lossOf(field, old) === undefined && sameValue(old.base[field], decodeFields(wrote)[field]);
-  }
-
   function isWhatWasWritten(field: string, value: Value | undefined, lost: boolean): boolean {
     const set = written.before?.set;
     if (set && field in set) {
@@ -95,7 +87,7 @@ export function putBack(written: WrittenRecord, now: State, options: PutBackOpti
       if (lost) return showsName(wrote, String(value));
       return holds(wrote, value, field, options);
     }
-    // Destroyed along with the run's write; or the run was one of an older version, which kept texts alone.
+    // Destroyed along with the run's write.
     return valueText(value) === wroteText(field) || (wroteText(field) === '' && value === false);
   }
 
