@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
-import { RunError } from '../model/error.js';
+import type { RunError } from '../model/error.js';
 import { brakeStop } from '../report/summary.js';
 import { importFile } from './import.js';
 import { reconcileFile } from './reconcile.js';
 import { readPlan } from './rows/planned.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { assertNotPruned, readRequest } from './run/earlier-run.js';
+import { assertNotPruned, readRequest, runAtRest } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
-import { findRun, freshRunId, readRun, readRunSummary } from './run/list.js';
-import { requireService } from './settings.js';
+import { freshRunId, readRun } from './run/list.js';
 
 export interface ApproveOptions {
   /** Who approves, for the reports. */
@@ -26,22 +25,11 @@ export interface ApproveOptions {
  * sections 3 and 8. Throws a `RunError` of kind `usage` for runs that have no such plan.
  */
 export async function approveRun(wanted: string, options: ApproveOptions, context: RunContext): Promise<RunResult> {
-  const { settings } = context;
-  const { home } = settings;
-  const approved = await findRun(home, wanted);
-  const folder = runFolder(home, approved);
-  const refuse = (why: string) => new RunError('usage', `The run ${approved} cannot be approved: ${why}`);
-  const request = await readRequest(folder);
-  const { status } = await readRun(home, approved);
-  if (status === 'running') throw refuse('a process is at work on it.');
-  if (!request || (request.kind !== 'import' && request.kind !== 'reconcile')) {
+  const { home } = context.settings;
+  const { folder, request, status, summary, refuse } = await runAtRest(wanted, 'approved', context.settings);
+  const approved = folder.run;
+  if (request.kind !== 'import' && request.kind !== 'reconcile') {
     throw refuse('only imports and reconciliations have a plan.');
-  }
-  const { apiUrl } = requireService(settings);
-  if (request.service !== apiUrl) {
-    throw refuse(
-      `it was planned for ${request.service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`,
-    );
   }
   if (request.lineage?.approves) {
     throw refuse(
@@ -51,7 +39,6 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
   const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
   if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
   await assertNotPruned(folder);
-  const summary = await readRunSummary(home, approved);
   if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
     throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
   }

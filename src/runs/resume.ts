@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { resumeExport } from './export.js';
 import { resumeImport } from './import.js';
 import { resumeReconcile } from './reconcile.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { assertNotPruned } from './run/earlier-run.js';
+import { assertNotPruned, readRequest } from './run/earlier-run.js';
 import { runFolder } from './run/layout.js';
 import { findRun } from './run/list.js';
 import { resumeUndo } from './undo.js';
@@ -16,7 +15,8 @@ import { resumeUndo } from './undo.js';
 export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
   const id = await findRun(context.settings.home, run);
   const folder = runFolder(context.settings.home, id);
-  const kind = await kindOf(folder.request);
+  // Of one that was killed before it noted its request whoever takes it up says so.
+  const kind: string | undefined = (await readRequest(folder))?.kind;
   if (kind !== 'export') await assertNotPruned(folder);
   switch (kind) {
     case 'export':
@@ -28,10 +28,4 @@ export async function resumeRun(run: string, context: RunContext): Promise<RunRe
     default:
       return resumeImport(id, context);
   }
-}
-
-/** A run that was killed before it noted its request has no kind; what takes it up says so. */
-async function kindOf(request: string): Promise<unknown> {
-  const text = await readFile(request, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as { kind?: unknown }).kind;
 }

@@ -31,7 +31,7 @@ interface RetryOptions {
  * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
  */
 export async function retryRun(wanted: string, options: RetryOptions, context: RunContext): Promise<RunResult> {
-  const earlier = await earlierRun(wanted, { done: 'retried', command: 'retry' }, context.settings);
+  const earlier = await earlierRun(wanted, 'retry', context.settings);
   const { request, folder } = earlier;
   if (request.kind === 'undo') {
     throw new RunError(

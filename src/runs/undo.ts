@@ -46,7 +46,7 @@ export interface UndoOptions {
  * Throws a `RunError` of kind `usage` for a run that cannot be undone or wrote nothing.
  */
 export async function undoRun(wanted: string, options: UndoOptions, context: RunContext): Promise<RunResult> {
-  const earlier = await earlierRun(wanted, { done: 'undone', command: 'undo' }, context.settings);
+  const earlier = await earlierRun(wanted, 'undo', context.settings);
   const { reportDir, concurrency, dryRun, force = false } = options;
   const run = await freshRunId(context.settings.home);
   const notes: string[] = [];

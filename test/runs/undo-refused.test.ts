@@ -60,7 +60,7 @@ describe.each(['undo', 'retry'] as const)('runs %s refuses, and says what to do'
     desk = await openDesk();
     await desk.import(await file(), JOB);
     const env = { ROWFERRY_API_URL: 'http://127.0.0.1:9' };
-    await expect(desk[command]('last', { env })).rejects.toThrow(`it wrote to ${desk.sandbox.url}`);
+    await expect(desk[command]('last', { env })).rejects.toThrow(`it was begun for ${desk.sandbox.url}`);
     const newer = '20990101T000000000Z-0001';
     await mkdir(runDir(newer));
     await writeFile(join(runDir(newer), 'run.json'), JSON.stringify({ v: 2, kind: 'import' }));

@@ -4,29 +4,25 @@ import { RunError } from '../../model/error.js';
 import type { Summary } from '../../report/summary.js';
 import { requireService, type Settings } from '../settings.js';
 import { type RunFolder, runFolder } from './layout.js';
-import { findRun, readRun, readRunSummary } from './list.js';
+import { findRun, type RunEntry, readRun, readRunSummary } from './list.js';
 import type { StoredRequest } from './run.js';
 
-/** A run that has ended, and that another run is to be about. */
+/** A run that another run is to be about. */
 export interface EarlierRun {
   readonly folder: RunFolder;
   readonly request: StoredRequest;
+  readonly status: RunEntry['status'];
   /** Of its reports, which lie where it was asked to put them; undefined where a later run has put its own. */
   readonly summary: Summary | undefined;
-}
-
-/** What is to be done with the run: completes "cannot be …", and the command. */
-interface Wanted {
-  readonly done: 'undone' | 'retried';
-  readonly command: 'undo' | 'retry';
+  /** That it cannot be done, and what to do instead. */
+  refuse(why: string): RunError;
 }
 
 /**
- * Finds a run that took rows into the service and has ended: `wanted` is its id, the beginning of it, or `last`. Throws a
- * `RunError` of kind `usage` with what to do instead where there is none, it only read or rehearsed, is still at work, was killed and
- * not resumed, or was begun against another service.
+ * Finds a run at which no process works, begun against the service of the settings: `wanted` is its id, the beginning of it, or
+ * `last`; `done`: what is to be done with it, after "cannot be". Throws a `RunError` of kind `usage` where there is none.
  */
-export async function earlierRun(wanted: string, { done, command }: Wanted, settings: Settings): Promise<EarlierRun> {
+export async function runAtRest(wanted: string, done: string, settings: Settings): Promise<EarlierRun> {
   const { home } = settings;
   const run = await findRun(home, wanted);
   const folder = runFolder(home, run);
@@ -34,24 +30,33 @@ export async function earlierRun(wanted: string, { done, command }: Wanted, sett
   const request = await readRequest(folder);
   if (!request) throw refuse('it ended before its file was taken over, and nothing was sent.');
   if (request.v !== 1) throw refuse('it was begun by a newer version of rowferry. Use that version.');
+  const { apiUrl } = requireService(settings);
+  if (request.service !== apiUrl) {
+    throw refuse(
+      `it was begun for ${request.service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`,
+    );
+  }
+  const { status } = await readRun(home, run);
+  if (status === 'running') throw refuse('a process is at work on it. Wait for it to end, or end it first.');
+  return { folder, request, status, summary: await readRunSummary(home, run), refuse };
+}
+
+/** One that took rows into the service and has ended; one that only read or rehearsed, or was killed and not resumed, is refused. */
+export async function earlierRun(wanted: string, command: 'undo' | 'retry', settings: Settings): Promise<EarlierRun> {
+  const found = await runAtRest(wanted, command === 'undo' ? 'undone' : 'retried', settings);
+  const { folder, request, status, refuse } = found;
   const kind: string = request.kind;
   if (kind === 'export') throw refuse('it is an export, which writes nothing to the service.');
   if (request.dryRun) {
     throw refuse(`it was ${kind === 'reconcile' ? 'report-only' : 'a dry run'}, and nothing was sent.`);
   }
-  const { apiUrl } = requireService(settings);
-  if (request.service !== apiUrl) {
-    throw refuse(`it wrote to ${request.service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`);
-  }
-  const { status } = await readRun(home, run);
-  if (status === 'running') throw refuse('a process is at work on it. Wait for it to end, or end it first.');
   if (status === 'unfinished') {
     throw refuse(
-      `it ended without its reports. Finish it with \`rowferry runs resume ${run}\`, then \`rowferry runs ${command} ${run}\`.`,
+      `it ended without its reports. Finish it with \`rowferry runs resume ${folder.run}\`, then \`rowferry runs ${command} ${folder.run}\`.`,
     );
   }
   await assertNotPruned(folder);
-  return { folder, request, summary: await readRunSummary(home, run) };
+  return found;
 }
 
 /** What a run was asked to do; undefined where it ended before it noted that. */
