@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import { textFault } from '../cell-faults.js';
 import { type SourceLimits, sizeText } from '../limits.js';
-import { createXmlScanner, unescapeSheetText, xmlText } from '../package/xml-scan.js';
+import { createXmlScanner, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
 
 /** The shared strings of a workbook, by the numbers that its cells hold. */
 export interface SharedStrings {
@@ -65,18 +65,25 @@ export async function readSharedStrings(
 
   const scanner = createXmlScanner(`${path}: sharedStrings.xml`, {
     open(tag) {
-      if (tag.name === 't') inText = inItem && phonetic === 0 && !tag.empty;
-      else if (tag.name === 'si') {
-        joined = '';
-        inItem = !tag.empty;
-        if (tag.empty) add('');
-      } else if (tag.name === 'rPh' && !tag.empty) phonetic++;
+      switch (shortName(tag)) {
+        case T:
+          inText = inItem && phonetic === 0 && !tag.empty;
+          break;
+        case SI:
+          joined = '';
+          inItem = !tag.empty;
+          if (tag.empty) add('');
+          break;
+        case OTHER:
+          if (tag.name === 'rPh' && !tag.empty) phonetic++;
+      }
       return undefined;
     },
-    close({ name }) {
-      if (name === 't') inText = false;
-      else if (name === 'rPh') phonetic = Math.max(0, phonetic - 1);
-      else if (name === 'si' && inItem) {
+    close(tag) {
+      const name = shortName(tag);
+      inText &&= name !== T;
+      if (name === OTHER && tag.name === 'rPh') phonetic = Math.max(0, phonetic - 1);
+      else if (name === SI && inItem) {
         inItem = false;
         add(joined);
       }
@@ -96,6 +103,15 @@ export async function readSharedStrings(
   }
   const more: SpilledTexts | undefined = spilled;
   return { clean, get: (index) => first[index] ?? more?.get(index - first.length) };
+}
+
+const [T, SI, OTHER] = [0x74, 0x7369, 0];
+
+/** A name of one or two characters by their codes: there are millions of these tags, and a text need not be made of each. */
+function shortName({ bytes, nameFrom, nameTo }: XmlTag): number {
+  const length = nameTo - nameFrom;
+  if (length === 1) return bytes[nameFrom]!;
+  return length === 2 ? (bytes[nameFrom]! << 8) | bytes[nameFrom + 1]! : OTHER;
 }
 
 /** Texts that are written and read at once. */
