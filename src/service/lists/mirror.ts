@@ -1,17 +1,75 @@
-import type { Mirror, Page, Readable, Service } from '../port.js';
-import { RULES, type Rules, readDelta } from './delta.js';
-import { beginListFile, type ListFile, openListFile } from './list-file.js';
+import { RunError } from '../../model/error.js';
+import type { Json, Mirror, Page, Readable, Service } from '../port.js';
+import { idOf } from '../transport/answer.js';
 import {
-  LAST_MODIFIED,
-  type MirrorOptions,
-  type Opened,
-  type Reading,
-  readAnew,
-  type Setting,
-  SMALL,
-} from './mirror-reading.js';
+  type Delta,
+  datedAs,
+  frontIsWrong,
+  type Mark,
+  RULES,
+  type Rules,
+  readDelta,
+  spotCheck,
+  watermarkOf,
+} from './delta.js';
+import { beginListFile, formOf, type Held, type ListFile, openListFile } from './list-file.js';
+import { NOT_ABOUT_THE_PAGE, readAll } from './pages.js';
 
-export type { MirrorOptions };
+export interface MirrorOptions {
+  /** Folder of the mirror of this list; made. Holds the last certain reading: records (NDJSON), what was known of it. */
+  readonly dir: string;
+  /** Reads whole at least every so many readings (1: always whole). Also when the last full reading is older than 14 days. */
+  readonly fullEvery: number;
+  /** Most pages in flight; default 16, never more than the service's own limit of the moment. */
+  readonly parallel?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Every record as it comes from the service, once a page. */
+  readonly onRecords?: (records: readonly Json[]) => void;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** A list of so many records is read whole: that is cheaper than thinking. */
+const SMALL = 75;
+/** The last modified records first. Interface, section 4.4. */
+const LAST_MODIFIED = { ordering: '-modified_date' } as const;
+/** Written records that the delta did not show, and that are asked for one by one. */
+const MOST_ASKED = 25;
+/** Times a list is read that changes meanwhile. */
+const MOST_READINGS = 3;
+
+/** The last reading as it lies on the disk. */
+interface Kept {
+  readonly held: Held;
+  readonly mark: Mark;
+  /** Ids of what this program was to write since. */
+  readonly written: Set<number>;
+}
+
+/** What lies on the disk, or why the list has to be read whole ('' where that needs no words). */
+type Opened = Kept | string;
+
+interface Setting {
+  readonly service: Service;
+  readonly resource: Readable;
+  readonly options: MirrorOptions;
+  readonly rules: Rules;
+  readonly now: () => number;
+  readonly list: ListFile;
+}
+
+interface Reading {
+  readonly how: 'full' | 'delta';
+  readonly certified: boolean;
+  readonly problems: readonly string[];
+  readonly described: string;
+  readonly held: Held;
+  /** What stood first in the order of modification when the reading began; undefined where there is no such order. */
+  readonly mark: Mark | undefined;
+  readonly fullAt: number;
+  readonly deltas: number;
+  readonly unmoved: boolean;
+}
 
 const OLDEST_FULL_MS = 14 * 24 * 3600_000;
 const DAMAGED = 'what was kept of the last reading is damaged';
@@ -48,13 +106,14 @@ export async function openMirror(
       list.close();
       list = await beginListFile(options.dir, resource);
     }
-    const reading = await readAnew({ service, resource, options, rules, now, list, opened });
+    const setting = { service, resource, options, rules, now, list };
+    const reading = await readAnew(setting, opened);
     const { certified, held, mark, fullAt, deltas, unmoved } = reading;
     if (certified) {
       const [watermark, front] = [mark?.watermark ?? null, mark ? [...mark.front] : null];
       list.keep({ resource, table: held.table, fullAt, deltas, size: held.size, watermark, front, unmoved });
     }
-    return mirrorOf(service, resource, { ...reading, list, options, rules, now });
+    return mirrorOf(setting, reading);
   } catch (error) {
     list.close();
     throw error;
@@ -73,15 +132,11 @@ function openKept(list: ListFile, resource: Readable, options: MirrorOptions, no
   return { held, mark: { watermark: watermark ?? undefined, front }, written: list.written };
 }
 
-function mirrorOf(
-  service: Service,
-  resource: Readable,
-  parts: Reading & Omit<Setting, 'service' | 'resource'>,
-): Mirror {
-  const { options, rules, now, list, certified } = parts;
-  let { held } = parts;
+function mirrorOf({ service, resource, options, rules, now, list }: Setting, reading: Reading): Mirror {
+  const { how, certified, problems, described, unmoved } = reading;
+  let { held } = reading;
   /** Undefined once what has changed cannot be told. */
-  let mark = certified && !parts.unmoved ? parts.mark : undefined;
+  let mark = certified && !unmoved ? reading.mark : undefined;
   let changed = false;
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
@@ -116,10 +171,10 @@ function mirrorOf(
   }
 
   return {
-    how: parts.how,
+    how,
     certified,
-    problems: parts.problems,
-    described: parts.described,
+    problems,
+    described,
     get count() {
       return held.size;
     },
@@ -145,3 +200,173 @@ function mirrorOf(
     },
   };
 }
+
+/** Reads what has changed where that is certain, else the whole list. */
+async function readAnew(setting: Setting, opened: Opened): Promise<Reading> {
+  const { service, resource, list, options } = setting;
+  const kept = list.state;
+  if (!kept || typeof opened === 'string') {
+    const front = resource === 'asset' ? await readFront(service, resource) : undefined;
+    return readWhole(setting, front, typeof opened === 'string' ? opened : '');
+  }
+  const { delta, front } = await readChanges(setting, opened);
+  if (delta.kind === 'doubt') {
+    list.rollback();
+    return readWhole(setting, front, delta.why, opened);
+  }
+  const { held } = opened;
+  options.onProgress?.(held.size, held.size);
+  return {
+    how: 'delta',
+    certified: true,
+    problems: [],
+    described: describeDelta(delta, held.size),
+    held,
+    mark: delta.mark,
+    fullAt: kept.fullAt,
+    deltas: kept.deltas + 1,
+    unmoved: false,
+  };
+}
+
+/** Page 1 of the last modified records; undefined where the service does not know the order. */
+async function readFront(service: Service, resource: Readable): Promise<Page | undefined> {
+  try {
+    return await service.page(resource, 1, LAST_MODIFIED);
+  } catch (error) {
+    const status = error instanceof RunError ? error.status : undefined;
+    if (status === undefined || status < 400 || status > 499 || NOT_ABOUT_THE_PAGE.includes(status)) throw error;
+    return undefined;
+  }
+}
+
+/** The delta, and the page with which it began: with that one the list is read whole where there is a doubt. */
+async function readChanges(
+  { service, resource, options, rules, now, list }: Setting,
+  { held, mark, written }: Kept,
+): Promise<{ readonly delta: Delta; readonly front: Page | undefined }> {
+  const front = await readFront(service, resource);
+  if (!front) return { front, delta: { kind: 'doubt', why: 'the service refuses the order by modification date' } };
+  if (front.count <= SMALL) return { front, delta: { kind: 'doubt', why: '' } };
+  let first: Page | undefined = front;
+  const read = async (number: number): Promise<Page> => {
+    const page = (number === 1 ? first : undefined) ?? (await service.page(resource, number, LAST_MODIFIED));
+    first = undefined;
+    options.onRecords?.(page.results);
+    return page;
+  };
+  const delta = await readDelta({ read, held, mark, lookBack: true, now, rules });
+  if (delta.kind === 'doubt') return { front, delta };
+  for (const id of written) if (delta.shown.has(id)) written.delete(id);
+  const look = (number: number): Promise<Page> => service.page(resource, number);
+  const why =
+    (await unshown(service, resource, held, written)) ??
+    (mark.watermark ? undefined : await spotCheck(look, held, front.results.length, list.state?.deltas ?? 0));
+  return { front, delta: why === undefined ? delta : { kind: 'doubt', why } };
+}
+
+/** Records that were to be written and were not shown: not written after all, or the service moves no date. */
+async function unshown(
+  service: Service,
+  resource: Readable,
+  held: Held,
+  written: ReadonlySet<number>,
+): Promise<string | undefined> {
+  if (written.size > MOST_ASKED) return `${written.size} records were written and not shown`;
+  for (const id of written) {
+    const record = held.look(id) && (await service.get(resource, id));
+    if (!record || formOf(record).hash !== held.look(id)?.hash) return `record ${id} was written and not shown`;
+  }
+  return undefined;
+}
+
+/** The whole list; again while it changes under the reading. The last reading is used, certain or not. */
+async function readWhole(setting: Setting, front: Page | undefined, why: string, before?: Kept): Promise<Reading> {
+  const fullAt = setting.now();
+  for (let readings = 1; ; readings++) {
+    const held = setting.list.fresh();
+    const { problems, pages, mark } = await readOnce(setting, held, front);
+    const certified = problems.length === 0;
+    if (!certified && readings < MOST_READINGS) {
+      held.drop();
+      continue;
+    }
+    const found = before !== undefined && certified && wroteWithoutDate(before, held);
+    const reason = found ? NOT_MOVED : why;
+    const times = readings > 1 ? `, ${readings} times because it changed` : '';
+    return {
+      how: 'full',
+      certified,
+      problems,
+      described:
+        `read the whole list, ${plural(held.size, 'record')} on ${plural(pages, 'page')}${times}` +
+        `${reason === '' ? '' : `, because ${reason}`}`,
+      held,
+      mark,
+      fullAt,
+      deltas: 0,
+      unmoved: found || setting.list.state?.unmoved === true,
+    };
+  }
+}
+
+/** `front`: page 1 of the last modified records, read before. */
+async function readOnce({ service, resource, options, now }: Setting, held: Held, front: Page | undefined) {
+  const { parallel } = options;
+  const watermark = front && watermarkOf(front);
+  const walk = readAll(service, resource, {}, parallel === undefined ? {} : { parallel });
+  let dated = watermark !== undefined;
+  let undated = true;
+  let pages = 0;
+  for await (const { records, count } of walk) {
+    const readAt = now();
+    pages++;
+    options.onRecords?.(records);
+    for (const record of records) {
+      const id = idOf(record);
+      // The walk has noted that as a problem: such a list is not certain.
+      if (id === undefined) continue;
+      const micros = datedAs(record, watermark);
+      if (Number.isNaN(micros)) dated = false;
+      if (record['modified_date'] !== undefined) undated = false;
+      held.add(id, formOf(record), readAt, micros);
+    }
+    options.onProgress?.(held.size, count);
+  }
+  held.added();
+  const problems = [...walk.problems];
+  if (problems.length === 0 && !(await walk.confirm())) problems.push('records came or went while the list was read');
+  const ids = front && (dated || undated) ? idsOfFront(front, held) : undefined;
+  const mark: Mark | undefined = ids && { watermark: dated ? watermark : undefined, front: ids };
+  return { problems, pages, mark };
+}
+
+/** Undefined where the page is just the beginning of the list: then nothing shows that the order was looked at. */
+function idsOfFront({ count, results }: Page, held: Held): readonly number[] | undefined {
+  const ids = results.flatMap((record) => idOf(record) ?? []);
+  return ids.length === results.length && frontIsWrong(results, count, held) === undefined ? ids : undefined;
+}
+
+const NOT_MOVED = 'the service writes records without a new modification date, as it will be from now on';
+
+/** Whether a record that this program wrote has changed, and is dated before everything that was written since. */
+function wroteWithoutDate({ held: before, mark: { watermark }, written }: Kept, held: Held): boolean {
+  if (!watermark) return false;
+  for (const id of written) {
+    const [old, read] = [before.look(id), held.look(id)];
+    if (old && read && old.hash !== read.hash && read.micros < watermark.micros) return true;
+  }
+  return false;
+}
+
+function describeDelta(delta: Extract<Delta, { kind: 'read' }>, size: number): string {
+  const { length } = delta.changed;
+  const found = length === 0 ? 'none' : String(length.toLocaleString('en-US'));
+  return (
+    `read what has changed since the last reading, on ${plural(delta.pages, 'page')}: ` +
+    `${found} of ${plural(size, 'record')} ${length === 1 ? 'was' : 'were'} new or had changed`
+  );
+}
+
+const plural = (count: number, noun: string): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? noun : `${noun}s`}`;
