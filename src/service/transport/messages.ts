@@ -7,8 +7,7 @@ export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fi
 /**
  * The service's own words about a refusal. The format of errors is not documented (interface, section 7): understood are
  * `{field: [texts]}`, `{detail}`, `{message}`, `{error}`, `{errors: […]}`, `{errors: {…}}`, lists of `{field, message}`,
- * the error objects of JSON:API and of problem details (RFC 9457), objects nested in these, plain text, and web pages
- * (title and text).
+ * objects nested in these, plain text, and web pages (title and text).
  */
 
 const MAX_CHARACTERS = 2_000;
@@ -46,15 +45,14 @@ const NOISE = new Set([
   'trace_id',
   'traceId',
   'jsonapi',
+  'links',
+  'meta',
+  'pointer',
   'success',
   'ok',
 ]);
 const FIELD_KEYS = ['field', 'field_name', 'fieldName', 'param', 'parameter', 'property', 'attribute', 'path', 'loc'];
 const TEXT_KEYS = ['message', 'messages', 'detail', 'error', 'errors', 'msg', 'text', 'reason', 'title', 'description'];
-
-/** Where problem details list the single faults. */
-const FAULT_LISTS = ['errors', 'error', 'details', 'violations', 'validationErrors', 'validation_errors'];
-const PARAMETER_LISTS = ['invalid-params', 'invalid_params', 'invalidParams'];
 
 /** At least one message; at most 2,000 characters in all; without secrets and control characters. */
 export function readMessages(status: number, text: string, secrets: readonly string[] = []): readonly ServiceMessage[] {
@@ -111,65 +109,12 @@ function collect(value: unknown, field: string | undefined, found: ServiceMessag
     collect(record[texts], join(field, [record[named]].flat().join('.')), found, depth + 1);
     return;
   }
-  if (isErrorObject(record)) {
-    collectErrorObject(record, field, found, depth);
-    return;
-  }
-  const keys = Object.keys(record);
+  // Of one fault in several words the most exact is enough.
+  const keys = Object.keys(record).filter((key) => key !== 'title' || typeof record['detail'] !== 'string');
   const worded = keys.filter((key) => !NOISE.has(key) || Array.isArray(record[key]));
   for (const key of worded.length > 0 ? worded : keys) {
     collect(record[key], WRAPPERS.has(key) ? field : join(field, key), found, depth + 1);
   }
-}
-
-/** An error of JSON:API or problem details: one fault in several words, the most exact of which is enough. */
-function isErrorObject({ title, detail, status, type, source, pointer }: Record<string, unknown>): boolean {
-  if (typeof title !== 'string' && typeof detail !== 'string') return false;
-  if (typeof source === 'object' && source !== null && !Array.isArray(source)) return true;
-  if (typeof detail === 'string' && (typeof title === 'string' || typeof pointer === 'string')) return true;
-  return typeof title === 'string' && (typeof status === 'number' || typeof type === 'string');
-}
-
-function collectErrorObject(
-  record: Record<string, unknown>,
-  field: string | undefined,
-  found: ServiceMessage[],
-  depth: number,
-): void {
-  const before = found.length;
-  for (const key of FAULT_LISTS) collect(record[key], field, found, depth + 1);
-  for (const key of PARAMETER_LISTS) {
-    // Here alone `name` is the name of a field, and not a field called "name".
-    for (const one of [record[key]].flat()) {
-      const { name, reason } = (one ?? {}) as Record<string, unknown>;
-      if (typeof name === 'string') collect(reason, join(field, name), found, depth + 1);
-    }
-  }
-  if (found.length > before) return;
-  const { detail, title } = record;
-  const at = pointedAt(record);
-  collect(
-    typeof detail === 'string' && detail.trim() !== '' ? detail : title,
-    at ? join(field, at) : field,
-    found,
-    depth,
-  );
-}
-
-/** The field a JSON pointer is about: `/data/attributes/original_cost` and `#/original_cost` are `original_cost`. */
-function pointedAt({ source, pointer }: Record<string, unknown>): string | undefined {
-  const given = (source ?? {}) as Record<string, unknown>;
-  const path = typeof pointer === 'string' ? pointer : given['pointer'];
-  if (typeof path !== 'string') return typeof given['parameter'] === 'string' ? given['parameter'] : undefined;
-  const parts = path
-    .replace(/^#/, '')
-    .replace(/^\/data(\/(attributes|relationships))?(?=\/|$)/, '')
-    .split('/');
-  const name = parts
-    .filter(Boolean)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join('.');
-  return name || undefined;
 }
 
 /** `path` and `loc` may hold anything; only what looks like a name is taken for one. */
