@@ -1,13 +1,14 @@
 import { Decimal } from '../../model/decimal.js';
 import { type Cell, shownText } from '../../model/row.js';
 import type { SourceFormat } from '../../model/source.js';
+import { isoDate } from '../../resources/calendar.js';
 import { countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
 import type { FieldSpec, FieldType, ReferenceTarget } from '../../resources/spec.js';
 import { booleanValue, enumValue } from '../../resources/value-check.js';
 import { isId, type StagedValue } from '../rows.js';
 import { amountText, type DecimalRule } from './amounts.js';
 import { cellText, isRefusal, type Refusal, refuse } from './cell-text.js';
-import { type DateFormat, type DateOrders, dateByItself, dateInFormats, isoDate } from './dates.js';
+import { type DateFormat, type DateOrders, dateByItself, dateInFormats } from './dates.js';
 import { didYouMean } from './headings.js';
 
 /** Turns one cell into a value of the field's type, or says why not. Blank and error cells never get here; text is trimmed. */

@@ -1,87 +1,22 @@
 import type { SheetRow } from '../../model/row.js';
-import { calendarDate, MONTHS } from '../../resources/calendar.js';
+import {
+  type DateReading,
+  fullYear,
+  isoDate,
+  LONGEST_DATE,
+  MONTHS,
+  monthByName,
+  recogniseDate,
+} from '../../resources/calendar.js';
 import { type Refusal, refuse, trimText } from './cell-text.js';
 import { excerpt } from './headings.js';
 
 /** Calendar dates as `yyyy-MM-dd` text; no instant, no time zone, no `Date`. */
 
-/** Two-digit years as spreadsheet and database programs read them: 00–68 are 20xx, 69–99 are 19xx. */
-function fullYear(twoDigits: number): number {
-  return twoDigits <= 68 ? 2000 + twoDigits : 1900 + twoDigits;
-}
-
-/** `yyyy-MM-dd`, or undefined where the calendar has no such day or the year is not 1000–9999. */
-export function isoDate(year: number, month: number, day: number): string | undefined {
-  return year < 1000 ? undefined : calendarDate(year, month, day);
-}
-
 /** `2024-02-01` → `1 February 2024`. */
 function spokenDate(iso: string): string {
   const month = MONTHS[Number(iso.slice(5, 7)) - 1] ?? '';
   return `${Number(iso.slice(8, 10))} ${month.charAt(0).toUpperCase()}${month.slice(1)} ${iso.slice(0, 4)}`;
-}
-
-/**
- * Names of months and weekdays as spreadsheets of other countries write them, in English, German, French, Spanish,
- * Italian, Dutch and Portuguese. No name means different months in two of them.
- */
-
-const MONTH_NAMES: readonly (readonly string[])[] = [
-  ['january', 'januar', 'janner', 'janvier', 'enero', 'gennaio', 'januari', 'janeiro', 'jan', 'janv', 'ene', 'gen'],
-  [
-    'february',
-    'februar',
-    'feber',
-    'fevrier',
-    'febrero',
-    'febbraio',
-    'februari',
-    'fevereiro',
-    'feb',
-    'fevr',
-    'fev',
-    'febr',
-  ],
-  ['march', 'marz', 'maerz', 'mars', 'marzo', 'maart', 'marco', 'mar', 'mrz', 'mrt'],
-  ['april', 'avril', 'abril', 'aprile', 'apr', 'avr', 'abr'],
-  ['may', 'mai', 'mayo', 'maggio', 'mei', 'maio', 'mag'],
-  ['june', 'juni', 'juin', 'junio', 'giugno', 'junho', 'jun', 'giu'],
-  ['july', 'juli', 'juillet', 'julio', 'luglio', 'julho', 'jul', 'juil', 'lug'],
-  ['august', 'aout', 'agosto', 'augustus', 'aug', 'ago'],
-  ['september', 'septembre', 'septiembre', 'setiembre', 'settembre', 'setembro', 'sep', 'sept', 'sett', 'set'],
-  ['october', 'oktober', 'octobre', 'octubre', 'ottobre', 'outubro', 'oct', 'okt', 'ott', 'out'],
-  ['november', 'novembre', 'noviembre', 'novembro', 'nov'],
-  ['december', 'dezember', 'decembre', 'diciembre', 'dicembre', 'dezembro', 'dec', 'dez', 'dic'],
-];
-
-const BY_NAME = new Map(MONTH_NAMES.flatMap((names, at) => names.map((name) => [name, at + 1] as const)));
-
-const WEEKDAYS = new Set(
-  [
-    'monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun',
-    'montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so',
-    // Without `mar`, which is a month, too.
-    'lundi mardi mercredi jeudi vendredi samedi dimanche lun mer jeu ven sam dim',
-    'lunes martes miercoles jueves viernes sabado domingo mie jue vie sab dom',
-    'lunedi martedi mercoledi giovedi venerdi gio',
-    'maandag dinsdag woensdag donderdag vrijdag zaterdag zondag ma wo vr za zo',
-    'segunda-feira terca-feira quarta-feira quinta-feira sexta-feira segunda terca quarta quinta sexta seg ter qua qui sex',
-  ].flatMap((names) => names.split(' ')),
-);
-
-/** 1–12 for the name of a month or its abbreviation, with or without a point and accents; undefined otherwise. */
-function monthByName(name: string): number | undefined {
-  return BY_NAME.get(plain(name));
-}
-
-/** The text without a weekday in front: `Thursday, December 1, 2016` → `December 1, 2016`. */
-function withoutWeekday(text: string): string {
-  const found = /^(\p{L}[\p{L}-]{1,13})\.?,?\s+(?=\S)/u.exec(text);
-  return found && WEEKDAYS.has(plain(found[1]!)) ? text.slice(found[0].length) : text;
-}
-
-function plain(name: string): string {
-  return name.normalize('NFD').replace(/\p{M}/gu, '').replace(/\.$/, '').toLowerCase();
 }
 
 /** A stated date format such as `dd/MM/yyyy`, made ready to read cells. */
@@ -163,32 +98,10 @@ function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-/** No written date is longer; bounds the work on hostile cells. */
-const LONGEST = 64;
-
-/** A time of day behind a date; it is dropped, because the service keeps calendar dates only. */
-const TIME =
-  '(?:(?:T|,?\\s+)\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?\\s*(?:[AaPp]\\.?[Mm]\\.?)?\\s*(?:Z|[+-]\\d{2}:?\\d{2})?)?';
-const YEAR_FIRST = new RegExp(`^(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})${TIME}$`, 'u');
-const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})$/;
-/** `1st`, `1er`, `1º`. */
-const ORDINAL = '(?:st|nd|rd|th|er|º|°|ª)?';
-const MONTH = '(\\p{L}{3,10})\\.?';
-/** `1 de enero de 2024` */
-const OF = '(?:\\s+del?\\s+|\\s+di\\s+)';
-const DAY_MONTH_NAME = new RegExp(
-  `^(\\d{1,2})${ORDINAL}(?:${OF}|[\\s./-]*)${MONTH}(?:${OF}|[\\s,./-]*)(\\d{4}|\\d{2})${TIME}$`,
-  'iu',
-);
-const MONTH_NAME_DAY = new RegExp(`^${MONTH}[\\s-]*(\\d{1,2})${ORDINAL}(?:,\\s*|[\\s-]+)(\\d{4})${TIME}$`, 'iu');
-/** `2024-Jan-31`, as databases write it. */
-const YEAR_MONTH_NAME = new RegExp(`^(\\d{4})[\\s./-]+${MONTH}[\\s./-]+(\\d{1,2})${TIME}$`, 'iu');
-const NUMERIC = new RegExp(`^(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})${TIME}$`, 'u');
-
 /** Reads text in the formats the job states, the first that fits. `yyyy-MM-dd`, or why not. */
 export function dateInFormats(text: string, formats: readonly DateFormat[]): string | Refusal {
   let noSuchDay = false;
-  if (text.length <= LONGEST) {
+  if (text.length <= LONGEST_DATE) {
     for (const format of formats) {
       const date = format.parse(text);
       if (date === 'no_such_day') noSuchDay = true;
@@ -212,29 +125,17 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
  * fits only the other order contradicts the proof and is refused.
  */
 export function dateByItself(written: string, proven?: DateOrders): string | Refusal {
-  if (written.length > LONGEST) return unreadable(written);
-  const text = withoutWeekday(written.normalize('NFC'));
-  const iso = YEAR_FIRST.exec(text) ?? COMPACT.exec(text);
-  if (iso) {
-    const [month, day] = iso.length === 5 ? [iso[3], iso[4]] : [iso[2], iso[3]];
-    return isoDate(Number(iso[1]), Number(month), Number(day)) ?? noDay();
-  }
-  const numeric = numericReadings(text);
-  const order = numeric?.[0] && proven?.get(writingOf(numeric[0].format));
-  if (numeric) return order ? inOrder(numeric, order) : theOnlyOne(numeric);
-  const [, year, month, day] = wordDate(text) ?? [];
-  const number = month === undefined ? undefined : monthByName(month);
-  if (number === undefined) return unreadable(text);
-  return isoDate(yearOf(year!), number, Number(day)) ?? noDay();
+  const found = recogniseDate(written);
+  if (found === undefined) return unreadable(written);
+  if (typeof found === 'string') return found >= '1000' ? found : noDay();
+  const order = found[0] && proven?.get(writingOf(found[0].format));
+  return order ? inOrder(found, order) : theOnlyOne(found);
 }
 
-/** Year, month and day of a date with the month as a word, behind the whole text. */
-function wordDate(text: string): readonly string[] | undefined {
-  const dayFirst = DAY_MONTH_NAME.exec(text);
-  if (dayFirst) return [text, dayFirst[3]!, dayFirst[2]!, dayFirst[1]!];
-  const monthFirst = MONTH_NAME_DAY.exec(text);
-  if (monthFirst) return [text, monthFirst[3]!, monthFirst[1]!, monthFirst[2]!];
-  return YEAR_MONTH_NAME.exec(text) ?? undefined;
+/** The ways to read `01/02/2024`; undefined where the text is no such date. */
+export function numericReadings(text: string): readonly DateReading[] | undefined {
+  const found = recogniseDate(text);
+  return typeof found === 'string' ? undefined : found;
 }
 
 /** Whether the day or the month comes first, as the cells of a column prove, with the words to say so. */
@@ -268,36 +169,6 @@ function inOrder(readings: readonly DateReading[], { first, why }: DateOrder): s
   );
 }
 
-/** One way to read a numeric date. */
-interface DateReading {
-  /** `yyyy-MM-dd` */
-  readonly date: string;
-  /** As a job states it: `d/M/yyyy`. */
-  readonly format: string;
-}
-
-/** The ways to read `01/02/2024` that the calendar allows, with different days; undefined where the text is no such date. */
-export function numericReadings(text: string): readonly DateReading[] | undefined {
-  const parts = text.length > LONGEST ? null : NUMERIC.exec(text);
-  if (!parts) return undefined;
-  const [, first = '', mark = '', second = '', yearText = ''] = parts;
-  const year = yearOf(yearText);
-  const years = yearText.length === 4 ? 'yyyy' : 'yy';
-  const ways: [string | undefined, string][] = [
-    [isoDate(year, Number(second), Number(first)), `d${mark}M${mark}${years}`],
-    [isoDate(year, Number(first), Number(second)), `M${mark}d${mark}${years}`],
-  ];
-  // `24-06-15` is also what ISO dates look like when the century is left out.
-  if (mark === '-' && years === 'yy' && first.length === 2) {
-    ways.push([isoDate(yearOf(first), Number(second), Number(yearText)), 'yy-M-d']);
-  }
-  const readings: DateReading[] = [];
-  for (const [date, format] of ways) {
-    if (date !== undefined && !readings.some((other) => other.date === date)) readings.push({ date, format });
-  }
-  return readings;
-}
-
 function theOnlyOne(readings: readonly DateReading[]): string | Refusal {
   const [first, ...others] = readings;
   if (!first) return noDay();
@@ -309,7 +180,6 @@ function theOnlyOne(readings: readonly DateReading[]): string | Refusal {
   );
 }
 
-const yearOf = (text: string) => (text.length === 4 ? Number(text) : fullYear(Number(text)));
 const noDay = () => refuse('not_a_date', 'is a day the calendar does not have. Correct the cell.');
 
 /** The days of a spreadsheet's calendar from 1955 to 2064. */
