@@ -10,9 +10,7 @@ import type { Settings } from '../runs/settings.js';
 import type { RunsApi } from '../worker/api/runs.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
 import type { JobKind } from '../worker/jobs/data.js';
-import { fileBelowRoots } from '../worker/jobs/roots.js';
-import { uploadsDir } from '../worker/jobs/rows-delivery.js';
-import { targetBelowRoots, targetFolders } from '../worker/jobs/target.js';
+import { fileBelowRoots, targetBelowRoots, targetFolders, uploadsDir } from '../worker/jobs/roots.js';
 
 /** A job that is fit for the queue; nothing is copied yet. */
 export interface PreparedJob {

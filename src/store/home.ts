@@ -5,7 +5,7 @@ import { type Database, openDatabase } from './sqlite.js';
 /**
  * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name` and `written`
  * src/service/known-ids.ts, `behaviour` src/service/behaviour.ts, `night` and `absence` src/runs/reconcile/nights.ts. `service` is `serviceName`
- * in the former, the address in the latter. `identity` src/worker/jobs/homes.ts, `ticket` src/worker/jobs/tickets.ts. Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
+ * in the former, the address in the latter. `identity` and `ticket` src/worker/jobs/home.ts. Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
  */
 const SCHEMA = `
   create table name (

@@ -67,8 +67,8 @@ export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions) {
       return false;
     },
     async offer(claim: Claim): Promise<void> {
-      await put(claim);
       waiting++;
+      await put(claim);
     },
     /** Offers again what lies in `processing/`: the folder is the truth, the queue may have forgotten. */
     lookThrough,

@@ -13,19 +13,18 @@ import { DropFolder } from './inbox/drop-folder.js';
 import { assertInbox } from './inbox/folders.js';
 import { type Inbox, openInbox } from './inbox/inbox.js';
 import { prune } from './inbox/prune.js';
-import { openJobFiles, scheduledJobs } from './job-files.js';
+import { type JobFiles, openJobFiles, scheduledJobs } from './job-files.js';
 import { RUNS_QUEUE } from './jobs/data.js';
-import { homeId, tellHome } from './jobs/homes.js';
+import { homeId, restoreJobs, tellHome } from './jobs/home.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
-import { restoreJobs } from './jobs/tickets.js';
 import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
 import { openParts } from './parts/parts.js';
 import { effectOverMs, every, given, keepLease, waitForRight } from './rights.js';
-import { openSchedules, type ScheduledJob } from './schedules.js';
+import { openSchedules } from './schedules.js';
 import { openSigner } from './signer.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
@@ -228,13 +227,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 
     if (!options.queueOnly) {
       const readJobs = openJobFiles(settings.jobsDir);
-      // The file of a schedule is not to be taken for one that was dropped.
-      let scheduled: ScheduledJob[] = [];
-      const readScheduled = async () => {
-        scheduled = scheduledJobs(await readJobs());
-        return scheduled;
-      };
-      await readScheduled().catch(() => undefined);
+      const readScheduled = async () => scheduledJobs(await readJobs());
       const schedules = openSchedules({
         store: opened,
         queue,
@@ -244,9 +237,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         jobs: readScheduled,
       });
       closing.add('schedules', schedules.close);
+      let before: string | undefined;
       const noticeChange = async () => {
-        const before = JSON.stringify(scheduled);
-        if (JSON.stringify(await readScheduled().catch(() => scheduled)) !== before) await schedules.look();
+        const now = JSON.stringify(await readScheduled().catch(() => undefined));
+        if (now !== before && before !== undefined) await schedules.look();
+        before = now ?? before;
       };
       closing.add('job files', every(JOBS_EVERY_MS, noticeChange));
       const offers = openOffers({
@@ -261,7 +256,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         folder: dropFolder,
         jobsDir: settings.jobsDir,
         jobs: readJobs,
-        scheduled: () => scheduled.flatMap((job) => filesRead(job).flatMap((file) => allowedPlaces(file, own))),
+        scheduled: (jobs) => filesRead(jobs).flatMap((file) => allowedPlaces(file, own)),
         offer: offers.offer,
         mayTake: () => offers.mayOffer(),
         log,
@@ -283,9 +278,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   }
 }
 
-/** What a schedule reads. An export writes its file, and never into the drop folder. */
-function filesRead({ kind, schedule }: ScheduledJob): string[] {
-  return kind !== 'export' && schedule.file !== undefined ? [schedule.file] : [];
+/** What schedules read, which is not to be taken for dropped. An export writes its file, and never into the drop folder. */
+function filesRead(jobs: JobFiles): string[] {
+  return scheduledJobs(jobs).flatMap(({ kind, schedule }) => (kind === 'export' ? [] : (schedule.file ?? [])));
 }
 
 /** Whether jobs are taken, as far as this process can tell. */

@@ -5,7 +5,7 @@ import { RunError } from '../../model/error.js';
 import { LockHeld } from '../../runs/run/lock.js';
 import type { Settings } from '../../runs/settings.js';
 import { RUNS_QUEUE } from '../jobs/data.js';
-import { homeId } from '../jobs/homes.js';
+import { homeId } from '../jobs/home.js';
 import { openStore } from '../store/open.js';
 import type { Store, StoreOptions } from '../store/port.js';
 import { type QueueView, type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
@@ -107,45 +107,40 @@ class NoOwner extends Error {
 }
 
 function overSocket(home: string) {
-  async function ask(method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<unknown> {
-    const address = await socketAddress(home).catch((error: Error) => {
+  /** Undefined where there is no such thing. */
+  async function ask(path: string, order?: object, key?: string): Promise<unknown> {
+    const socketPath = await socketAddress(home).catch((error: Error) => {
       throw error instanceof RunError ? error : new NoOwner('there is no such home', { cause: error });
     });
-    const { status, text } = await exchange(address, method, path, body, key);
-    const answer = JSON.parse(text) as { detail?: string; errors?: string[]; code?: string };
-    if (status < 400) return answer;
-    if (status === 404) return undefined;
-    throw new RunError(answer.code === 'usage' ? 'usage' : 'failed', answer.detail ?? `HTTP ${status}`, answer.errors);
+    const dispatcher = new Agent({ connect: { socketPath }, headersTimeout: ANSWER_MS });
+    try {
+      const { statusCode, body } = await request(`http://worker/api/v1${path}`, {
+        dispatcher,
+        method: order ? 'POST' : 'GET',
+        headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+        body: order ? JSON.stringify(order) : null,
+      });
+      const answer = JSON.parse(await body.text()) as { detail?: string; errors?: string[]; code?: string };
+      if (statusCode < 400) return answer;
+      if (statusCode === 404) return undefined;
+      const kind = answer.code === 'usage' ? 'usage' : 'failed';
+      throw new RunError(kind, answer.detail ?? `HTTP ${statusCode}`, answer.errors);
+    } catch (error) {
+      if (error instanceof RunError) throw error;
+      if (!(error instanceof errors.HeadersTimeoutError)) throw new NoOwner((error as Error).message, { cause: error });
+      const seconds = ANSWER_MS / 1000;
+      throw new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`);
+    } finally {
+      await dispatcher.destroy();
+    }
   }
   return {
-    queue: () => ask('GET', '/queue') as Promise<QueueView>,
+    queue: () => ask('/queue') as Promise<QueueView>,
     async put({ kind, data, once, key }: RunOrder): Promise<string> {
-      return ((await ask('POST', '/runs', { ...data, kind, once }, key)) as { id: string }).id;
+      return ((await ask('/runs', { ...data, kind, once }, key)) as { id: string }).id;
     },
-    look: (id: string) => ask('GET', `/runs/${encodeURIComponent(id)}`) as Promise<RunView | undefined>,
+    look: (id: string) => ask(`/runs/${encodeURIComponent(id)}`) as Promise<RunView | undefined>,
   };
-}
-
-async function exchange(
-  socketPath: string,
-  method: 'GET' | 'POST',
-  path: string,
-  order: unknown,
-  key: string | undefined,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const dispatcher = new Agent({ connect: { socketPath }, headersTimeout: ANSWER_MS });
-  try {
-    const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
-    const body = order === undefined ? null : JSON.stringify(order);
-    const answer = await request(`http://worker/api/v1${path}`, { dispatcher, method, headers, body });
-    return { status: answer.statusCode, text: await answer.body.text() };
-  } catch (error) {
-    if (!(error instanceof errors.HeadersTimeoutError)) throw new NoOwner((error as Error).message, { cause: error });
-    const seconds = ANSWER_MS / 1000;
-    throw new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`);
-  } finally {
-    await dispatcher.destroy();
-  }
 }
 
 /** A queue that does not answer in this time is reported, in milliseconds. */

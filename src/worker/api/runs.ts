@@ -3,7 +3,7 @@ import type { Queue } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import type { Summary } from '../../runs/run/present.js';
 import { type JobKind, RUNS_QUEUE } from '../jobs/data.js';
-import { toldRoots } from '../jobs/homes.js';
+import { toldRoots } from '../jobs/home.js';
 import type { JobState } from '../jobs/state.js';
 import type { Store } from '../store/port.js';
 

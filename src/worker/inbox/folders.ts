@@ -4,8 +4,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RunError } from '../../model/error.js';
 import { type JobFile, type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
 import { PLACES, shown } from './claim.js';
-import { codeOf, lookAtEntry, makeFolders, reasonOf, writeShared } from './disk.js';
-import { readmeText } from './readme.js';
+import { codeOf, isFolder, lookAtEntry, makeFolders, reasonOf, writeShared } from './disk.js';
 
 /** A file, or what else may be one, in the folder of a job. */
 export interface Dropped {
@@ -58,10 +57,7 @@ const PASSING: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'ESTALE
  */
 export async function assertInbox(dir: string): Promise<void> {
   try {
-    // It may be a link to a folder; in it none may.
-    const info = await statOf(dir);
-    if (!info) await makeFolders(dir);
-    else if (!info.isDirectory()) throw new Error('it is no folder');
+    await makeInbox(dir);
   } catch (error) {
     if (PASSING.has(codeOf(error))) return;
     throw new RunError(
@@ -73,6 +69,15 @@ export async function assertInbox(dir: string): Promise<void> {
   }
 }
 
+/** It may be a link to a folder; in it none may. */
+async function makeInbox(dir: string): Promise<void> {
+  const info = await stat(dir).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
+  if (!info) await makeFolders(dir);
+  else if (!info.isDirectory()) throw new Error('it is no folder');
+}
+
 /**
  * Keeps the folders of the inbox in order, and looks at what was dropped. Undefined where the inbox cannot be used. `jobs` is
  * undefined where they cannot be read; `scheduled`: absolute paths that schedules read, which are left alone.
@@ -82,22 +87,17 @@ export function openFolders(
   troubles: Troubles,
 ): (jobs: JobFiles | undefined, scheduled: readonly string[]) => Promise<Dropped[] | undefined> {
   const readmes = new Set<string>();
-  let device: bigint | undefined;
+  let made = false;
 
   async function prepare(): Promise<boolean> {
     try {
-      let info = await statOf(dir);
       // Nothing is made in the place of a disk that is away: it would vanish from sight when the disk is back.
-      if (await isAway(info)) throw new Error('its disk is away');
-      if (!info) {
-        await makeFolders(dir);
-        info = await stat(dir, { bigint: true });
-        if (device !== undefined) troubles.tell('deleted', `The drop folder ${dir} was deleted. It was made again.`);
-        readmes.clear();
-      } else troubles.over('deleted');
-      if (!info.isDirectory()) throw new Error('it is no folder');
+      if (made && !(await isFolder(join(dir, '.ledger')))) {
+        throw new Error('what was in it is gone; bring its disk back, or start the worker again where it was deleted');
+      }
+      await makeInbox(dir);
       for (const place of [...PLACES, '.ledger']) await makeFolders(join(dir, place));
-      device = info.dev;
+      made = true;
       troubles.over('dir', `The drop folder ${dir} can be used again.`);
       return true;
     } catch (error) {
@@ -107,54 +107,43 @@ export function openFolders(
     }
   }
 
-  /** Whether the disk of the folder went: with the folder, or leaving an empty one where it had been mounted. */
-  async function isAway(info: BigIntStats | undefined): Promise<boolean> {
-    if (device === undefined || info?.dev === device) return false;
-    const above = await deviceAbove(dir);
-    return info ? info.dev === above : above !== device;
-  }
-
   /** Makes the folder of a job, with its README. */
   async function prepareJob({ name: job, kind }: JobFile & { readonly kind: TakingKind }): Promise<void> {
     const folder = join(dir, job);
-    const key = `job:${job}`;
-    try {
-      const info = isOwn(job) ? undefined : await lookAtEntry(folder);
-      if (isOwn(job)) {
-        const text = `The job "${shown(job)}" has no drop folder: ${folder} has another purpose. Rename the job file.`;
-        troubles.tell(key, text);
-      } else if (info && !info.isDirectory()) {
-        const text = `${folder} must be a folder, no link and no file: nothing is taken for the job "${shown(job)}".`;
-        troubles.tell(key, text);
-      } else {
-        if (!info) await makeFolders(folder);
-        if (!info || !readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(job, kind));
-        readmes.add(job);
-        troubles.over(key);
-      }
-    } catch (error) {
-      const text = `The drop folder of the job "${shown(job)}", ${folder}, cannot be made ready (made, or given its README.txt): ${reasonOf(error)}. It is tried again.`;
-      troubles.tell(key, text);
-    }
+    const trouble = await ready(job, folder, kind).catch(
+      (error: unknown) =>
+        `cannot be made ready (made, or given its README.txt): ${reasonOf(error)}. It is tried again.`,
+    );
+    if (trouble === undefined) troubles.over(`job:${job}`);
+    else troubles.tell(`job:${job}`, `The drop folder of the job "${shown(job)}", ${folder}, ${trouble}`);
   }
 
-  async function lookIntoJob(job: string, isJob: boolean, scheduled: Scheduled): Promise<Dropped[]> {
+  /** Why nothing can be dropped there. */
+  async function ready(job: string, folder: string, kind: TakingKind): Promise<string | undefined> {
+    if (isPlace(job) || isIgnored(job)) return 'has another purpose. Rename the job file.';
+    const info = await lookAtEntry(folder);
+    if (info && !info.isDirectory()) return 'must be a folder, no link and no file: nothing is taken from it.';
+    if (!info) await makeFolders(folder);
+    if (!info || !readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(job, kind));
+    readmes.add(job);
+    return undefined;
+  }
+
+  async function lookIntoJob(job: string, isJob: boolean, scheduled: ReadonlySet<string>): Promise<Dropped[]> {
     const folder = join(dir, job);
-    let look: FolderLook;
-    try {
-      look = await lookInto(folder);
-      troubles.over(`read:${job}`);
-    } catch (error) {
+    const look = await lookInto(folder).catch((error: unknown) => {
       const text = `The folder ${shown(folder)} cannot be read: ${reasonOf(error)}. Nothing is taken from it.`;
       if (codeOf(error) !== 'ENOENT') troubles.tell(`read:${job}`, text);
-      return [];
-    }
+    });
+    if (!look) return [];
+    troubles.over(`read:${job}`);
     for (const name of look.folders) {
       const text = `There is a folder "${shown(name)}" in ${folder}. Folders are left alone: put the files themselves into ${folder}.`;
       troubles.tell(`folder:${job}/${name}`, text);
     }
-    const files = look.files.filter(({ name }) => !scheduled.has(folder, name));
-    if (isJob || !scheduled.within(folder)) return files;
+    const at = await real(folder);
+    const files = look.files.filter(({ name }) => !scheduled.has(join(at, name)));
+    if (isJob || ![...scheduled].some((file) => file.startsWith(at + sep))) return files;
     if (files[0]) {
       const text = `${folder} holds files that no schedule reads, such as "${shown(files[0].name)}". They are left alone: no job has the name of that folder.`;
       troubles.tell(`scheduled:${job}`, text);
@@ -188,8 +177,12 @@ export function openFolders(
       }
     }
     const top = await lookInto(dir);
-    const scheduled = await readScheduled(paths, dir);
-    const loose = top.files.filter(({ name }) => !jobs.has(name) && !scheduled.has(dir, name));
+    // Whoever puts them there means the schedule. Links on the way are followed: a file may be named in two ways.
+    const scheduled = new Set(
+      await Promise.all(paths.map(async (path) => join(await real(dirname(path)), basename(path)))),
+    );
+    const at = await real(dir);
+    const loose = top.files.filter(({ name }) => !jobs.has(name) && !scheduled.has(join(at, name)));
     tellOfLoose(
       loose.map(({ name }) => name),
       jobs,
@@ -209,8 +202,7 @@ export function takerNames(jobs: JobFiles): string[] {
 }
 
 const isPlace = (name: string): boolean => PLACES.some((place) => place === name);
-/** Whether a folder of that name is no job's. */
-const isOwn = (name: string): boolean => isPlace(name) || isIgnored(name);
+const real = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));
 
 /** Names that no file to be imported has: marks and unfinished files of other programs, and our own README. */
 const IGNORED = /^(?:~\$|\.)|\.(?:tmp|part|crdownload|filepart|ready)$|^(?:thumbs\.db|desktop\.ini|readme\.txt)$/i;
@@ -224,9 +216,6 @@ interface FolderLook {
   readonly folders: readonly string[];
 }
 
-/** Most looks at once: a network share answers many in the time of one. */
-const BATCH = 64;
-
 /** What lies in a folder, without what is ignored. Rejects where the folder cannot be read. */
 export async function lookInto(folder: string): Promise<FolderLook> {
   const raws = await readdir(folder, { encoding: 'buffer' });
@@ -235,19 +224,16 @@ export async function lookInto(folder: string): Promise<FolderLook> {
   const wanted = raws.filter((raw) => !isIgnored(raw.toString('utf8')));
   const files: Dropped[] = [];
   const folders: string[] = [];
-  for (let at = 0; at < wanted.length; at += BATCH) {
-    const batch = wanted.slice(at, at + BATCH);
-    const infos = await Promise.all(batch.map((raw) => lookAtEntry(below(folder, raw))));
-    for (const [i, raw] of batch.entries()) {
-      const info = infos[i];
-      const name = raw.toString('utf8');
-      if (info?.isDirectory()) folders.push(name);
-      // Gone between the two looks: taken by another worker, or by whoever put it there.
-      if (!info || info.isDirectory()) continue;
-      const marker = markerOf(raw.toString('latin1'), names);
-      const ready = marker === undefined ? undefined : below(folder, Buffer.from(marker, 'latin1'));
-      files.push({ job: basename(folder), path: below(folder, raw), raw, name, info, ...(ready && { ready }) });
-    }
+  const infos = await Promise.all(wanted.map((raw) => lookAtEntry(below(folder, raw))));
+  for (const [i, raw] of wanted.entries()) {
+    const info = infos[i];
+    const name = raw.toString('utf8');
+    if (info?.isDirectory()) folders.push(name);
+    // Gone between the two looks: taken by another worker, or by whoever put it there.
+    if (!info || info.isDirectory()) continue;
+    const marker = markerOf(raw.toString('latin1'), names);
+    const ready = marker === undefined ? undefined : below(folder, Buffer.from(marker, 'latin1'));
+    files.push({ job: basename(folder), path: below(folder, raw), raw, name, info, ...(ready && { ready }) });
   }
   return { files, folders };
 }
@@ -263,47 +249,83 @@ function below(folder: string, raw: Buffer): Buffer {
   return Buffer.concat([Buffer.from(join(folder, '/')), raw]);
 }
 
-/** Files that schedules read: whoever puts them there means the schedule, not the drop folder. */
-interface Scheduled {
-  has(folder: string, name: string): boolean;
-  /** Whether a schedule reads anything in a folder, or below it. */
-  within(folder: string): boolean;
-}
-
-/** Links on the way are followed: the same file may be named in two ways. `dir` is where later questions begin. */
-async function readScheduled(paths: readonly string[], dir: string): Promise<Scheduled> {
-  const real = async (path: string) => realpath(path).catch(() => resolve(path));
-  const files = new Set<string>();
-  for (const path of paths) {
-    files.add(resolve(path));
-    files.add(join(await real(dirname(resolve(path))), basename(path)));
-  }
-  const root = await real(dir);
-  const both = (path: string) => [path, path.startsWith(dir) ? root + path.slice(dir.length) : path];
-  return {
-    has: (folder, name) => both(join(folder, name)).some((path) => files.has(path)),
-    within: (folder) => both(folder).some((path) => [...files].some((file) => file.startsWith(path + sep))),
-  };
-}
-
 async function writeOnce(path: string, text: string): Promise<void> {
   await writeShared(path, text).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
   });
 }
 
-/** Undefined where there is nothing. A link to a folder is that folder. */
-async function statOf(path: string): Promise<BigIntStats | undefined> {
-  return stat(path, { bigint: true }).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+/** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */
+function readmeText(job: string, kind: TakingKind): string {
+  const { title, done, run, more, reports } = WORDS[kind];
+  const fine = `${done[0]?.toUpperCase()}${done.slice(1)}:`;
+  const place = (words: string, at: string) => `  ${words.padEnd(done.length + 7)}${at}/${shown(job)}`;
+  return `${title}: job "${shown(job)}"
+${'='.repeat(45)}
+
+WHAT TO DO
+  Put a spreadsheet (.xlsx, .ods, .csv, .ndjson; each also as .gz) into this folder. That is all.
+
+WHAT HAPPENS THEN
+  As soon as nobody has changed the file for 2 seconds, it is taken out of this folder and ${done}.
+  An empty file is taken after 10 seconds.
+  If another program delivers the file, it can put an empty file beside it when it is done:
+  for assets.xlsx the name is assets.xlsx.ready. The file is then taken at once.
+${more}
+WHERE YOUR FILE IS AFTERWARDS, seen from the folder above this one
+${place(fine, 'done')}
+${place(`Not ${done}:`, 'failed')}
+  Each ${run} has a folder of its own there. Its name says date and time (UTC), the file, and what came of it.
+
+WHAT YOU FIND THERE
+${reports}
+WHAT IS LEFT ALONE
+  Names that begin with . or ~$, names that end in .tmp .part .crdownload .filepart .ready,
+  Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
+  Links are not taken: copy the file itself.
+
+WHOM TO ASK
+  Whoever runs rowferry in your house. Give the name of the folder with date and time.
+`;
 }
 
-/** The device of the nearest folder above that is there. */
-async function deviceAbove(dir: string): Promise<bigint | undefined> {
-  for (let at = dirname(dir); ; at = dirname(at)) {
-    const info = await stat(at, { bigint: true }).catch(() => undefined);
-    if (info || dirname(at) === at) return info?.dev;
-  }
+interface Words {
+  readonly title: string;
+  /** What is done with a file. */
+  readonly done: string;
+  readonly run: string;
+  readonly more: string;
+  readonly reports: string;
 }
+
+const WORDS: Readonly<Record<TakingKind, Words>> = {
+  import: {
+    title: 'This folder imports spreadsheets',
+    done: 'imported',
+    run: 'import',
+    more: '',
+    reports: `  report.html     the import on one page; open it first
+  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
+                  Correct them in that very file and put it into this folder again;
+                  leave the columns that begin with _ as they are, they are not imported.
+  results.csv     every row of your file and what became of it
+  ERROR.txt       if the file could not be imported: why, and what to do
+  NOTE.txt        if the file was not imported because its content had been imported before
+`,
+  },
+  reconcile: {
+    title: 'This folder compares spreadsheets with the service',
+    done: 'compared',
+    run: 'comparison',
+    more: `  The file must be whole: what it does not hold counts as missing. Whether differences are put right,
+  or only reported, says the job. The same file may be put here again and again.
+`,
+    reports: `  report.html     the comparison on one page; open it first
+  reconcile.xlsx  the same as a workbook: what differs, what is missing, what needs you
+  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
+                  Correct them where the file comes from. Do not put this one here: it is not whole.
+  results.csv     every row of your file and what became of it
+  ERROR.txt       if the file could not be compared, or a brake stopped it: why, and what to do
+`,
+  },
+};

@@ -6,7 +6,7 @@ import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobFiles, takesFiles } from '../job-files.js';
 import { type Claim, claimedName, claimFolders, claimOf, markComplete, segment, shown } from './claim.js';
-import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, reasonOf, sameMark } from './disk.js';
+import { codeOf, lookAtEntry, type Mark, makeFolders, reasonOf, sameMark } from './disk.js';
 import type { DropFolder } from './drop-folder.js';
 import { type Dropped, openFolders, openTroubles, takerNames } from './folders.js';
 
@@ -16,8 +16,8 @@ export interface InboxOptions {
   readonly jobsDir: string;
   /** The job files of `jobsDir` as they are now; rejects where they cannot be read. */
   readonly jobs: () => Promise<JobFiles>;
-  /** Absolute paths that schedules read: never taken. */
-  readonly scheduled: () => readonly string[];
+  /** Absolute paths that the schedules of these jobs read: never taken. */
+  readonly scheduled: (jobs: JobFiles) => readonly string[];
   /** Told of every claim once its file is complete, several at a time. What it throws is logged; `listClaims` still has the claim. */
   readonly offer: (claim: Claim) => Promise<void>;
   readonly log: Logger;
@@ -35,15 +35,10 @@ export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 const LOOK_EVERY_MS = 1000;
 /** Looking takes a third of the time at most. */
 const REST = 2;
-/** Claims of processes that are gone are looked for this often, and where claims have ended is forgotten that often. */
+/** Claims of processes that are gone are looked for this often. */
 const ADOPT_EVERY_MS = 10_000;
-const PRUNE_EVERY_MS = 6 * 3_600_000;
-/** Most claims between the rename and the queue: what is taken is to be run soon, or left to other workers. */
-const MOST_UNDER_WAY = 200;
 /** An empty file is mostly one that is about to be filled: it waits this many times as long. */
 const EMPTY = 5;
-/** A file that cannot be taken is tried again after this many times the quiet time. */
-const TRY_AGAIN = 5;
 /** An empty folder is between its making and the rename, for the blink of an eye. */
 const EMPTY_FOLDER_MS = 60_000;
 
@@ -59,16 +54,9 @@ function rest(before: Resting | undefined, { ino, size, mtimeNs }: Mark): Restin
   return { mark: { ino, size, mtimeNs }, since: performance.now() };
 }
 
-interface Waiting extends Resting {
-  /** It could not be taken, and is not tried again before. */
-  readonly notBefore: number;
-}
-
 interface Taken {
   readonly claim: Claim;
   resting: Resting | undefined;
-  /** For how long it must rest. */
-  restMs: number;
 }
 
 /**
@@ -95,10 +83,8 @@ export async function openInbox(options: InboxOptions) {
   const troubles = openTroubles(options.notice);
   const lookAround = openFolders(dir, troubles);
   const takens = new Map<string, Taken>();
-  let waiting = new Map<string, Waiting>();
-  let offering = 0;
+  let waiting = new Map<string, Resting>();
   let adoptedAt = Number.NEGATIVE_INFINITY;
-  let prunedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
@@ -117,11 +103,11 @@ export async function openInbox(options: InboxOptions) {
 
   async function lookOnce(): Promise<void> {
     const jobs = await readJobs();
-    const dropped = await lookAround(jobs, options.scheduled());
+    const dropped = await lookAround(jobs, jobs ? options.scheduled(jobs) : []);
     if (!dropped) return;
     const due = noteWaiting(dropped);
     for (const one of due) {
-      if (!jobs || closed || takens.size + offering >= MOST_UNDER_WAY || !mayTake()) break;
+      if (!jobs || closed || !mayTake()) break;
       await takeOne(one);
     }
     const now = performance.now();
@@ -129,17 +115,12 @@ export async function openInbox(options: InboxOptions) {
       adoptedAt = now;
       await adopt();
     }
-    if (now - prunedAt >= PRUNE_EVERY_MS) {
-      prunedAt = now;
-      await folder.ledger.prune();
-    }
     if (jobs) await Promise.all([...takens.values()].map((taken) => step(taken, jobs)));
     troubles.over('look');
   }
 
   const keyOf = ({ path }: Dropped): string => path.toString('latin1');
-  const dueAt = ({ mark, since, notBefore }: Waiting): number =>
-    Math.max(since + (mark.size === 0n ? EMPTY * quietMs : quietMs), notBefore);
+  const dueAt = ({ mark, since }: Resting): number => since + (mark.size === 0n ? EMPTY * quietMs : quietMs);
 
   /** Returns those that were left alone long enough, or have their marker, the oldest first. */
   function noteWaiting(dropped: readonly Dropped[]): Dropped[] {
@@ -147,10 +128,9 @@ export async function openInbox(options: InboxOptions) {
     waiting = new Map();
     const due: Dropped[] = [];
     for (const one of dropped) {
-      const known = before.get(keyOf(one));
-      const entry = { ...rest(known, one.info), notBefore: known?.notBefore ?? 0 };
+      const entry = rest(before.get(keyOf(one)), one.info);
       waiting.set(keyOf(one), entry);
-      if (performance.now() >= (one.ready ? entry.notBefore : dueAt(entry))) due.push(one);
+      if (one.ready || performance.now() >= dueAt(entry)) due.push(one);
     }
     for (const key of before.keys()) if (!waiting.has(key)) troubles.over(`take:${key}`);
     return due.sort((a, b) => (a.info.mtimeNs < b.info.mtimeNs ? -1 : a.info.mtimeNs > b.info.mtimeNs ? 1 : 0));
@@ -162,22 +142,22 @@ export async function openInbox(options: InboxOptions) {
       const now = await lookAtEntry(path);
       if (!now || !sameMark(info, now)) return;
       const claim = await take(dir, dropped);
-      if (claim) takens.set(claim.dir, { claim, resting: rest(undefined, info), restMs: ready ? 0 : quietMs / 4 });
+      // It has rested but for a quarter: whoever had it open may go on writing.
+      const since = ready ? Number.NEGATIVE_INFINITY : performance.now() - 0.75 * quietMs;
+      if (claim) takens.set(claim.dir, { claim, resting: { ...rest(undefined, info), since } });
       waiting.delete(keyOf(dropped));
     } catch (error) {
       const file = shown(path.toString('utf8'));
       const text = `The file ${file} cannot be taken into ${dir}/processing: ${reasonOf(error)}. It is tried again every few seconds.`;
       troubles.tell(`take:${keyOf(dropped)}`, text);
-      const entry = waiting.get(keyOf(dropped));
-      if (entry) waiting.set(keyOf(dropped), { ...entry, notBefore: performance.now() + TRY_AGAIN * quietMs });
     }
   }
 
   /** Finds claims whose process is gone, and removes folders that were left empty. */
   async function adopt(): Promise<void> {
     for (const { dir: place, claim, complete } of await claimFolders(dir)) {
-      if (complete || takens.has(place) || takens.size >= MOST_UNDER_WAY) continue;
-      if (claim) takens.set(place, { claim, resting: undefined, restMs: quietMs });
+      if (complete || takens.has(place)) continue;
+      if (claim) takens.set(place, { claim, resting: undefined });
       else {
         const info = await lookAtEntry(place);
         // It may not be empty, or have ended meanwhile.
@@ -214,10 +194,8 @@ export async function openInbox(options: InboxOptions) {
       await refuse(claim, reason, jobs);
       return true;
     }
-    const before = taken.resting;
-    taken.resting = rest(before, await freshMark(claim.file).catch(() => info));
-    if (taken.resting !== before) taken.restMs = quietMs;
-    if (performance.now() - taken.resting.since < taken.restMs) return false;
+    taken.resting = rest(taken.resting, info);
+    if (performance.now() - taken.resting.since < quietMs) return false;
     if (await markComplete(claim)) offer(claim);
     return true;
   }
@@ -234,11 +212,9 @@ export async function openInbox(options: InboxOptions) {
   /** Not waited for: the queue may be away for long. */
   function offer(claim: Claim): void {
     reached('claim-noted');
-    offering++;
     void Promise.resolve()
       .then(() => options.offer(claim))
-      .catch((error: unknown) => log.warn({ job: claim.job, run: claim.run, err: error }, 'inbox.not_offered'))
-      .finally(() => offering--);
+      .catch((error: unknown) => log.warn({ job: claim.job, run: claim.run, err: error }, 'inbox.not_offered'));
   }
 
   function look(): Promise<void> {
@@ -321,25 +297,17 @@ async function freshRun(parent: string): Promise<string> {
   }
 }
 
-/** A share may answer from memory until the file is opened. */
-async function freshMark(path: string): Promise<Mark> {
-  const handle = await openPlain(path);
-  try {
-    return await handle.stat({ bigint: true });
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Why what was dropped is not read, as ERROR.txt says it; undefined for a plain file. */
 function kindFault(info: BigIntStats): string | undefined {
   if (info.isSymbolicLink()) {
     return 'It is a symbolic link, and links are never followed: they may lead to any file of this machine.\nCopy the file itself into the drop folder.';
   }
-  if (info.isFIFO()) return 'It is a named pipe, not a file. Put a file into the drop folder.';
-  if (info.isSocket()) return 'It is a socket, not a file. Put a file into the drop folder.';
-  if (info.isDirectory()) return 'It is a folder, not a file. Put the files themselves into the drop folder.';
-  if (!info.isFile()) return 'It is a device, not a file. Put a file into the drop folder.';
+  const kind =
+    (info.isFIFO() && 'a named pipe') ||
+    (info.isSocket() && 'a socket') ||
+    (info.isDirectory() && 'a folder') ||
+    (!info.isFile() && 'a device');
+  if (kind) return `It is ${kind}, not a file. Put the file itself into the drop folder.`;
   if (info.nlink > 1n) {
     return (
       `The file has ${info.nlink} names (hard links): it lies in another place as well, and may be changed there while it is read.\n` +

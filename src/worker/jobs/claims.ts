@@ -6,47 +6,52 @@ import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/
 import { reached } from '../../trace/milestones.js';
 import { type Claim, shown } from '../inbox/claim.js';
 import { isFolder, placeText } from '../inbox/disk.js';
-import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
+import type { ClaimEnd, DropFolder, FirstRun } from '../inbox/drop-folder.js';
 
 /** The summary of the first run, for a file that was not run again. */
 export type RepeatedSummary = Partial<Summary> &
   Pick<Summary, 'run' | 'job' | 'status'> & { readonly repeated_of: string };
 
-/** Puts a claim away after its run and returns the summary as it then stands. */
-export async function endAfterRun(
-  folder: DropFolder,
-  claim: Claim,
-  home: string,
-  summary: Summary,
-): Promise<{ readonly dir: string; readonly summary: Summary }> {
+/** Where a claim lies after its end, and the summary of its run there. */
+interface PutAway {
+  readonly dir: string;
+  readonly summary?: Summary | undefined;
+}
+
+async function putAway(folder: DropFolder, claim: Claim, home: string, end: ClaimEnd): Promise<PutAway> {
+  const dir = await folder.end(claim, end);
+  return { dir, summary: await moveReports(home, claim.run, dir) };
+}
+
+/** Puts a claim away after its run. */
+export function endAfterRun(folder: DropFolder, claim: Claim, home: string, summary: Summary): Promise<PutAway> {
   const finished = summary.status === 'succeeded' || summary.status === 'partial';
-  const dir = await folder.end(claim, {
+  return putAway(folder, claim, home, {
     place: finished ? 'done' : 'failed',
     result: resultOf(summary),
     // A file of which no row is in is worth another try, with nothing in it changed.
     finished: finished && (rowsInPlace(summary.rows) > 0 || summary.rows.skipped > 0),
     ...(finished ? {} : { note: { name: 'ERROR.txt', text: stoppedText(claim, summary) } }),
   });
-  return { dir, summary: (await moveReports(home, claim.run, dir)) ?? summary };
 }
 
 /** Puts a claim away that could not be run, or not to its end. `begun`: its run was. */
-export async function endRefused(
+export function endRefused(
   folder: DropFolder,
   claim: Claim,
-  kind: RowsWord,
-  reason: string,
-  begun: boolean,
-): Promise<string> {
+  home: string,
+  { kind, reason, begun }: { readonly kind: RowsWord; readonly reason: string; readonly begun: boolean },
+): Promise<PutAway> {
   const what = begun
     ? `The ${WORDS[kind].noun} of ${claim.name} (run ${claim.run}) could not be brought to its end; some rows may be written.`
     : `${claim.name} was not ${WORDS[kind].done}, and nothing was sent.`;
   const next = `Correct what is said above and drop the file into ${claim.job}/ again: rows that are written already are left alone.`;
-  return folder.end(claim, {
+  const note = { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` } as const;
+  return putAway(folder, claim, home, {
     place: 'failed',
     result: begun ? 'stopped' : 'refused',
     finished: false,
-    note: { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` },
+    note,
   });
 }
 
@@ -81,19 +86,10 @@ To import the same content every time it is dropped, put the line "repeat: true"
   return { name: 'NOTE.txt', text } as const;
 }
 
-/**
- * The claim was put away by an earlier delivery of its job that did not come to say so: its folder and summary, with
- * the places named in them made right. Undefined where it was not.
- */
-export async function alreadyEnded(
-  folder: DropFolder,
-  claim: Claim,
-  home: string,
-): Promise<{ readonly dir: string; readonly summary?: Summary } | undefined> {
+/** Where an earlier delivery of its job put a claim away without coming to say so; undefined where none did. */
+export async function alreadyEnded(folder: DropFolder, claim: Claim, home: string): Promise<PutAway | undefined> {
   const dir = (await isFolder(claim.dir)) ? undefined : await folder.ended(claim);
-  if (dir === undefined) return undefined;
-  const summary = await moveReports(home, claim.run, dir);
-  return summary ? { dir, summary } : { dir };
+  return dir === undefined ? undefined : { dir, summary: await moveReports(home, claim.run, dir) };
 }
 
 /** What became of a file, for the name of its folder. */
@@ -146,7 +142,7 @@ const WORDS: Readonly<Record<RowsWord, { readonly noun: string; readonly done: s
  * After the reports of a run and its file were moved together to another folder: `run.json` and `summary.json` name their
  * new places. Can be called again. Returns the summary; undefined where the folder holds none.
  */
-export async function moveReports(home: string, run: string, to: string): Promise<Summary | undefined> {
+async function moveReports(home: string, run: string, to: string): Promise<Summary | undefined> {
   await change(runFolder(home, run).request, (request) => ({
     ...request,
     reportDir: to,

@@ -72,26 +72,19 @@ export interface RunData {
   readonly file?: string;
 }
 
+/** What a run of rows may be told; `apply` only of a reconciliation. */
+export type RowsOptions = Readonly<z.output<typeof options>>;
+
 /** Checked data of a run that takes rows. Exactly one of `file` and `rows` is there. */
 export interface RowsData extends RunData {
-  readonly rows?: readonly Readonly<Record<string, Scalar>>[];
+  readonly rows?: readonly Readonly<Record<string, string | number | boolean | null>>[];
   readonly options?: RowsOptions;
-}
-
-export interface RowsOptions {
-  readonly dry_run?: boolean;
-  /** Of a reconciliation alone. */
-  readonly apply?: boolean;
-  readonly force?: boolean;
-  readonly company?: number;
 }
 
 /** Checked data of an export. `file` is what it writes, and wins over the job. */
 export interface ExportData extends RunData {
-  readonly options?: { readonly company?: number };
+  readonly options?: Pick<RowsOptions, 'company'>;
 }
-
-export type Scalar = string | number | boolean | null;
 
 const INLINE = 'The job itself, with the keys of a job file.';
 const listOf = (row: z.ZodType) => z.array(row).min(1).max(DATA_LIMITS.rows);

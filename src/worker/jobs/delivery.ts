@@ -20,10 +20,10 @@ import type { Store } from '../store/port.js';
 import { isHere, type RepeatedSummary } from './claims.js';
 import { type JobKind, RUNS_QUEUE, type RunData } from './data.js';
 import { failureKind, failureText, faultWithoutCells, RunFailed, type WithoutCells, withoutCells } from './failure.js';
+import { beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
 import { type Lateness, lateNote, lateness, type Origin, originOf } from './ids.js';
 import { FileAway, OutsideRoots } from './roots.js';
 import { freshState, type JobState, stateOf, stateWriter } from './state.js';
-import { beginTicket, endTicket, readTicket, wasBegunBy } from './tickets.js';
 
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps {

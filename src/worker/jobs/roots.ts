@@ -2,6 +2,8 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
+import { makeSharedFolder } from '../../runs/run/layout.js';
+import type { Settings } from '../../runs/settings.js';
 import { codeOf } from '../inbox/disk.js';
 
 /** The folders that files of queue jobs may lie in. Absolute. */
@@ -39,7 +41,7 @@ export async function fileBelowRoots(file: string, folders: AllowedFolders): Pro
   const real = await realRoots([...folders.roots, folders.inbox]);
   let [hidden, below] = [false, false];
   for (const candidate of allowedPlaces(file, folders)) {
-    const place = await placeIn(real, candidate, file, outside);
+    const place = await placeIn(real, candidate, file, unreadable);
     below ||= place !== 'outside';
     hidden ||= place === 'hidden';
     if (typeof place === 'string' || place.missing.length > 0) continue;
@@ -47,7 +49,7 @@ export async function fileBelowRoots(file: string, folders: AllowedFolders): Pro
     if (place.kind === 'other') throw refused(file, 'is a pipe or device, not a file');
     return place.at;
   }
-  if (!below) throw outside(file);
+  if (!below) throw unreadable(file);
   if (hidden) throw refused(file, 'is hidden: names that begin with a dot are never read');
   throw new FileAway(file);
 }
@@ -56,7 +58,7 @@ export async function fileBelowRoots(file: string, folders: AllowedFolders): Pro
  * Where a path leads that lies, by its name, below one of the folders; `outside` and `hidden` where it does not, or a
  * name on the way begins with a dot. Throws what `outsideError` makes where a link leads out.
  */
-export async function placeIn(
+async function placeIn(
   real: readonly RealRoot[],
   candidate: string,
   file: string,
@@ -92,7 +94,7 @@ interface RealRoot {
 }
 
 /** Where a path leads, every link on it followed. */
-export interface Place {
+interface Place {
   /** The last folder or file on the way that is there. Absolute. */
   readonly at: string;
   readonly kind: 'file' | 'folder' | 'other';
@@ -101,7 +103,7 @@ export interface Place {
 }
 
 /** Roots that exist, by their names and by what these lead to. */
-export async function realRoots(roots: readonly string[]): Promise<RealRoot[]> {
+async function realRoots(roots: readonly string[]): Promise<RealRoot[]> {
   const found: RealRoot[] = [];
   for (const root of new Set(roots.map((one) => path.resolve(one)))) {
     const real = await realpath(root).catch(() => undefined);
@@ -162,17 +164,117 @@ async function lookAt(next: string, file: string): Promise<Stats | undefined> {
   });
 }
 
-function outside(file: string): RunError {
+function unreadable(file: string): RunError {
   return new OutsideRoots(
     `The file ${quoted(file)} is not below a folder that this worker may read. Put it into the drop folder or the data ` +
       'folder, or name its folder in ROWFERRY_ROOTS of the worker.',
   );
 }
 
-export function refused(file: string, why: string): RunError {
+function refused(file: string, why: string): RunError {
   return new RunError('usage', `The file ${quoted(file)} ${why}.`);
 }
 
-export function quoted(file: string): string {
+function quoted(file: string): string {
   return JSON.stringify(file.length > 200 ? `${file.slice(0, 197)}...` : file);
+}
+
+/** Where exports of the queue may be written: below `roots`, and not in the folders that have another purpose. */
+export interface TargetFolders {
+  /** Absolute. */
+  readonly roots: readonly string[];
+  readonly home: string;
+  readonly inbox: string;
+  readonly jobsDir: string;
+}
+
+export function targetFolders({ worker, home, jobsDir }: Settings, roots = worker.roots): TargetFolders {
+  return { roots, home, inbox: worker.inbox, jobsDir };
+}
+
+/** Folders and files of the data folder that hold what rowferry itself relies on. */
+const OWN = ['runs', 'uploads', 'queue', 'jobs', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
+
+/**
+ * Absolute path of the file that an export is to write, its folders not made yet. Links are followed by hand, as they are
+ * for files that are read (`fileBelowRoots`): nothing outside the allowed folders is looked at. A relative path is meant below
+ * the first folder of ROWFERRY_ROOTS.
+ * @throws RunError `usage` for a path that may not be written; `OutsideRoots` where another worker may have that folder.
+ */
+export async function targetBelowRoots(file: string, folders: TargetFolders): Promise<string> {
+  return wholePath(await placeOf(file, folders));
+}
+
+/** The same, and makes the folders on the way that are missing. */
+export async function makeTarget(file: string, folders: TargetFolders): Promise<string> {
+  const place = await placeOf(file, folders);
+  let folder = place.at;
+  for (const name of place.missing.slice(0, -1)) {
+    folder = path.join(folder, name);
+    try {
+      await makeSharedFolder(folder);
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') continue;
+      throw new RunError('failed', `The folder ${folder} for the export cannot be made (${codeOf(error)}).`, [], {
+        cause: error,
+      });
+    }
+  }
+  const target = wholePath(place);
+  // Somebody may have put a link where there was nothing a moment ago.
+  const real = await realpath(path.dirname(target)).catch(() => undefined);
+  if (real !== path.dirname(target)) throw unwritable(file);
+  return target;
+}
+
+async function placeOf(file: string, folders: TargetFolders): Promise<Place> {
+  if (file === '' || file.includes('\0')) throw refused(file, 'is no path');
+  if (/[/\\]$/.test(file)) throw refused(file, 'is a folder; name a file to write');
+  const real = await realRoots([...folders.roots, folders.inbox]);
+  const place = await placeIn(real, candidate(file, folders), file, unwritable);
+  if (place === 'outside') throw unwritable(file);
+  if (place === 'hidden') throw refused(file, 'is hidden: names that begin with a dot are never written');
+  if (await isOwn(wholePath(place), folders)) throw refused(file, `lies ${OWN_TEXT}; name another folder`);
+  if (place.missing.length === 0 && place.kind === 'folder') throw refused(file, 'is a folder; name a file to write');
+  if (place.missing.length === 0 && place.kind === 'other') throw refused(file, 'is a pipe or device, not a file');
+  if (place.missing.length > 0 && place.kind !== 'folder') {
+    throw refused(file, `has a file where a folder should be: ${path.basename(place.at)}`);
+  }
+  return place;
+}
+
+/** Where the file is meant, by its name alone. */
+function candidate(file: string, { roots, home, inbox }: TargetFolders): string {
+  const [first, ...rest] = path.normalize(file).split(path.sep);
+  // In data of jobs this is the name of the drop folder, wherever that is.
+  if (first === 'inbox') return path.resolve(inbox, ...rest);
+  return path.resolve(roots.find((root) => root !== home && root !== inbox) ?? home, file);
+}
+
+const OWN_TEXT = 'in the drop folder, in the jobs folder or among what rowferry keeps in its data folder';
+
+/** A file there would be imported, be taken for a job, or replace what a run relies on. */
+async function isOwn(target: string, { home, inbox, jobsDir }: TargetFolders): Promise<boolean> {
+  const real = async (folder: string) => realpath(folder).catch(() => folder);
+  const base = await real(home);
+  const own = [inbox, await real(inbox), ...OWN.map((name) => path.join(base, name))];
+  // Job files lie directly in their folder; what lies deeper is none.
+  const jobs = [jobsDir, await real(jobsDir)];
+  return jobs.includes(path.dirname(target)) || own.some((folder) => target.startsWith(folder + path.sep));
+}
+
+function wholePath({ at, missing }: Place): string {
+  return path.join(at, ...missing);
+}
+
+function unwritable(file: string): RunError {
+  return new OutsideRoots(
+    `The file ${quoted(file)} is not below a folder that this worker may write to. Name one below its working folder or ` +
+      'its data folder, or name the folder in ROWFERRY_ROOTS of the worker.',
+  );
+}
+
+/** Where files lie until a run has its private copy of them: `<home>/uploads/`. */
+export function uploadsDir(home: string): string {
+  return path.join(home, 'uploads');
 }

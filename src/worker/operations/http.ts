@@ -99,9 +99,7 @@ export async function openOperations(options: OperationsOptions): Promise<Operat
   }
 }
 
-function answer(c: Context, health: Health) {
-  return c.json(health, health.ok ? 200 : 503);
-}
+const answer = (c: Context, health: Health) => c.json(health, health.ok ? 200 : 503);
 
 /** Blocked longer, a worker loses its leases, and others take its work. */
 const LONGEST_LAG_MS = 5000;
@@ -217,15 +215,16 @@ function bind(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
+const PORT_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken by another process',
+  EACCES: 'may not be used by this user: ports below 1024 are kept',
+  EADDRNOTAVAIL: 'is no address of this machine',
+  ENOTFOUND: 'is no address of this machine',
+};
+
 function portFault(code: string, { host, port }: { readonly host: string; readonly port: number }): string {
-  const next = 'Set --http or ROWFERRY_HTTP to another one, or to off.';
-  const at = `${host}:${port}`;
-  if (code === 'EADDRINUSE') return `${at} (ROWFERRY_HTTP) is taken by another process. ${next}`;
-  if (code === 'EACCES')
-    return `${at} (ROWFERRY_HTTP) may not be used by this user: ports below 1024 are kept. ${next}`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${at} (ROWFERRY_HTTP) is no address of this machine. ${next}`;
-  return `${at} (ROWFERRY_HTTP) cannot be listened on (${code}). ${next}`;
+  const fault = PORT_FAULTS[code] ?? `cannot be listened on (${code})`;
+  return `${host}:${port} (ROWFERRY_HTTP) ${fault}. Set --http or ROWFERRY_HTTP to another one, or to off.`;
 }
 
 /** The board's only user. */
@@ -319,6 +318,4 @@ function passwordRequired(password: string, notice: OperationsOptions['notice'])
   };
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

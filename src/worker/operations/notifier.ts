@@ -19,20 +19,20 @@ export interface Notification {
   readonly at: string;
   /** The whole in one sentence or two; chat tools show it as it is. */
   readonly text: string;
-  readonly run?: string;
+  readonly run?: string | undefined;
   readonly status: EndedRun['status'];
   readonly trigger: EndedRun['trigger'];
-  readonly company?: number;
+  readonly company?: number | undefined;
   /** When the first of the failing runs ended. */
   readonly since: string;
   /** Runs that failed one after another. */
   readonly failures: number;
   /** Why the run failed. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Rows per outcome, without the outcomes no row has. */
-  readonly rows?: Readonly<Record<string, number>>;
+  readonly rows?: Readonly<Record<string, number>> | undefined;
   /** Folder of the reports. */
-  readonly reports?: string;
+  readonly reports?: string | undefined;
 }
 
 export type NotifierState = Pick<Store, 'read' | 'swap'>;
@@ -149,10 +149,9 @@ function isFailure({ status, doubtful }: EndedRun): boolean {
 
 function next(before: JobState | undefined, failing: boolean, now: number): JobState {
   const { since = 0, failures = 0 } = before ?? {};
-  if (!failing) return { failing, since, failures, told: true };
-  return before?.failing
-    ? { failing, since, failures: failures + 1, told: true }
-    : { failing, since: now, failures: 1, told: true };
+  const last = { failing, since, failures, told: true };
+  if (!failing) return last;
+  return before?.failing ? { ...last, failures: failures + 1 } : { ...last, since: now, failures: 1 };
 }
 
 /** What cannot be read counts as none. */
@@ -186,22 +185,21 @@ function notificationOf(run: EndedRun, at: number, { failing, since, failures }:
     ? `${run.job} ${how}${reason ? `: ${reason}` : '.'}${again}`
     : `${run.job} works again, after it failed ${times} since ${minute(since)}.`;
   const where = `${run.run === undefined ? '' : ` Run ${run.run}.`}${run.reports === undefined ? '' : ` Reports: ${run.reports}`}`;
-  const rows = Object.fromEntries(Object.entries(run.counts ?? {}).filter(([, count]) => count > 0));
   return {
     id: randomUUID(),
     event: failing ? 'failing' : 'recovered',
     job: run.job,
     at: iso(at),
     text: said + where,
-    ...(run.run !== undefined && { run: run.run }),
+    run: run.run,
     status: run.status,
     trigger: run.trigger,
-    ...(run.company !== undefined && { company: run.company }),
+    company: run.company,
     since: iso(since),
     failures,
-    ...(reason && { reason }),
-    ...(run.counts && { rows }),
-    ...(run.reports !== undefined && { reports: run.reports }),
+    reason,
+    rows: run.counts && Object.fromEntries(Object.entries(run.counts).filter(([, count]) => count > 0)),
+    reports: run.reports,
   };
 }
 

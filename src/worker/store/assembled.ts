@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { within } from '../within.js';
 import { faultOf, type Reports } from './faults.js';
-import type { Lease, Primitives, Processor, Store, StoreWorkerOptions } from './port.js';
+import type { Primitives, Processor, Store, StoreWorkerOptions } from './port.js';
+import { exchangePace, isLeased, openPresence, readText, swapText, takeLease } from './shared.js';
 
 /** What one kind of store brings along; the rest is the same for all. */
 export interface Parts {
@@ -118,19 +119,11 @@ export function assemble(parts: Parts): Store {
       return Object.assign(events, { waitUntilReady: async () => void (await Promise.all([connected(), begun])) });
     },
 
-    lease(name, ttlMs) {
-      const token = randomUUID();
-      return askedAgain(async () => {
-        const sentAt = performance.now();
-        const epoch = await primitives.take(name, token, ttlMs);
-        if (epoch === undefined) return undefined;
-        return keepLease(primitives, { name, token, epoch, sentAt }, ttlMs, reports.heard);
-      });
-    },
-    leased: (name) => askedAgain(() => primitives.held(name)),
-    read: (name) => askedAgain(() => primitives.read(name)),
-    swap: (name, text) => asked(() => primitives.swap(name, text)),
-    pace: (service) => ({ exchange: (report) => asked(() => primitives.exchange(service, member, report)) }),
+    lease: (name, ttlMs) => askedAgain(() => takeLease(primitives, name, ttlMs, reports.heard)),
+    leased: (name) => askedAgain(() => isLeased(primitives, name)),
+    read: (name) => askedAgain(() => readText(primitives, name)),
+    swap: (name, text) => asked(() => swapText(primitives, name, text)),
+    pace: (service) => ({ exchange: (report) => asked(() => exchangePace(primitives, service, member, report)) }),
     workers: (queue) => askedAgain(() => presence.count(queue)),
     check: () => asked(() => primitives.ping()),
 
@@ -171,136 +164,4 @@ function stopTimers(worker: Worker): void {
   const inner = worker as unknown as { lockManager?: { close(): Promise<void> }; stalledCheckStopper?: () => void };
   inner.stalledCheckStopper?.();
   void inner.lockManager?.close().catch(() => undefined);
-}
-
-/**
- *   held → (renewed every third of the time) → held
- *        → (somebody else has it, or it was not renewed in time) → lost
- *        → (released) → over
- *
- * Its time is reckoned on the monotonic clock from the moment before the last successful renewal was sent, so it ends
- * here no later than in the store: a process that was paused knows, as soon as it runs, that its right has ended.
- */
-export function keepLease(
-  store: Pick<Primitives, 'renew' | 'release'>,
-  taken: { readonly name: string; readonly token: string; readonly epoch: number; readonly sentAt: number },
-  ttlMs: number,
-  failed: (error: unknown) => void,
-): Lease {
-  const lost = new AbortController();
-  let until = taken.sentAt + ttlMs;
-  let over = false;
-  let renewal: NodeJS.Timeout | undefined;
-  let expiry: NodeJS.Timeout | undefined;
-
-  const stop = () => {
-    over = true;
-    clearTimeout(renewal);
-    clearTimeout(expiry);
-  };
-  const lose = () => {
-    if (over) return;
-    stop();
-    lost.abort(new Error(`The lease ${taken.name} is lost.`));
-  };
-  const armExpiry = () => {
-    clearTimeout(expiry);
-    expiry = setTimeout(() => (performance.now() < until ? armExpiry() : lose()), until - performance.now());
-    expiry.unref();
-  };
-  const armRenewal = (delayMs: number) => {
-    renewal = setTimeout(renew, delayMs);
-    renewal.unref();
-  };
-
-  async function renew(): Promise<void> {
-    const sentAt = performance.now();
-    // One that has ended may have been somebody else's meanwhile.
-    if (sentAt >= until) return lose();
-    try {
-      const still = await store.renew(taken.name, taken.token, taken.epoch, ttlMs);
-      if (over) return;
-      if (!still) return lose();
-      until = sentAt + ttlMs;
-      armExpiry();
-      armRenewal(Math.max(0, sentAt + ttlMs / 3 - performance.now()));
-    } catch (error) {
-      if (over) return;
-      failed(error);
-      armRenewal(Math.min(1_000, ttlMs / 10));
-    }
-  }
-
-  armExpiry();
-  armRenewal(ttlMs / 3);
-  return {
-    epoch: taken.epoch,
-    get valid() {
-      return !over && performance.now() < until;
-    },
-    lost: lost.signal,
-    async release() {
-      if (over) return;
-      stop();
-      await store.release(taken.name, taken.token);
-    },
-  };
-}
-
-/** Three beats may be missed before a member counts as gone. */
-const BEAT_MS = 3_000;
-
-/** Tells the store which queues this process works on, so that all can count who is there. */
-function openPresence(
-  store: Pick<Primitives, 'present' | 'absent' | 'count'>,
-  member: string,
-  failed: (error: unknown) => void,
-) {
-  const working = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let beating: Promise<void> = Promise.resolve();
-
-  async function beat(): Promise<void> {
-    try {
-      await Promise.all([...working.keys()].map((queue) => store.present(queue, member)));
-    } catch (error) {
-      failed(error);
-    }
-  }
-  /** One after the other, so that a late beat never follows a farewell. */
-  const next = (step: () => Promise<void>): Promise<void> => {
-    beating = beating.then(step, step);
-    return beating;
-  };
-  const leave = async (queue: string) => {
-    if (!working.has(queue)) await store.absent(queue, member).catch(failed);
-  };
-
-  return {
-    /** Until the returned function is called. */
-    enter(queue: string): () => void {
-      working.set(queue, (working.get(queue) ?? 0) + 1);
-      void next(beat);
-      timer ??= setInterval(() => void next(beat), BEAT_MS).unref();
-      let left = false;
-      return () => {
-        if (left) return;
-        left = true;
-        const others = (working.get(queue) ?? 1) - 1;
-        if (others > 0) working.set(queue, others);
-        else working.delete(queue);
-        void next(() => leave(queue));
-      };
-    },
-    async count(queue: string): Promise<number> {
-      await beating;
-      return Math.max(await store.count(queue), working.has(queue) ? 1 : 0);
-    },
-    async close(): Promise<void> {
-      clearInterval(timer);
-      const queues = [...working.keys()];
-      working.clear();
-      await next(async () => void (await Promise.all(queues.map(leave))));
-    },
-  };
 }

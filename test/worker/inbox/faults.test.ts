@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -68,25 +67,13 @@ it('waits while the disk is full', async ({ skip }) => {
   await until('an offer', () => place.claims.length === 1);
 });
 
-it('does not make the folder anew where its disk is away', async ({ skip }) => {
-  await mkdir(join(place.root, 'disk'));
-  if (!mount(join(place.root, 'disk'))) skip();
-  const dir = join(place.root, 'disk', 'inbox');
-  const inbox = await place.open({ folder: new DropFolder(dir) });
-  unmount();
-  await inbox.rescan();
-  expect(inbox.health().problem).toContain('its disk is away');
-  expect(await names(place.root, 'disk')).toEqual([]);
-  expect(told('its disk is away')).toHaveLength(1);
-});
-
 it('makes nothing in the folder where its disk was mounted', async ({ skip }) => {
   await mkdir(place.dir);
   if (!mount(place.dir)) skip();
   const inbox = await place.open();
   unmount();
   await inbox.rescan();
-  expect(inbox.health().problem).toContain('its disk is away');
+  expect(inbox.health().problem).toContain('what was in it is gone');
   expect(await names(place.dir)).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Claim } from '../../../src/worker/inbox/claim.js';
-import { openLedger } from '../../../src/worker/inbox/ledger.js';
+import { openLedger } from '../../../src/worker/inbox/drop-folder.js';
 import { FULL } from '../../support/full.js';
 
 const ROUNDS = FULL ? 500 : 150;

@@ -8,7 +8,7 @@ import { resolveSettings, type Settings } from '../../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import type { RunDeps } from '../../../src/worker/jobs/delivery.js';
-import { homeId, tellHome } from '../../../src/worker/jobs/homes.js';
+import { homeId, tellHome } from '../../../src/worker/jobs/home.js';
 import { runProcessor } from '../../../src/worker/jobs/process.js';
 import type { EndedRun } from '../../../src/worker/operations/ended.js';
 import { openStore } from '../../../src/worker/store/open.js';

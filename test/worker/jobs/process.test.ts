@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterEach, describe, expect } from 'vitest';
 import { newRunId } from '../../../src/runs/run/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
-import { homeId } from '../../../src/worker/jobs/homes.js';
+import { homeId } from '../../../src/worker/jobs/home.js';
 import { stateOf } from '../../../src/worker/jobs/state.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, insertAssets, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';

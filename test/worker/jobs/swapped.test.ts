@@ -9,7 +9,7 @@ import { newRunId } from '../../../src/runs/run/layout.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { checkJobData } from '../../../src/worker/jobs/check-data.js';
 import type { Prepared, RunDeps } from '../../../src/worker/jobs/delivery.js';
-import { ImportDelivery, ReconcileDelivery } from '../../../src/worker/jobs/rows-delivery.js';
+import { RowsDelivery } from '../../../src/worker/jobs/process.js';
 import { freshState } from '../../../src/worker/jobs/state.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { type Desk, openDesk } from '../../support/desk.js';
@@ -52,8 +52,7 @@ async function prepared(
   const data = trigger === 'schedule' ? { ...checked.ok, job: 'slots' } : checked.ok;
   const id = trigger === 'schedule' ? 'night.slots.2026-01-01T0200' : 'j';
   const job = { id, name: kind, timestamp: 0, data, opts: {} } as Partial<Job> as Job;
-  const Kind = kind === 'import' ? ImportDelivery : ReconcileDelivery;
-  const delivery = new Kind(deps, job, undefined, data, checked.inline);
+  const delivery = new RowsDelivery(kind, deps, job, undefined, data, checked.inline);
   Reflect.set(delivery, 'state', freshState(newRunId()));
   const ready = await delivery.prepare();
   if ('result' in ready) throw new Error('nothing is to be run');

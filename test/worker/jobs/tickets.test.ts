@@ -1,5 +1,5 @@
 import { afterEach, expect } from 'vitest';
-import { restoreJobs } from '../../../src/worker/jobs/tickets.js';
+import { restoreJobs } from '../../../src/worker/jobs/home.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, openBench, runsOf, sheet } from './bench.js';
 

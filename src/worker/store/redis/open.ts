@@ -98,7 +98,7 @@ async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notic
     // Loading servers answer INFO, and nothing else.
     if (info.get('loading') === '1') throw new Error(LOADING);
     checkVersion(address, info);
-    await checkPolicy(address, client, info, options);
+    checkPolicy(address, info, options);
     const [seconds, microseconds] = await client.time();
     return Number(seconds) * 1000 + Number(microseconds) / 1000 - Date.now();
   } catch (error) {
@@ -139,13 +139,12 @@ function checkVersion(address: RedisAddress, info: ReadonlyMap<string, string>):
   );
 }
 
-async function checkPolicy(
+function checkPolicy(
   address: RedisAddress,
-  client: Client,
   info: ReadonlyMap<string, string>,
   options: Pick<StoreOptions, 'notice' | 'strict'>,
-): Promise<void> {
-  const policy = info.get('maxmemory_policy') ?? (await configured(client));
+): void {
+  const policy = info.get('maxmemory_policy');
   if (policy === 'noeviction') return;
   if (policy === undefined) {
     const text =
@@ -171,17 +170,6 @@ function evicting(address: RedisAddress, policy: string): RunError {
       'It must be noeviction. Run `CONFIG SET maxmemory-policy noeviction` there and put it into redis.conf, or change it in ' +
       "your provider's console.",
   );
-}
-
-async function configured(client: Client): Promise<string | undefined> {
-  try {
-    const answer = await client.config('GET', 'maxmemory-policy');
-    return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
-  } catch (error) {
-    // Managed servers hide CONFIG.
-    if (faultOf(error).kind === 'away') throw error;
-    return undefined;
-  }
 }
 
 /** Replies in the form all of us know. */

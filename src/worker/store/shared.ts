@@ -1,0 +1,288 @@
+import { randomUUID } from 'node:crypto';
+import type { PaceReport, PaceState } from '../../model/pace.js';
+import type { Lease, Primitives, Seen } from './port.js';
+
+/** What a change comes to: the answer, and what is to be kept from then on; without `text` all is left as it is. */
+interface Change<T> {
+  readonly answer: T;
+  readonly text?: string;
+  readonly keepMs?: number;
+}
+
+/** In one step, whoever else changes it: where another one was faster, the change is made anew from what that one left. */
+async function update<T>(cells: Primitives, name: string, change: (seen: Seen) => Change<T>): Promise<T> {
+  for (;;) {
+    const seen = await cells.look(name);
+    const { answer, text, keepMs } = change(seen);
+    if (text === undefined || (await cells.replace(name, seen, text, keepMs))) return answer;
+  }
+}
+
+/** What cannot be read counts as none. */
+function parse<T>(text: string | undefined): T | undefined {
+  try {
+    return JSON.parse(text ?? '') as T;
+  } catch {
+    return undefined;
+  }
+}
+
+const textName = (name: string) => `text:${name}`;
+
+export async function readText(cells: Primitives, name: string): Promise<string | undefined> {
+  return (await cells.look(textName(name))).text;
+}
+
+export function swapText(cells: Primitives, name: string, text: string): Promise<string | undefined> {
+  return update(cells, textName(name), ({ text: answer }) => ({ answer, text }));
+}
+
+/** As it is kept; `until` by the store's clock. */
+interface LeaseRecord {
+  /** Null where it was given back. */
+  readonly holder: string | null;
+  readonly epoch: number;
+  readonly until: number;
+}
+
+/** Longer than any holder lives; epochs go on from the clock after it. */
+const EPOCH_MEMORY_MS = 7 * 24 * 3_600_000;
+const leaseName = (name: string) => `lease:${name}`;
+const kept = (record: LeaseRecord) => ({ text: JSON.stringify(record), keepMs: EPOCH_MEMORY_MS });
+
+/**
+ * Takes a lease and keeps it. Undefined where another one holds it, or may still count on it: a store that has forgotten what it
+ * held hands out nothing until every lease from before has either been renewed or has ended for its holder too.
+ */
+export async function takeLease(
+  cells: Primitives,
+  name: string,
+  ttlMs: number,
+  failed: (error: unknown) => void,
+): Promise<Lease | undefined> {
+  const token = randomUUID();
+  const sentAt = performance.now();
+  const epoch = await update<number | undefined>(cells, leaseName(name), ({ text, now, ageMs }) => {
+    const had = parse<LeaseRecord>(text);
+    const isHeld = had?.holder != null && had.until > now;
+    if (isHeld || ageMs < ttlMs) return { answer: undefined };
+    // At least the time, so that it grows also where the store has lost the last one.
+    const answer = Math.max((had?.epoch ?? 0) + 1, Math.floor(now));
+    return { answer, ...kept({ holder: token, epoch: answer, until: now + ttlMs }) };
+  });
+  return epoch === undefined ? undefined : keepLease(cells, { name, token, epoch, sentAt }, ttlMs, failed);
+}
+
+export async function isLeased(cells: Primitives, name: string): Promise<boolean> {
+  const { text, now } = await cells.look(leaseName(name));
+  const had = parse<LeaseRecord>(text);
+  return had?.holder != null && had.until > now;
+}
+
+/**
+ *   held → (renewed every third of the time) → held
+ *        → (somebody else has it, or it was not renewed in time) → lost
+ *        → (released) → over
+ *
+ * Its time is reckoned on the monotonic clock from the moment before the last successful renewal was sent, so it ends
+ * here no later than in the store: a process that was paused knows, as soon as it runs, that its right has ended.
+ */
+function keepLease(
+  cells: Primitives,
+  taken: { readonly name: string; readonly token: string; readonly epoch: number; readonly sentAt: number },
+  ttlMs: number,
+  failed: (error: unknown) => void,
+): Lease {
+  const { name, token, epoch } = taken;
+  const lost = new AbortController();
+  let until = taken.sentAt + ttlMs;
+  let over = false;
+  let renewal: NodeJS.Timeout | undefined;
+  let expiry: NodeJS.Timeout | undefined;
+
+  const stop = () => {
+    over = true;
+    clearTimeout(renewal);
+    clearTimeout(expiry);
+  };
+  const lose = () => {
+    if (over) return;
+    stop();
+    lost.abort(new Error(`The lease ${name} is lost.`));
+  };
+  const armExpiry = () => {
+    clearTimeout(expiry);
+    expiry = setTimeout(() => (performance.now() < until ? armExpiry() : lose()), until - performance.now());
+    expiry.unref();
+  };
+  const armRenewal = (delayMs: number) => {
+    renewal = setTimeout(renew, delayMs);
+    renewal.unref();
+  };
+
+  async function renew(): Promise<void> {
+    const sentAt = performance.now();
+    // One that has ended may have been somebody else's meanwhile.
+    if (sentAt >= until) return lose();
+    try {
+      const still = await update(cells, leaseName(name), ({ text, now }) => {
+        const had = parse<LeaseRecord>(text);
+        // A store that has lost the lease is told of it again, unless somebody took it.
+        const ours = had === undefined || (had.holder === token && had.epoch === epoch);
+        return { answer: ours, ...(ours && kept({ holder: token, epoch, until: now + ttlMs })) };
+      });
+      if (over) return;
+      if (!still) return lose();
+      until = sentAt + ttlMs;
+      armExpiry();
+      armRenewal(Math.max(0, sentAt + ttlMs / 3 - performance.now()));
+    } catch (error) {
+      if (over) return;
+      failed(error);
+      armRenewal(Math.min(1_000, ttlMs / 10));
+    }
+  }
+
+  armExpiry();
+  armRenewal(ttlMs / 3);
+  return {
+    epoch,
+    get valid() {
+      return !over && performance.now() < until;
+    },
+    lost: lost.signal,
+    async release() {
+      if (over) return;
+      stop();
+      await update(cells, leaseName(name), ({ text, now }) => {
+        const ours = parse<LeaseRecord>(text)?.holder === token;
+        return { answer: undefined, ...(ours && kept({ holder: null, epoch, until: now })) };
+      });
+    },
+  };
+}
+
+/** Members, and when each was heard of last by the store's clock. */
+type Members = Readonly<Record<string, number>>;
+
+function heardWithin(members: Members = {}, sinceMs: number): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, at]) => at > sinceMs));
+}
+
+/** Three beats may be missed before a member counts as gone. */
+const BEAT_MS = 3_000;
+const PRESENT_MS = 10_000;
+
+/** Tells the store which queues this process works on, so that all can count who is there. */
+export function openPresence(cells: Primitives, member: string, failed: (error: unknown) => void) {
+  const working = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let beating: Promise<void> = Promise.resolve();
+  const nameOf = (queue: string) => `workers:${queue}`;
+  const present = ({ text, now }: Seen) => heardWithin(parse<Members>(text), now - PRESENT_MS);
+
+  async function say(queue: string): Promise<void> {
+    await update(cells, nameOf(queue), (seen) => {
+      const { [member]: _, ...others } = present(seen);
+      const members = working.has(queue) ? { ...others, [member]: seen.now } : others;
+      return { answer: undefined, text: JSON.stringify(members), keepMs: 2 * PRESENT_MS };
+    }).catch(failed);
+  }
+  /** One after the other, so that a late beat never follows a farewell. */
+  function next(...queues: readonly string[]): Promise<void> {
+    beating = beating.then(async () => void (await Promise.all(queues.map(say))));
+    return beating;
+  }
+
+  return {
+    /** Until the returned function is called. */
+    enter(queue: string): () => void {
+      working.set(queue, (working.get(queue) ?? 0) + 1);
+      void next(queue);
+      timer ??= setInterval(() => void next(...working.keys()), BEAT_MS).unref();
+      let left = false;
+      return () => {
+        if (left) return;
+        left = true;
+        const others = (working.get(queue) ?? 1) - 1;
+        if (others > 0) working.set(queue, others);
+        else if (working.delete(queue)) void next(queue);
+      };
+    },
+    async count(queue: string): Promise<number> {
+      await beating;
+      const members = Object.keys(present(await cells.look(nameOf(queue)))).length;
+      return Math.max(members, working.has(queue) ? 1 : 0);
+    },
+    async close(): Promise<void> {
+      clearInterval(timer);
+      const queues = [...working.keys()];
+      working.clear();
+      await next(...queues);
+    },
+  };
+}
+
+/** Members of a pace. */
+const PACE_MEMBER_MS = 5_000;
+/** What a pace knows is forgotten after so long without a report. */
+const PACE_MEMORY_MS = 600_000;
+/**
+ * Slots granted further ahead than this, at a slower rate than is asked for now, make room: new ones begin where those
+ * granted would end at the new rate. Else a rate that has recovered would wait for the slots of the slow one.
+ */
+const PACE_AHEAD_MS = 2_000;
+
+/** A pace as it is kept, by the store's clock. */
+interface PaceRecord {
+  readonly successes: number;
+  readonly throttled: number;
+  readonly overloaded: number;
+  /** Nobody sends before then. */
+  readonly held: number;
+  /** The next free slot. */
+  readonly next: number;
+  /** The mean distance of the slots granted up to there: (next - now) / spacing of them are still to come. */
+  readonly spacing: number;
+  readonly members: Members;
+  readonly forget: number;
+}
+
+export function exchangePace(
+  cells: Primitives,
+  service: string,
+  member: string,
+  report: PaceReport,
+): Promise<PaceState> {
+  return update(cells, `pace:${service}`, ({ text, now }) => {
+    const last = parse<PaceRecord>(text);
+    const had = last && last.forget > now ? last : undefined;
+    const held = Math.max(had?.held ?? 0, now + (report.holdMs ?? 0));
+    let { next = 0, spacing = 0 } = had ?? {};
+    let slotInMs: number | undefined;
+    if (report.slots && report.slots.count > 0) {
+      const { count, intervalMs } = report.slots;
+      let ahead = Math.max(next - now, 0);
+      const granted = ahead > 0 && spacing > 0 ? ahead / spacing : 0;
+      if (ahead > PACE_AHEAD_MS && intervalMs < spacing) ahead = granted * intervalMs;
+      slotInMs = ahead;
+      next = now + ahead + count * intervalMs;
+      spacing = (ahead + count * intervalMs) / (granted + count);
+    }
+    const sums = {
+      successes: (had?.successes ?? 0) + report.successes,
+      throttled: (had?.throttled ?? 0) + report.throttled,
+      overloaded: (had?.overloaded ?? 0) + report.overloaded,
+    };
+    const members = { ...heardWithin(had?.members, now - PACE_MEMBER_MS), [member]: now };
+    const keepMs = Math.max(0, held - now, next - now) + PACE_MEMORY_MS;
+    const record: PaceRecord = { ...sums, held, next, spacing, members, forget: now + keepMs };
+    const state = {
+      ...sums,
+      heldMs: Math.max(0, held - now),
+      members: Object.keys(members).length,
+      ...(slotInMs !== undefined && { slotInMs }),
+    };
+    return { answer: state, text: JSON.stringify(record), keepMs };
+  });
+}
