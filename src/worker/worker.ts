@@ -228,6 +228,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     if (!options.queueOnly) {
       const readJobs = openJobFiles(settings.jobsDir);
       const readScheduled = async () => scheduledJobs(await readJobs());
+      let before = JSON.stringify(await readScheduled().catch(() => undefined));
       const schedules = openSchedules({
         store: opened,
         queue,
@@ -237,11 +238,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         jobs: readScheduled,
       });
       closing.add('schedules', schedules.close);
-      let before: string | undefined;
       const noticeChange = async () => {
         const now = JSON.stringify(await readScheduled().catch(() => undefined));
-        if (now !== before && before !== undefined) await schedules.look();
-        before = now ?? before;
+        if (now === undefined || now === before) return;
+        before = now;
+        await schedules.look();
       };
       closing.add('job files', every(JOBS_EVERY_MS, noticeChange));
       const offers = openOffers({
