@@ -1,7 +1,7 @@
 import { ISSUE_CODES } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
-import { nextSteps } from './html-next.js';
 import { foreign, html, Markup, outcomeChart, STYLE } from './html-parts.js';
+import { nextSteps } from './next-steps.js';
 import {
   differencesByField,
   firstDifferences,
