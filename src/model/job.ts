@@ -62,6 +62,9 @@ const scheduled = z
   .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
   .optional();
 
+/** As `match.key`: nothing tells which record a row means, so each is appended. */
+export const NO_KEY = 'none';
+
 /** What a field is given, by field. */
 const values = z.record(z.string(), scalar);
 
@@ -71,9 +74,12 @@ const rowsShape = {
   company: z.number().int().min(1).optional(),
   source: sourceOptions.default(() => sourceOptions.parse({})),
   match: z.strictObject({
+    /** `none`: every row is a new record; then there are no fields. */
     key: z
       .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-      .transform((key) => (Array.isArray(key) ? key : [key])),
+      .transform((key) => (key === NO_KEY ? [] : Array.isArray(key) ? key : [key])),
+    /** A row that equals an earlier one in every mapped column: needs a person, or is skipped. */
+    duplicates: z.enum(['reject', 'first']).default('reject'),
     unique_field: z.enum(['name', 'serial_number']).optional(),
     existing: z.enum(['update', 'skip', 'fail']).default('update'),
     missing: z.enum(['create', 'skip', 'fail']).default('create'),
@@ -105,7 +111,7 @@ export const importJob = z.strictObject({
     .string()
     .regex(RUN_ID, 'must be the id of the export that wrote the file, such as 20261121T081502123Z-3f9a')
     .optional(),
-  /** Drop folder: run the same content again. */
+  /** Takes the same content again: from the drop folder, and where rows are appended. */
   repeat: z.boolean().default(false),
 });
 export type ImportJob = z.output<typeof importJob>;

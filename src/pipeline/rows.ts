@@ -56,6 +56,11 @@ export function isNoRecord({ issues }: Pick<StagedRow, 'issues'>): boolean {
   return issues.some(({ code }) => code === 'not_a_record');
 }
 
+/** Whether a row is skipped because it repeats an earlier one, as its job says. */
+export function isRepeated({ issues }: Pick<StagedRow, 'issues'>): boolean {
+  return issues.some(({ code, severity }) => code === 'duplicate_row' && severity === 'warning');
+}
+
 export function isNamed(value: StagedValue | undefined): value is Named {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && 'named' in value;
 }

@@ -1,4 +1,5 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
+import { assertNotAppended, noteAppended } from './rows/appended.js';
 import { connect } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
@@ -32,6 +33,7 @@ async function carryOut(run: Run): Promise<RunResult> {
   if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
   try {
+    assertNotAppended(run);
     const staged = await stageRows(run, await connect(run));
     await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
@@ -56,7 +58,10 @@ async function carryOut(run: Run): Promise<RunResult> {
     }
     announce(run, planned ?? expectedWrites(run, matched));
     matched.releaseKeys?.();
-    if (!run.request.dryRun) await writeRows(run, matched);
+    if (!run.request.dryRun) {
+      noteAppended(run);
+      await writeRows(run, matched);
+    }
   } catch (error) {
     stopped = error as Error;
   }

@@ -115,6 +115,31 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
     for (const line of before) expect(JSON.parse(line)).toMatchObject({ record: { original_cost: 5 } });
   });
 
+  it('rows that are appended, without a key: what was open is unknown, and nothing comes twice', async () => {
+    bench = await openBench();
+    const job = 'resource: asset\nmatch: { key: none }\ncolumns: { Name: name, Category: category.name }\n';
+    const argv = await place(bench, 'appended', job, [
+      'Name,Category',
+      ...numbers(200).map((i) => `Asset ${i},Laptop`),
+    ]);
+    bench.killAt('POST', 90);
+    expect(await bench.run(argv)).toBe('SIGKILL');
+    bench.killAt('POST', 40);
+    expect(await bench.run(RESUME)).toBe('SIGKILL');
+    const code = await bench.run(RESUME);
+    const told = await bench.told();
+    const unknown = others(told, 'created');
+    expect(unknown.filter((line) => !/^\d+ unknown /.test(line))).toEqual([]);
+    expect(unknown.length).toBeLessThanOrEqual(2 * 16);
+    expect([code, told.results.length]).toEqual([unknown.length > 0 ? 3 : 0, 200]);
+    const there = bench.sandbox.records('asset').map((one) => String(one['name']));
+    expect(new Set(there).size).toBe(there.length);
+    // Rows that are told as created are there; of the others each may be.
+    expect(there.length).toBeGreaterThanOrEqual(200 - unknown.length);
+    expect(await bench.run(argv)).toBe(2);
+    expect(bench.sandbox.records('asset')).toHaveLength(there.length);
+  });
+
   it('suppliers, whose list has no filter', async () => {
     bench = await openBench();
     const argv = await place(

@@ -10,7 +10,7 @@ import { editConflicts } from '../map/edited.js';
 import { keyText, lookOf } from '../match/key.js';
 import type { Twins } from '../match/match.js';
 import { nearMatch, type ResolvedRow } from '../resolve/resolve.js';
-import { isNoRecord } from '../rows.js';
+import { isNoRecord, isRepeated } from '../rows.js';
 import type { Memory } from './memory.js';
 import {
   changesOf,
@@ -63,7 +63,7 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     issues: (outcome === 'at_risk' ? withProbe(issues) : issues).map((issue) => withColumn(issue, options.columnOf)),
     ...more,
   });
-  if (isNoRecord(row)) return settle('skipped', row.issues);
+  if (isNoRecord(row) || isRepeated(row)) return settle('skipped', row.issues);
   const ids = candidates(row, options);
   // A record that has exactly this key is the one that is meant, whatever looks like it.
   if (ids.length > 0 && row.issues.some(isNear))

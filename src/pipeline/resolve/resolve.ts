@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
 import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { keyOf, keySpelling, keyText } from '../match/key.js';
-import { type After, isId, isNamed, type Named, referenceCycle, type StagedRow } from '../rows.js';
+import { type After, isId, isNamed, isNoRecord, type Named, referenceCycle, type StagedRow } from '../rows.js';
 import type { Directory, Lookup } from './directory.js';
 
 /** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
@@ -75,6 +76,10 @@ interface ResolveOptions {
   readonly rowOfNumber?: ReadonlyMap<string, number>;
   /** Of files that may have millions of rows; else they stay in memory. */
   readonly firstRows?: FirstRows;
+  /** A row that equals an earlier one is skipped. */
+  readonly skipRepeated?: boolean;
+  /** Rows are appended, by no key: those that equal an earlier one are told by all that they set. */
+  readonly append?: boolean;
 }
 
 /** A row that has a key. */
@@ -102,12 +107,30 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   /** Its key, and the fault of a row whose key an earlier one has. */
   function withKey(row: WithIds): ResolvedRow {
     const key = keyOf(row.set, options.key);
-    if (key === '') return { ...row, key };
-    const content = digest(textOf(row.set));
+    if (key === '') return options.append && !isNoRecord(row) ? appended({ ...row, key }) : { ...row, key };
+    const content = options.skipRepeated ? exactDigest(textOf(row.set)) : digest(textOf(row.set));
     const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
     if (first === undefined) return withTwin({ ...row, key });
-    const issues = [...row.issues, duplicateFault(first, content, row, options)];
+    if (content === first.content) return repeated({ ...row, key }, first.row);
+    const issues = [...row.issues, duplicateFault(first, row, options)];
     return { ...row, key, issues, duplicateOf: first.row };
+  }
+
+  function appended(row: ResolvedRow): ResolvedRow {
+    const all = createHash('sha256').update(textOf(row.set)).digest('base64url');
+    const first = firstRows.note({ key: all, spelling: all, row: row.ref.row, content: 0 });
+    return first === undefined ? row : repeated(row, first.row);
+  }
+
+  /** A row that is the same as an earlier one in all that it sets. */
+  function repeated(row: ResolvedRow, first: number): ResolvedRow {
+    const at = keyAddress(row, options);
+    const same = `Row ${first} is the same in every mapped column.`;
+    if (options.skipRepeated)
+      return { ...row, issues: [...row.issues, warning('duplicate_row', `${same} This one is skipped.`, at)] };
+    const also = options.append ? ' Or say `match: { duplicates: first }` in the job, which skips such rows.' : '';
+    const issue = fault('duplicate_row', `${same} Delete one of them.${also}`, at);
+    return { ...row, issues: [...row.issues, issue], duplicateOf: first };
   }
 
   /** What its key only looks like: an earlier row of the file, letters of another script. */
@@ -267,7 +290,8 @@ interface Earlier {
 }
 
 function keyAddress({ set, cells }: Pick<ResolvedRow, 'set' | 'cells'>, { key, columnOf }: ResolveOptions) {
-  const field = key[0] ?? '';
+  const field = key[0];
+  if (field === undefined) return {};
   const column = columnOf(field);
   return { field, value: cells?.[field] ?? valueText(set[field]), ...(column === undefined ? {} : { column }) };
 }
@@ -291,23 +315,20 @@ function isMixed(word: string): boolean {
   return /\p{Script=Latin}/u.test(word) && HOMOGLYPH.test(word);
 }
 
-function duplicateFault(
-  earlier: Earlier,
-  content: number,
-  row: Pick<ResolvedRow, 'set' | 'cells'>,
-  options: ResolveOptions,
-): Issue {
-  const at = keyAddress(row, options);
-  return content === earlier.content
-    ? fault('duplicate_row', `Row ${earlier.row} is the same in every mapped column. Delete one of them.`, at)
-    : fault(
-        'duplicate_key',
-        `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right. ${ALONE}`,
-        at,
-      );
+function duplicateFault(earlier: Earlier, row: Pick<ResolvedRow, 'set' | 'cells'>, options: ResolveOptions): Issue {
+  return fault(
+    'duplicate_key',
+    `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right. ${ALONE}`,
+    keyAddress(row, options),
+  );
 }
 
 /** Checksum and length: enough to word a message, a fraction of the memory of the row. */
 function digest(text: string): number {
   return crc32(text) + (text.length % 2 ** 20) * 2 ** 32;
+}
+
+/** Where a row is left out for being the same: no two that differ ever are by chance. */
+function exactDigest(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

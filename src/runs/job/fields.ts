@@ -1,5 +1,5 @@
 import { withArticle } from '../../model/article.js';
-import { customFieldName } from '../../model/job.js';
+import { customFieldName, NO_KEY } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { compileDateFormat } from '../../pipeline/map/dates.js';
 import { isOwnHeading } from '../../pipeline/map/headings.js';
@@ -176,7 +176,7 @@ export function checkDates(dates: unknown, path: KeyPath, report: Report): void 
 /** The fields of `match.key` under the names the resource gives them. */
 export function matchKeys(job: Plain, spec: ResourceSpec): string[] {
   const key = asPlain(job['match'])['key'];
-  const names = Array.isArray(key) ? key : [key];
+  const names = Array.isArray(key) ? key : key === NO_KEY ? [] : [key];
   return names.filter((one) => typeof one === 'string').map((one) => findField(spec, one)?.name ?? one.trim());
 }
 
@@ -189,6 +189,12 @@ function checkMatch(
   report: Report,
 ): void {
   const listed = Array.isArray(match['key']);
+  if (match['key'] === NO_KEY) {
+    for (const rule of ['existing', 'missing'].filter((one) => match[one] !== undefined))
+      report(['match', rule], `\`${rule}\` has no effect: without a key every row is a new record`, {
+        severity: 'warning',
+      });
+  }
   const seen = new Set<string>();
   for (const [i, key] of keys.entries()) {
     const path = listed ? ['match', 'key', i] : ['match', 'key'];

@@ -1,4 +1,4 @@
-import { customFieldName, type ReconcileJob } from '../../model/job.js';
+import { customFieldName, NO_KEY, type ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
@@ -29,6 +29,14 @@ export function checkReconcile(job: Plain, named: NamedFields, yaml: JobYaml, re
     );
     return;
   }
+  if (asPlain(job['match'])['key'] === NO_KEY)
+    report(
+      ['match', 'key'],
+      'a reconciliation compares rows with records by a key; name the field that identifies them',
+      {
+        part: 'value',
+      },
+    );
   checkCompare(asPlain(job['compare']), named, report);
   checkOrphans(asPlain(job['orphans']), named, yaml, report);
   checkScope(asPlain(job['scope']), named, yaml, report);

@@ -85,7 +85,7 @@ export async function writeOrphans(
     past,
     planned: undefined,
     rows: orphans.length,
-    job: { ...run.job, match: { key: ['id'], existing: 'update', missing: 'skip' } },
+    job: { ...run.job, match: { key: ['id'], duplicates: 'reject', existing: 'update', missing: 'skip' } },
     progress: () => undefined,
   };
   const { stands: _, mapping, ...rest } = resolved;

@@ -52,7 +52,7 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
  * tells whether the request took effect.
  *
  *   create: a record with our content → created      with other content → conflict      none → planned again
- *           a customer that is not known → unknown: it cannot be looked up
+ *           a customer that is not known, a row without a key → unknown: it cannot be looked up
  *   update: the new values are there → updated       neither old nor new → conflict     the old ones → planned again
  */
 export async function adopt(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change> {
@@ -68,21 +68,13 @@ export function createFields(row: ResolvedRow): Fields {
 async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {
   const { spec, known, options, snapshot } = matched;
   const fields = createFields(row);
+  if (matched.match.key.length === 0) return openCreate(row, 'without a key it');
   if (!spec.readPath) {
     const [id, ...others] = known.ids('customer', row.key);
     if (others.length > 0) return undefined;
     if (id !== undefined) return created(row, id);
     if (options.memory.lastWritten(undefined, fields, undefined)) return settled(row, 'created');
-    return {
-      ...settled(row, 'unknown'),
-      issues: [
-        ...row.issues,
-        fault(
-          'outcome_unknown',
-          'The row was being created when the run was cut off, and a customer cannot be looked up. Look in the service before importing it again.',
-        ),
-      ],
-    };
+    return openCreate(row, 'a customer');
   }
   const ids = snapshot.ids(row.key);
   const found = ids.length === 1 && ids[0] !== undefined ? await snapshot.get(ids[0]) : undefined;
@@ -98,6 +90,14 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
   }
   options.memory.remember(id, fields);
   return { ...created(row, id), issues: [...row.issues, ...tidied] };
+}
+
+function openCreate(row: ResolvedRow, what: string): Change {
+  const issue = fault(
+    'outcome_unknown',
+    `The row was being created when the run was cut off, and ${what} cannot be looked up. Look in the service before importing it again.`,
+  );
+  return { ...settled(row, 'unknown'), issues: [...row.issues, issue] };
 }
 
 async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {

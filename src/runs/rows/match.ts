@@ -24,7 +24,8 @@ export interface Matched extends Resolved {
 /** Looks up what exists, the cheapest way, and prepares the plan. */
 export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> {
   const matching = await beginMatching(run, resolved);
-  run.evidence.push(`looking up: ${await matchKeys(resolved.keys, matching.match)}`);
+  const looked = run.job.match.key.length === 0 ? 'nothing: every row is a new record' : undefined;
+  run.evidence.push(`looking up: ${looked ?? (await matchKeys(resolved.keys, matching.match))}`);
   return matching.conclude();
 }
 

@@ -208,8 +208,19 @@ function resolving(
   const keys = openKeys(run);
   const nameless = !looksUp(mapping);
   const parents = rowOfNumber ? { rowOfNumber } : {};
+  const repeats = { append: key.length === 0, skipRepeated: run.job.match.duplicates === 'first' };
   // Also of faulty rows: which rules they break depends on whether their record exists.
-  const resolve = makeResolver({ directory, key, columnOf, specOf, textOf, nameless, firstRows: keys, ...parents });
+  const resolve = makeResolver({
+    directory,
+    key,
+    columnOf,
+    specOf,
+    textOf,
+    nameless,
+    firstRows: keys,
+    ...repeats,
+    ...parents,
+  });
   const print = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
   let keyless = 0;
@@ -222,7 +233,7 @@ function resolving(
       counts.rows++;
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
       if (isNoRecord(row)) counts.noRecords = (counts.noRecords ?? 0) + 1;
-      else if (row.key === '') keyless++;
+      else if (row.key === '' && key.length > 0) keyless++;
       if (row.issues.some(({ code }) => code === 'mixed_scripts')) mixed++;
       if (row.after) after.set(row.ref.row, row.after.row);
       const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;

@@ -87,9 +87,11 @@ function readsAlways({ job }: Run): boolean {
 async function writeWave(wave: number, run: Run, matched: Matched, writer: Writer, sizes: PartSizes): Promise<void> {
   const state = writer.run;
   // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
-  const size = () => (matched.spec.readPath ? sizes.next(run.rows - seen) : 1);
+  // What was intended, and cannot be looked up after a kill, is unknown: of such rows few are intended at a time.
+  const findable = matched.spec.readPath !== undefined && matched.match.key.length > 0;
+  const size = () => (findable ? sizes.next(run.rows - seen) : 1);
   let seen = 0;
-  const mostParts = () => (matched.spec.readPath ? sizes.parts : run.request.concurrency);
+  const mostParts = () => (findable ? sizes.parts : run.request.concurrency);
   const underWay = new Set<Promise<void>>();
   const beginning = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
@@ -184,7 +186,8 @@ function openWriter(
         reached('intent-durable');
       },
       outcome(outcome, diff) {
-        if (outcome.kind === 'created' && outcome.id === undefined) nameless.set(outcome.key, outcome.ref.row);
+        if (outcome.kind === 'created' && outcome.id === undefined && outcome.key !== '')
+          nameless.set(outcome.key, outcome.ref.row);
         note(run, outcome, diff);
         run.outlook.ended();
         sizes.ended();

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { checkJobText } from '../../src/runs/job/check.js';
+import { prune } from '../../src/worker/inbox/prune.js';
+import { csv, type Desk, openDesk } from '../support/desk.js';
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk({ responses: 'full' });
+});
+afterEach(() => desk.close());
+
+const JOB = {
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'none' },
+  columns: { Name: 'name', City: 'city', Category: 'category.name', Cost: { field: 'original_cost', required: true } },
+};
+const file = (...rows: readonly (readonly string[])[]) =>
+  desk.file('a.csv', csv([['Name', 'City', 'Category', 'Cost'], ...rows]));
+const names = () => desk.sandbox.records('asset').map((one) => one['name']);
+const codes = (run: { results: readonly Record<string, string>[] }) =>
+  run.results.map(({ row, outcome, codes }) => `${row} ${outcome} ${codes}`.trimEnd());
+
+describe('`key: none`: every row is a new record', () => {
+  it('nothing is looked up or updated, also where records are the same', async () => {
+    desk.sandbox.insert('asset', [{ name: 'Desk', city: 'Bern', category: { id: 1 } }]);
+    const path = await file(['Desk', 'Bern', 'Laptop', '1'], ['Desk', 'Bern', 'Laptop', '2'], ['', '', '', '']);
+    const dry = await desk.import(path, JOB, { dryRun: true });
+    expect([dry.summary.rows.created, dry.commits]).toEqual([2, 0]);
+    desk.sandbox.resetRequests();
+    const run = await desk.import(path, JOB);
+    expect(codes(run)).toEqual(['2 created', '3 created']);
+    expect(names()).toEqual(['Desk', 'Desk', 'Desk']);
+    expect(desk.sandbox.commits.map(({ method }) => method)).toEqual(['POST', 'POST']);
+  });
+
+  it('rows that are the same in every mapped column: refused, or the first is taken', async () => {
+    const path = await file(
+      ['Desk', 'Bern', 'Laptop', '1'],
+      ['Desk', 'Bern', 'Laptop', '1.00'],
+      ['Desk', 'Basel', 'Laptop', '1'],
+      ['Desk', 'Bern', 'Laptop', 'x'],
+      ['Desk', 'Bern', 'Laptop', '1'],
+      ['Total', '', '', '4'],
+    );
+    const rejecting = await desk.import(path, JOB);
+    expect(codes(rejecting).slice(0, 5)).toEqual([
+      '2 created',
+      '3 duplicate duplicate_row',
+      '4 created',
+      '5 invalid not_a_number',
+      '6 duplicate duplicate_row',
+    ]);
+    expect(rejecting.exitCode).toBe(3);
+    const again = await file(['Shelf', 'Bern', 'Laptop', '1'], ['Shelf', 'Bern', 'Laptop', '1']);
+    const first = await desk.import(again, { ...JOB, match: { ...JOB.match, duplicates: 'first' } });
+    expect(codes(first)).toEqual(['2 created', '3 skipped duplicate_row']);
+    expect([first.exitCode, first.summary.rows.total]).toEqual([0, 2]);
+  });
+
+  it('the same file again is refused unless the job repeats it; corrected rows are another file', async () => {
+    const rows = [
+      ['Desk', 'Bern', 'Laptop', '1'],
+      ['Chair', 'Bern', 'Laptop', 'x'],
+    ] as const;
+    const run = await desk.import(await file(...rows), JOB);
+    await expect(desk.import(await file(...rows), JOB)).rejects.toThrow(
+      `The rows of this file were appended by the run ${run.summary.run}`,
+    );
+    await expect(desk.import(await file(...rows), JOB, { dryRun: true })).rejects.toThrow(/repeat: true/);
+    // Also where nothing is left of that run but its summary.
+    await prune(desk.dir, { home: desk.home, keepDays: 1, dryRun: false, now: Date.now() + 9 * 86_400_000 });
+    await expect(desk.import(await file(...rows), JOB)).rejects.toThrow(/repeat: true/);
+    expect(names()).toEqual(['Desk']);
+    await desk.import(await file(['Chair', 'Bern', 'Laptop', '2']), JOB);
+    await desk.import(await file(...rows), { ...JOB, repeat: true });
+    expect(names()).toEqual(['Desk', 'Chair', 'Desk']);
+  });
+
+  it('a run that wrote nothing does not count as having taken the file', async () => {
+    const rows = Array.from({ length: 20 }, (_, i) => ['Desk', 'Bern', 'Laptop', i < 15 ? 'x' : String(i)]);
+    const braked = await desk.import(await file(...rows), { ...JOB, brakes: { max_invalid: '10%' } });
+    expect([braked.summary.status, braked.commits]).toEqual(['braked', 0]);
+    expect((await desk.import(await file(...rows), { ...JOB, brakes: {} })).summary.rows.created).toBe(5);
+  });
+
+  it('a create of open effect is unknown, and stays so: resumed and retried, nothing is sent twice', async () => {
+    desk.sandbox.setFaults(['POST /asset nth=2 close_after']);
+    const path = await file(['A', 'Bern', 'Laptop', '1'], ['B', 'Bern', 'Laptop', '2'], ['C', 'Bern', 'Laptop', '3']);
+    const run = await desk.import(path, JOB);
+    expect(codes(run)).toEqual(['2 created', '3 unknown outcome_unknown', '4 created']);
+    const retried = await desk.retry(run.summary.run);
+    expect(codes(retried)).toEqual(['3 unknown outcome_unknown']);
+    expect(names()).toEqual(['A', 'B', 'C']);
+  });
+
+  it('where answers are empty the ids are not known, and the row says so', async () => {
+    desk.sandbox.setSwitches({ responses: 'bare' });
+    const run = await desk.import(await file(['A', 'Bern', 'Laptop', '1']), JOB);
+    expect([codes(run), run.exitCode]).toEqual([['2 created id_unknown'], 0]);
+  });
+});
+
+it('`duplicates: first` beside a key: rows that differ in anything still need a person', async () => {
+  const job = { ...JOB, match: { key: 'name', duplicates: 'first' } };
+  const run = await desk.import(
+    await file(['A', 'Bern', 'Laptop', '1'], ['A', 'Bern', 'Laptop', '1'], ['A', 'Bern', 'Laptop', '2']),
+    job,
+  );
+  expect(codes(run)).toEqual(['2 created', '3 skipped duplicate_row', '4 duplicate duplicate_key']);
+});
+
+it('jobs that cannot mean it are told so', () => {
+  const problems = (job: object) => checkJobText(stringify(job)).problems.map(({ message }) => message);
+  expect(problems({ ...JOB, match: { key: 'none', missing: 'skip' } })).toEqual([
+    expect.stringContaining('`missing` has no effect'),
+  ]);
+  expect(problems({ ...JOB, kind: 'reconcile' })).toEqual([
+    expect.stringContaining('compares rows with records by a key'),
+  ]);
+  expect(problems({ ...JOB, match: { key: ['none'] } }).join()).toContain('none');
+});
