@@ -55,13 +55,11 @@ async function carryOut(run: Run): Promise<RunResult> {
     if (!run.request.dryRun) {
       await usePlan(run);
       assertNotRejected(run);
+      noteAppended(run);
     }
     announce(run, planned ?? expectedWrites(run, matched));
     matched.releaseKeys?.();
-    if (!run.request.dryRun) {
-      noteAppended(run);
-      await writeRows(run, matched);
-    }
+    if (!run.request.dryRun) await writeRows(run, matched);
   } catch (error) {
     stopped = error as Error;
   }

@@ -81,7 +81,7 @@ export const REPORT_PLANTS: readonly Plant[] = [
     why: 'The file of the rows to correct is not whole.',
     patches: [
       {
-        file: 'report/finish.js',
+        file: 'report/results.js',
         find: 'const good = [...GOOD_OUTCOMES]',
         replace: "const good = [...GOOD_OUTCOMES, 'duplicate']",
       },
