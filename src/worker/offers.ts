@@ -5,9 +5,8 @@ import type { TakingKind } from './job-files.js';
 import { claimJobId } from './jobs/ids.js';
 import { every } from './rights.js';
 
-/** Files that were taken and wait for their run; then it is counted again how many are left. */
+/** Files that were taken and wait for their run. */
 const MOST_WAITING = 500;
-const COUNT_EVERY_MS = 2_000;
 /** How often claims are looked through for those that no job stands for, in milliseconds. */
 const LOOK_EVERY_MS = 60_000;
 
@@ -22,7 +21,6 @@ interface OffersOptions {
 /** Puts what was taken from the drop folder on the queue. */
 export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions) {
   let waiting = 0;
-  let lookedAt = 0;
   let looking: Promise<void> | undefined;
 
   /** A job of this id that is there already stands for the claim; the queue drops the second one. */
@@ -49,7 +47,6 @@ export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions) {
   /** One look at a time: two would each put the same job back. */
   function lookThrough(): Promise<void> {
     looking ??= look().finally(() => {
-      lookedAt = performance.now();
       looking = undefined;
     });
     return looking;
@@ -60,10 +57,10 @@ export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions) {
     get waiting(): number {
       return waiting;
     },
-    /** False while enough that was taken waits for its run. */
+    /** False while enough that was taken waits for its run; it is counted anew then. */
     mayOffer(): boolean {
       if (waiting < MOST_WAITING) return true;
-      if (performance.now() - lookedAt > COUNT_EVERY_MS) void lookThrough();
+      void lookThrough();
       return false;
     },
     async offer(claim: Claim): Promise<void> {

@@ -2,6 +2,7 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
 import { LATE_MS, slotJobId } from './jobs/ids.js';
+import { parsed } from './parsed.js';
 import type { Lease, Store } from './store/port.js';
 import { within } from './within.js';
 
@@ -142,7 +143,7 @@ export function openSchedules(options: SchedulesOptions) {
       tell('jobs', `The job files cannot be read now: ${wordsOf(error)}. Schedules go on as they were read before.`);
       return undefined;
     });
-    known = new Map(parse(await store.read(MEMORIES)).map((memory) => [memory.job, memory]));
+    known = new Map((parsed(memories, await store.read(MEMORIES)) ?? []).map((memory) => [memory.job, memory]));
     jobs = listed ?? jobs;
     for (const job of jobs) {
       try {
@@ -248,15 +249,6 @@ export function openSchedules(options: SchedulesOptions) {
       await within(CLOSE_MS, Promise.allSettled([turn, lease?.release()]));
     },
   };
-}
-
-/** What cannot be read counts as nothing. */
-function parse(text: string | undefined): Memory[] {
-  try {
-    return memories.parse(JSON.parse(text ?? ''));
-  } catch {
-    return [];
-  }
 }
 
 function isFarAhead({ key, timezone }: Memory, now: number): boolean {

@@ -86,7 +86,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       board: options.board,
       queues: () => queues,
       ready: () => readiness(store, inbox),
-      live: () => liveness(runs),
+      live: () => ({ ok: runs?.isRunning() !== false, details: { runs: runsText(runs) } }),
       metrics,
       notice,
     });
@@ -284,11 +284,8 @@ function filesRead(jobs: JobFiles): string[] {
   return scheduledJobs(jobs).flatMap(({ kind, schedule }) => (kind === 'export' ? [] : (schedule.file ?? [])));
 }
 
-/** Whether jobs are taken, as far as this process can tell. */
-function liveness(runs: Worker | undefined): Health {
-  if (!runs) return { ok: true, details: { runs: 'not begun yet' } };
-  const running = runs.isRunning();
-  return { ok: running, details: { runs: running ? 'ok' : 'no jobs are taken' } };
+function runsText(runs: Worker | undefined): string {
+  return !runs ? 'not begun yet' : runs.isRunning() ? 'ok' : 'no jobs are taken';
 }
 
 /** Whether files and jobs can be taken now. */

@@ -6,6 +6,7 @@ import { RunError } from '../../model/error.js';
 import { visible } from '../../model/visible.js';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { reached } from '../../trace/milestones.js';
+import { parsed } from '../parsed.js';
 import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, segment, shown } from './claim.js';
 import { codeOf, createText, isFolder, makeFolders, openPlain, placeText, reasonOf, textOf } from './disk.js';
 
@@ -208,7 +209,7 @@ export function openLedger(inbox: string) {
   const recordPath = ({ job, run }: ClaimId): string => join(root, segment(job), `${segment(run)}.run`);
 
   async function recordOf(claim: ClaimId): Promise<ClaimRecord> {
-    return parse(recordSchema, await textOf(recordPath(claim))) ?? {};
+    return parsed(recordSchema, await textOf(recordPath(claim))) ?? {};
   }
 
   async function note(claim: ClaimId, what: ClaimRecord): Promise<void> {
@@ -238,7 +239,7 @@ export function openLedger(inbox: string) {
           if (await createText(path, JSON.stringify(own))) return undefined;
           text = await textOf(path);
         }
-        const entry = parse(entrySchema, text);
+        const entry = parsed(entrySchema, text);
         if (entry?.state !== 'withdrawn') {
           if (entry?.run === run) return undefined;
           const isTaken = entry?.state === 'finished' || (await isHeld(job, path, entry));
@@ -253,7 +254,7 @@ export function openLedger(inbox: string) {
       const { entry: file } = await recordOf(claim);
       if (file === undefined) return;
       const path = join(root, segment(claim.job), segment(file));
-      const entry = parse(entrySchema, await textOf(path));
+      const entry = parsed(entrySchema, await textOf(path));
       if (entry?.run !== claim.run || entry.state !== 'running') return;
       await placeText(path, JSON.stringify({ ...entry, state: finished ? 'finished' : 'withdrawn' }));
     },
@@ -262,13 +263,4 @@ export function openLedger(inbox: string) {
     /** The folder that was last said by `moving`; whether the claim got there, the folders tell. */
     movedTo: async (claim: ClaimId): Promise<string | undefined> => (await recordOf(claim)).folder,
   };
-}
-
-/** What is not there, or cannot be read, is none. */
-function parse<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
-  try {
-    return schema.parse(JSON.parse(text ?? ''));
-  } catch {
-    return undefined;
-  }
 }

@@ -6,7 +6,7 @@ import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobFiles, takesFiles } from '../job-files.js';
 import { type Claim, claimedName, claimFolders, claimOf, markComplete, segment, shown } from './claim.js';
-import { codeOf, lookAtEntry, type Mark, makeFolders, reasonOf, sameMark } from './disk.js';
+import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, reasonOf, sameMark } from './disk.js';
 import type { DropFolder } from './drop-folder.js';
 import { type Dropped, openFolders, openTroubles, takerNames } from './folders.js';
 
@@ -194,7 +194,7 @@ export async function openInbox(options: InboxOptions) {
       await refuse(claim, reason, jobs);
       return true;
     }
-    taken.resting = rest(taken.resting, info);
+    taken.resting = rest(taken.resting, await freshMark(claim.file).catch(() => info));
     if (performance.now() - taken.resting.since < quietMs) return false;
     if (await markComplete(claim)) offer(claim);
     return true;
@@ -294,6 +294,16 @@ async function freshRun(parent: string): Promise<string> {
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
+  }
+}
+
+/** A share may answer from memory until the file is opened. */
+async function freshMark(path: string): Promise<Mark> {
+  const handle = await openPlain(path);
+  try {
+    return await handle.stat({ bigint: true });
+  } finally {
+    await handle.close();
   }
 }
 

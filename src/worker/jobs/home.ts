@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { RunError } from '../../model/error.js';
 import { inHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
+import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
 import { againJobId } from './ids.js';
 
@@ -26,14 +27,7 @@ type Home = z.output<typeof homes>[number];
 const MOST_HOMES = 200;
 const NAME = 'homes';
 
-/** What cannot be read counts as none. */
-function parse(text: string | undefined): Home[] {
-  try {
-    return homes.parse(JSON.parse(text ?? ''));
-  } catch {
-    return [];
-  }
-}
+const parse = (text: string | undefined): Home[] => parsed(homes, text) ?? [];
 
 /**
  * The worker tells at its start what is to be known of its data folder. Workers on one queue take turns, and share one ceiling,

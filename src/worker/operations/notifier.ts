@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { request } from 'undici';
 import { z } from 'zod';
 import { pause } from '../../runs/run/context.js';
+import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
 import { within } from '../within.js';
 import type { EndedRun } from './ended.js';
@@ -56,8 +57,7 @@ export interface NotifierOptions {
 }
 
 const TIMING = { timeoutMs: 10_000, waitsMs: [1000, 5000] };
-/** What waits to go out; beyond it a webhook that is down for long would fill the memory. */
-const MOST_WAITING = 1000;
+/** What goes out; also where a webhook is down for long, no more than these wait for it. */
 const MOST_AN_HOUR = 50;
 const HOUR_MS = 3_600_000;
 
@@ -89,27 +89,29 @@ export function openNotifier(options: NotifierOptions) {
   const ending = new AbortController();
   // One after another: what happened first is told first.
   let chain = Promise.resolve();
-  let waiting = 0;
   let [sent, countedFrom] = [0, now()];
 
-  function mayGoOut(): boolean {
-    if (now() - countedFrom >= HOUR_MS) [sent, countedFrom] = [0, now()];
-    return ++sent <= MOST_AN_HOUR;
-  }
-
   async function tell(to: string, run: EndedRun, at: number): Promise<void> {
-    const failing = isFailure(run);
+    const failing = run.doubtful === true || ['failed', 'braked', 'refused'].includes(run.status);
     const name = `notify.state.${run.job}`;
-    const made = next(parse(await state.read(name)), failing, at);
-    const before = parse(await state.swap(name, JSON.stringify(made)));
+    const { since = 0, failures = 0, failing: failed = false } = parsed(jobState, await state.read(name)) ?? {};
+    const made = {
+      failing,
+      since: failing && !failed ? at : since,
+      failures: failing ? (failed ? failures : 0) + 1 : failures,
+      told: true,
+    };
+    const before = parsed(jobState, await state.swap(name, JSON.stringify(made)));
     if (made.failures === 0 || (before?.failing === failing && before.told)) return;
+    if (now() - countedFrom >= HOUR_MS) [sent, countedFrom] = [0, now()];
+    const fault =
+      ++sent > MOST_AN_HOUR
+        ? `${MOST_AN_HOUR} went out within an hour`
+        : await post(to, notificationOf(run, at, made), timing, ending.signal);
+    if (sent <= MOST_AN_HOUR) options.notified?.('webhook', fault === undefined);
+    if (fault === undefined) return;
     const about = { job: run.job, event: failing ? 'failing' : 'recovered' };
-    if (mayGoOut()) {
-      const fault = await post(to, notificationOf(run, at, made), timing, ending.signal);
-      options.notified?.('webhook', fault === undefined);
-      if (fault === undefined) return;
-      log.warn(about, `The notification could not be delivered: ${fault}.`);
-    } else log.warn(about, `A notification was dropped: ${MOST_AN_HOUR} went out within an hour.`);
+    log.warn(about, `The notification could not be delivered: ${fault}.`);
     await state.swap(name, JSON.stringify({ ...made, told: false }));
   }
 
@@ -120,20 +122,14 @@ export function openNotifier(options: NotifierOptions) {
       const { job } = run;
       const silent = run.inline || run.dryRun || run.status === 'interrupted' || options.known?.(job) === false;
       if (url === undefined || silent) return;
-      if (ending.signal.aborted || waiting >= MOST_WAITING) {
-        log.warn({ job }, 'A notification was dropped: too many are waiting, or the worker is ending.');
-        return;
-      }
       const told = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
       const at = run.endedAt ?? now();
-      waiting++;
       chain = chain
         .then(() => tell(url, told, at))
         .catch((error: unknown) => {
           const why = error instanceof Error ? error.message : 'unknown';
           log.warn({ job }, `A notification could not be made: ${clean(why)}`);
-        })
-        .finally(() => waiting--);
+        });
     },
     /** Waits until what was told has gone out, at most so long. */
     async close(patienceMs = 10_000): Promise<void> {
@@ -141,26 +137,6 @@ export function openNotifier(options: NotifierOptions) {
       ending.abort();
     },
   };
-}
-
-function isFailure({ status, doubtful }: EndedRun): boolean {
-  return doubtful === true || status === 'failed' || status === 'braked' || status === 'refused';
-}
-
-function next(before: JobState | undefined, failing: boolean, now: number): JobState {
-  const { since = 0, failures = 0 } = before ?? {};
-  const last = { failing, since, failures, told: true };
-  if (!failing) return last;
-  return before?.failing ? { ...last, failures: failures + 1 } : { ...last, since: now, failures: 1 };
-}
-
-/** What cannot be read counts as none. */
-function parse(text: string | undefined): JobState | undefined {
-  try {
-    return jobState.parse(JSON.parse(text ?? ''));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Longer ones are cut: chat tools refuse or hide long messages. */

@@ -183,17 +183,7 @@ const MOST_RETRY_MS = 2_000;
 
 const retry = (times: number): number => Math.min(100 * 2 ** Math.min(times, 10), MOST_RETRY_MS);
 
-/** One connection, made at `connect` and never again: to look whether the server is there. */
-function probeClient(address: RedisAddress): Client {
-  return client(address, { ...ownOptions, retryStrategy: () => null }, false);
-}
-
-/** For the store's own commands: it reconnects for ever, but a command fails at once where there is no connection. */
-function ownClient(address: RedisAddress): Client {
-  return client(address, ownOptions, true);
-}
-
-const ownOptions: Options = {
+const OWN: Options = {
   lazyConnect: true,
   enableReadyCheck: false,
   enableOfflineQueue: false,
@@ -202,10 +192,13 @@ const ownOptions: Options = {
   commandTimeout: ANSWER_MS,
 };
 
+/** One connection, made at `connect` and never again: to look whether the server is there. */
+const probeClient = (address: RedisAddress) => client(address, { ...OWN, retryStrategy: () => null }, false);
+/** For the store's own commands: it reconnects for ever, but a command fails at once where there is no connection. */
+const ownClient = (address: RedisAddress) => client(address, OWN, true);
 /** For BullMQ: its commands wait for the server to come back, for ever. */
-function queueClient(address: RedisAddress): Client {
-  return client(address, { maxRetriesPerRequest: null, socketTimeout: SILENT_MS }, true);
-}
+const queueClient = (address: RedisAddress) =>
+  client(address, { maxRetriesPerRequest: null, socketTimeout: SILENT_MS }, true);
 
 function client(address: RedisAddress, options: Options, again: boolean): Client {
   const { mode, hosts, username, password, sentinelPassword } = address;
