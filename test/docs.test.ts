@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_LIMITS, sizeText } from '../src/files/limits.js';
-import { EXIT } from '../src/model/error.js';
+import { ERROR_CODES, EXIT } from '../src/model/error.js';
 import { ISSUE_CODES, type IssueCode } from '../src/model/issue.js';
 import { exportJob, importJob, reconcileBrakes, reconcileJob } from '../src/model/job.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
@@ -639,6 +639,10 @@ function generated(): Record<string, string> {
         const { meaning, next } = outcomeWords(kind, false);
         return [`\`${kind}\``, meaning, next ?? (GOOD_OUTCOMES.has(kind) ? 'Nothing.' : '')];
       }),
+    ),
+    'error codes': table(
+      ['`code`', 'What it means'],
+      Object.entries(ERROR_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
     ),
     codes: table(
       ['Code', 'What it means', 'What you do'],

@@ -38,6 +38,7 @@ export const LANES: readonly Lane[] = [
     proves:
       'Every room, the main job from a sheet to its reports, a worker on the embedded queue, a kill with its resume; documents, fixtures and import directions against the code.',
     together: [
+      'test/library/!(examples).test.ts',
       'test/{blank-workbook,cli,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,store,suggest,trace}/**/*.test.ts',
       'test/e2e/{custom-fields,export,fixtures,references,reports,round-trip,update-rules}.test.ts',
       'test/compact/**/*.test.ts',
@@ -50,14 +51,14 @@ export const LANES: readonly Lane[] = [
       'test/worker/parts/pack.test.ts',
       'test/worker/store/address.test.ts',
     ],
-    alone: ['test/*.test.ts'],
+    alone: ['test/!(package).test.ts'],
   },
   {
     name: 'e2e',
     proves:
       'Imports, updates, exports and nights against the sandbox: nothing lost, guessed, doubled, or asked for more often than needed.',
     together: ['test/e2e/!(memory|update-held|update-faults|update-meanwhile).test.ts'],
-    alone: ['test/e2e/*.test.ts'],
+    alone: ['test/e2e/*.test.ts', 'test/package.test.ts', 'test/library/examples.test.ts'],
   },
   {
     name: 'worker',

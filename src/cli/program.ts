@@ -7,6 +7,7 @@ import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
 import { exportCommand } from './commands/export.js';
+import { initCommand } from './commands/init.js';
 import { mapCommand } from './commands/map.js';
 import { importCommand, reconcileCommand } from './commands/rows.js';
 import { runsCommand } from './commands/runs.js';
@@ -77,6 +78,7 @@ function buildProgram(cli: Cli): Command {
     enqueueCommand(cli),
     doctorCommand(cli),
     demoCommand(cli),
+    initCommand(cli),
     completionCommand(cli),
   ];
   for (const command of commands) program.addCommand(command);

@@ -1,0 +1,223 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  exportRecords,
+  type ImportJob,
+  type ImportOptions,
+  importFile,
+  type Progress,
+  RowferryError,
+  reconcileFile,
+  resumeRun,
+} from '../../src/library/index.js';
+import { type Desk, openDesk } from '../support/desk.js';
+
+const JOB: ImportJob = {
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'serial_number', unique_field: 'serial_number' },
+  columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
+};
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+/** A clean room: nothing of the machine's own settings reaches it. */
+const room = () => ({
+  settings: { apiUrl: desk.sandbox.url, apiToken: 'test-token', home: 'home', settleWindow: '0.05,0.1' },
+  env: {},
+  cwd: desk.dir,
+});
+
+async function sheet(name: string, rows: number, bad = 0): Promise<string> {
+  const lines = Array.from({ length: rows }, (_, i) => `Asset ${i},${name}-${i},${i < bad ? 'cheap' : '10.50'}`);
+  await desk.file(`${name}.csv`, `Name,Serial,Cost\n${lines.join('\n')}\n`);
+  return `${name}.csv`;
+}
+
+const given = async (rows: number, more: Partial<ImportOptions> = {}): Promise<ImportOptions> => ({
+  file: await sheet('a', rows),
+  job: JOB,
+  ...room(),
+  ...more,
+});
+
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as RowferryError,
+  );
+
+describe('runs of the library', () => {
+  it('imports with a job as an object, by a path, and by its name', async () => {
+    const file = await sheet('a', 5, 1);
+    const { summary, exitCode, reportDir } = await importFile({ file, job: JOB, reportDir: 'reports', ...room() });
+    expect(summary).toMatchObject({ status: 'partial', job: 'inline', rows: { created: 4, invalid: 1, total: 5 } });
+    expect(exitCode).toBe(3);
+    expect(reportDir).toBe(join(desk.dir, 'reports'));
+    await mkdir(join(desk.dir, 'jobs'));
+    await writeFile(join(desk.dir, 'jobs', 'assets.yaml'), JSON.stringify(JOB));
+    for (const job of ['assets', 'jobs/assets.yaml']) {
+      const again = await importFile({ file, job, ...room() });
+      expect(again.summary).toMatchObject({ job: 'assets', rows: { unchanged: 4 }, requests: { writes: 0 } });
+    }
+    const dry = await importFile({ file: await sheet('b', 2), job: JOB, dryRun: true, ...room() });
+    expect(dry.summary).toMatchObject({ dry_run: true, rows: { created: 2 } });
+    expect(desk.sandbox.commits).toHaveLength(4);
+  });
+
+  it('exports by resource and filter, and reconciles', async () => {
+    await importFile(await given(4));
+    const { summary } = await exportRecords({
+      resource: 'asset',
+      output: 'out.csv',
+      columns: ['name', 'serial_number'],
+      filter: { serial_number: ['a-1', 'a-3'] },
+      ...room(),
+    });
+    expect(summary).toMatchObject({ status: 'succeeded', records: 2 });
+    expect(await readFile(join(desk.dir, 'out.csv'), 'utf8')).toContain('Asset 3,a-3');
+    const wrong = { ...room(), output: 'out.csv', resource: 'assets' as 'asset' };
+    expect(await refusal(exportRecords(wrong))).toMatchObject({ code: 'usage' });
+
+    await desk.file('erp.csv', 'Name,Serial,Cost\nOther,a-1,10.50\n');
+    const job = { ...JOB, kind: 'reconcile' as const };
+    const night = await reconcileFile({ file: 'erp.csv', job, force: true, ...room() });
+    expect(night.summary).toMatchObject({ kind: 'reconcile', dry_run: true, reconcile: { differences: { rows: 1 } } });
+  });
+
+  it('tells its progress to whoever iterates, the latest state only, and ends the iteration with the run', async () => {
+    const run = importFile(await given(1_200));
+    const seen: Progress[] = [];
+    for await (const progress of run) {
+      seen.push(progress);
+      // A reader that sleeps while the run goes on: what it missed is not made up for.
+      if (seen.length === 2) await run;
+    }
+    const { summary } = await run;
+    expect(summary.status).toBe('succeeded');
+    expect(seen.length).toBeGreaterThan(1);
+    expect(seen.length).toBeLessThanOrEqual(3);
+    expect(seen.at(-1)).toMatchObject({ phase: 'reporting', run: summary.run });
+    // After its end, and left early: both are over at once.
+    for await (const { done } of run) expect(done).toBe(1_200);
+    for await (const _ of run) break;
+  });
+
+  it('ends a run in order where its signal is aborted, and goes on with it', async () => {
+    desk.sandbox.setLatency(5);
+    const stop = new AbortController();
+    const run = importFile({ ...(await given(400)), signal: stop.signal });
+    for await (const { phase, outcomes } of run) if (phase === 'writing' && outcomes.created > 20) stop.abort();
+    const { summary, exitCode } = await run;
+    expect(summary).toMatchObject({ status: 'interrupted', rows: { total: 400 } });
+    expect(exitCode).toBe(130);
+    const { created, not_attempted: left } = summary.rows;
+    expect(created + left).toBe(400);
+    expect(left).toBeGreaterThan(0);
+    desk.sandbox.setLatency(0);
+    const { run: id } = summary;
+    const resumed = await resumeRun({ run: id, ...room() });
+    expect(resumed.summary).toMatchObject({ run: id, status: 'succeeded', rows: { created: 400 } });
+    expect(desk.sandbox.commits).toHaveLength(400);
+    expect(await refusal(importFile({ ...(await given(1)), signal: AbortSignal.abort() }))).toMatchObject({
+      code: 'interrupted',
+    });
+  });
+
+  it('carries out two runs at once in one process', async () => {
+    const [a, b] = [await sheet('a', 300), await sheet('b', 300)];
+    const runs = [a, b, a].map((file) => importFile({ file, job: JOB, ...room() }));
+    const ended = await Promise.all(runs);
+    expect(ended.map(({ summary }) => summary.status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(new Set(ended.map(({ summary }) => summary.run)).size).toBe(3);
+    expect(desk.sandbox.commits).toHaveLength(600);
+  });
+
+  it('keeps what it makes private without touching the umask, and takes no listener', async () => {
+    const umask = process.umask(0o022);
+    const listeners = process.eventNames().map((name) => [name, process.listenerCount(name)]);
+    try {
+      const { reportDir } = await importFile(await given(3));
+      expect(process.umask()).toBe(0o022);
+      expect(process.eventNames().map((name) => [name, process.listenerCount(name)])).toEqual(listeners);
+      const rights = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+      expect(await rights(desk.home)).toBe('700');
+      expect(await rights(reportDir)).toBe('700');
+      for (const file of [join(reportDir, 'run.db'), join(desk.home, 'home.db')])
+        expect(await rights(file)).toBe('600');
+      await exportRecords({ resource: 'asset', output: 'out.csv', ...room() });
+      expect(await rights(join(desk.dir, 'out.csv'))).toBe('644');
+    } finally {
+      process.umask(umask);
+    }
+  });
+});
+
+describe('settings of a call', () => {
+  it('win over the environment, which counts with .env unless the room is clean', async () => {
+    await desk.file(
+      '.env',
+      `ROWFERRY_API_URL=${desk.sandbox.url}\nROWFERRY_API_TOKEN=test-token\nROWFERRY_COMPANY=77\n`,
+    );
+    const { env: _, ...surrounded } = room();
+    const file = await sheet('a', 1);
+    const ran = await importFile({ file, job: JOB, ...surrounded, settings: { home: 'home', company: 1 } });
+    expect(ran.summary.company).toBe(1);
+    const clean = await refusal(importFile({ file, job: JOB, cwd: desk.dir, env: {} }));
+    expect(clean).toMatchObject({
+      code: 'usage',
+      details: [expect.stringContaining('ROWFERRY_API_URL'), expect.any(String)],
+    });
+  });
+
+  it('are refused by the names that a program gave them', async () => {
+    const settings = { ...room().settings, concurrency: 0, apiUri: 'x' };
+    const error = await refusal(importFile({ ...(await given(1)), settings }));
+    expect(error).toBeInstanceOf(RowferryError);
+    expect(error?.details).toEqual([
+      expect.stringMatching(/^settings\.apiUri is no setting of rowferry.*`?apiUrl/),
+      expect.stringMatching(/^settings\.concurrency is "0"/),
+    ]);
+  });
+});
+
+describe('errors', () => {
+  it('have codes, and hold no secret', async () => {
+    const missing = await refusal(importFile({ ...(await given(1)), file: 'b.csv' }));
+    expect(missing).toMatchObject({ code: 'file_not_found', kind: 'failed', details: ['a.csv'] });
+    const misfit = await refusal(importFile({ ...(await given(1)), job: { ...JOB, columns: { Nmae: 'name' } } }));
+    expect(misfit).toMatchObject({ code: 'usage' });
+    const shapeless = await refusal(importFile({ file: 'a.csv', ...room() } as ImportOptions));
+    expect(shapeless).toMatchObject({ code: 'usage', message: expect.stringContaining('`job`') });
+    const settings = { ...room().settings, apiToken: 'test-token-that-is-wrong' };
+    const refused = await importFile({ ...(await given(1)), settings });
+    expect(refused).toMatchObject({
+      summary: { status: 'failed' },
+      exitCode: 1,
+      error: { code: 'token_refused', status: 401 },
+    });
+    const told: string[] = [];
+    const away = await importFile({
+      ...(await given(1)),
+      settings: { ...settings, apiUrl: 'http://127.0.0.1:1', patience: 0 },
+      onNotice: ({ text }) => told.push(text),
+      log: { error: (line) => told.push(JSON.stringify(line)), warn() {}, info() {}, debug() {} },
+    });
+    expect(away).toMatchObject({ summary: { status: 'failed' }, error: { code: 'service_unreachable' } });
+    expect(JSON.stringify([refused.summary, away, told])).not.toContain('that-is-wrong');
+  });
+
+  it('end a braked run as a result, with its reports', async () => {
+    const file = await sheet('a', 20, 15);
+    const braked = await importFile({ file, job: { ...JOB, brakes: { max_invalid: '20%' } }, ...room() });
+    expect(braked).toMatchObject({ exitCode: 4, summary: { status: 'braked' }, error: { code: 'braked' } });
+    expect(desk.sandbox.commits).toHaveLength(0);
+    const forced = await importFile({ file, job: { ...JOB, brakes: { max_invalid: '20%' } }, force: true, ...room() });
+    expect(forced.summary.rows.created).toBe(5);
+  });
+});
