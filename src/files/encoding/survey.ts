@@ -114,60 +114,39 @@ function completeLength(bytes: Buffer): number {
 }
 
 /**
- * Counts UTF-8 sequences and places that are none, and gathers the first lines beyond ASCII. `forbidden` of those places have
- * the form of a sequence, but stand for no character: overlong, half of a surrogate pair, beyond the last one.
+ * Places beyond ASCII: characters of UTF-8 (Unicode, table 3-7), what only has the form of one (overlong, half of a surrogate
+ * pair, beyond the last character), and bytes that have not even that.
  */
+const BEYOND_ASCII =
+  /([\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})|([\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3})|[\xc0-\xf7][\x80-\xbf]{0,2}|[\x80-\xff]/g;
+
+/** Counts UTF-8 sequences and places that are none, those that are `forbidden` among them, and gathers the first lines beyond ASCII. */
 async function survey(chunks: AsyncIterable<Buffer>) {
-  let sequences = 0;
-  let damaged = 0;
-  let forbidden = 0;
-  let missing = 0;
-  let lead = 0;
-  let valid = true;
+  let [sequences, damaged, forbidden, gathered] = [0, 0, 0, 0];
   const lines: Buffer[] = [];
-  let gathered = 0;
-  for await (const chunk of chunks) {
+  let rest: Buffer = Buffer.alloc(0);
+  const look = (bytes: Buffer) => {
     let last = -1;
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i]!;
-      if (missing > 0) {
-        if ((byte & 0xc0) === 0x80) {
-          if (lead !== 0) valid = isFirstAfter(lead, byte);
-          lead = 0;
-          if (--missing > 0) continue;
-          if (valid) sequences++;
-          else {
-            damaged++;
-            forbidden++;
-          }
-          continue;
-        }
-        damaged++;
-        missing = 0;
-      }
-      if (byte < 0x80) continue;
-      if (byte >= 0xc0 && byte <= 0xf7) {
-        missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
-        lead = byte;
-      } else damaged++;
-      if (i <= last || gathered >= SAMPLE_BYTES) continue;
-      const line = lineAt(chunk, i);
+    for (const { 1: character, 2: form, index } of bytes.toString('latin1').matchAll(BEYOND_ASCII)) {
+      if (character !== undefined) sequences++;
+      else damaged++;
+      if (form !== undefined) forbidden++;
+      if (index <= last || gathered >= SAMPLE_BYTES) continue;
+      const line = lineAt(bytes, index);
       last = line.to;
       if (!line.whole) continue;
-      lines.push(Buffer.from(chunk.subarray(line.from, line.to)), Buffer.from('\n'));
+      lines.push(Buffer.from(bytes.subarray(line.from, line.to)), Buffer.from('\n'));
       gathered += line.to - line.from;
     }
+  };
+  for await (const chunk of chunks) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    const whole = completeLength(bytes);
+    look(bytes.subarray(0, whole));
+    rest = Buffer.from(bytes.subarray(whole));
   }
-  return { sequences, damaged: damaged + (missing > 0 ? 1 : 0), forbidden, lines: Buffer.concat(lines) };
-}
-
-/** Whether a continuation byte may follow this first byte of a character: Unicode, table 3-7. */
-function isFirstAfter(lead: number, byte: number): boolean {
-  if (lead < 0xc2 || lead > 0xf4) return false;
-  if (lead === 0xe0) return byte >= 0xa0;
-  if (lead === 0xed) return byte < 0xa0;
-  if (lead === 0xf0) return byte >= 0x90;
-  return lead !== 0xf4 || byte < 0x90;
+  look(rest);
+  return { sequences, damaged, forbidden, lines: Buffer.concat(lines) };
 }
 
 /** The line around a place; `whole` is false where the chunk may begin within a character of it. */
