@@ -10,26 +10,21 @@ import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { jobKey } from './run/layout.js';
 import { lastRows } from './run/list.js';
-import { type ImportRequest, openRun, type Run, reopenRun } from './run/run.js';
+import { type ImportRequest, openRun, type Run } from './run/run.js';
 
 export type { RunResult } from './run/conclude.js';
 export type { ImportRequest } from './run/run.js';
 
 /** Imports a file: contract, sections 5 to 8. Faults of rows are in the reports; faults of the run are thrown or in the summary. */
 export async function importFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
-  return carryOut(await openRun(request, context));
-}
-
-/** Continues a run that was interrupted or killed: `run` is its id, the beginning of it, or `last`. */
-export async function resumeImport(run: string, context: RunContext): Promise<RunResult> {
-  return carryOut(await reopenRun(run, context));
+  return carryOutImport(await openRun(request, context));
 }
 
 /**
  * The import from top to bottom. Every step leaves its result in the run's folder, and a run that was killed
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
-async function carryOut(run: Run): Promise<RunResult> {
+export async function carryOutImport(run: Run): Promise<RunResult> {
   if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
   try {

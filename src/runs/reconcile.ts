@@ -18,19 +18,14 @@ import { FRESH_MS, writeRows } from './rows/write.js';
 import { isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { runFolder } from './run/layout.js';
-import { type ImportRequest, openRun, type Run, reopenRun } from './run/run.js';
+import { type ImportRequest, openRun, type Run } from './run/run.js';
 
 /**
  * Compares a file with the service, and makes the service agree where `dryRun` is false. Contract, sections 4 to 8. Faults of
  * rows are in the reports; faults of the run are thrown or in the summary.
  */
 export async function reconcileFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
-  return carryOut(await openRun({ ...request, kind: 'reconcile' }, context));
-}
-
-/** Continues a reconciliation that was interrupted or killed: `run` is its id, the beginning of it, or `last`. */
-export async function resumeReconcile(run: string, context: RunContext): Promise<RunResult> {
-  return carryOut(await reopenRun(run, context));
+  return carryOutReconcile(await openRun({ ...request, kind: 'reconcile' }, context));
 }
 
 /**
@@ -41,7 +36,7 @@ export async function resumeReconcile(run: string, context: RunContext): Promise
  *
  * A run that was killed goes by the plan that it had made: rows that have an outcome are left alone, open ones looked up.
  */
-async function carryOut(run: Run): Promise<RunResult> {
+export async function carryOutReconcile(run: Run): Promise<RunResult> {
   if (isFinished(run)) return concludeNight(run, undefined);
   let stopped: Error | undefined;
   try {

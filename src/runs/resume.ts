@@ -1,31 +1,26 @@
 import { resumeExport } from './export.js';
-import { resumeImport } from './import.js';
-import { resumeReconcile } from './reconcile.js';
+import { carryOutImport } from './import.js';
+import { carryOutReconcile } from './reconcile.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { assertNotPruned, readRequest } from './run/earlier-run.js';
 import { runFolder } from './run/layout.js';
 import { findRun } from './run/list.js';
-import { resumeUndo } from './undo.js';
+import { reopenRun } from './run/run.js';
+import { carryOutUndo } from './undo.js';
 
 /**
- * Continues a run that was interrupted or killed, whatever its kind: `run` is its id, the beginning of it, or `last`.
+ * Continues a run that was interrupted or killed, whatever its kind: `wanted` is its id, the beginning of it, or `last`.
  * Throws `RunError` where there is no such run, or it was begun against another service.
  */
-export async function resumeRun(run: string, context: RunContext): Promise<RunResult> {
-  const id = await findRun(context.settings.home, run);
+export async function resumeRun(wanted: string, context: RunContext): Promise<RunResult> {
+  const id = await findRun(context.settings.home, wanted);
   const folder = runFolder(context.settings.home, id);
   // Of one that was killed before it noted its request whoever takes it up says so.
   const kind: string | undefined = (await readRequest(folder))?.kind;
   if (kind !== 'export') await assertNotPruned(folder);
-  switch (kind) {
-    case 'export':
-      return resumeExport(id, context);
-    case 'reconcile':
-      return resumeReconcile(id, context);
-    case 'undo':
-      return resumeUndo(id, context);
-    default:
-      return resumeImport(id, context);
-  }
+  if (kind === 'export') return resumeExport(id, context);
+  const run = await reopenRun(id, context);
+  if (kind === 'reconcile') return carryOutReconcile(run);
+  return kind === 'undo' ? carryOutUndo(run) : carryOutImport(run);
 }

@@ -19,7 +19,7 @@ import type { RunContext } from './run/context.js';
 import { type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
 import { jobKey, type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
-import { openRun, type Run, reopenRun, type StoredRequest } from './run/run.js';
+import { openRun, type Run, type StoredRequest } from './run/run.js';
 import { readCreated } from './undo/created.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
 import { type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/rows.js';
@@ -69,12 +69,7 @@ export async function undoRun(wanted: string, options: UndoOptions, context: Run
     ...(reportDir === undefined ? {} : { reportDir }),
     ...(concurrency === undefined ? {} : { concurrency }),
   };
-  return carryOut(await openRun(request, context));
-}
-
-/** Continues an undo that was interrupted or killed: `run` is its id. */
-export async function resumeUndo(run: string, context: RunContext): Promise<RunResult> {
-  return carryOut(await reopenRun(run, context));
+  return carryOutUndo(await openRun(request, context));
 }
 
 /** Its records, without those of which not even the id is known; a note says how many these are. */
@@ -94,7 +89,7 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
-async function carryOut(run: Run): Promise<RunResult> {
+export async function carryOutUndo(run: Run): Promise<RunResult> {
   if (isFinished(run)) return end(run, undefined);
   let stopped: Error | undefined;
   try {

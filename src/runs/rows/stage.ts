@@ -22,7 +22,7 @@ import { type EditedRows, openEditedRows } from '../export/base.js';
 import { checkJobFile, jobFiles, jobNameOf } from '../job-file.js';
 import type { Run } from '../run/run.js';
 import type { Connection } from './connect.js';
-import { type KeyBook, openKeyBook } from './key-book.js';
+import { openKeyBook } from './key-book.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 
 export interface Staged extends Connection {
@@ -188,12 +188,6 @@ async function lookUpNames(run: Run, { mapping, rowOfNumber, spec }: Staged, dir
   return take.facts();
 }
 
-function openKeys(run: Run): KeyBook {
-  const keys = openKeyBook(run.folder.keys);
-  run.closers.push(async () => keys.close());
-  return keys;
-}
-
 /** Resolves rows, in the order of the file, into their file. */
 function resolving(
   run: Run,
@@ -205,7 +199,8 @@ function resolving(
 ): { add(row: StagedRow): void; facts(): Facts } {
   const { key, columnOf, specOf } = mapping;
   const { textOf } = out;
-  const keys = openKeys(run);
+  const keys = openKeyBook(run.folder.keys);
+  run.closers.push(async () => keys.close());
   const nameless = !looksUp(mapping);
   const parents = rowOfNumber ? { rowOfNumber } : {};
   const repeats = { append: key.length === 0, skipRepeated: run.job.match.duplicates === 'first' };

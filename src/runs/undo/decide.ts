@@ -40,7 +40,7 @@ export async function decideRecords(
   const context = { run, matched, options, retirement, recent, keyOf: names.keyOf };
   const out = await rowWriter(run.folder.resolved);
   let done = 0;
-  for await (const batch of batches(undoRows(run.folder), AT_ONCE)) {
+  for await (const batch of undoRows(run.folder)) {
     const open = batch.filter(({ row }) => !run.past.outcomes.has(row));
     for (const decision of await Promise.all(open.map((record) => decideFresh(record, context)))) {
       if ('row' in decision) {
@@ -61,19 +61,6 @@ export async function decideRecords(
     );
   }
   return { ...matched, options: { ...matched.options, snapshot: names.snapshot } };
-}
-
-/** Records decided about at once. */
-const AT_ONCE = 64;
-
-async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
-  let batch: T[] = [];
-  for await (const item of items) {
-    if (batch.push(item) < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 interface Context {

@@ -51,9 +51,18 @@ function shownRow({ row, key, outcome, id, diff, before }: WrittenRecord) {
   return { row, id: id ?? null, key, run_outcome: outcome, fields: fields.join('; ') };
 }
 
+/** Records that are read, and decided about, at once. */
+const AT_ONCE = 64;
+
 /** The records of an undo, in the order of its rows. */
-export async function* undoRows(folder: RunFolder): AsyncGenerator<WrittenRecord> {
-  for await (const line of lines(folder.staged)) yield parseJson(line) as WrittenRecord;
+export async function* undoRows(folder: RunFolder): AsyncGenerator<readonly WrittenRecord[]> {
+  let batch: WrittenRecord[] = [];
+  for await (const line of lines(folder.staged)) {
+    if (batch.push(parseJson(line) as WrittenRecord) < AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /**
@@ -146,13 +155,15 @@ export async function survey(folder: RunFolder, spec: ResourceSpec): Promise<Sur
   const created = new Map<number, boolean>();
   const tidied = new Set<string>();
   const uses = { templates: false, forms: false };
-  for await (const record of undoRows(folder)) {
-    rows++;
-    if (record.id !== undefined) ids.add(record.id);
-    if (record.outcome === 'created') created.set(record.row, record.id !== undefined);
-    for (const field of record.normalised) tidied.add(field);
-    uses.templates ||= holdsCustom(record, 'template.', spec.template.read);
-    uses.forms ||= holdsCustom(record, 'form.', spec.form?.read);
+  for await (const batch of undoRows(folder)) {
+    for (const record of batch) {
+      rows++;
+      if (record.id !== undefined) ids.add(record.id);
+      if (record.outcome === 'created') created.set(record.row, record.id !== undefined);
+      for (const field of record.normalised) tidied.add(field);
+      uses.templates ||= holdsCustom(record, 'template.', spec.template.read);
+      uses.forms ||= holdsCustom(record, 'form.', spec.form?.read);
+    }
   }
   return { rows, ids, created, tidied, ...uses };
 }
