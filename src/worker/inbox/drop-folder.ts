@@ -262,5 +262,16 @@ export function openLedger(inbox: string) {
     moving: (claim: ClaimId, folder: string): Promise<void> => note(claim, { folder }),
     /** The folder that was last said by `moving`; whether the claim got there, the folders tell. */
     movedTo: async (claim: ClaimId): Promise<string | undefined> => (await recordOf(claim)).folder,
+    /** Forgets where claims have ended whose folders are gone. */
+    async prune(): Promise<void> {
+      for (const job of await readdir(root).catch((): string[] => [])) {
+        for (const file of await readdir(join(root, job)).catch((): string[] => [])) {
+          const run = /^(.+)\.run$/.exec(file)?.[1];
+          if (run === undefined || (await isFolder(claimFolder(inbox, { job, run })))) continue;
+          const { folder } = await recordOf({ job, run });
+          if (folder === undefined || !(await isFolder(join(inbox, folder)))) await rm(join(root, job, file));
+        }
+      }
+    },
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { bytesOf, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
 import { PLACES } from './claim.js';
+import { DropFolder } from './drop-folder.js';
 
 /** A folder or note that was removed, relative to the drop folder. */
 export interface PrunedFolder {
@@ -13,7 +14,9 @@ export interface PrunedFolder {
 /** Removes what lies of runs that ended long ago, in the data folder and in the drop folder. Contract, section 14. */
 export async function prune(inbox: string, options: PruneOptions): Promise<Pruned & { folders: PrunedFolder[] }> {
   const runs = await pruneRuns(options);
-  return { ...runs, folders: await pruneInbox(inbox, new Set(runs.left.map(({ run }) => run)), options) };
+  const folders = await pruneInbox(inbox, new Set(runs.left.map(({ run }) => run)), options);
+  if (!options.dryRun) await new DropFolder(inbox).ledger.prune();
+  return { ...runs, folders };
 }
 
 /** What was put away in `done/` and `failed/`: files, their reports, and notes. */

@@ -129,13 +129,17 @@ describe('ends', () => {
     expect([await names(own), await names(other)]).toEqual([['a.csv'], ['b.csv']]);
   });
 
-  it('are not known where somebody removed the folder; contents are', async () => {
-    const [first] = await claimsOf({ 'a.csv': 'A' });
-    if (!first) throw new Error('no claim');
-    await check(first);
-    const folder = await place.folder.end(first, { place: 'done', result: 'imported', finished: true });
-    await rm(folder, { recursive: true });
+  it('are forgotten where somebody removed the folder, and contents are not', async () => {
+    const [first, second] = await claimsOf({ 'a.csv': 'A', 'b.csv': 'B' });
+    if (!first || !second) throw new Error('no claims');
+    const end = { place: 'done', result: 'imported', finished: true } as const;
+    for (const claim of [first, second]) await check(claim);
+    const folders = [await place.folder.end(first, end), await place.folder.end(second, end)];
+    await rm(folders[0] ?? '', { recursive: true });
+    await place.folder.ledger.prune();
+    expect(await names(place.dir, '.ledger', 'assets')).toHaveLength(3);
     expect(await place.folder.ended(first)).toBeUndefined();
+    expect(await place.folder.ended(second)).toBe(folders[1]);
     const [again] = (await claimsOf({ 'c.csv': 'A' })).slice(-1);
     expect(again && (await check(again)).verdict).toBe('repeated');
   });
