@@ -3,7 +3,7 @@
  * import in turn. By hand: node build/declarations.mjs [FOLDER]
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = resolve(process.argv[2] ?? fileURLToPath(new URL('../dist/types', import.meta.url)));
@@ -15,7 +15,7 @@ for (const path of needed) {
 }
 for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
-  if (entry.isDirectory() ? ![...needed].some((one) => one.startsWith(`${path}/`)) : !needed.has(path)) {
+  if (entry.isDirectory() ? ![...needed].some((one) => one.startsWith(path + sep)) : !needed.has(path)) {
     await rm(path, { recursive: true, force: true });
   }
 }

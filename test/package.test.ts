@@ -1,11 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
 import { afterAll, describe, expect, it } from 'vitest';
 import { libraryExamples } from './support/examples.js';
+import { until } from './support/until.js';
 
 /**
  * The package as somebody gets it: packed, installed into an empty folder, and used from there. npm takes what it needs from its
@@ -72,6 +74,31 @@ async function inFolder(file: string, args: readonly string[]): Promise<Ran> {
 
 const npx = (...args: readonly string[]) => inFolder('npx', ['--no-install', 'rowferry', ...args]);
 
+/** A worker of the package takes a file out of the inbox that `init` made, on the embedded queue. */
+async function dropped(file: string, job: string): Promise<void> {
+  const worker = spawn(join(dir, 'node_modules', '.bin', 'rowferry'), ['worker', '--http', 'off'], {
+    cwd: dir,
+    stdio: 'ignore',
+  });
+  const ended = once(worker, 'exit');
+  try {
+    const inbox = join(dir, 'inbox');
+    const names = (folder: string) => readdir(join(inbox, folder)).catch((): string[] => []);
+    await until(async () => (await names('.')).includes(job), { withinMs: 120_000, what: `the folder of ${job}` });
+    await cp(file, join(inbox, job, 'dropped.csv'));
+    const done = async () => (await names(`done/${job}`))[0] ?? '';
+    await until(async () => (await names(join('done', job, await done()))).includes('summary.json'), {
+      withinMs: 120_000,
+      what: 'the end of the dropped file',
+    });
+    const summary: unknown = JSON.parse(await readFile(join(inbox, 'done', job, await done(), 'summary.json'), 'utf8'));
+    expect(summary).toMatchObject({ kind: 'import', job });
+  } finally {
+    worker.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  }
+}
+
 // It starts a dozen processes, and a compiler.
 describe.skipIf(dir === '')('the packed package', { timeout: 300_000 }, () => {
   it('holds the bundle, declarations, jobs and pages, and no module twice', () => {
@@ -91,7 +118,7 @@ describe.skipIf(dir === '')('the packed package', { timeout: 300_000 }, () => {
     expect(packed?.size).toBeLessThan(3_000_000);
   });
 
-  it('begins with a folder made ready, and imports into a sandbox of its own', async () => {
+  it('begins with a folder made ready, imports into a sandbox of its own, and takes dropped files', async () => {
     expect((await npx('--version')).stdout).toBe(`${packed?.version}\n`);
     expect((await npx('init')).stdout).toContain('Made in .: .env, jobs/assets.yaml');
     expect((await stat(join(dir, '.env'))).mode & 0o777).toBe(0o600);
@@ -115,6 +142,7 @@ describe.skipIf(dir === '')('the packed package', { timeout: 300_000 }, () => {
       const ran = await npx('import', sheet, '--job', 'assets', '--json');
       expect(ran.code).toBe(3);
       expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'partial', rows: { created: 207, total: 240 } });
+      await dropped(join(dir, 'node_modules', 'rowferry', 'fixtures', 'suppliers.csv'), 'suppliers');
     } finally {
       sandbox.kill('SIGTERM');
     }
