@@ -2,9 +2,10 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
+import { importFile, openSandbox } from '../../library/runs.js';
 import { EXIT } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
-import { carryOut } from '../run-command.js';
+import { carryOut, shown } from '../run-command.js';
 import { packageRoot } from '../setup.js';
 
 export function demoCommand(cli: Cli): Command {
@@ -23,35 +24,24 @@ export function demoCommand(cli: Cli): Command {
 const LATENCY_MS = 30;
 
 async function demo(cli: Cli): Promise<number> {
-  const [{ startSandbox }, { resolveSettings }, { loadJob }, { importFile }, { nearPath }] = await Promise.all([
-    import('../../sandbox/index.js'),
+  const [{ resolveSettings }, { nearPath }] = await Promise.all([
     import('../../runs/settings.js'),
-    import('../../runs/job-file.js'),
-    import('../../runs/import.js'),
     import('../../runs/run/present.js'),
   ]);
   const file = join(packageRoot, 'fixtures', 'assets-demo.xlsx');
   const jobFile = join(packageRoot, 'jobs', 'assets.yaml');
   const home = await freshHome(cli.io.cwd);
-  const sandbox = await startSandbox({ seed: 'demo', latencyMs: LATENCY_MS });
+  const sandbox = await openSandbox({ seed: 'demo', latencyMs: LATENCY_MS });
   try {
     // Settings of its own: nothing of the user's environment or .env file reaches the demo, and the reverse.
-    const settings = resolveSettings(
-      {
-        ROWFERRY_API_URL: sandbox.url,
-        ROWFERRY_API_TOKEN: sandbox.token,
-        ROWFERRY_HOME: home,
-        ROWFERRY_CONCURRENCY: '4',
-        ROWFERRY_JOBS_DIR: join(packageRoot, 'jobs'),
-      },
-      {},
-      home,
-    );
+    const settings = { apiUrl: sandbox.url, apiToken: sandbox.token, home, concurrency: 4 };
     tell(cli, `Importing ${nearPath(file)} with ${nearPath(jobFile)} into a sandbox at ${sandbox.url}.\n`);
-    const job = await loadJob(jobFile, { jobsDir: settings.jobsDir });
-    const { code, result } = await carryOut(cli, settings, { json: false }, (context) =>
-      importFile({ file, job, dryRun: false, force: false }, context),
-    );
+    const shownBy = resolveSettings({}, settings, home, { envFile: false });
+    const { code, result } = await carryOut(cli, shownBy, { json: false }, (context) => {
+      const { signal, listener, log } = context;
+      const call = { settings, env: {}, cwd: home, signal, onNotice: listener.notice, log };
+      return shown(importFile({ file, job: jobFile, ...call }), context);
+    });
     if (result) {
       print(
         cli,

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { openSandbox } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
 import { onInterrupt } from '../run-command.js';
@@ -54,7 +55,7 @@ It prints two lines to paste into another terminal, and ends with Ctrl-C.`,
 
 async function serve(cli: Cli, options: Options): Promise<number> {
   const { io } = cli;
-  const { startSandbox, parseFault, parseFaultPlan, parseSwitches } = await import('../../sandbox/index.js');
+  const { parseFault, parseFaultPlan, parseSwitches } = await import('../../sandbox/index.js');
   const faults = (options.fault ?? []).map((spec) => inFlag(`--fault "${spec}"`, () => parseFault(spec)));
   const { faultPlan: plan } = options;
   if (plan !== undefined) {
@@ -69,7 +70,7 @@ async function serve(cli: Cli, options: Options): Promise<number> {
   const log = commitLog && inFlag(`--commit-log ${commitLog}`, () => openSync(resolve(io.cwd, commitLog), 'w'));
   const interruption = onInterrupt(() => undefined);
   try {
-    const sandbox = await startSandbox({
+    const sandbox = await openSandbox({
       faults,
       switches,
       seed: oneOf('--seed', options.seed, ['demo', 'empty']) ?? 'demo',
