@@ -90,6 +90,18 @@ describe('architecture', () => {
     }
   });
 
+  it('leaves the process to whoever called, but for the command line', async () => {
+    // Called by the command line alone, and where the worker opens its socket.
+    const allowed = [join('src', 'files', 'make-folder.ts'), join('src', 'worker', 'api', 'server.ts')];
+    const found: string[] = [];
+    for (const file of await sources()) {
+      if (file.startsWith(join('src', 'cli')) || allowed.includes(file)) continue;
+      const touches = /\bprocess\.(?:exit|abort|chdir|umask|on|once|addListener)\(|process\.exitCode/;
+      if (touches.test(await readFile(file, 'utf8'))) found.push(file);
+    }
+    expect(found).toEqual([]);
+  });
+
   it('writes to the console from the command line only', async () => {
     const offenders: string[] = [];
     for (const file of await sources()) {
