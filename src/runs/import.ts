@@ -1,5 +1,5 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
-import { assertNotAppended, noteAppended } from './rows/appended.js';
+import { type Appended, openAppended } from './rows/appended.js';
 import { connect } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
@@ -27,8 +27,10 @@ export async function importFile(request: ImportRequest, context: RunContext): P
 export async function carryOutImport(run: Run): Promise<RunResult> {
   if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
+  let appended: Appended | undefined;
   try {
-    assertNotAppended(run);
+    appended = await openAppended(run);
+    await appended.assertNew();
     const staged = await stageRows(run, await connect(run));
     await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
@@ -50,7 +52,7 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
     if (!run.request.dryRun) {
       await usePlan(run);
       assertNotRejected(run);
-      noteAppended(run);
+      await appended.note();
     }
     announce(run, planned ?? expectedWrites(run, matched));
     matched.releaseKeys?.();
@@ -58,5 +60,7 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   } catch (error) {
     stopped = error as Error;
   }
+  // Where it cannot be settled, the file counts as taken.
+  await appended?.settle().catch(() => undefined);
   return conclude(run, stopped);
 }

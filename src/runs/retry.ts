@@ -5,7 +5,7 @@ import { RunError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { parseJson } from '../service/json.js';
 import type { Json } from '../service/port.js';
-import { RunStore } from '../store/run-store.js';
+import { CHOSEN, RunStore } from '../store/run-store.js';
 import { importFile } from './import.js';
 import type { LoadedJob } from './job-file.js';
 import type { OpenIntent } from './rows/past.js';
@@ -13,7 +13,7 @@ import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type EarlierRun, earlierRun } from './run/earlier-run.js';
 import type { RunFolder } from './run/layout.js';
-import { type ChosenRows, type ImportRequest, keepChosen } from './run/run.js';
+import { type ChosenRows, type ImportRequest, keepChosen, readChosen } from './run/run.js';
 
 interface RetryOptions {
   readonly reportDir?: string;
@@ -143,10 +143,18 @@ function openRows(folder: RunFolder): OpenRows {
   const open = new Map<number, OpenIntent>();
   const lines: { row: number; line: string }[] = [];
   const store = RunStore.existing(folder.store);
+  // A retry sends nothing of what it could not find out: what an earlier run may have done is still open.
+  const earlier = store?.kept(CHOSEN) === undefined ? undefined : readChosen(store).open;
   for (const batch of store?.rows.whole(OPEN) ?? []) {
     for (const { row, kind, op, at = 0, record, before } of batch) {
       rows.add(row);
-      if (op === undefined || kind === 'failed') continue;
+      if (kind === 'failed') continue;
+      const still = op === undefined ? earlier?.get(row) : undefined;
+      if (still) {
+        open.set(row, still);
+        if (before !== undefined) lines.push({ row, line: before });
+      }
+      if (op === undefined) continue;
       const intent: OpenIntent = { op, at, ...(record === undefined ? {} : { id: record }) };
       open.set(row, intent);
       if (op !== 'update' || before === undefined) continue;

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { checkJobText } from '../../src/runs/job/check.js';
@@ -83,6 +84,60 @@ describe('`key: none`: every row is a new record', () => {
     const braked = await desk.import(await file(...rows), { ...JOB, brakes: { max_invalid: '10%' } });
     expect([braked.summary.status, braked.commits]).toEqual(['braked', 0]);
     expect((await desk.import(await file(...rows), { ...JOB, brakes: {} })).summary.rows.created).toBe(5);
+  });
+
+  it('a run that could append nothing has not taken the file', async () => {
+    const wrong = await file(['Desk', 'Bern', 'Laptop', 'x']);
+    for (let time = 0; time < 2; time++) expect((await desk.import(wrong, JOB)).summary.rows.invalid).toBe(1);
+    const path = await file(['Desk', 'Bern', 'Laptop', '1'], ['Chair', 'Bern', 'Laptop', '2']);
+    desk.sandbox.setFaults(['POST /asset status=400']);
+    expect((await desk.import(path, JOB)).summary.rows.rejected).toBe(2);
+    desk.sandbox.setFaults([]);
+    expect((await desk.import(path, JOB)).summary.rows.created).toBe(2);
+    await expect(desk.import(path, JOB)).rejects.toThrow(/were appended by the run/);
+    expect(names()).toEqual(['Desk', 'Chair']);
+  });
+
+  it('the same file packed, or packed anew, is the same file', async () => {
+    const path = await file(['Desk', 'Bern', 'Laptop', '1']);
+    await desk.import(path, JOB);
+    const text = csv([
+      ['Name', 'City', 'Category', 'Cost'],
+      ['Desk', 'Bern', 'Laptop', '1'],
+    ]);
+    for (const level of [1, 9])
+      await expect(desk.import(await desk.file('a.csv.gz', gzipSync(text, { level })), JOB)).rejects.toThrow(
+        /appended by the run/,
+      );
+    expect(names()).toEqual(['Desk']);
+  });
+
+  it('where the run that took the file is not at its end, the refusal says how to go on', async () => {
+    const stop = new AbortController();
+    const rows = Array.from({ length: 40 }, (_, i) => [`N${i}`, 'Bern', 'Laptop', '1']);
+    const path = await file(...rows);
+    const stopped = await desk.import(path, JOB, {
+      signal: stop.signal,
+      env: { ROWFERRY_CONCURRENCY: '1' },
+      onProgress: ({ phase, done }) => phase === 'writing' && done > 0 && stop.abort('SIGINT'),
+    });
+    expect(stopped.summary.status).toBe('interrupted');
+    const { run } = stopped.summary;
+    await expect(desk.import(path, JOB)).rejects.toThrow(`Go on with it: rowferry runs resume ${run}`);
+    expect((await desk.resume()).summary.rows.created).toBe(40);
+    expect(names()).toHaveLength(40);
+  });
+
+  it('what a retry left unknown is not sent by a retry of that retry either', async () => {
+    desk.sandbox.setFaults(['POST /asset nth=2 close_after']);
+    const path = await file(['A', 'Bern', 'Laptop', '1'], ['B', 'Bern', 'Laptop', '2'], ['C', 'Bern', 'Laptop', '3']);
+    let { run } = (await desk.import(path, JOB)).summary;
+    for (let again = 0; again < 3; again++) {
+      const retried = await desk.retry(run);
+      expect([codes(retried), retried.commits]).toEqual([['3 unknown outcome_unknown'], 0]);
+      run = retried.summary.run;
+    }
+    expect(names()).toEqual(['A', 'B', 'C']);
   });
 
   it('a create of open effect is unknown, and stays so: resumed and retried, nothing is sent twice', async () => {

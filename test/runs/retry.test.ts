@@ -127,6 +127,9 @@ describe('rows that were left unknown', () => {
     desk.sandbox.setFaults([]);
     const retry = await desk.retry('last');
     expect([of(retry, 'unknown'), retry.commits, retry.exitCode]).toEqual([open, 0, 3]);
+    // A retry of the retry knows no more.
+    const again = await desk.retry('last');
+    expect([of(again, 'unknown'), again.commits, again.exitCode]).toEqual([open, 0, 3]);
   });
 });
 

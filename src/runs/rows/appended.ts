@@ -1,42 +1,97 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { fileBytes, headBytes, isGzip } from '../../files/bytes.js';
+import { DEFAULT_LIMITS } from '../../files/limits.js';
 import { RunError } from '../../model/error.js';
 import { inHome } from '../../store/home.js';
+import type { Database } from '../../store/sqlite.js';
 import { jobKey } from '../run/layout.js';
+import { readRun } from '../run/list.js';
 import type { Run } from '../run/run.js';
 
 /** Files whose rows were appended: nothing in the service tells that they were, so it is remembered here. Contract, section 4. */
-
-/** Whether the rows of a run are new records, one and all, and its file is not to be taken a second time. */
-function isOnce({ job, request }: Run): boolean {
-  const takesAgain = job.kind === 'import' && job.repeat;
-  return job.match.key.length === 0 && !takesAgain && request.lineage?.retries === undefined;
+export interface Appended {
+  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job. */
+  assertNew(): Promise<void>;
+  /** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
+  note(): Promise<void>;
+  /** At the end: a run that sent nothing, and of which nothing can be retried, has not taken its file. */
+  settle(): Promise<void>;
 }
 
-const placeOf = ({ request, settings: { home } }: Run) =>
-  [jobKey(request.job, home), request.company, request.service, request.sha256] as const;
+const NOT_ASKED: Appended = { assertNew: async () => {}, note: async () => {}, settle: async () => {} };
 
-/** @throws RunError `usage` where another run has appended the rows of the same content for the same job. */
-export function assertNotAppended(run: Run): void {
-  if (!isOnce(run)) return;
-  const found = inHome(run.settings.home, (home) =>
+/** What a run may have done, or a retry of it will do. */
+const TAKEN = `kind in ('created', 'unknown', 'failed') or (kind is null and op is not null)`;
+
+/** Nothing is asked where rows have a key, where the job takes files again, and of the rows of a retry. */
+export async function openAppended(run: Run): Promise<Appended> {
+  const { job, request, settings, folder } = run;
+  const repeats = job.kind === 'import' && job.repeat;
+  if (job.match.key.length > 0 || repeats || request.lineage?.retries !== undefined) return NOT_ASKED;
+  const place = [jobKey(request.job, settings.home), request.company, request.service, await contentHash(run)] as const;
+
+  const takenBy = (home: Database): string | undefined =>
     home
       .prepare('select run from appended where job = ? and company = ? and service = ? and sha256 = ?')
-      .get(...placeOf(run)),
-  );
-  const earlier = found?.['run'];
-  if (earlier === undefined || earlier === run.folder.run) return;
-  throw new RunError(
-    'usage',
-    `The rows of this file were appended by the run ${String(earlier)}: they would all be there twice. Nothing was sent. If that is meant, say \`repeat: true\` in the job.`,
-  );
+      .get(...place)
+      ?.['run']?.toString();
+
+  async function assertNew(): Promise<void> {
+    const earlier = inHome(settings.home, takenBy);
+    if (earlier !== undefined && earlier !== folder.run) throw await refusal(settings.home, earlier);
+  }
+
+  return {
+    assertNew,
+    async note() {
+      await assertNew();
+      inHome(settings.home, (home) =>
+        home
+          .prepare('insert or ignore into appended (job, company, service, sha256, run) values (?, ?, ?, ?, ?)')
+          .run(...place, folder.run),
+      );
+    },
+    async settle() {
+      if (request.dryRun) return;
+      await run.store.flush();
+      if (run.rowStore.count(TAKEN) > 0) return;
+      inHome(settings.home, (home) => home.prepare('delete from appended where run = ?').run(folder.run));
+    },
+  };
 }
 
-/** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
-export function noteAppended(run: Run): void {
-  if (!isOnce(run)) return;
-  assertNotAppended(run);
-  inHome(run.settings.home, (home) =>
-    home
-      .prepare('insert or ignore into appended (job, company, service, sha256, run) values (?, ?, ?, ?, ?)')
-      .run(...placeOf(run), run.folder.run),
+/** Of what is packed: a file and the same file packed hold the same rows. */
+async function contentHash({ folder, request }: Run): Promise<string> {
+  const path = join(folder.dir, 'work', request.source);
+  if (!isGzip(await headBytes(path, 3))) return request.sha256;
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of fileBytes(path, true, DEFAULT_LIMITS)) hash.update(chunk);
+  } catch {
+    // Whoever reads its rows says what is wrong with it.
+    return request.sha256;
+  }
+  return hash.digest('hex');
+}
+
+async function refusal(home: string, run: string): Promise<RunError> {
+  const { status } = await readRun(home, run);
+  if (status === 'running') {
+    return new RunError('usage', `The run ${run} is appending the rows of this file at this moment. Nothing was sent.`);
+  }
+  if (status === 'unfinished' || status === 'interrupted' || status === 'failed') {
+    return new RunError(
+      'usage',
+      `The run ${run} began to append the rows of this file, and is ${status}. Nothing was sent. Go on with it: rowferry runs resume ${run}`,
+    );
+  }
+  const rest =
+    status === 'partial'
+      ? ` What it could not append is in its rejected file; \`rowferry runs retry ${run}\` takes up the rows that failed.`
+      : '';
+  return new RunError(
+    'usage',
+    `The rows of this file were appended by the run ${run}: they would all be there twice. Nothing was sent.${rest} If that is meant, say \`repeat: true\` in the job.`,
   );
 }

@@ -271,7 +271,7 @@ export function keepChosen(store: RunStore, { rows, open }: ChosenRows): void {
   store.keep(CHOSEN, stringifyBody({ rows: [...rows], open: [...open] }));
 }
 
-function readChosen(store: RunStore): ChosenRows {
+export function readChosen(store: RunStore): ChosenRows {
   const { rows, open } = parseJson(String(store.kept(CHOSEN))) as { rows: number[]; open: [number, OpenIntent][] };
   return { rows: new Set(rows), open: new Map(open) };
 }
