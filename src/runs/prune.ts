@@ -1,10 +1,12 @@
 import type { Stats } from 'node:fs';
-import { lstat, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../model/error.js';
 import { readRequest } from './run/earlier-run.js';
 import { jobKey, type RunFolder, runFolder } from './run/layout.js';
-import { listRuns, type RunEntry, readRunSummary } from './run/list.js';
+import { type RunEntry, readRun, readRunSummary, runIds } from './run/list.js';
 import { LockHeld, takeLock } from './run/lock.js';
+import type { StoredRequest } from './run/run.js';
 
 const DAY_MS = 86_400_000;
 
@@ -39,24 +41,45 @@ export const pruneBefore = ({ keepDays, now = Date.now() }: Pick<PruneOptions, '
 export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
   const { home, dryRun } = options;
   const before = pruneBefore(options);
-  const entries = await listRuns(home);
+  const { entries, unread } = await readRuns(home);
   const needed = await neededRuns(home, entries);
   const removed: { run: string; bytes: number }[] = [];
-  const left: { run: string; why: string }[] = [];
+  const left: { run: string; why: string }[] = [...unread];
   for (const { run } of entries.reverse()) {
-    const ended = await endOf(home, run);
-    if (ended !== undefined && ended >= before) continue;
-    const why = needed.get(run);
     const folder = runFolder(home, run);
-    if (why !== undefined) {
-      if (ended !== undefined || (await ageOf(folder)) < before) left.push({ run, why });
-      continue;
+    try {
+      const ended = await endOf(home, folder);
+      if (ended !== undefined && ended >= before) continue;
+      const why = needed.get(run);
+      if (why !== undefined) {
+        if (ended !== undefined || (await changedAt(folder.dir)) < before) left.push({ run, why });
+        continue;
+      }
+      const bytes = dryRun ? await sizeOf(folder) : await emptyFolder(folder);
+      if (bytes > 0) removed.push({ run, bytes });
+    } catch (error) {
+      left.push({ run, why: whyNot(error) });
     }
-    const bytes = dryRun ? await sizeOf(folder) : await emptyFolder(folder);
-    if (bytes > 0) removed.push({ run, bytes });
   }
   return { removed, left };
 }
+
+/** Newest first. What is no folder of ours, and what cannot be understood, is nothing to be removed. */
+async function readRuns(home: string): Promise<{ entries: RunEntry[]; unread: { run: string; why: string }[] }> {
+  const entries: RunEntry[] = [];
+  const unread: { run: string; why: string }[] = [];
+  for (const run of await runIds(home)) {
+    const { dir } = runFolder(home, run);
+    if (!(await lstat(dir).catch(() => undefined))?.isDirectory()) continue;
+    await readRun(home, run).then(
+      (entry) => entries.push(entry),
+      (error: unknown) => unread.push({ run, why: whyNot(error) }),
+    );
+  }
+  return { entries, unread };
+}
+
+const whyNot = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Runs that must stay whole, by why. */
 async function neededRuns(home: string, entries: readonly RunEntry[]): Promise<Map<string, string>> {
@@ -64,20 +87,29 @@ async function neededRuns(home: string, entries: readonly RunEntry[]): Promise<M
   const latest = new Set<string>();
   // Newest first.
   for (const entry of entries) {
-    const { run, kind, status } = entry;
+    const { run, kind, status, dryRun } = entry;
     const why = await whyOpen(home, entry);
-    if (why !== undefined) needed.set(run, why);
-    if (why !== undefined && entry.ofRun !== undefined) needed.set(entry.ofRun, `the run ${run} goes on with it`);
-    if (kind !== 'reconcile') continue;
-    const request = await readRequest(runFolder(home, run));
-    const job = request && `${jobKey(request.job, home)} ${request.company}`;
-    if (job === undefined || latest.has(job)) continue;
+    const request = kind === 'export' ? undefined : await readRequest(runFolder(home, run)).catch(() => undefined);
+    if (why !== undefined) {
+      needed.set(run, why);
+      for (const other of [entry.ofRun, editedFrom(request)])
+        if (other !== undefined) needed.set(other, `the run ${run} goes on with it`);
+    }
+    // A rehearsal of an import does not stand for it, and waits for nobody.
+    if (!request || (kind === 'import' && dryRun) || entry.manner === 'retry') continue;
+    const job = `${kind} ${jobKey(request.job, home)} ${request.company}`;
+    if (latest.has(job)) continue;
     latest.add(job);
-    const waits = status === 'braked' || entry.dryRun;
-    if (waits && !needed.has(run)) needed.set(run, 'it is the last night of its job, and may be approved');
+    const waits = status === 'braked' || (kind === 'reconcile' && dryRun);
+    if (!waits || needed.has(run)) continue;
+    needed.set(run, `it is the last ${kind === 'reconcile' ? 'night' : 'run'} of its job, and may be approved`);
   }
   return needed;
 }
+
+/** The export whose file a run imports: it knows what was written into it. */
+const editedFrom = (request: StoredRequest | undefined): string | undefined =>
+  request?.job.job.kind === 'import' ? request.job.job.edited_from : undefined;
 
 /** Why a run has not come to its end; undefined where it has. */
 async function whyOpen(home: string, { run, kind, status, dryRun }: RunEntry): Promise<string | undefined> {
@@ -88,14 +120,27 @@ async function whyOpen(home: string, { run, kind, status, dryRun }: RunEntry): P
   return summary && summary.requests.writes > 0 ? 'it failed while it was writing, and can be resumed' : undefined;
 }
 
-/** Milliseconds since 1970; undefined where the run has no summary. */
-async function endOf(home: string, run: string): Promise<number | undefined> {
+/**
+ * When it was last worked with, in milliseconds since 1970; undefined where the run has no summary. People correct rejected
+ * rows where they lie, and imports of an edited export note in it what they wrote.
+ */
+async function endOf(home: string, { run, dir }: RunFolder): Promise<number | undefined> {
   const summary = await readRunSummary(home, run);
-  return summary && Date.parse(summary.finished_at);
+  if (!summary) return undefined;
+  const ended = Date.parse(summary.finished_at);
+  if (Number.isNaN(ended)) throw new Error(`its summary does not say when it ended: "${summary.finished_at}"`);
+  return Math.max(ended, await changedAt(dir, /^(?:rejected\.\w+|base\.ndjson)$/));
 }
 
-async function ageOf({ dir }: RunFolder): Promise<number> {
-  return (await stat(dir)).mtimeMs;
+/** When the last of the entries of a folder was changed, in milliseconds since 1970; 0 where there is none. */
+export async function changedAt(dir: string, names = /./): Promise<number> {
+  let latest = 0;
+  for (const name of await readdir(dir)) {
+    if (!names.test(name)) continue;
+    const info = await lstat(join(dir, name)).catch(() => undefined);
+    latest = Math.max(latest, info?.mtimeMs ?? 0);
+  }
+  return latest;
 }
 
 async function sizeOf({ dir }: RunFolder): Promise<number> {
@@ -106,12 +151,13 @@ async function sizeOf({ dir }: RunFolder): Promise<number> {
 
 /** The store last: while it is there, the run counts as whole. */
 async function emptyFolder(folder: RunFolder): Promise<number> {
-  let unlock: () => Promise<void>;
+  let unlock = async (): Promise<void> => {};
   try {
     unlock = await takeLock(folder.lock, `The run ${folder.run}`);
   } catch (error) {
     if (error instanceof LockHeld) return 0;
-    throw error;
+    // A full disk is what people prune for: there is no room for a lock, and nobody works on a run that has ended.
+    if (!isDiskFull(error)) throw error;
   }
   try {
     const bytes = await sizeOf(folder);
@@ -131,6 +177,7 @@ export async function bytesOf(path: string): Promise<number> {
   const info: Stats | undefined = await lstat(path).catch(() => undefined);
   if (!info?.isDirectory()) return info?.size ?? 0;
   let bytes = 0;
-  for (const name of await readdir(path)) bytes += await bytesOf(join(path, name));
+  // Another process may remove it at the same time.
+  for (const name of await readdir(path).catch(() => [])) bytes += await bytesOf(join(path, name));
   return bytes;
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pruneRuns } from '../../src/runs/prune.js';
@@ -92,10 +92,18 @@ it('done and failed of the drop folder go with their runs; nothing else in it is
     await writeFile(join(inbox, path), text);
     await utimes(join(inbox, path), at, at);
     await utimes(join(inbox, path, '..'), at, at);
+    return join(inbox, path);
   };
   const ended = (days: number) =>
     JSON.stringify({ ...summary, finished_at: new Date(Date.now() - days * DAY).toISOString() });
-  await put('done/assets/2026-01-01 08.00 assets - done/summary.json', ended(40), 1);
+  await put('done/assets/2026-01-01 08.00 assets - done/summary.json', ended(40), 40);
+  // Somebody is at work in it, somebody else put it there, and it leads elsewhere.
+  await put('done/assets/2026-01-03 08.00 assets - 2 to correct/summary.json', ended(40), 40);
+  await put('done/assets/2026-01-03 08.00 assets - 2 to correct/rejected.csv', 'corrected', 1);
+  await put('done/assets/our archive/assets.csv', 'rows', 400);
+  await put('done/assets/list.txt', 'rows', 400);
+  const elsewhere = await put('../elsewhere/assets.csv', 'rows', 400);
+  await symlink(join(elsewhere, '..'), join(inbox, 'done/assets/2026-01-04 08.00 assets - done'));
   await put('done/assets/2026-01-02 08.00 assets - done/summary.json', ended(10), 50);
   await put('failed/assets/2026-01-01 08.00 assets - failed/ERROR.txt', 'no sheet', 40);
   await put('processing/assets/20260101T080000000Z-aaaa/a.csv', 'rows', 400);
@@ -106,9 +114,79 @@ it('done and failed of the drop folder go with their runs; nothing else in it is
     'done/assets/2026-01-01 08.00 assets - done',
     'failed/assets/2026-01-01 08.00 assets - failed',
   ]);
-  for (const path of ['done/assets/2026-01-02 08.00 assets - done', 'assets/waiting.csv', '.ledger/assets/0123.1'])
+  for (const path of [
+    'done/assets/2026-01-02 08.00 assets - done',
+    'done/assets/2026-01-03 08.00 assets - 2 to correct/rejected.csv',
+    'done/assets/2026-01-04 08.00 assets - done/assets.csv',
+    'done/assets/our archive/assets.csv',
+    'done/assets/list.txt',
+    'assets/waiting.csv',
+    '.ledger/assets/0123.1',
+  ])
     expect(existsSync(join(inbox, path)), path).toBe(true);
   expect(existsSync(join(inbox, 'processing/assets/20260101T080000000Z-aaaa/a.csv'))).toBe(true);
+});
+
+it('a link among the runs is left, and a run that cannot be understood stays and keeps no other from going', async () => {
+  const one = await desk.import(await desk.file('a.csv', rows(0, 2)), JOB);
+  const broken = await desk.import(await desk.file('b.csv', rows(2, 2)), JOB);
+  const undated = await desk.import(await desk.file('c.csv', rows(4, 2)), JOB);
+  const runs = join(desk.home, 'runs');
+  await writeFile(join(runs, broken.summary.run, 'summary.json'), '{"run":');
+  const text = JSON.stringify({ ...undated.summary, finished_at: 'yesterday' });
+  await writeFile(join(runs, undated.summary.run, 'summary.json'), text);
+  const other = join(desk.dir, 'other');
+  await mkdir(other);
+  await writeFile(join(other, 'summary.json'), await readFile(join(runs, one.summary.run, 'summary.json')));
+  await writeFile(join(other, 'mine.txt'), 'mine');
+  await symlink(other, join(runs, '20260101T080000000Z-aaaa'));
+  const pruned = await pruneRuns(later(31));
+  expect(pruned.removed.map(({ run }) => run)).toEqual([one.summary.run]);
+  expect(pruned.left).toEqual([
+    { run: broken.summary.run, why: expect.stringContaining('cannot be read') },
+    { run: undated.summary.run, why: 'its summary does not say when it ended: "yesterday"' },
+  ]);
+  expect(existsSync(join(other, 'mine.txt'))).toBe(true);
+  expect(await left(undated.summary.run)).toContain('run.db');
+});
+
+it('several workers prune at once: each run goes once, and nobody fails', async () => {
+  const ran = [];
+  for (let at = 0; at < 4; at++)
+    ran.push((await desk.import(await desk.file(`${at}.csv`, rows(at * 10, 5)), JOB)).summary.run);
+  const inbox = join(desk.dir, 'inbox');
+  for (let at = 0; at < 30; at++) {
+    const folder = join(inbox, 'done/assets', `2026-01-01 08.${10 + at} assets - done`);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'assets.csv'), 'rows');
+  }
+  const all = await Promise.all([1, 2, 3, 4].map(() => prune(inbox, later(31))));
+  expect(all.flatMap(({ left }) => left)).toEqual([]);
+  expect(new Set(all.flatMap(({ removed }) => removed.map(({ run }) => run)))).toEqual(new Set(ran));
+  for (const run of ran) expect(await left(run)).toEqual(['run.json', 'summary.json']);
+  expect(await readdir(join(inbox, 'done/assets'))).toEqual([]);
+});
+
+it('people are still at work: rows that are corrected where they lie, an edited export, a braked file', async () => {
+  const wrong = csv([
+    ['Serial', 'Name', 'Category'],
+    ['S-1', 'Asset', 'Laptop'],
+    ['', 'Asset', 'Laptop'],
+  ]);
+  const partial = await desk.import(await desk.file('a.csv', wrong), JOB);
+  const corrected = join(partial.reportDir, 'rejected.csv');
+  const exported = await desk.export('asset', 'assets.xlsx', { editable: true });
+  const braked = await desk.import(await desk.file('b.csv', rows(10, 20)), { ...JOB, brakes: { max_creates: 1 } });
+  expect(braked.summary.status).toBe('braked');
+  const at = new Date(Date.now() + 20 * DAY);
+  const base = join(desk.home, 'runs', exported.summary.run, 'base.ndjson');
+  for (const path of [corrected, base]) await utimes(path, at, at);
+  const waiting = { run: braked.summary.run, why: 'it is the last run of its job, and may be approved' };
+  expect(await pruneRuns(later(31))).toEqual({ removed: [], left: [waiting] });
+  expect((await desk.approve(braked.summary.run, 'Ann Lee')).summary.rows.created).toBe(20);
+  const pruned = await pruneRuns(later(60));
+  expect(pruned.removed.map(({ run }) => run)).toContain(braked.summary.run);
+  expect(pruned.left).toEqual([]);
 });
 
 it('the command asks for the days, refuses what are none, and says what it removes', async () => {

@@ -277,7 +277,7 @@ function pruneCommand(cli: Cli): Command {
       `
 Removes copies of files, rows, plans, before.ndjson and reports from the data folder, and what was put away in done/ and
 failed/ of the drop folder. Such a run can no longer be undone, retried or approved. What is not at its end, and the last
-night of a job that waits for somebody, stays whole.
+night or import of a job that waits for somebody, stays whole.
 
 Examples:
   $ rowferry runs prune --keep-days 90 --dry-run

@@ -42,7 +42,7 @@ const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]+$/;
 export const isRunId = (name: unknown): name is string => typeof name === 'string' && RUN_ID.test(name);
 
 /** Run ids of a home folder, newest first. A home that does not exist yet has none. */
-async function runIds(home: string): Promise<string[]> {
+export async function runIds(home: string): Promise<string[]> {
   const names = await readdir(join(home, 'runs')).catch((): string[] => []);
   return names.filter(isRunId).sort().reverse();
 }

@@ -1,11 +1,11 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bytesOf, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
+import { bytesOf, changedAt, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
 import { PLACES } from './claim.js';
 import { DropFolder } from './drop-folder.js';
 
-/** A folder or note that was removed, relative to the drop folder. */
+/** A folder that was removed, relative to the drop folder. */
 export interface PrunedFolder {
   readonly path: string;
   readonly bytes: number;
@@ -19,32 +19,44 @@ export async function prune(inbox: string, options: PruneOptions): Promise<Prune
   return { ...runs, folders };
 }
 
-/** What was put away in `done/` and `failed/`: files, their reports, and notes. */
+/** What was put away in `done/` and `failed/`: a folder a run, with its file, its reports or a note. */
 async function pruneInbox(inbox: string, needed: ReadonlySet<string>, options: PruneOptions): Promise<PrunedFolder[]> {
   const before = pruneBefore(options);
   const removed: PrunedFolder[] = [];
   for (const place of PLACES.filter((one) => one !== 'processing')) {
     for (const job of await foldersIn(join(inbox, place))) {
-      for (const name of await readdir(join(inbox, place, job))) {
+      // What is named otherwise was put there by somebody else.
+      for (const name of (await foldersIn(join(inbox, place, job))).filter((one) => ENDED.test(one))) {
         const path = join(place, job, name);
-        if (!(await isOld(join(inbox, path), before, needed))) continue;
-        removed.push({ path, bytes: await bytesOf(join(inbox, path)) });
-        if (!options.dryRun) await rm(join(inbox, path), { recursive: true, force: true });
+        if (!(await isOld(join(inbox, path), before, needed).catch(() => false))) continue;
+        const bytes = await bytesOf(join(inbox, path));
+        const gone = options.dryRun || (await removeWhole(join(inbox, path)));
+        if (gone) removed.push({ path, bytes });
       }
     }
   }
   return removed;
 }
 
+/** False where it may not be removed, or not yet: the others are. */
+const removeWhole = (path: string): Promise<boolean> =>
+  rm(path, { recursive: true, force: true }).then(
+    () => true,
+    () => false,
+  );
+
+/** How names of folders begin in which claims end: `endedPrefix`. */
+const ENDED = /^\d{4}-\d\d-\d\d \d\d\.\d\d /;
+
+/** A folder is as old as the last thing that was put into it: people correct rejected rows where they lie. */
 async function isOld(path: string, before: number, needed: ReadonlySet<string>): Promise<boolean> {
-  const info = await lstat(path).catch(() => undefined);
-  if (!info || info.isSymbolicLink()) return false;
-  // A folder is as old as the last thing that was put into it.
-  const summary = info.isDirectory() ? await readSummary(path).catch(() => undefined) : undefined;
+  const summary = await readSummary(path).catch(() => undefined);
   if (isRunId(summary?.run) && needed.has(summary.run)) return false;
-  return (summary ? Date.parse(summary.finished_at) : info.mtimeMs) < before;
+  const ended = summary ? Date.parse(summary.finished_at) : (await lstat(path)).mtimeMs;
+  return Math.max(ended, await changedAt(path)) < before;
 }
 
+/** Links are no folders. */
 async function foldersIn(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
