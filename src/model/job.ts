@@ -18,8 +18,22 @@ export const columnTarget = z.strictObject({
   dates: z.array(z.string().min(1)).optional(),
   decimal: z.enum(['.', ',']).optional(),
   default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+  /** Texts that are too long: a fault, or cut, with a warning that counts them. */
+  overflow: z.enum(['reject', 'cut']).optional(),
 });
 export type ColumnTarget = z.output<typeof columnTarget>;
+
+/** A field by its name, or in full form. */
+const target = z.union([z.string().min(1), columnTarget]);
+
+/** What a heading is mapped to: one field, several, or none on purpose. */
+const columnTargets = z.union([z.null(), z.string().min(1), columnTarget, z.array(target).min(1)]);
+
+/** Its fields, in full form. */
+export function targetsOf(given: z.output<typeof columnTargets>): readonly ColumnTarget[] {
+  if (given === null) return [];
+  return (Array.isArray(given) ? given : [given]).map((one) => (typeof one === 'string' ? { field: one } : one));
+}
 
 const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]{4}$/;
 
@@ -85,7 +99,9 @@ const rowsShape = {
     missing: z.enum(['create', 'skip', 'fail']).default('create'),
   }),
   blank: blank.default('keep'),
-  columns: z.record(z.string(), z.union([z.null(), z.string().min(1), columnTarget])),
+  columns: z.record(z.string(), columnTargets),
+  /** Field to a text with headings in braces: a field from several columns; blank where all of them are blank. */
+  computed: z.record(z.string(), z.string().min(1)).default({}),
   constants: values.default({}),
   defaults: values.default({}),
   references: z.strictObject({ missing: z.enum(['reject']).default('reject') }).default({ missing: 'reject' }),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { RunError } from '../../src/model/error.js';
 import type { Issue } from '../../src/model/issue.js';
-import { importJob } from '../../src/model/job.js';
+import { importJob, targetsOf } from '../../src/model/job.js';
 import type { Cell, RowFault, SheetRow } from '../../src/model/row.js';
 import type { SourceFormat, SourceMeta } from '../../src/model/source.js';
 import { compileMapping, type Mapping } from '../../src/pipeline/map/map.js';
@@ -78,8 +78,8 @@ export function mappingOf(
   headings: readonly string[],
   more: { sample?: readonly SheetRow[]; format?: SourceFormat; meta?: Partial<SourceMeta> } = {},
 ): Mapping {
-  const [first] = Object.values(job.columns);
-  const key = typeof first === 'string' ? first : (first?.field ?? 'name');
+  const [first = null] = Object.values(job.columns);
+  const key = targetsOf(first as Parameters<typeof targetsOf>[0])[0]?.field ?? 'name';
   const parsed = importJob.parse({ kind: 'import', resource: 'asset', match: { key }, ...job });
   return compileMapping({
     job: parsed,

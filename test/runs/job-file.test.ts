@@ -85,7 +85,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   [
     'a number as field',
     `${GOOD}  City: 5\n`,
-    '7:9 `columns.City` must be ~, text or a mapping of keys to values, not "5"',
+    '7:9 `columns.City` must be ~, text, a mapping of keys to values or a list, not "5"',
   ],
   [
     'a list as value',

@@ -1,7 +1,7 @@
 import { Decimal } from '../../model/decimal.js';
 import type { Issue } from '../../model/issue.js';
-import type { ColumnTarget, RowsJob } from '../../model/job.js';
-import type { Cell, SheetRow } from '../../model/row.js';
+import { type ColumnTarget, type RowsJob, targetsOf } from '../../model/job.js';
+import { type Cell, isBlank, type SheetRow, shownText } from '../../model/row.js';
 import type { SourceMeta } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
 import type { FieldType, ResourceSpec } from '../../resources/spec.js';
@@ -33,7 +33,12 @@ interface Placed extends Target {
   readonly options: ColumnTarget;
   /** The key in the job file. */
   readonly where: string;
+  /** Its text, where it is put together from several columns. */
+  readonly textOf?: Composed;
 }
+
+/** A text from the cells of a row, '' where all of them are blank; undefined where none is given. */
+type Composed = (cells: readonly Cell[]) => string | undefined;
 
 /** What a column of the job sets, also where the file lacks the heading. */
 type Meant = Pick<Placed, 'field' | 'where'>;
@@ -42,7 +47,7 @@ type Meant = Pick<Placed, 'field' | 'where'>;
 export function headingsNeeded({ columns }: RowsJob, headings: readonly string[]): { needed: number; missing: number } {
   const there = new Set(headings.map(foldText));
   const needed = Object.entries(columns).flatMap(([heading, target]) =>
-    target === null || (typeof target !== 'string' && target.optional) ? [] : [foldText(heading)],
+    targetsOf(target).every(({ optional }) => optional) ? [] : [foldText(heading)],
   );
   return { needed: needed.length, missing: needed.filter((heading) => !there.has(heading)).length };
 }
@@ -62,32 +67,75 @@ function place(
     if (before !== undefined)
       problems.push(`${where}: the same heading as "${before}" but for case and blanks; delete one of them`);
     spokenOf.set(foldText(heading), heading);
-    if (target === null || before !== undefined) continue;
-    const options = typeof target === 'string' ? { field: target } : target;
-    const found = findTarget(options.field, job, spec, catalogue);
-    if ('problem' in found) problems.push(`${where}: ${found.problem}`);
-    else meant.push({ field: found.field, where });
+    const targets = targetsOf(target);
+    if (targets.length === 0 || before !== undefined) continue;
     const [index, ...further] = headings.positions(heading);
+    let fits = false;
     if (isOwnHeading(heading))
       problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
-    else if (index === undefined) {
-      if (!jsonRows && !options.optional)
-        problems.push(
-          `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
-        );
-      else if (!('problem' in found)) placed.push({ ...found, heading, index: -1, options, where });
-    } else if (further.length > 0) {
-      const places = [index, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
+    else if (index === undefined && !jsonRows && !targets.every(({ optional }) => optional))
+      problems.push(
+        `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
+      );
+    else if (further.length > 0) {
+      const places = [index ?? 0, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
       problems.push(
         `${where}: several columns of the file have this heading: ${places.join(', ')}; rename or delete all but one`,
       );
-    } else if (!('problem' in found)) placed.push({ ...found, heading: meta.headings[index]!, index, options, where });
+    } else fits = true;
+    for (const options of targets) {
+      const found = findTarget(options.field, job, spec, catalogue);
+      if ('problem' in found) {
+        problems.push(`${where}: ${found.problem}`);
+        continue;
+      }
+      meant.push({ field: found.field, where });
+      const at = index ?? -1;
+      if (fits) placed.push({ ...found, heading: meta.headings[at] ?? heading, index: at, options, where });
+    }
+  }
+  for (const [field, text] of Object.entries(job.computed)) {
+    const where = `computed.${field}`;
+    const found = findTarget(field, job, spec, catalogue);
+    const parts = composition(text).filter((_, i) => i % 2 === 1);
+    const missing = parts.filter((heading) => {
+      const { length } = headings.positions(heading);
+      return length > 1 || (length === 0 && !jsonRows);
+    });
+    for (const heading of parts) spokenOf.set(foldText(heading), heading);
+    if ('problem' in found) problems.push(`${where}: ${found.problem}`);
+    else meant.push({ field: found.field, where });
+    if (parts.length === 0)
+      problems.push(
+        `${where}: no heading stands in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`,
+      );
+    for (const heading of missing)
+      problems.push(
+        `${where}: the file has ${headings.positions(heading).length === 0 ? `no heading "${heading}"; ${headings.missing(heading)}` : `several headings "${heading}"; rename all but one`}`,
+      );
+    if ('problem' in found || missing.length > 0 || parts.length === 0) continue;
+    const at = (heading: string) => headings.positions(heading)[0] ?? -1;
+    const index = at(parts[0] ?? '');
+    const textOf = composer(text, at);
+    placed.push({ ...found, heading: meta.headings[index] ?? '', index, options: { field }, where, textOf });
   }
   const unmapped = meta.headings.filter((heading) => {
     const folded = foldText(heading);
     return folded !== '' && !folded.startsWith('_') && !spokenOf.has(folded);
   });
   return { placed, meant, unmapped: [...new Set(unmapped)] };
+}
+
+/** A text of `computed` in its parts: fixed, heading, fixed, heading … */
+const composition = (text: string): string[] => text.split(/\{([^{}]+)\}/);
+
+function composer(text: string, at: (heading: string) => number): Composed {
+  const parts = composition(text).map((part, i) => (i % 2 === 1 ? at(part) : part));
+  return (cells) => {
+    const given = parts.filter((part) => typeof part === 'number' && cells[part] !== undefined) as number[];
+    if (given.every((part) => isBlank(cells[part]))) return given.length > 0 ? '' : undefined;
+    return parts.map((part) => (typeof part === 'number' ? trimText(shownText(cells[part])) : part)).join('');
+  };
 }
 
 /**
@@ -179,8 +227,38 @@ export interface Column extends Target {
   readonly isNull: (text: string) => boolean;
   readonly remarks?: CellRemarks;
   readonly required: boolean;
+  readonly textOf?: Composed;
+  /** Cuts texts that are too long, and counts them. */
+  readonly cut?: Cutter;
   /** What a blank cell sets; null clears, undefined keeps. */
   readonly whenBlank: StagedValue | undefined;
+}
+
+/** Makes texts as long as the field allows. */
+export interface Cutter {
+  of(text: string): string;
+  sentences(): string[];
+}
+
+function cutter({ heading, spec: { type } }: Placed): Cutter | undefined {
+  if (type.kind !== 'text' || type.max === undefined) return undefined;
+  const most = Math.min(type.max, type.updateMax ?? type.max);
+  let count = 0;
+  return {
+    of(text) {
+      if (text.length <= most) return text;
+      const characters = [...text];
+      if (characters.length <= most) return text;
+      count++;
+      return trimText(characters.slice(0, most).join(''));
+    },
+    sentences: () =>
+      count === 0
+        ? []
+        : [
+            `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'text was' : 'texts were'} longer than ${most} characters, and cut.`,
+          ],
+  };
 }
 
 /** What a cell sets, and what is wrong with it. */
@@ -267,7 +345,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
   oneTemplate([...everywhere, ...placed.filter(({ options }) => options.default !== undefined)], placed, problems);
 
   const auto = job.source.decimal === 'auto';
-  const amounts = placed.filter((one) => one.spec.type.kind === 'decimal' && !one.options.decimal);
+  const amounts = placed.filter((one) => one.spec.type.kind === 'decimal' && !one.textOf && !one.options.decimal);
   const survey = surveyDecimals(auto ? amounts : [], sample);
   const ofFile: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
@@ -277,7 +355,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
   };
   const dates = new Map<Placed, DateSurvey>();
   for (const one of placed) {
-    if (one.spec.type.kind === 'date' && !ofFile.dates && !one.options.dates)
+    if (one.spec.type.kind === 'date' && !one.textOf && !ofFile.dates && !one.options.dates)
       dates.set(one, surveyDateOrder(one, sample));
   }
   const columns = placed.map((one) => compileColumn(one, input, ofFile, dates.get(one), problems));
@@ -297,7 +375,9 @@ export function compileColumns(input: MappingInput): ColumnPlan {
         : []),
       ...(survey.warning ? [survey.warning] : []),
       ...[...dates.values()].flatMap((one) => one.warnings),
-      ...placed.flatMap((one) => (one.spec.type.kind === 'text' ? (separatedNumbers(one, sample) ?? []) : [])),
+      ...placed.flatMap((one) =>
+        one.spec.type.kind === 'text' && !one.textOf ? (separatedNumbers(one, sample) ?? []) : [],
+      ),
     ],
     evidence: [...(survey.evidence ? [survey.evidence] : []), ...[...dates.values()].flatMap((one) => one.evidence)],
     problems,
@@ -327,7 +407,8 @@ function compileColumn(
   });
   const { isNull } = ofFile;
   const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);
-  const remarks = cellRemarks(heading, spec.type, stated);
+  const remarks = placed.textOf ? undefined : cellRemarks(heading, spec.type, stated);
+  const cut = options.overflow === 'cut' ? cutter(placed) : undefined;
   return {
     field,
     name,
@@ -340,6 +421,8 @@ function compileColumn(
     ...(values ? { values } : {}),
     isNull,
     ...(remarks ? { remarks } : {}),
+    ...(placed.textOf ? { textOf: placed.textOf } : {}),
+    ...(cut ? { cut } : {}),
     required: options.required ?? false,
     whenBlank: ownDefault ?? values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,
   };

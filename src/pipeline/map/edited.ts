@@ -1,6 +1,6 @@
 import type { Change, FieldDiff } from '../../model/change.js';
 import { fault, type Issue } from '../../model/issue.js';
-import type { RowsJob } from '../../model/job.js';
+import { type RowsJob, targetsOf } from '../../model/job.js';
 import type { Cell, SheetRow } from '../../model/row.js';
 import { type Fields, isEmpty, normaliseKey, sameValue, type Value, valueText } from '../../model/value.js';
 import { PARTNERS } from '../../resources/rules.js';
@@ -172,9 +172,8 @@ function stillHolds(field: string, { text, value, ...later }: Exported, held: He
 /** The job for the texts of the export: they are written in one form, however the file was saved since. */
 function asExported(job: RowsJob): RowsJob {
   const columns = Object.entries(job.columns).map(([heading, target]): [string, typeof target] => {
-    if (target === null || typeof target === 'string') return [heading, target];
-    const { dates: _dates, decimal: _decimal, required: _required, ...rest } = target;
-    return [heading, rest];
+    const plain = targetsOf(target).map(({ dates: _dates, decimal: _decimal, required: _required, ...rest }) => rest);
+    return [heading, target === null ? null : plain];
   });
   const source = { ...job.source, dates: ['yyyy-MM-dd'], decimal: '.' as const };
   return { ...job, source, columns: Object.fromEntries(columns) } as RowsJob;

@@ -77,7 +77,7 @@ export function compileMapping(input: MappingInput): Mapping {
     const found = certain ? issues : [];
     rows++;
     for (const [i, column] of columns.entries()) {
-      const cell = row.cells[column.index];
+      const cell = column.textOf ? column.textOf(row.cells) : row.cells[column.index];
       if (typeof cell === 'string') column.remarks?.see(cell);
       const faulty = row.faults?.some(({ index }) => index === column.index);
       const value = faulty ? undefined : cellValue(column, cell, found);
@@ -124,6 +124,7 @@ export function compileMapping(input: MappingInput): Mapping {
     warnings: plan.warnings,
     remarks: () => [
       ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? []),
+      ...columns.flatMap((column) => column.cut?.sentences() ?? []),
       ...[...misread].map(([heading, count]) =>
         misreadText(
           `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'cell looks' : 'cells look'}`,
@@ -160,7 +161,8 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
 const MOST_LOOKED = 4096;
 
 function look(column: Column, text: Cell): Look {
-  const value = column.convert(text);
+  const converted = column.convert(text);
+  const value = column.cut && typeof converted === 'string' ? column.cut.of(converted) : converted;
   const shown = shownText(text);
   let looked: Look;
   if (isRefusal(value)) {

@@ -1,4 +1,4 @@
-import { type CustomFieldName, customFieldName, type RowsJob } from '../../model/job.js';
+import { type CustomFieldName, customFieldName, type RowsJob, targetsOf } from '../../model/job.js';
 import { foldText, normaliseName } from '../../model/value.js';
 import { customFieldSpec, formFieldSpec } from '../../resources/custom.js';
 import { fieldNames, findField } from '../../resources/registry.js';
@@ -171,8 +171,12 @@ export function usesCustomFields(job: RowsJob): { readonly templates: boolean; r
 
 /** Every field a job names, in the order of the job file. */
 function jobFields(job: RowsJob): string[] {
-  const mapped = Object.values(job.columns).flatMap((target) =>
-    target === null ? [] : [typeof target === 'string' ? target : target.field],
-  );
-  return [...mapped, ...Object.keys(job.constants), ...Object.keys(job.defaults), ...job.match.key];
+  const mapped = Object.values(job.columns).flatMap((target) => targetsOf(target).map(({ field }) => field));
+  return [
+    ...mapped,
+    ...Object.keys(job.computed),
+    ...Object.keys(job.constants),
+    ...Object.keys(job.defaults),
+    ...job.match.key,
+  ];
 }

@@ -38,6 +38,7 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
   const set = new Set<string>();
 
   checkColumns(asPlain(job['columns']), yaml, fields, sources, dates, report);
+  checkComputed(asPlain(job['computed']), fields, sources, report);
   for (const section of ['constants', 'defaults'] as const) {
     for (const [fieldName, given] of Object.entries(asPlain(job[section]))) {
       const path = [section, fieldName];
@@ -110,21 +111,55 @@ export function checkColumns(
     }
     headings.set(folded, heading);
 
-    const options = asPlain(target);
-    const name = typeof target === 'string' ? target : options['field'];
-    if (typeof name !== 'string' || name === '') continue;
-    const fieldPath = typeof target === 'string' ? path : [...path, 'field'];
-    const field = fields.writable(name, fieldPath, 'value');
-    checkDates(options['dates'], [...path, 'dates'], report);
-    if (!field) continue;
-    const before = sources.get(field.key);
-    if (before) {
-      report(fieldPath, `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`, {
-        part: 'value',
-      });
-    } else sources.set(field.key, { kind: 'column', path });
-    checkColumnOptions(options, path, field.spec, yaml, dates, report);
+    for (const [i, one] of (Array.isArray(target) ? target : [target]).entries()) {
+      const at = Array.isArray(target) ? [...path, i] : path;
+      const options = asPlain(one);
+      const name = typeof one === 'string' ? one : options['field'];
+      if (typeof name !== 'string' || name === '') continue;
+      const fieldPath = typeof one === 'string' ? at : [...at, 'field'];
+      const field = fields.writable(name, fieldPath, 'value');
+      checkDates(options['dates'], [...at, 'dates'], report);
+      if (!field) continue;
+      claim({ name, key: field.key, at: fieldPath, path }, sources, report);
+      checkColumnOptions(options, at, field.spec, yaml, dates, report);
+    }
   }
+}
+
+/** A field that is put together from several columns. */
+function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string, Source>, report: Report): void {
+  for (const [name, text] of Object.entries(computed)) {
+    const path = ['computed', name];
+    const field = fields.writable(name, path, 'key');
+    if (field) claim({ name, key: field.key, at: path, path }, sources, report);
+    if (typeof text === 'string' && text !== '' && !/\{[^{}]+\}/.test(text))
+      report(
+        path,
+        `\`${text}\` names no heading in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`,
+        {
+          part: 'value',
+        },
+      );
+  }
+}
+
+/** Each field has one source. */
+function claim(
+  {
+    name,
+    key,
+    at,
+    path,
+  }: { readonly name: string; readonly key: string; readonly at: KeyPath; readonly path: KeyPath },
+  sources: Map<string, Source>,
+  report: Report,
+): void {
+  const before = sources.get(key);
+  if (!before) sources.set(key, { kind: 'column', path });
+  else
+    report(at, `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`, {
+      part: 'value',
+    });
 }
 
 function checkColumnOptions(
@@ -155,6 +190,11 @@ function checkColumnOptions(
   if (!field) return;
   if (options['dates'] !== undefined && field.type.kind !== 'date') {
     report([...path, 'dates'], `\`${field.name}\` is no date; \`dates\` has no effect here`, { severity: 'warning' });
+  }
+  if (options['overflow'] !== undefined && field.type.kind !== 'text') {
+    report([...path, 'overflow'], `\`${field.name}\` holds no text; \`overflow\` has no effect here`, {
+      severity: 'warning',
+    });
   }
   if (options['decimal'] !== undefined && field.type.kind !== 'decimal') {
     report([...path, 'decimal'], `\`${field.name}\` holds no decimals; \`decimal\` has no effect here`, {

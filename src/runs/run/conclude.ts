@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeSafely } from '../../files/safe-write.js';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
+import { targetsOf } from '../../model/job.js';
 import { visibleJson } from '../../model/visible.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
@@ -133,13 +134,13 @@ function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['
   const { sheet, encoding, header_row } = job.source;
   const spec = resourceSpec(job.resource);
   const headings = indexHeadings(meta.headings);
-  const columns = Object.entries(job.columns).flatMap(([heading, target]) => {
-    if (target === null) return [];
-    const { field, values = {} } = typeof target === 'string' ? { field: target } : target;
-    const found = findField(spec, field);
-    const choices = found?.type.kind === 'enum' ? [...Object.keys(values), ...found.type.values] : [];
-    return headings.positions(heading).map((at) => ({ at, field: found?.name ?? field, choices }));
-  });
+  const columns = Object.entries(job.columns).flatMap(([heading, target]) =>
+    targetsOf(target).flatMap(({ field, values = {} }) => {
+      const found = findField(spec, field);
+      const choices = found?.type.kind === 'enum' ? [...Object.keys(values), ...found.type.values] : [];
+      return headings.positions(heading).map((at) => ({ at, field: found?.name ?? field, choices }));
+    }),
+  );
   const columnsOf = (field: string) => columns.flatMap((one) => (one.field === field ? [one.at] : []));
   // The job names the sheet by its number: also as text, where no sheet has it as its name.
   const numbered = sheet !== undefined && String(sheet) !== meta.sheet && /^\d{1,4}$/.test(String(sheet));

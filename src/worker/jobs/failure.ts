@@ -1,5 +1,5 @@
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
-import type { RowsJob } from '../../model/job.js';
+import { type RowsJob, targetsOf } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
 import { LockHeld } from '../../runs/run/lock.js';
@@ -54,7 +54,7 @@ export type WithoutCells = (text: string) => string;
  * a cell may hold such marks: an empty quotation is one that a cell ended, and so is one that a word follows.
  */
 export function withoutCells({ columns, source }: CellNames): WithoutCells {
-  const targets = Object.values(columns).map((target) => (typeof target === 'object' ? target?.field : target) ?? '');
+  const targets = Object.values(columns).flatMap((target) => targetsOf(target).map(({ field }) => field));
   const names = [...Object.keys(columns), ...targets, ...targets.flatMap((field) => field.split('.'))];
   const known = new Set([...names, String(source.sheet ?? '')].map(foldText).filter((name) => name !== ''));
   return (text) => {

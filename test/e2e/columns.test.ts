@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { checkJobText } from '../../src/runs/job/check.js';
+import { csv, type Desk, openDesk } from '../support/desk.js';
+
+/** One column to several fields, several to one, texts that are too long. Contract, section 4. */
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const HEAD = ['Serial', 'Vendor', 'Title', 'Kind', 'Bought'];
+const COLUMNS = {
+  Serial: ['serial_number', { field: 'asset_tag', required: true }],
+  Vendor: ['manufacturer', { field: 'attached_supplier', values: { '': null } }],
+  Title: { field: 'asset_notes' },
+  Kind: 'category.name',
+  Bought: '~',
+};
+const JOB = {
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'serial_number' },
+  columns: { ...COLUMNS, Bought: null },
+  computed: { name: '{Vendor} / {title}', city: 'Rack {Bought}' },
+};
+const file = (...rows: readonly (readonly string[])[]) => desk.file('a.csv', csv([HEAD, ...rows]));
+const problems = (job: object) => checkJobText(stringify(job)).problems.map(({ message }) => message);
+
+it('fields are set from one column and from several, and nothing is sent the second time', async () => {
+  const [acme] = desk.sandbox.insert('supplier', [{ name: 'Acme' }]);
+  const path = await file(
+    ['S-1', ' Acme ', 'ThinkPad {T14}', 'Laptop', '2024'],
+    ['S-2', 'Acme', '', 'Laptop', ''],
+    ['S-3', 'Globex', 'X', 'Laptop', ''],
+    ['', 'Acme', 'X', 'Laptop', ''],
+  );
+  const run = await desk.import(path, JOB);
+  expect(run.outcomes).toEqual(['2 created', '3 created', '4 invalid', '5 invalid']);
+  const [first, second] = desk.sandbox.records('asset');
+  expect(first).toMatchObject({
+    ...{
+      serial_number: 'S-1',
+      asset_tag: 'S-1',
+      manufacturer: 'Acme',
+      name: 'Acme / ThinkPad {T14}',
+      city: 'Rack 2024',
+    },
+    attached_supplier: expect.objectContaining({ id: acme }),
+  });
+  expect([second?.['name'], second?.['city'] ?? '']).toEqual(['Acme /', '']);
+  const faults = run.faults.map(({ row, column, code }) => `${row} ${column} ${code}`);
+  expect(faults).toEqual(['4 Vendor reference_not_found', '5 Serial required', '5 Serial required']);
+  expect(run.notices.join()).not.toContain('maps no field');
+  const again = await desk.import(path, JOB);
+  expect([again.summary.rows.unchanged, again.commits]).toEqual([2, 0]);
+});
+
+it('a field of several columns is blank where all of them are, and follows its rules like any other', async () => {
+  desk.sandbox.insert('asset', [{ serial_number: 'S-1', name: 'Old', city: 'Bern', category: { id: 1 } }]);
+  const job = { ...JOB, columns: { Serial: 'serial_number', Vendor: null, Title: null, Kind: null, Bought: null } };
+  const keep = await desk.import(await file(['S-1', '', '', '', '']), job);
+  expect(keep.outcomes).toEqual(['2 unchanged']);
+  const cleared = await desk.import(await file(['S-1', 'A', '', '', '']), { ...job, blank: 'clear' });
+  expect([cleared.outcomes, desk.sandbox.records('asset')[0]]).toEqual([
+    ['2 updated'],
+    expect.objectContaining({ name: 'A /', city: null }),
+  ]);
+  const long = await desk.import(await file(['S-1', 'A'.repeat(300), 'B', '', '']), job);
+  expect(long.faults).toMatchObject([{ column: 'Vendor', field: 'name', code: 'too_long' }]);
+});
+
+it('`overflow: cut` cuts what is too long, counts it, and comes out the same the next time', async () => {
+  const job = {
+    ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },
+    columns: {
+      Serial: 'serial_number',
+      Vendor: null,
+      Bought: null,
+      Title: { field: 'name', overflow: 'cut' },
+      Kind: 'category.name',
+    },
+  };
+  const text = `${'x'.repeat(248)}😀😀 more`;
+  const path = await file(
+    ['S-1', '', text, 'Laptop', ''],
+    ['S-2', '', 'short', 'Laptop', ''],
+    ['S-3', '', text, 'Laptop', ''],
+  );
+  const run = await desk.import(path, job);
+  expect(run.outcomes).toEqual(['2 created', '3 created', '4 created']);
+  const most = [...String(desk.sandbox.records('asset')[0]?.['name'])];
+  expect(text.startsWith(most.join(''))).toBe(true);
+  expect(run.summary.warnings).toContain(`"Title": 2 texts were longer than ${most.length} characters, and cut.`);
+  const again = await desk.import(path, job);
+  expect([again.summary.rows.unchanged, again.commits]).toEqual([3, 0]);
+  const rejecting = await desk.import(path, { ...job, columns: { ...job.columns, Title: 'name' } });
+  expect(rejecting.faults.map(({ row, code }) => `${row} ${code}`)).toEqual(['2 too_long', '4 too_long']);
+});
+
+it('jobs are told what does not fit', async () => {
+  expect(problems(JOB)).toEqual([]);
+  expect(problems({ ...JOB, computed: { name: 'Box' } })).toEqual([
+    expect.stringContaining('names no heading in braces'),
+  ]);
+  expect(problems({ ...JOB, computed: { manufacturer: '{Title}' } }).join()).toContain('mapped twice');
+  expect(problems({ ...JOB, columns: { ...JOB.columns, Title: ['name', 'nam'] } }).join()).toContain('nam');
+  expect(problems({ ...JOB, columns: { ...JOB.columns, Bought: [] } })).toEqual([
+    expect.stringContaining('empty list'),
+  ]);
+  expect(
+    problems({ ...JOB, columns: { ...JOB.columns, Bought: { field: 'original_cost', overflow: 'cut' } } }),
+  ).toEqual([expect.stringContaining('`overflow` has no effect')]);
+  const missing = { ...JOB, computed: { name: '{Vender} {Title}' } };
+  await expect(desk.import(await file(['S-1', 'A', 'B', 'Laptop', '']), missing)).rejects.toMatchObject({
+    details: [expect.stringMatching(/computed\.name: the file has no heading "Vender".*Vendor/)],
+  });
+});
