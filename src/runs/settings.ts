@@ -4,6 +4,7 @@ import dotenv from 'dotenv';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import type { TokenSource } from '../model/token-source.js';
+import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import { didYouMean } from './job/shape.js';
 import { queueAddress, queueSecrets, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
 
@@ -301,7 +302,7 @@ export function resolveSettings(
   cwd: string,
   { envFile = '.env', givenAs = 'flags' }: SettingSources = {},
 ): Settings {
-  const faults: string[] = [];
+  const faults: string[] = proxyFaults(env);
   const shell = layer(env);
   const file = layer(envFile === false ? {} : readDotEnv(path.resolve(cwd, envFile)));
   for (const stated of [shell, file]) readSecretFiles(stated, cwd, faults);
@@ -522,15 +523,6 @@ function secretsOf(given: Layer): string[] {
     ...queueSecrets(given.get('ROWFERRY_QUEUE_URL') ?? ''),
     ...webhookSecrets(given.get('ROWFERRY_NOTIFY_URL') ?? ''),
   ];
-}
-
-/** Passwords in the addresses of proxies, as they stand there and decoded. */
-function proxySecrets(env: NodeJS.ProcessEnv): string[] {
-  const addresses = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'].flatMap((name) => env[name] ?? []);
-  return addresses.flatMap((text) => {
-    const password = URL.canParse(text) ? new URL(text).password : '';
-    return password === '' ? [] : [password, decodeURIComponent(password)];
-  });
 }
 
 function settingsError(faults: readonly string[]): RunError {

@@ -7,7 +7,7 @@ import type { Exchange } from './http.js';
  *
  *   read:   answered → ok | missing (404); anything that may pass → again; 401 → refresh; else stop
  *   write:  2xx → done, or open where the answer makes no sense; 4xx → refused; 429 and never sent → again;
- *           401 → refresh; 403, 407 and redirects → stop; everything else → open: it is never sent again here
+ *           401 → refresh; 403, 407, proxies and redirects → stop; everything else → open: it is never sent again here
  */
 export type Verdict =
   | { readonly kind: 'ok'; readonly json: unknown }
@@ -21,10 +21,11 @@ export type Verdict =
       readonly why: 'down' | 'throttled' | 'garbled';
     }
   | { readonly kind: 'open'; readonly answered: boolean; readonly pending?: boolean; readonly reason: string }
-  | { readonly kind: 'stop'; readonly why: 'forbidden' | 'redirect' | 'refused' | 'too_large' };
+  | { readonly kind: 'stop'; readonly why: 'forbidden' | 'proxy' | 'redirect' | 'refused' | 'too_large' };
 
 export function classify(request: 'read' | 'write', exchange: Exchange): Verdict {
   if (exchange.kind === 'fault') {
+    if (exchange.cause === 'proxy') return { kind: 'stop', why: 'proxy' };
     if (!exchange.sent) return { kind: 'again', why: 'down', reason: exchange.reason };
     if (request === 'write') {
       const pending = exchange.cause === 'timeout' && exchange.status === undefined;
@@ -37,7 +38,8 @@ export function classify(request: 'read' | 'write', exchange: Exchange): Verdict
   if (status >= 200 && status < 300) return request === 'read' ? readBody(exchange) : writtenBody(exchange);
   if (status === 401) return { kind: 'refresh' };
   if (status === 429) return { kind: 'again', why: 'throttled', reason: 'the service asks for a slower pace (429)' };
-  if (status === 403 || status === 407) return { kind: 'stop', why: 'forbidden' };
+  if (status === 407) return { kind: 'stop', why: 'proxy' };
+  if (status === 403) return { kind: 'stop', why: 'forbidden' };
   if (status >= 300 && status < 400) return { kind: 'stop', why: 'redirect' };
   if (request === 'write') {
     // Said by a gateway that had passed the request on: after 408 and 504 it may still be under way behind it.

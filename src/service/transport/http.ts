@@ -2,10 +2,10 @@
 import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import type { buildConnector, Client, Dispatcher, EnvHttpProxyAgent } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import { reachedSoon } from '../../trace/milestones.js';
-import { isLoopback } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
+import { proxyAgent, proxyRefusal } from './proxy.js';
 
 /** One request to the configured origin. `headers` is flat: name, value, name, value. */
 export interface HttpRequest {
@@ -37,7 +37,8 @@ export type Exchange =
       readonly kind: 'fault';
       /** False: not one byte of the request has left. */
       readonly sent: boolean;
-      readonly cause: 'connect' | 'timeout' | 'cut' | 'too_large' | 'not_text';
+      /** `proxy`: it leads nobody there, or not this user; another try would end the same. */
+      readonly cause: 'connect' | 'proxy' | 'timeout' | 'cut' | 'too_large' | 'not_text';
       /** Of a status line that did arrive. */
       readonly status?: number;
       readonly reason: string;
@@ -131,8 +132,9 @@ function openConnections(origin: string, most: number, connectMs: number) {
   const all: Connection[] = [];
   const free: Connection[] = [];
   const waiting: ((connection: Connection) => void)[] = [];
-  // A proxy would look for this machine on its own.
-  const connectionOf = namesProxy(process.env) && !isLoopback(new URL(origin).hostname) ? behindProxy() : direct();
+  // It has connections of its own: as many as are taken at once.
+  const agent = proxyAgent(origin, { connections: most, connect: { timeout: connectMs }, ...timeless });
+  const connectionOf = agent ? () => agent : direct();
 
   function another(): Connection {
     const connection = connectionOf();
@@ -146,13 +148,6 @@ function openConnections(origin: string, most: number, connectMs: number) {
     // One for all, so that they share their TLS sessions.
     const connect = makeConnector({ timeout: connectMs });
     return () => new UndiciClient(origin, { connect, ...timeless });
-  }
-
-  /** It reads the proxies and `NO_PROXY` from the environment, and has connections of its own: as many as are taken at once. */
-  function behindProxy(): () => Connection {
-    const { EnvHttpProxyAgent: Agent } = require('undici') as { readonly EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
-    const agent = new Agent({ connections: most, connect: { timeout: connectMs }, ...timeless });
-    return () => agent;
   }
 
   return {
@@ -173,9 +168,6 @@ function openConnections(origin: string, most: number, connectMs: number) {
     },
   };
 }
-
-const namesProxy = (env: NodeJS.ProcessEnv): boolean =>
-  ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'].some((name) => env[name]);
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 type Controller = Dispatcher.DispatchController;
@@ -257,7 +249,9 @@ class Underway implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Controller, error: Error): void {
     this.leave();
-    this.fail(this.controller === undefined ? 'connect' : 'cut', describe(error));
+    const refusal = proxyRefusal(error);
+    if (refusal) this.fail(refusal.final ? 'proxy' : 'connect', refusal.words);
+    else this.fail(this.controller === undefined ? 'connect' : 'cut', describe(error));
   }
 
   /** undici is done with the request, also where it was given up long before. */

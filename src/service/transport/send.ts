@@ -345,6 +345,11 @@ export function openSender(parts: SenderParts): Sender {
         const denied = `Access was denied (${status}) to ${request}. ${wordsOf(exchange)}${advice}`;
         return new RunError('failed', denied, [], { status });
       }
+      case 'proxy': {
+        const found = exchange.kind === 'fault' ? exchange.reason : 'a proxy wants a user name and password (407)';
+        const advice = 'Correct HTTPS_PROXY, or name the host of the service in NO_PROXY.';
+        return new RunError('failed', `${request} was not sent: ${clean(found)}. ${advice}`, [], { status });
+      }
       case 'redirect': {
         const location = exchange.kind === 'answer' ? exchange.location : undefined;
         const target = location ? `to ${clean(location).slice(0, 300)}` : 'without saying where to';

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { request } from 'undici';
 import { z } from 'zod';
 import { pause } from '../../runs/run/context.js';
+import { proxyAgent, proxyRefusal } from '../../service/transport/proxy.js';
 import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
 import { within } from '../within.js';
@@ -211,8 +212,10 @@ async function post(
 
   for (let tries = 1; ; tries++) {
     let fault: string;
+    const dispatcher = proxyAgent(target.origin, { connect: { timeout: timeoutMs } });
     try {
       const answer = await request(target, {
+        ...(dispatcher && { dispatcher }),
         method: 'POST',
         headers: {
           'content-type': 'application/json',
@@ -231,7 +234,10 @@ async function post(
       fault = `${host} answered ${status}${status >= 300 && status < 400 ? ', which is not followed' : ''}`;
       if (status < 500 && !PASSING.has(status)) return fault;
     } catch (error) {
-      fault = `${host} did not answer (${codeOf(error)})`;
+      const refusal = error instanceof Error ? proxyRefusal(error) : undefined;
+      fault = refusal ? `${host} was not reached: ${refusal.words}` : `${host} did not answer (${codeOf(error)})`;
+    } finally {
+      await dispatcher?.destroy();
     }
     const wait = waitsMs[tries - 1];
     if (wait === undefined) return `${fault} (${tries} tries)`;

@@ -1,0 +1,95 @@
+import { createRequire } from 'node:module';
+import type { EnvHttpProxyAgent } from 'undici';
+import { isLoopback } from '../address.js';
+
+/** Proxies that the environment names; `NO_PROXY` is read where they are used. */
+interface Proxies {
+  readonly httpProxy?: string;
+  readonly httpsProxy?: string;
+}
+
+const NAMES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
+const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 'socks:']);
+
+/** As other programs read it: `proxy.example:3128` is an address, too. */
+const addressOf = (text: string): string => (/^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+
+function proxiesOf(env: NodeJS.ProcessEnv): Proxies {
+  const named = (...names: readonly string[]): string | undefined => {
+    const text = names.map((name) => env[name]?.trim()).find((one) => one);
+    return text === undefined ? undefined : addressOf(text);
+  };
+  const httpProxy = named('http_proxy', 'HTTP_PROXY');
+  const httpsProxy = named('https_proxy', 'HTTPS_PROXY');
+  return { ...(httpProxy !== undefined && { httpProxy }), ...(httpsProxy !== undefined && { httpsProxy }) };
+}
+
+/** What is wrong with the addresses of proxies. They are not repeated: passwords stand in them. */
+export function proxyFaults(env: NodeJS.ProcessEnv): string[] {
+  return NAMES.filter((name) => env[name]?.trim() && !isProxy(addressOf(env[name].trim()))).map(
+    (name) =>
+      `${name} is no address of a proxy, such as http://user:password@proxy.example:3128 (in the password %40 for @, %25 for %, and so on)`,
+  );
+}
+
+function isProxy(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !SCHEMES.has(url.protocol) || url.hostname === '') return false;
+  return decoded(url.username) !== undefined && decoded(url.password) !== undefined;
+}
+
+/** Passwords in the addresses of proxies, as they stand there, decoded, and as they are sent. */
+export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
+  return NAMES.flatMap((name) => {
+    const text = addressOf(env[name]?.trim() ?? '');
+    if (!URL.canParse(text)) return [];
+    const { username, password } = new URL(text);
+    if (password === '') return [];
+    const [user = username, plain = password] = [decoded(username), decoded(password)];
+    return [password, plain, Buffer.from(`${user}:${plain}`).toString('base64')];
+  });
+}
+
+/** Undefined where a percent sign begins no character. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An agent that goes by the proxies and `NO_PROXY` of the environment; undefined where none is named for this address. */
+export function proxyAgent(
+  origin: string,
+  options: EnvHttpProxyAgent.Options,
+  env: NodeJS.ProcessEnv = process.env,
+): EnvHttpProxyAgent | undefined {
+  const proxies = proxiesOf(env);
+  const { protocol, hostname } = new URL(origin);
+  const named = proxies.httpProxy ?? (protocol === 'https:' ? proxies.httpsProxy : undefined);
+  // A proxy would look for this machine on its own.
+  if (named === undefined || isLoopback(hostname)) return undefined;
+  const require = createRequire(import.meta.url);
+  const { EnvHttpProxyAgent: Agent } = require('undici') as { readonly EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
+  return new Agent({ ...options, ...proxies });
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  403: 'it does not allow this address',
+  407: 'it wants a user name and password: http://user:password@proxy.example:3128',
+  502: 'it cannot reach the host',
+  503: 'it cannot reach the host',
+  504: 'the host did not answer it in time',
+};
+
+/** What a proxy answered that made no way to the host, and whether another try may end otherwise. */
+export function proxyRefusal(error: Error): { readonly words: string; readonly final: boolean } | undefined {
+  const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
+  if (status === undefined) return undefined;
+  const why = REFUSALS[status] ? `: ${REFUSALS[status]}` : '';
+  return {
+    words: `the proxy of HTTPS_PROXY or HTTP_PROXY refused with status ${status}${why}`,
+    final: status === '407' || status === '403',
+  };
+}
