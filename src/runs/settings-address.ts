@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 import { isLoopback } from '../service/address.js';
 
+/** Webhooks go by the proxies of the environment, too. */
+export { proxyAgent, proxyRefusal } from '../service/transport/proxy.js';
+
 export { isLoopback };
 
 /** Addresses in settings. Faults never quote the address: it may hold a password. */

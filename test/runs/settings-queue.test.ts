@@ -108,7 +108,8 @@ describe('a queue', () => {
 
   it('a proxy in the environment is another (86)', () => {
     const { secrets } = resolveSettings({ HTTPS_PROXY: 'http://ann:pass%20word@proxy.example:3128' }, {}, cwd);
-    expect(secrets).toEqual(['pass%20word', 'pass word']);
+    const sent = Buffer.from('ann:pass word').toString('base64');
+    expect(secrets).toEqual(['pass%20word', 'pass word', sent]);
   });
 
   it('no webhook shows its parts either (86)', () => {

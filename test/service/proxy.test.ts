@@ -72,6 +72,14 @@ test.each([
   expect(asked.length >= least && (least > 1 || asked.length === 1)).toBe(true);
 });
 
+test('where the proxy itself is not there, that is said', async () => {
+  await proxy('http://127.0.0.1:9');
+  vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:1');
+  expect(await refusal(client(SERVICE).page('asset', 1))).toContain(
+    'connection refused (ECONNREFUSED), by way of the proxy of the environment',
+  );
+});
+
 test('webhooks go through the proxy, and what it refuses is said without its password', async () => {
   const hook = await serve((response) => json(response, 200, {}));
   const logged: string[] = [];

@@ -151,6 +151,7 @@ function openConnections(origin: string, most: number, connectMs: number) {
   }
 
   return {
+    proxied: agent !== undefined,
     /** Calls back with a connection that nobody else uses: at once where one is free or may be made. */
     take(use: (connection: Connection) => void): void {
       const connection = free.pop() ?? (all.length < most ? another() : undefined);
@@ -190,7 +191,7 @@ class Underway implements Dispatcher.DispatchHandler {
     private readonly request: HttpRequest,
     private readonly options: HttpOptions,
     clock: Clock,
-    private readonly connections: Pick<Connections, 'giveBack'>,
+    private readonly connections: Pick<Connections, 'giveBack' | 'proxied'>,
   ) {
     this.ended = new Promise((resolve) => {
       this.end = resolve;
@@ -251,7 +252,12 @@ class Underway implements Dispatcher.DispatchHandler {
     this.leave();
     const refusal = proxyRefusal(error);
     if (refusal) this.fail(refusal.final ? 'proxy' : 'connect', refusal.words);
-    else this.fail(this.controller === undefined ? 'connect' : 'cut', describe(error));
+    else if (this.controller !== undefined) this.fail('cut', describe(error));
+    else
+      this.fail(
+        'connect',
+        `${describe(error)}${this.connections.proxied ? ', by way of the proxy of the environment' : ''}`,
+      );
   }
 
   /** undici is done with the request, also where it was given up long before. */
@@ -327,6 +333,8 @@ function decode(encoding: string, bytes: Buffer, maxBytes: number): Buffer | str
   return out;
 }
 
+const EXTRA_CERTS = 'NODE_EXTRA_CA_CERTS names the file with the certificates of a private authority';
+
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'the host name does not exist',
@@ -340,9 +348,10 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter or longer than it said',
   CERT_HAS_EXPIRED: "the service's TLS certificate has expired",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "the service's TLS certificate is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "the service's TLS certificate chain is self-signed",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the service's TLS certificate cannot be verified",
+  DEPTH_ZERO_SELF_SIGNED_CERT: `the service's TLS certificate is self-signed; ${EXTRA_CERTS}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `the service's TLS certificate chain is self-signed; ${EXTRA_CERTS}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the service's TLS certificate cannot be verified; ${EXTRA_CERTS}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `nobody known has issued the service's TLS certificate; ${EXTRA_CERTS}`,
   ERR_TLS_CERT_ALTNAME_INVALID: "the service's TLS certificate is for another host",
 };
 

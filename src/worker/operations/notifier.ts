@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { request } from 'undici';
 import { z } from 'zod';
 import { pause } from '../../runs/run/context.js';
-import { proxyAgent, proxyRefusal } from '../../service/transport/proxy.js';
+import { proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
 import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
 import { within } from '../within.js';
