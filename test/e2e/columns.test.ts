@@ -100,6 +100,36 @@ it('`overflow: cut` cuts what is too long, counts it, and comes out the same the
   expect(rejecting.faults.map(({ row, code }) => `${row} ${code}`)).toEqual(['2 too_long', '4 too_long']);
 });
 
+it('letters reach columns without a heading, and numbers those of the same heading', async () => {
+  const text = csv([
+    ['Serial', 'Name', '', ' name', 'Kind'],
+    ['S-1', 'Short', 'Bern', 'Long', 'Laptop'],
+    ['S-2', 'Short', 'Basel', '', 'Laptop'],
+  ]);
+  const job = {
+    ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },
+    columns: {
+      Serial: 'serial_number',
+      'Name #2': { field: 'name', required: true },
+      C: 'city',
+      Kind: 'category.name',
+    },
+  };
+  const run = await desk.import(await desk.file('b.csv', text), job);
+  expect(run.outcomes).toEqual(['2 created', '3 invalid']);
+  expect(desk.sandbox.records('asset')).toMatchObject([{ name: 'Long', city: 'Bern' }]);
+  const refused = (columns: object) =>
+    desk.import(`${desk.dir}/b.csv`, { ...job, columns: { ...job.columns, ...columns } });
+  await expect(refused({ Name: 'asset_tag' })).rejects.toMatchObject({
+    details: [expect.stringContaining('write "Name #2" for the second of them')],
+  });
+  // A column that has a heading goes by that one, and there is no third.
+  for (const heading of ['B', 'Z', 'Name #3'])
+    await expect(refused({ [heading]: 'asset_tag' })).rejects.toMatchObject({
+      details: [expect.stringContaining(`columns.${heading}: the file has no such heading`)],
+    });
+});
+
 it('jobs are told what does not fit', async () => {
   expect(problems(JOB)).toEqual([]);
   expect(problems({ ...JOB, computed: { name: 'Box' } })).toEqual([

@@ -45,11 +45,11 @@ type Meant = Pick<Placed, 'field' | 'where'>;
 
 /** How many headings a file must have for a job, and how many of them it lacks. */
 export function headingsNeeded({ columns }: RowsJob, headings: readonly string[]): { needed: number; missing: number } {
-  const there = new Set(headings.map(foldText));
+  const there = indexHeadings(headings);
   const needed = Object.entries(columns).flatMap(([heading, target]) =>
-    targetsOf(target).every(({ optional }) => optional) ? [] : [foldText(heading)],
+    targetsOf(target).every(({ optional }) => optional) ? [] : [heading],
   );
-  return { needed: needed.length, missing: needed.filter((heading) => !there.has(heading)).length };
+  return { needed: needed.length, missing: needed.filter((heading) => there.positions(heading).length === 0).length };
 }
 
 /** Finds heading and field of every mapped column, and the headings nobody speaks of. */
@@ -80,7 +80,7 @@ function place(
     else if (further.length > 0) {
       const places = [index ?? 0, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
       problems.push(
-        `${where}: several columns of the file have this heading: ${places.join(', ')}; rename or delete all but one`,
+        `${where}: several columns of the file have this heading: ${places.join(', ')}; write "${heading} #2" for the second of them, or rename or delete all but one`,
       );
     } else fits = true;
     for (const options of targets) {
@@ -91,7 +91,15 @@ function place(
       }
       meant.push({ field: found.field, where });
       const at = index ?? -1;
-      if (fits) placed.push({ ...found, heading: meta.headings[at] ?? heading, index: at, options, where });
+      // A column without a heading is called as the job calls it.
+      if (fits)
+        placed.push({
+          ...found,
+          heading: meta.headings[at]?.trim() ? meta.headings[at] : heading,
+          index: at,
+          options,
+          where,
+        });
     }
   }
   for (const [field, text] of Object.entries(job.computed)) {

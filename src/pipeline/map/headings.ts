@@ -14,7 +14,10 @@ export function holdsCorrections(headings: readonly string[]): boolean {
 
 /** Finds the column of a heading as the job writes it. */
 interface HeadingIndex {
-  /** 0-based positions whose heading is this one, ascending; several where headings collide. */
+  /**
+   * 0-based positions whose heading is this one, ascending; several where headings collide. `Name #2` is the second of those,
+   * and a letter the column that a spreadsheet program shows under it, where its heading is blank.
+   */
   positions(heading: string): readonly number[];
   /** What to say about a heading that the file lacks. */
   missing(heading: string): string;
@@ -29,9 +32,21 @@ export function indexHeadings(headings: readonly string[]): HeadingIndex {
     if (known) known.push(index);
     else places.set(key, [index]);
   });
+  function byNumber(heading: string): readonly number[] | undefined {
+    const [, name = '', nth] = /^(.*\S)\s*#([1-9]\d{0,2})$/su.exec(heading) ?? [];
+    const found = nth === undefined ? undefined : places.get(foldText(name))?.[Number(nth) - 1];
+    return found === undefined ? undefined : [found];
+  }
+
+  function byLetter(heading: string): readonly number[] {
+    if (!/^[A-Z]{1,3}$/.test(heading)) return [];
+    const at = [...heading].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+    return headings[at] !== undefined && foldText(headings[at]) === '' ? [at] : [];
+  }
+
   const offered = headings.filter((heading) => foldText(heading) !== '' && !isOwnHeading(heading));
   return {
-    positions: (heading) => places.get(foldText(heading)) ?? [],
+    positions: (heading) => places.get(foldText(heading)) ?? byNumber(heading) ?? byLetter(heading),
     missing: (heading) => {
       const near = nearestNames(heading, offered);
       if (near.length > 0) return `did you mean ${quoted(near, ' or ')}?`;
