@@ -158,6 +158,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
           channel,
           observe: metrics.requestDone,
           carrier: parts.carrier,
+          shared: opened,
           exclusive: (name, stop) =>
             waitForRight({
               store: opened,

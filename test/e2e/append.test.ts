@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { checkJobText } from '../../src/runs/job/check.js';
+import type { WorkerContext } from '../../src/runs/run/context.js';
 import { prune } from '../../src/worker/inbox/prune.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
@@ -109,6 +111,40 @@ describe('`key: none`: every row is a new record', () => {
       await expect(desk.import(await desk.file('a.csv.gz', gzipSync(text, { level })), JOB)).rejects.toThrow(
         /appended by the run/,
       );
+    expect(names()).toEqual(['Desk']);
+  });
+
+  it('workers with data folders of their own know of each other what they appended', async () => {
+    const texts = new Map<string, string>();
+    const worker: WorkerContext = {
+      exclusive: async () => undefined,
+      carrier: async () => ({
+        parts: 0,
+        sent: { writes: 0, retries: 0 },
+        carry: (requests) => requests.map(() => Promise.resolve(undefined)),
+        cancel: () => undefined,
+        quiesce: async () => undefined,
+        close: async () => undefined,
+      }),
+      shared: {
+        read: async (name) => texts.get(name),
+        async swap(name, text) {
+          const before = texts.get(name);
+          texts.set(name, text);
+          return before;
+        },
+      },
+    };
+    const other = { worker, env: { ROWFERRY_HOME: join(desk.dir, 'other') } };
+    const path = await file(['Desk', 'Bern', 'Laptop', '1']);
+    desk.sandbox.setFaults(['POST /asset status=400']);
+    expect((await desk.import(path, JOB, { worker })).summary.rows.rejected).toBe(1);
+    desk.sandbox.setFaults([]);
+    const { run } = (await desk.import(path, JOB, other)).summary;
+    await expect(desk.import(path, JOB, { worker })).rejects.toThrow(
+      `The run ${run}, of a worker with another data folder, appended the rows of this file`,
+    );
+    await expect(desk.import(path, JOB, other)).rejects.toThrow(`were appended by the run ${run}`);
     expect(names()).toEqual(['Desk']);
   });
 

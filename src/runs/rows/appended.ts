@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileBytes, headBytes, isGzip } from '../../files/bytes.js';
 import { DEFAULT_LIMITS } from '../../files/limits.js';
 import { RunError } from '../../model/error.js';
 import { inHome } from '../../store/home.js';
 import type { Database } from '../../store/sqlite.js';
-import { jobKey } from '../run/layout.js';
+import { jobKey, runFolder } from '../run/layout.js';
 import { readRun } from '../run/list.js';
 import type { Run } from '../run/run.js';
 
@@ -29,7 +30,13 @@ export async function openAppended(run: Run): Promise<Appended> {
   const { job, request, settings, folder } = run;
   const repeats = job.kind === 'import' && job.repeat;
   if (job.match.key.length > 0 || repeats || request.lineage?.retries !== undefined) return NOT_ASKED;
-  const place = [jobKey(request.job, settings.home), request.company, request.service, await contentHash(run)] as const;
+  const content = await contentHash(run);
+  const place = [jobKey(request.job, settings.home), request.company, request.service, content] as const;
+  // Workers of other data folders keep their job files elsewhere: by name it is the same job.
+  const { name, path, sha256 } = request.job;
+  const everywhere = [path === '' ? sha256 : name, request.company, request.service, content].join('\0');
+  const mark = `appended.${createHash('sha256').update(everywhere).digest('hex').slice(0, 32)}`;
+  const shared = run.worker?.shared;
 
   const takenBy = (home: Database): string | undefined =>
     home
@@ -38,7 +45,7 @@ export async function openAppended(run: Run): Promise<Appended> {
       ?.['run']?.toString();
 
   async function assertNew(): Promise<void> {
-    const earlier = inHome(settings.home, takenBy);
+    const earlier = inHome(settings.home, takenBy) ?? ((await shared?.read(mark)) || undefined);
     if (earlier !== undefined && earlier !== folder.run) throw await refusal(settings.home, earlier);
   }
 
@@ -51,12 +58,14 @@ export async function openAppended(run: Run): Promise<Appended> {
           .prepare('insert or ignore into appended (job, company, service, sha256, run) values (?, ?, ?, ?, ?)')
           .run(...place, folder.run),
       );
+      await shared?.swap(mark, folder.run);
     },
     async settle() {
       if (request.dryRun) return;
       await run.store.flush();
       if (run.rowStore.count(TAKEN) > 0) return;
       inHome(settings.home, (home) => home.prepare('delete from appended where run = ?').run(folder.run));
+      if ((await shared?.read(mark)) === folder.run) await shared?.swap(mark, '');
     },
   };
 }
@@ -76,7 +85,8 @@ async function contentHash({ folder, request }: Run): Promise<string> {
 }
 
 async function refusal(home: string, run: string): Promise<RunError> {
-  const { status } = await readRun(home, run);
+  const isHere = existsSync(runFolder(home, run).request);
+  const { status } = isHere ? await readRun(home, run) : { status: 'elsewhere' };
   if (status === 'running') {
     return new RunError('usage', `The run ${run} is appending the rows of this file at this moment. Nothing was sent.`);
   }
@@ -84,6 +94,12 @@ async function refusal(home: string, run: string): Promise<RunError> {
     return new RunError(
       'usage',
       `The run ${run} began to append the rows of this file, and is ${status}. Nothing was sent. Go on with it: rowferry runs resume ${run}`,
+    );
+  }
+  if (status === 'elsewhere') {
+    return new RunError(
+      'usage',
+      `The run ${run}, of a worker with another data folder, appended the rows of this file or began to. Nothing was sent. Look at that run where it lies. If the rows are meant once more, say \`repeat: true\` in the job.`,
     );
   }
   const rest =

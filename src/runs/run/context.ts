@@ -26,6 +26,11 @@ export interface RunContext {
 export interface WorkerContext extends Pick<ServiceOptions, 'channel' | 'observe'> {
   /** Takes a right that one process of all machines holds at a time; waits for it. Undefined where the run was stopped. */
   exclusive(name: string, signal: AbortSignal): Promise<Right | undefined>;
+  /** Small texts that all workers on the queue share, also those with other data folders. A blank one counts as none. */
+  readonly shared?: {
+    read(name: string): Promise<string | undefined>;
+    swap(name: string, text: string): Promise<string | undefined>;
+  };
   /** Opens the way by which a run's writing requests reach other workers. `run` names the run over all machines. */
   carrier(run: string, context: CarrierContext): Promise<Carrier>;
 }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { EnvHttpProxyAgent } from 'undici';
+import { RunError } from '../../model/error.js';
 import { isLoopback } from '../address.js';
 
 /** Proxies that the environment names; `NO_PROXY` is read where they are used. */
@@ -70,6 +71,8 @@ export function proxyAgent(
   const named = proxies.httpProxy ?? (protocol === 'https:' ? proxies.httpsProxy : undefined);
   // A proxy would look for this machine on its own.
   if (named === undefined || isLoopback(hostname)) return undefined;
+  const [fault] = proxyFaults(env);
+  if (fault !== undefined) throw new RunError('usage', `${fault}.`);
   const require = createRequire(import.meta.url);
   const { EnvHttpProxyAgent: Agent } = require('undici') as { readonly EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
   return new Agent({ ...options, ...proxies });
