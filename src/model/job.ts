@@ -50,7 +50,8 @@ const brake = z
 export const sourceOptions = z.strictObject({
   format: z.enum(['auto', 'csv', 'xlsx', 'ods', 'ndjson']).default('auto'),
   sheet: z.union([z.string().min(1), z.number().int().min(1)]).optional(),
-  header_row: z.union([z.literal('auto'), z.number().int().min(1)]).default('auto'),
+  /** `none`: columns go by their letters. */
+  header_row: z.union([z.enum(['auto', 'none']), z.number().int().min(1)]).default('auto'),
   footer: z.enum(['auto', 'keep']).optional(),
   encoding: z.string().min(1).default('auto'),
   delimiter: z.string().min(1).default('auto'),

@@ -6,7 +6,8 @@ export type SourceFormat = 'csv' | 'xlsx' | 'ods' | 'ndjson';
 export interface SourceOptions {
   readonly format?: SourceFormat | 'auto';
   readonly sheet?: string | number;
-  readonly header_row?: number | 'auto';
+  /** `none`: the columns have no headings, and go by their letters. */
+  readonly header_row?: number | 'auto' | 'none';
   /** The headings a job maps: they tell the heading row where the table leaves it open. */
   readonly expect?: readonly string[];
   /** Totals, notes and repeated headings among the rows: `auto` marks them as no records, `keep` reads them as data. */
@@ -27,7 +28,7 @@ export interface SourceMeta {
   /** Whether the first line of a CSV file names its delimiter for spreadsheet programs (`sep=;`); it has no row number. */
   readonly hinted?: boolean;
   readonly sheet: string | null;
-  /** Number of the heading row as the spreadsheet program shows it; null for NDJSON. */
+  /** Number of the heading row as the spreadsheet program shows it; null for NDJSON, and where there is none. */
   readonly header_row: number | null;
   /** The headings as the file has them, in order. Blank headings are ''. */
   readonly headings: readonly string[];

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { utils, writeFile } from 'xlsx';
 import { stringify } from 'yaml';
 import { checkJobText } from '../../src/runs/job/check.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
@@ -128,6 +130,58 @@ it('letters reach columns without a heading, and numbers those of the same headi
     await expect(refused({ [heading]: 'asset_tag' })).rejects.toMatchObject({
       details: [expect.stringContaining(`columns.${heading}: the file has no such heading`)],
     });
+});
+
+const BARE = [
+  ['S-1', 'Desk', 'Bern', 'Laptop', '12.5'],
+  ['S-2', 'Chair', 'Nowhere', 'Unheard of', '3'],
+  ['S-3', 'Shelf', 'Basel', 'Laptop', '7'],
+];
+const LETTERS = {
+  ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' }, source: { header_row: 'none' } },
+  columns: { A: 'serial_number', B: 'name', C: 'city', D: 'category.name', E: 'original_cost' },
+};
+
+it.each(['csv', 'xlsx', 'ods'])(
+  'a %s file without headings goes by letters, and its corrected rows come back',
+  async (ending) => {
+    const name = `bare.${ending}`;
+    const path = ending === 'csv' ? await desk.file(name, csv(BARE)) : join(desk.dir, name);
+    if (ending !== 'csv') {
+      const book = utils.book_new();
+      utils.book_append_sheet(book, utils.aoa_to_sheet(BARE), 'S');
+      writeFile(book, path, { bookType: ending as 'xlsx' });
+    }
+    const run = await desk.import(path, LETTERS);
+    expect(run.outcomes).toEqual(['1 created', '2 invalid', '3 created']);
+    expect(run.summary.source?.header_row).toBeNull();
+    expect(run.faults).toMatchObject([{ row: '2', column: 'D', code: 'reference_not_found' }]);
+    const rejected = run.summary.reports.find((one) => one.startsWith('rejected')) ?? '';
+    const back = await desk.import(join(run.reportDir, rejected), {
+      ...LETTERS,
+      columns: { ...LETTERS.columns, D: null },
+      constants: { 'category.name': 'Laptop' },
+    });
+    expect(back.summary.rows).toMatchObject({ created: 1, total: 1 });
+    expect(desk.sandbox.records('asset').map((one) => one['city'])).toEqual(['Bern', 'Basel', 'Nowhere']);
+    const again = await desk.import(path, { ...LETTERS, columns: { ...LETTERS.columns, D: null } });
+    expect([again.summary.rows.unchanged, again.commits]).toEqual([3, 0]);
+  },
+);
+
+it('without headings: rows that are wider than the others, blank files, headings that are none', async () => {
+  const long = [
+    ...Array.from({ length: 120 }, (_, i) => [`S-${100 + i}`, 'Desk', 'Bern', 'Laptop', '1']),
+    [...BARE[0]!, 'more'],
+  ];
+  const wide = await desk.import(await desk.file('w.csv', csv(long)), LETTERS);
+  expect(wide.faults).toMatchObject([{ row: '121', code: 'ragged_row' }]);
+  expect(wide.summary.rows).toMatchObject({ created: 120, invalid: 1 });
+  await expect(desk.import(await desk.file('e.csv', '\n\n'), LETTERS)).rejects.toThrow();
+  const named = { ...LETTERS, columns: { ...LETTERS.columns, Serial: 'asset_tag' } };
+  await expect(desk.import(await desk.file('b.csv', csv(BARE)), named)).rejects.toMatchObject({
+    details: [expect.stringContaining('columns.Serial: the file has no such heading')],
+  });
 });
 
 it('jobs are told what does not fit', async () => {

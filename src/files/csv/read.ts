@@ -100,6 +100,7 @@ async function* dataRows(
 ): AsyncGenerator<readonly SheetRow[]> {
   const { delimiter, hinted } = shape;
   const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: true, skip: 'rows' });
+  if (shape.headerRow === 0) feed.width = shape.width;
   let batch: SheetRow[] = [];
   function* drain(): Generator<readonly SheetRow[]> {
     while (feed.next()) {

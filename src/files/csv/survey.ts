@@ -4,7 +4,14 @@ import type { SourceMeta, SourceOptions } from '../../model/source.js';
 import { asciiText } from '../encoding/byte-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
-import { columnName, findHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from '../table/header.js';
+import {
+  columnName,
+  findHeading,
+  HEADING_SAMPLE,
+  headingTexts,
+  letterHeading,
+  type SampleRow,
+} from '../table/header.js';
 import { detectDialect, statedDelimiter } from './detect.js';
 import { createRecordFeed } from './scan.js';
 
@@ -53,11 +60,17 @@ export async function surveyCsv(
 
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
   const rows = await firstRows(path, sample.whole ? once(sample.bytes) : text(), dialect, fixed ?? 0, limits);
-  const heading = fixed === undefined ? findHeading(rows, options.expect) : statedHeading(path, fixed, rows);
+  const letters = options.header_row === 'none' ? letterHeading(rows) : undefined;
+  const heading =
+    options.header_row === 'none'
+      ? letters
+      : fixed === undefined
+        ? findHeading(rows, options.expect)
+        : statedHeading(path, fixed, rows);
   if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
   evidence.push(heading.evidence);
   warnings.push(...heading.warnings);
-  const headingRow = rows.find((row) => row.row === heading.row)!;
+  const headingRow = letters ?? rows.find((row) => row.row === heading.row)!;
   if (headingRow.cells.length > limits.columns) {
     throw new RunError(
       'failed',
@@ -94,7 +107,7 @@ export async function surveyCsv(
     meta: {
       delimiter,
       hinted,
-      header_row: heading.row,
+      header_row: heading.row === 0 ? null : heading.row,
       headings,
       newline: dialect.newline,
       evidence,
@@ -225,14 +238,17 @@ async function scanToEnd(
   const swallowed = new Set<number>();
   const marked: number[] = [];
   let longest = Number.MAX_SAFE_INTEGER;
+  const begin = () => {
+    feed.width = shape.width;
+    longest = 3 * shape.width;
+  };
+  if (shape.headerRow === 0) begin();
   const drain = () => {
     while (feed.next()) {
       const { start: from, position, row } = feed;
       if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
-      if (row === shape.headerRow) {
-        feed.width = shape.width;
-        longest = 3 * shape.width;
-      } else if (position - from > longest && feed.record.lines && swallowed.size < MOST_SWALLOWED) {
+      if (row === shape.headerRow) begin();
+      else if (position - from > longest && feed.record.lines && swallowed.size < MOST_SWALLOWED) {
         const lines = swallowedLines(feed.bytes.subarray(from, position), shape.delimiter, shape.width);
         if (lines > 0) swallowed.add(row);
       }

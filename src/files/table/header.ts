@@ -233,6 +233,22 @@ function lastFilled(cells: readonly Cell[]): number {
   return last;
 }
 
+/**
+ * The heading where a job says that there is none: letters, over as many columns as the first rows have. Rows that were handed
+ * back to be corrected bear these letters, and our own headings beside them. Undefined where there are no rows.
+ */
+export function letterHeading(rows: readonly SampleRow[]): (HeadingFinding & SampleRow) | undefined {
+  const [first] = rows;
+  if (!first) return undefined;
+  const texts = first.cells.map((cell) => shownText(cell).trim());
+  if (texts.includes('_row') && texts.includes('_outcome')) {
+    return { ...first, evidence: `Row ${first.row} names the columns of rows that were handed back.`, warnings: [] };
+  }
+  const width = Math.max(...rows.map(({ cells }) => lastFilled(cells) + 1));
+  const cells = Array.from({ length: width }, (_, i) => columnName(i));
+  return { row: 0, cells, evidence: 'No row is the heading, as stated: columns go by their letters.', warnings: [] };
+}
+
 /** `A`, `B`, …, `AA`: the column of a 0-based position. */
 export function columnName(index: number): string {
   let name = '';

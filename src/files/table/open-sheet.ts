@@ -10,6 +10,7 @@ import {
   HEADING_SAMPLE,
   type HeadingFinding,
   headingTexts,
+  letterHeading,
   mergedHeading,
   type SampleRow,
   skippedText,
@@ -96,14 +97,19 @@ export async function openSheet<Sheet extends BookSheet>(
   const warnings: string[] = [];
   const { sheet, survey } = await chooseSheet(book, options.sheet, header ?? 1, evidence);
 
+  const letters = options.header_row === 'none' ? letterHeading(survey.rows) : undefined;
   const found =
-    header === undefined
-      ? findHeading(survey.rows, options.expect)
-      : statedHeading(book.path, sheet, header, survey.rows);
+    options.header_row === 'none'
+      ? letters
+      : header === undefined
+        ? findHeading(survey.rows, options.expect)
+        : statedHeading(book.path, sheet, header, survey.rows);
   if (!found) {
     throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
   }
-  const heading = withMerges(found, survey, header !== undefined, options.expect);
+  const heading = letters
+    ? { ...letters, top: letters.row, cells: letters }
+    : withMerges(found, survey, header !== undefined, options.expect);
   evidence.push(heading.evidence);
   warnings.push(...heading.warnings);
   if (survey.wide.has(heading.row)) {
@@ -124,7 +130,7 @@ export async function openSheet<Sheet extends BookSheet>(
       encoding: null,
       delimiter: null,
       sheet: sheet.name,
-      header_row: heading.row,
+      header_row: heading.row === 0 ? null : heading.row,
       headings,
       newline: null,
       evidence,
