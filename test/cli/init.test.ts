@@ -44,6 +44,12 @@ describe('init', () => {
     expect(again.out).not.toContain('Made in');
   });
 
+  it('an inbox in the data folder does not open the data folder to others', async () => {
+    await writeFile(join(cwd, '.env'), 'ROWFERRY_COMPANY=2\n');
+    expect((await cli(['init'], { cwd })).out).toContain('.rowferry/inbox/');
+    expect((await stat(join(cwd, '.rowferry'))).mode & 0o777).toBe(0o700);
+  });
+
   it('keeps the token out of a git checkout', async () => {
     await mkdir(join(cwd, '.git'));
     expect((await cli(['init'], { cwd })).out).toContain('inbox/, .gitignore');

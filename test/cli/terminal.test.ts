@@ -4,6 +4,7 @@ import { openScreen } from '../../src/cli/screen.js';
 import { openLog } from '../../src/cli/telling.js';
 import { redactor } from '../../src/model/secret-forms.js';
 import { visible } from '../../src/model/visible.js';
+import { table } from '../../src/runs/run/present.js';
 
 /** What a terminal obeys: colours, titles, links (OSC 8), one-byte C1 forms, backspaces, and turned direction. */
 const STEERING = [
@@ -57,4 +58,18 @@ it.each([
 ])('a secret %s is replaced wherever it appears (86)', (_, form) => {
   const secret = 'planted/token "9"+ü';
   expect(redactor([secret])(`a ${form(secret)} b`)).toMatch(/^a \[secret\]=* b$/);
+});
+
+it('a table fits the terminal: a long text is cut, then columns that others tell are left out', () => {
+  const headings = ['RUN', 'WHEN', 'FILE', 'STATUS'];
+  const row = ['20261123T080000000Z-aaaa', '2026-11-23 08:00', 'a/long/way/to/the/assets.csv', 'partial'];
+  const at = (width: number) =>
+    table(headings, [row], { width, shorten: 2, leaveOut: [1, 2] })
+      .split('\n')
+      .at(-1);
+  expect(at(100)).toBe(row.join('  '));
+  expect(at(70)).toBe('20261123T080000000Z-aaaa  2026-11-23 08:00  …o/the/assets.csv  partial');
+  expect(at(60)).toBe('20261123T080000000Z-aaaa  …ng/way/to/the/assets.csv  partial');
+  expect(at(40)).toBe('20261123T080000000Z-aaaa  partial');
+  expect(at(10)).toBe('20261123T080000000Z-aaaa  partial');
 });

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { Command } from 'commander';
 import { codesOf } from '../../model/error.js';
-import { makeFolder, shareLikeFolder } from '../../runs/run/layout.js';
+import { HOME, makeFolder, shareLikeFolder } from '../../runs/run/layout.js';
 import { type Cli, print } from '../io.js';
 import { packageRoot } from '../setup.js';
 
@@ -53,7 +53,9 @@ async function init(cli: Cli, dir: string): Promise<void> {
   note('.env', await isNew(writeFile(join(dir, '.env'), HEAD + lines.join(''), { flag: 'wx', mode: 0o600 })));
 
   // As `.env` says, which may have been there before.
-  const { jobsDir, worker } = resolveSettings({}, {}, dir);
+  const { jobsDir, worker, home } = resolveSettings({}, {}, dir);
+  // The data folder holds copies of files and records: it is never made with the rights of an inbox in it.
+  if (worker.inbox.startsWith(join(home, sep))) await makeFolder(home, HOME);
   await makeFolder(jobsDir, purpose);
   for (const name of await readdir(join(packageRoot, 'jobs'))) {
     const to = join(jobsDir, name);

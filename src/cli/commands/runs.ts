@@ -88,7 +88,8 @@ function listCommand(cli: Cli): Command {
             number(run.rows),
             number(run.needsPerson),
           ]),
-          isTTY ? { width: columns || 80, shorten: 4 } : undefined,
+          // When a run began its id says, too.
+          isTTY ? { width: columns || 80, shorten: 4, leaveOut: [1, 2, 4] } : undefined,
         ) + (more > 0 ? `\nand ${more} more: rowferry runs list --all` : ''),
       );
     });
