@@ -45,7 +45,18 @@ export const loadExportJob = loader('export');
 const inline =
   <K extends Job['kind']>(kind: K) =>
   (value: unknown) =>
-    ofKind(kind, loaded(JSON.stringify(value ?? null, null, 2), '', 'inline'));
+    ofKind(kind, loaded(jsonOf(value ?? null), '', 'inline'));
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value, null, 2);
+  } catch (cause) {
+    throw new RunError('usage', 'The inline job cannot be written as JSON: it holds itself, or a bigint.', [], {
+      cause,
+    });
+  }
+}
+
 export const inlineJob = inline('import');
 export const inlineReconcileJob = inline('reconcile');
 export const inlineExportJob = inline('export');

@@ -88,6 +88,32 @@ describe('`key: none`: every row is a new record', () => {
     expect((await desk.import(await file(...rows), { ...JOB, brakes: {} })).summary.rows.created).toBe(5);
   });
 
+  it('a row with a cell that cannot be read equals no other row, and is never skipped', async () => {
+    const job = {
+      ...JOB,
+      match: { ...JOB.match, duplicates: 'first' },
+      columns: { ...JOB.columns, Cost: 'original_cost' },
+    };
+    const rows = [
+      ['Desk', 'Bern', 'Laptop', ''],
+      ['Desk', 'Bern', 'Laptop', 'x'],
+      ['Desk', 'Bern', 'Laptop', 'y'],
+      ['Desk', 'Bern', 'Laptop', ''],
+    ];
+    const said = ['2 created', '3 invalid not_a_number', '4 invalid not_a_number', '5 skipped duplicate_row'];
+    expect(codes(await desk.import(await file(...rows), job))).toEqual(said);
+    const keyed = { ...job, match: { key: 'name', duplicates: 'first' } };
+    const run = await desk.import(await file(...rows.map((row) => ['Shelf', ...row.slice(1)])), keyed);
+    expect(codes(run).map((one) => one.split(' ')[1])).toEqual(['created', 'invalid', 'invalid', 'skipped']);
+    const invalidFirst = await desk.import(await file(['Rack', '', 'Laptop', 'x'], ['Rack', '', 'Laptop', '']), keyed);
+    expect(invalidFirst.summary.rows.skipped).toBe(0);
+    const rejecting = await desk.import(await file(...rows.map((row) => ['Lamp', ...row.slice(1)])), {
+      ...job,
+      match: JOB.match,
+    });
+    expect(codes(rejecting).slice(1, 3)).toEqual(said.slice(1, 3));
+  });
+
   it('a run that could append nothing has not taken the file', async () => {
     const wrong = await file(['Desk', 'Bern', 'Laptop', 'x']);
     for (let time = 0; time < 2; time++) expect((await desk.import(wrong, JOB)).summary.rows.invalid).toBe(1);

@@ -100,6 +100,9 @@ export interface FirstRows {
 /** A row whose key looks like another one. */
 export type Twin = Pick<FirstRow, 'key' | 'row'>;
 
+const isFaulty = ({ issues }: Pick<ResolvedRow, 'issues'>): boolean =>
+  issues.some(({ severity }) => severity === 'error');
+
 /** Makes a resolver that sees the rows in file order: duplicates are told by what it has seen before. */
 export function makeResolver(options: ResolveOptions): (row: StagedRow) => ResolvedRow {
   const { textOf = JSON.stringify, nameless = false, firstRows = inMemory() } = options;
@@ -108,7 +111,9 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   function withKey(row: WithIds): ResolvedRow {
     const key = keyOf(row.set, options.key);
     if (key === '') return options.append && !isNoRecord(row) ? appended({ ...row, key }) : { ...row, key };
-    const content = options.skipRepeated ? exactDigest(textOf(row.set)) : digest(textOf(row.set));
+    // What could not be read of a row is not in what it sets: it equals no other row.
+    const own = isFaulty(row) ? `\n${row.ref.row}` : '';
+    const content = options.skipRepeated ? exactDigest(textOf(row.set) + own) : digest(textOf(row.set));
     const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
     if (first === undefined) return withTwin({ ...row, key });
     if (content === first.content) return repeated({ ...row, key }, first.row);
@@ -117,6 +122,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   }
 
   function appended(row: ResolvedRow): ResolvedRow {
+    if (isFaulty(row)) return row;
     const all = createHash('sha256').update(textOf(row.set)).digest('base64url');
     const first = firstRows.note({ key: all, spelling: all, row: row.ref.row, content: 0 });
     return first === undefined ? row : repeated(row, first.row);
@@ -128,8 +134,10 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     const same = `Row ${first} is the same in every mapped column.`;
     if (options.skipRepeated)
       return { ...row, issues: [...row.issues, warning('duplicate_row', `${same} This one is skipped.`, at)] };
-    const also = options.append ? ' Or say `match: { duplicates: first }` in the job, which skips such rows.' : '';
-    const issue = fault('duplicate_row', `${same} Delete one of them.${also}`, at);
+    const next = options.append
+      ? `It is the one that counts: delete this row, also from the rejected file, whose import would append it once more. Or say \`match: { duplicates: first }\` in the job, which skips such rows.`
+      : 'Delete one of them.';
+    const issue = fault('duplicate_row', `${same} ${next}`, at);
     return { ...row, issues: [...row.issues, issue], duplicateOf: first };
   }
 
