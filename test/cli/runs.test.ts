@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noOutcomes } from '../../src/model/outcome.js';
@@ -77,9 +77,9 @@ beforeAll(async () => {
   });
   store.close();
   await writeFile(join(runDir(KILLED), 'run.json'), request({ reportDir: runDir(KILLED) }));
-  await writeFile(join(runDir(KILLED), 'lock'), '999999999');
+  await writeFile(join(runDir(KILLED), 'lock'), `999999999 1 ${hostname()} 0123456789ab`);
   await writeFile(join(runDir(RUNNING), 'run.json'), request({ reportDir: runDir(RUNNING) }));
-  await writeFile(join(runDir(RUNNING), 'lock'), String(process.pid));
+  await writeFile(join(runDir(RUNNING), 'lock'), `${process.ppid}  ${hostname()} 0123456789ab`);
   await writeFile(join(runDir(ELSEWHERE), 'run.json'), request({ reportDir: join(cwd, 'reports'), dryRun: true }));
   await writeFile(join(cwd, 'reports', 'summary.json'), JSON.stringify(summary(ELSEWHERE)));
 });

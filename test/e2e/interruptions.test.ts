@@ -1,4 +1,5 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
@@ -226,8 +227,8 @@ describe('resume', () => {
   });
 
   it.each([
-    ['a process that is gone', '4194303 17'],
-    ['another process that had our number', `${process.pid} 1`],
+    ['a process that is gone', `4194303 17 ${hostname()} 0123456789ab`],
+    ['another process that had our number', `${process.pid} 1 ${hostname()} 0123456789ab`],
     ['a process killed before it wrote its number', ''],
   ])('takes over the lock of %s', async (_, content) => {
     const imported = await stoppedAt(5);

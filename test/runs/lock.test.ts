@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ describe('a lock file', () => {
   });
 
   it('of another machine or container is judged by the last sign of life, never by a process number', async () => {
-    await writeFile(path, '999999999 1 another-host');
+    await writeFile(path, '999999999 1 another-host 0123456789ab');
     expect(await isHeld(path)).toBe(true);
     await expect(takeLock(path, 'The run')).rejects.toThrow('999999999');
     const longAgo = new Date(Date.now() - 60_000);
@@ -42,11 +42,23 @@ describe('a lock file', () => {
   });
 
   it('of a process that was killed while it removed another one is taken over', async () => {
-    await writeFile(path, '999999999 1');
-    await writeFile(`${path}.removing`, '999999998 1');
-    await writeFile(`${path}.removing.removing`, '999999997 1');
+    await writeFile(path, '999999999 1 host 0123456789ab');
+    await writeFile(`${path}.removing`, '999999998 1 host 0123456789ab');
+    await writeFile(`${path}.removing.removing`, '999999997 1 host 0123456789ab');
     await (await takeLock(path, 'The run'))();
     expect(await readdir(dir)).toEqual([]);
+  });
+
+  it("that a power failure cut off is nobody's, also where what is left of it names a process that lives", async () => {
+    const whole = `${process.ppid}  ${hostname()} 0123456789ab`;
+    await writeFile(path, whole);
+    expect(await isHeld(path)).toBe(true);
+    for (const left of [1, 4, whole.length - 1]) {
+      await writeFile(path, whole.slice(0, left).padEnd(60, '\0'));
+      await writeFile(`${path}.removing`, whole.slice(0, left));
+      expect(await isHeld(path), String(left)).toBe(false);
+      await (await takeLock(path, 'The run'))();
+    }
   });
 
   it('is held by one at a time, however many of one process take, release and leave it at once', async () => {

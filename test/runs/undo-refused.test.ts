@@ -1,4 +1,5 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
@@ -49,7 +50,7 @@ describe.each(['undo', 'retry'] as const)('runs %s refuses, and says what to do'
     const request = { v: 1, kind: 'import', service: desk.sandbox.url, dryRun: false, reportDir: runDir(killed) };
     await writeFile(join(runDir(killed), 'run.json'), JSON.stringify(request));
     expect(await refused(killed)).toContain(`rowferry runs resume ${killed}`);
-    await writeFile(join(runDir(summary.run), 'lock'), String(process.ppid));
+    await writeFile(join(runDir(summary.run), 'lock'), `${process.ppid}  ${hostname()} 0123456789ab`);
     expect(await refused(summary.run)).toContain('a process is at work on it');
     const empty = '20250101T000000000Z-0002';
     await mkdir(runDir(empty));

@@ -22,6 +22,9 @@ const ATTEMPTS = 20;
 const STATE = 0;
 const START = 19;
 
+/** What stands in a lock: process, when it started, machine, words of the holder's own, perhaps an owner. */
+const WHOLE = /^(\d+) (\S*) (\S+) [0-9a-f]{12}(?: |$)/;
+
 /** This process: its number, when it started, and its machine or container. */
 const SELF = `${process.pid} ${startOf(process.pid)} ${hostname()}`;
 
@@ -125,7 +128,8 @@ export async function isHeld(path: string): Promise<boolean> {
 /** Whether whoever wrote a lock lives. It names a process, when that started, and its machine or container. */
 async function lives(path: string, content: string): Promise<boolean> {
   if (content.startsWith(`${SELF} `)) return held.has(content);
-  const [number = '', start = '', host = ''] = content.trim().split(' ');
+  // What a power failure cut off may name another process, which lives for ever.
+  const [, number = '', start = '', host = ''] = WHOLE.exec(content) ?? [];
   const pid = Number.parseInt(number, 10);
   if (!(pid > 0)) return false;
   if (host !== '' && host !== hostname()) {
