@@ -42,9 +42,9 @@ describe('a lock file', () => {
   });
 
   it('of a process that was killed while it removed another one is taken over', async () => {
-    await writeFile(path, '999999999 1 host 0123456789ab');
-    await writeFile(`${path}.removing`, '999999998 1 host 0123456789ab');
-    await writeFile(`${path}.removing.removing`, '999999997 1 host 0123456789ab');
+    await writeFile(path, `999999999 1 ${hostname()} 0123456789ab`);
+    await writeFile(`${path}.removing`, `999999998 1 ${hostname()} 0123456789ab`);
+    await writeFile(`${path}.removing.removing`, `999999997 1 ${hostname()} 0123456789ab`);
     await (await takeLock(path, 'The run'))();
     expect(await readdir(dir)).toEqual([]);
   });
