@@ -142,7 +142,7 @@ export function leftBehind({ timeline, home, network }: Host, process: Process, 
  */
 function orphanLocks(folder: string): void {
   for (const path of locksBelow(folder)) {
-    if (!path.endsWith('lock')) {
+    if (!/lock(\.removing)*$/.test(path)) {
       // Named by its process, and nothing else is told by it.
       rmSync(path, { force: true });
       continue;
@@ -158,6 +158,6 @@ const NOBODY = 999_999_999;
 
 function locksBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /(^|\.)lock$|^compacting$|^open-/.test(entry.name))
+    .filter((entry) => entry.isFile() && /(^|\.)lock(\.removing)*$|^compacting$|^open-/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 }
