@@ -72,7 +72,7 @@ export async function readPasses(
 
   for (let number = 1; ; number++) {
     const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
-    const pass = new Pass(number, heard, { alone, ordered: options.ordered });
+    const pass: Pass = new Pass(number, heard, { alone, ordered: options.ordered });
     const walk = rules.walk(number)(pass);
     const explained = barrenPages();
     let shared = 0;
@@ -128,7 +128,7 @@ export async function readPasses(
       options.onProgress?.(pass.shown, Math.max(pass.newest, pass.shown), number);
     }
 
-    const result = pass.end();
+    const result: PassResult = pass.end();
     problems.push(...result.problems);
     const sameSet = before !== undefined && shared === result.shown && shared === before.shown;
     if (before && !sameSet) problems.push(differenceOf(result, before, shared));
