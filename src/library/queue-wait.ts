@@ -52,9 +52,13 @@ export async function waitForJob(
     }
     await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined);
   }
-  throw new RunError('failed', `Stopped waiting. The job ${id} stays on the queue and is run all the same.`, [], {
-    code: 'interrupted',
-  });
+  throw stoppedWaiting(id);
+}
+
+/** The signal ended the waiting, not the run. */
+export function stoppedWaiting(id: string): RunError {
+  const text = `Stopped waiting. The job ${id} stays on the queue and is run all the same.`;
+  return new RunError('failed', text, [], { code: 'interrupted' });
 }
 
 async function resultOf(summary: Summary, { progress: { host } }: RunView, home: string): Promise<RunResult> {

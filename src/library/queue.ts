@@ -43,16 +43,21 @@ export function enqueueOn(options: EnqueueOptions, open: OpenRuns): Promise<Queu
 }
 
 function waitOn(options: CallOptions, id: string, open: OpenRuns): RunHandle {
-  return runHandle((progress) =>
-    call(options, async (opened) => {
-      const { settings, context } = opened;
-      const { waitForJob } = await import('./queue-wait.js');
-      const listener = { ...context.listener, progress };
-      return onQueue(opened, open, (runs) =>
-        waitForJob(runs, id, { listener, home: settings.home, signal: context.signal }),
-      );
-    }),
-  );
+  return runHandle(async (progress) => {
+    const { stoppedWaiting, waitForJob } = await import('./queue-wait.js');
+    try {
+      return await call(options, (opened) => {
+        const { settings, context } = opened;
+        const listener = { ...context.listener, progress };
+        return onQueue(opened, open, (runs) =>
+          waitForJob(runs, id, { listener, home: settings.home, signal: context.signal }),
+        );
+      });
+    } catch (error) {
+      // Whenever the signal came: the run is on the queue.
+      throw error instanceof RunError && error.code === 'interrupted' ? stoppedWaiting(id) : error;
+    }
+  });
 }
 
 async function onQueue<T>(
