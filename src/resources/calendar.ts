@@ -199,7 +199,8 @@ export function readDate(source: string, order?: DateOrder): string | undefined 
   const text = source.trim();
   if (isCalendarDate(text)) return text;
   const found = recogniseDate(text);
-  if (typeof found !== 'object') return found || undefined;
+  // Which century a year of two digits means is not said.
+  if (typeof found !== 'object') return (/\d{4}/.test(text) && found) || undefined;
   if (!isWholeYear(found)) return undefined;
   if (found.length < 2) return found[0]?.date;
   return order && found.find(({ format }) => format.startsWith(order === 'dmy' ? 'd' : 'M'))?.date;

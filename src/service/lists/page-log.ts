@@ -106,8 +106,11 @@ export function openPageLog(path: string, head: string): PageLog {
     },
     flush: () => file.flush(),
     close() {
-      file.flush();
-      file.close();
+      try {
+        file.flush();
+      } finally {
+        file.close();
+      }
     },
   };
 }
