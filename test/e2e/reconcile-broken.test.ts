@@ -291,7 +291,8 @@ let homes = 0;
 /** A home folder that knows what the desk's knows. */
 async function homeLike(): Promise<string> {
   const home = join(desk.dir, `home-${++homes}`);
-  await cp(desk.home, home, { recursive: true });
+  // What SQLite keeps beside its files while they are open comes and goes, and is made anew.
+  await cp(desk.home, home, { recursive: true, filter: (path) => !path.endsWith('-shm') });
   return home;
 }
 
