@@ -1,6 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../../../src/worker/store/port.js';
+import { until } from '../../support/until.js';
 import type { Crew } from '../../support/worker.js';
 
 export interface DueJob {
@@ -13,26 +14,30 @@ export interface DueJob {
   readonly minutesAgo: number;
   /** A slot before it whose job is on the queue. */
   readonly queued?: string;
+  /** No worker runs that could notice it now. */
+  readonly unattended?: true;
 }
 
 /**
  * Makes a slot of a job due now: its schedule is given that time of day, and workers remember that of yesterday as the last
- * one that ran. They notice the change of the job file. Returns the slot's key.
+ * one that ran. They notice the change of the job file. Returns the slot's key once the slot is done with: before, a worker
+ * would write over what another slot makes them remember.
  */
 export async function fallDue(crew: Crew, store: Pick<Store, 'read' | 'swap'>, due: DueJob): Promise<string> {
-  const { name, timezone, content, file, minutesAgo, queued } = due;
+  const { name, timezone, content, file, minutesAgo, queued, unattended } = due;
   const key = slotAt(Date.now() - minutesAgo * 60_000, timezone);
   const yesterday = slotAt(Date.now() - (minutesAgo + 24 * 60) * 60_000, timezone);
   const [hour = '', minute = ''] = key.slice(11).match(/../g) ?? [];
   const schedule = { cron: `${Number(minute)} ${Number(hour)} * * *`, timezone, ...(file !== undefined && { file }) };
-  const others = (JSON.parse((await store.read('schedules')) || '[]') as { job: string }[]).filter(
-    ({ job }) => job !== name,
-  );
+  const remembered = async () => JSON.parse((await store.read('schedules')) || '[]') as { job: string; key: string }[];
+  const others = (await remembered()).filter(({ job }) => job !== name);
   const own = { job: name, cron: schedule.cron, timezone, key: yesterday, ...(queued !== undefined && { queued }) };
   await store.swap('schedules', JSON.stringify([...others, own]));
   const path = join(crew.dir, 'jobs', `${name}.yaml`);
   await writeFile(`${path}.tmp`, JSON.stringify({ ...content, schedule }));
   await rename(`${path}.tmp`, path);
+  const isDone = async () => (await remembered()).some((one) => one.job === name && one.key === key);
+  if (!unattended) await until(isDone, { withinMs: 60_000, what: `${name} of ${key}` });
   return key;
 }
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { redisServer } from '../../support/binaries.js';
 import { privateRedis } from '../../support/servers.js';
@@ -16,12 +17,12 @@ afterEach(async () => {
   await crew?.close();
 });
 
-async function openNights(latencyMs: number): Promise<Store> {
+async function openNights(onRequest?: SandboxOptions['onRequest']): Promise<Store> {
   const redis = await privateRedis();
   crew = await openCrew({
     server: { url: redis.url, home: '', stop: () => redis.stop() },
-    sandbox: { latencyMs },
-    env: { ROWFERRY_CONCURRENCY: '1' },
+    ...(onRequest && { sandbox: { onRequest } }),
+    env: { ROWFERRY_CONCURRENCY: '1', ROWFERRY_TIMEOUT: '120' },
     jobs: {},
   });
   await writeFile(join(crew.dir, 'nightly.csv'), assetSheet(20));
@@ -35,10 +36,10 @@ const night = ({ id }: { id?: string | undefined }): boolean => /^night\.nightly
 
 describe.skipIf('missing' in (await redisServer()))('nights of real workers', () => {
   it('that were missed: one run when a worker is there again, marked late (44)', async () => {
-    const opened = await openNights(0);
+    const opened = await openNights();
     const queue = opened.queue('rowferry');
     // Half an hour ago; before that, no worker ran for a day.
-    const slot = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 30 });
+    const slot = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 30, unattended: true });
     await Promise.all(['one', 'two'].map((name) => crew.worker(name)));
     await until(async () => (await queue.getCompletedCount()) > 0, { withinMs: 60_000, what: 'the late run' });
     const runs = (await queue.getJobs()).filter(night);
@@ -50,10 +51,15 @@ describe.skipIf('missing' in (await redisServer()))('nights of real workers', ()
   }, 90_000);
 
   it('that overlap: the later one is refused and told, two never write at a time (45)', async () => {
-    const opened = await openNights(100);
+    // The first run cannot end before it is let go.
+    let letGo = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const opened = await openNights(({ method }) => (method === 'POST' ? gate : undefined));
     const queue = opened.queue('rowferry');
     const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
-    // A run takes seconds; while it is under way, the next slot falls due.
+    // While it is under way, the next slot falls due.
     const first = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 3 });
     const isActive = (slot: string) => async () => (await queue.getJobState(`night.nightly.${slot}`)) === 'active';
     await until(isActive(first), { withinMs: 60_000, what: 'the first run' });
@@ -62,6 +68,7 @@ describe.skipIf('missing' in (await redisServer()))('nights of real workers', ()
     // Whoever decided wrongly, and put a second one on the queue: it waits for the first.
     await queue.add('import', { job: 'nightly', file: 'nightly.csv' }, { jobId: `night.nightly.${second}` });
     expect(await isActive(first)()).toBe(true);
+    letGo();
     await until(async () => (await queue.getCompletedCount()) >= 2, { withinMs: 60_000, what: 'two runs' });
     const third = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 1, queued: second });
     await until(async () => (await queue.getCompletedCount()) >= 3, { withinMs: 60_000, what: 'three runs' });
