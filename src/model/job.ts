@@ -77,6 +77,17 @@ const scheduled = z
   .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
   .optional();
 
+const webAddress = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+  message: 'must be an address that begins with https:// or http://',
+});
+
+/** Who is told how each run of the job by a worker ended; section 4. */
+export const notify = z.strictObject({
+  email: z.array(z.email('must be an e-mail address, such as buyer@example.com')).min(1).optional(),
+  webhook: webAddress.optional(),
+});
+export type Notify = z.output<typeof notify>;
+
 /** As `match.key`: nothing tells which record a row means, so each is appended. */
 export const NO_KEY = 'none';
 
@@ -118,6 +129,7 @@ const rowsShape = {
   /** What `runs undo` sets in records that a run of this job created: the service has no delete. */
   retire: values.optional(),
   schedule: scheduled,
+  notify: notify.optional(),
 };
 
 export const importJob = z.strictObject({
@@ -227,6 +239,7 @@ export const exportJob = z.strictObject({
       file: z.string().min(1).optional(),
     })
     .optional(),
+  notify: notify.optional(),
 });
 export type ExportJob = z.output<typeof exportJob>;
 export type ExportJobText = z.input<typeof exportJob>;

@@ -129,6 +129,16 @@ const TABLE = {
   ROWFERRY_NOTIFY_URL: optional('Webhook that is told when a job begins to fail and when it works again', webhook, {
     secret: true,
   }),
+  ROWFERRY_SMTP_URL: optional(
+    'Mail server for the `notify.email` of jobs: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte',
+    text.refine((given) => URL.canParse(given) && /^smtps?:$/.test(new URL(given).protocol), {
+      message: 'must be an address such as smtp://user:password@mail.example.com:587',
+    }),
+    { secret: true },
+  ),
+  ROWFERRY_MAIL_FROM: optional('Sender of these mails', z.email('must be an e-mail address'), {
+    otherwise: '`rowferry@` and the name of the machine',
+  }),
   ROWFERRY_CONCURRENCY: setting('Most requests in flight per process', whole(1, 1000), {
     fallback: '16',
     flag: '--concurrency',
@@ -234,6 +244,8 @@ interface WorkerSettings {
   readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
   readonly boardPassword?: string;
   readonly notifyUrl?: string;
+  readonly smtpUrl?: string;
+  readonly mailFrom?: string;
 }
 
 /** `API_URL` → `apiUrl` */
@@ -388,6 +400,8 @@ function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): Wor
     ...(port !== undefined && { http: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated } }),
     ...(data.ROWFERRY_BOARD_PASSWORD !== undefined && { boardPassword: data.ROWFERRY_BOARD_PASSWORD }),
     ...(data.ROWFERRY_NOTIFY_URL !== undefined && { notifyUrl: data.ROWFERRY_NOTIFY_URL }),
+    ...(data.ROWFERRY_SMTP_URL !== undefined && { smtpUrl: data.ROWFERRY_SMTP_URL }),
+    ...(data.ROWFERRY_MAIL_FROM !== undefined && { mailFrom: data.ROWFERRY_MAIL_FROM }),
   };
 }
 
@@ -522,6 +536,7 @@ function secretsOf(given: Layer): string[] {
     ...secrets.flatMap((row) => given.get(row.name) ?? []),
     ...queueSecrets(given.get('ROWFERRY_QUEUE_URL') ?? ''),
     ...webhookSecrets(given.get('ROWFERRY_NOTIFY_URL') ?? ''),
+    ...webhookSecrets(given.get('ROWFERRY_SMTP_URL') ?? ''),
   ];
 }
 

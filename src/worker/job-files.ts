@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { Notify } from '../model/job.js';
 import { checkJobFile, type JobKind, jobFiles, jobNameOf } from '../runs/job-file.js';
 import type { ScheduledJob } from './schedules.js';
 
@@ -11,6 +12,7 @@ export interface JobFile {
   readonly faulty: boolean;
   /** Of a job file without faults that has one. */
   readonly schedule?: ScheduledJob['schedule'];
+  readonly notify?: Notify | undefined;
 }
 
 /** Job files by the name of their job. */
@@ -61,6 +63,7 @@ async function read(file: string, name: string, jobsDir: string): Promise<JobFil
     faulty: job === undefined,
     ...(kind !== undefined && { kind }),
     ...(job?.schedule && { schedule: job.schedule }),
+    notify: job?.notify,
   };
 }
 

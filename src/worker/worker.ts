@@ -74,6 +74,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   try {
     const known = (job: string) =>
       ['yaml', 'yml'].some((end) => existsSync(path.join(settings.jobsDir, `${job}.${end}`)));
+    const readJobs = openJobFiles(settings.jobsDir);
     const metrics = openMetrics(known, options.version);
     for (const { job, at } of await lastFinished(home)) metrics.lastSuccess(job, at);
     const queues: Queue[] = [];
@@ -116,6 +117,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     metrics.watch({ pace: () => ({ ...channel.gauges, rate: channel.gauges.learnedRate }) });
     const notifier = openNotifier({
       url: own.notifyUrl,
+      people: async (job) => (await readJobs()).get(job)?.notify,
+      ...(own.smtpUrl !== undefined && { mail: { url: own.smtpUrl, from: own.mailFrom } }),
       state: opened,
       log,
       known,
@@ -227,7 +230,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     }
 
     if (!options.queueOnly) {
-      const readJobs = openJobFiles(settings.jobsDir);
       const readScheduled = async () => scheduledJobs(await readJobs());
       let before = JSON.stringify(await readScheduled().catch(() => undefined));
       const schedules = openSchedules({

@@ -7,6 +7,7 @@ import {
   exportJob,
   importJob,
   type Job,
+  notify,
   orphanRules,
   type ReconcileJob,
   type RowsJob,
@@ -37,6 +38,7 @@ export const SCHEMAS = { import: importJob, export: exportJob, reconcile: reconc
 export function knownKeys(path: KeyPath, kind: JobKind = 'import'): string[] {
   const [first, second] = path;
   if (path.length === 0) return Object.keys(SCHEMAS[kind].shape);
+  if (first === 'notify') return Object.keys(notify.shape);
   if (kind === 'export') return first === 'schedule' ? Object.keys(exportJob.shape.schedule.unwrap().shape) : [];
   if (first === 'columns' && second !== undefined) return Object.keys(columnTarget.shape);
   if (first === 'orphans' && second === 'action') return ['set'];

@@ -55,6 +55,9 @@ const OURS =
   /^(?:(?:summary\.json|results\.csv|rejected\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|differences\.csv|orphans\.csv|before\.ndjson|reconcile\.(?:json|xlsx)|report\.html)|(?:error|note|readme)\.txt)$/i;
 const ASIDE = 'dropped-';
 
+/** How the name of a note ends that lies where a file was dropped, and says what became of it. */
+export const RESULT = '.result.txt';
+
 /** The name that a dropped file has in its claim: its own, made valid UTF-8, and none that a report has. */
 export function claimedName(raw: Buffer): string {
   const text = raw.toString('utf8');

@@ -7,7 +7,7 @@ import { visible } from '../../model/visible.js';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { reached } from '../../trace/milestones.js';
 import { parsed } from '../parsed.js';
-import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, segment, shown } from './claim.js';
+import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, RESULT, segment, shown } from './claim.js';
 import { codeOf, createText, isFolder, makeFolders, openPlain, placeText, reasonOf, textOf } from './disk.js';
 
 /** The run that had the same content first. */
@@ -74,7 +74,9 @@ export class DropFolder {
    * Ends a claim: the folder moves as a whole to `<dir>/<place>/<job>/`, under a name that people can read. May be called again
    * after a crash, or for a claim that has ended; one that ended elsewhere stays there. Returns the folder in which things lie now.
    *
-   *   note written → ledger settled → place said to the ledger → folder moved → own mark removed        every step may be done again
+   *   note written → ledger settled → place said to the ledger → folder moved → own mark removed → note where it was dropped
+   *
+   * Every step may be done again.
    *
    * @throws RunError `failed` where the folder cannot be moved; it is still in `processing/`.
    */
@@ -92,6 +94,7 @@ export class DropFolder {
       if (here && before !== undefined) await merge(from, before);
       if (here) reached('archived');
       await rm(join(now, COMPLETE), { force: true });
+      await this.#noteResult(claim, result, this.asSeen(now));
       return now;
     } catch (error) {
       throw new RunError(
@@ -101,6 +104,13 @@ export class DropFolder {
         { cause: error },
       );
     }
+  }
+
+  /** Tells whoever dropped the file what became of it, in the folder where they look first. Does without where that is gone. */
+  async #noteResult({ job, name }: Claim, result: string, place: string): Promise<void> {
+    const text = `${name}: ${result}.\n\nThe file lies in ${place}, with a report.html or a note that says more.\n`;
+    const folder = join(this.dir, segment(job));
+    if (await isFolder(folder)) await placeText(join(folder, `${name}${RESULT}`), visible(text)).catch(() => undefined);
   }
 
   /** The folder in which a claim has ended; undefined for one that has not, or whose folder somebody removed. */

@@ -204,8 +204,9 @@ export function takerNames(jobs: JobFiles): string[] {
 const isPlace = (name: string): boolean => PLACES.some((place) => place === name);
 const real = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));
 
-/** Names that no file to be imported has: marks and unfinished files of other programs, and our own README. */
-const IGNORED = /^(?:~\$|\.)|\.(?:tmp|part|crdownload|filepart|ready)$|^(?:thumbs\.db|desktop\.ini|readme\.txt)$/i;
+/** Names that no file to be imported has: marks and unfinished files of other programs, our own README and results. */
+const IGNORED =
+  /^(?:~\$|\.)|\.(?:tmp|part|crdownload|filepart|ready|result\.txt)$|^(?:thumbs\.db|desktop\.ini|readme\.txt)$/i;
 
 export function isIgnored(name: string): boolean {
   return IGNORED.test(name);
@@ -276,12 +277,13 @@ WHERE YOUR FILE IS AFTERWARDS, seen from the folder above this one
 ${place(fine, 'done')}
 ${place(`Not ${done}:`, 'failed')}
   Each ${run} has a folder of its own there. Its name says date and time (UTC), the file, and what came of it.
+  Here a note says so, too: assets.xlsx.result.txt of assets.xlsx. You may delete it.
 
 WHAT YOU FIND THERE
 ${reports}
 WHAT IS LEFT ALONE
-  Names that begin with . or ~$, names that end in .tmp .part .crdownload .filepart .ready,
-  Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
+  Names that begin with . or ~$, names that end in .tmp .part .crdownload .filepart .ready
+  .result.txt, Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
   Links are not taken: copy the file itself.
 
 WHOM TO ASK

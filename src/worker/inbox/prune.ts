@@ -2,7 +2,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesOf, changedAt, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
-import { PLACES } from './claim.js';
+import { PLACES, RESULT } from './claim.js';
 import { DropFolder } from './drop-folder.js';
 
 /** A folder that was removed, relative to the drop folder. */
@@ -23,6 +23,18 @@ export async function prune(inbox: string, options: PruneOptions): Promise<Prune
 async function pruneInbox(inbox: string, needed: ReadonlySet<string>, options: PruneOptions): Promise<PrunedFolder[]> {
   const before = pruneBefore(options);
   const removed: PrunedFolder[] = [];
+  for (const job of await foldersIn(inbox)) {
+    for (const name of await readdir(join(inbox, job)).catch(() => [])) {
+      const path = join(inbox, job, name);
+      const isOldNote =
+        name.endsWith(RESULT) &&
+        (await lstat(path).then(
+          ({ mtimeMs }) => mtimeMs < before,
+          () => false,
+        ));
+      if (isOldNote && !options.dryRun) await removeWhole(path);
+    }
+  }
   for (const place of PLACES.filter((one) => one !== 'processing')) {
     for (const job of await foldersIn(join(inbox, place))) {
       // What is named otherwise was put there by somebody else.

@@ -82,6 +82,11 @@ function checkInline(
   kind: JobKind,
 ): { readonly job: LoadedJob | LoadedExportJob } | { readonly faults: readonly string[] } {
   if (depthOf(job, DEPTH) > DEPTH) return { faults: [`\`job\` nests deeper than ${DEPTH} levels`] };
+  if (Object.hasOwn(job, 'notify')) {
+    return {
+      faults: ['`job.notify` stands in a job file only: whoever puts a job on the queue names nobody to be told'],
+    };
+  }
   const size = sizeOf(job) ?? 0;
   if (size > DATA_LIMITS.job) return { faults: [`\`job\` has ${size} bytes; a job may have ${DATA_LIMITS.job}`] };
   try {

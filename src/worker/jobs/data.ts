@@ -86,7 +86,7 @@ export interface ExportData extends RunData {
   readonly options?: Pick<RowsOptions, 'company'>;
 }
 
-const INLINE = 'The job itself, with the keys of a job file.';
+const INLINE = 'The job itself, with the keys of a job file but `notify`.';
 const listOf = (row: z.ZodType) => z.array(row).min(1).max(DATA_LIMITS.rows);
 
 /** The data of each kind of job, around what may stand for an inline job, the rows and the file that an export writes. */
@@ -125,9 +125,9 @@ const cell = z.union([z.string().max(DATA_LIMITS.cell), z.number(), z.boolean(),
 const published = () =>
   shapes(
     {
-      import: importJob.describe(INLINE),
-      export: exportJob.describe(INLINE),
-      reconcile: reconcileJob.describe(INLINE),
+      import: importJob.omit({ notify: true }).describe(INLINE),
+      export: exportJob.omit({ notify: true }).describe(INLINE),
+      reconcile: reconcileJob.omit({ notify: true }).describe(INLINE),
     },
     listOf(z.record(z.string(), cell)).describe(
       'Rows in place of a file: heading to value. More than these belong in a file.',

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import path from 'node:path';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../model/error.js';
@@ -299,8 +300,10 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
   }
 
   private ended(end: Omit<EndedRun, 'kind' | 'job' | 'inline' | 'trigger'>): void {
-    const { kind, name: job, origin } = this;
-    this.deps.onEnded({ kind, job, inline: typeof this.data.job !== 'string', trigger: origin.trigger, ...end });
+    const { kind, name: job, origin, data } = this;
+    const file = origin.claim?.name ?? (data.file === undefined ? undefined : path.basename(data.file));
+    const inline = typeof data.job !== 'string';
+    this.deps.onEnded({ kind, job, inline, trigger: origin.trigger, file, ...end });
   }
 
   /** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */

@@ -25,6 +25,8 @@ export interface EndedRun {
    */
   readonly doubtful?: boolean;
   readonly trigger: Trigger;
+  /** Name of the file that the run was about, as it was dropped or named. */
+  readonly file?: string | undefined;
   readonly status: 'succeeded' | 'partial' | 'braked' | 'failed' | 'interrupted' | 'refused';
   /** Absent where the job was refused before a run began. */
   readonly run?: string | undefined;

@@ -144,7 +144,7 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
       meters.scheduleLateness.set({ job: label(job) }, Math.max(0, lateMs) / 1000),
     /** A slot was refused, as the run before it had not ended. */
     slotRefused: (job: string): void => meters.scheduleRefused.inc({ job: label(job) }),
-    notified: (channel: 'webhook', ok: boolean): void =>
+    notified: (channel: 'webhook' | 'mail', ok: boolean): void =>
       meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
     /** Where a scrape reads the state of the moment; a later call replaces what it names. */
     watch: (more: Partial<Watched>): void => void Object.assign(watched, more),

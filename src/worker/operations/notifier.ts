@@ -1,47 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import type { Logger } from 'pino';
-import { request } from 'undici';
 import { z } from 'zod';
-import { pause } from '../../runs/run/context.js';
-import { proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
+import type { Notify } from '../../model/job.js';
 import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
 import { within } from '../within.js';
+import { type Missed, type Notification, post, postMail, repeated } from './deliver.js';
 import type { EndedRun } from './ended.js';
-
-/**
- * Body of the webhook. Scripts read it: names are never changed, only added to. Times are ISO 8601 in UTC. Holds counts,
- * never rows or values. docs/operate/worker.md lists the fields; a test compares the two.
- */
-export interface Notification {
-  /** The same over all tries of one notification. */
-  readonly id: string;
-  readonly event: 'failing' | 'recovered';
-  readonly job: string;
-  readonly at: string;
-  /** The whole in one sentence or two; chat tools show it as it is. */
-  readonly text: string;
-  readonly run?: string | undefined;
-  readonly status: EndedRun['status'];
-  readonly trigger: EndedRun['trigger'];
-  readonly company?: number | undefined;
-  /** When the first of the failing runs ended. */
-  readonly since: string;
-  /** Runs that failed one after another. */
-  readonly failures: number;
-  /** Why the run failed. */
-  readonly reason?: string | undefined;
-  /** Rows per outcome, without the outcomes no row has. */
-  readonly rows?: Readonly<Record<string, number>> | undefined;
-  /** Folder of the reports. */
-  readonly reports?: string | undefined;
-}
 
 export type NotifierState = Pick<Store, 'read' | 'swap'>;
 
 export interface NotifierOptions {
   /** `Settings.worker.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
   readonly url?: string | undefined;
+  /** Whom the job file of this name wants to be told of every end. */
+  readonly people?: (job: string) => Promise<Notify | undefined>;
+  /** `Settings.worker.smtpUrl` and `mailFrom`. */
+  readonly mail?: { readonly url: string; readonly from?: string | undefined };
   /** All workers on it agree on what has been told. */
   readonly state: NotifierState;
   readonly log: Logger;
@@ -50,12 +26,14 @@ export interface NotifierOptions {
   /** Takes secrets out of a text: reasons leave this process. */
   readonly clean?: (text: string) => string;
   /** Told of every notification that went out or was given up. */
-  readonly notified?: (channel: 'webhook', ok: boolean) => void;
+  readonly notified?: (channel: Channel, ok: boolean) => void;
   /** Milliseconds since 1970; for tests. */
   readonly now?: () => number;
   /** A try that takes longer has failed; waits before the second and the third try. */
   readonly timing?: { readonly timeoutMs: number; readonly waitsMs: readonly number[] };
 }
+
+type Channel = 'webhook' | 'mail';
 
 const TIMING = { timeoutMs: 10_000, waitsMs: [1000, 5000] };
 /** What goes out; also where a webhook is down for long, no more than these wait for it. */
@@ -75,8 +53,8 @@ const jobState = z.object({
 type JobState = z.output<typeof jobState>;
 
 /**
- * Tells people when a job begins to fail and when it works again. Nothing here blocks or fails a run. Without an address
- * nothing is told and nothing is kept.
+ * Tells `url` when a job begins to fail and when it works again, and the people whom its job file names how each run ended.
+ * Nothing here blocks or fails a run. Without `url` nothing is kept.
  *
  *     working ── failed, braked, refused ──> failing      tell `failing`
  *     failing ── failed, braked, refused ──> failing      one failure more
@@ -104,16 +82,45 @@ export function openNotifier(options: NotifierOptions) {
     };
     const before = parsed(jobState, await state.swap(name, JSON.stringify(made)));
     if (made.failures === 0 || (before?.failing === failing && before.told)) return;
-    if (now() - countedFrom >= HOUR_MS) [sent, countedFrom] = [0, now()];
-    const fault =
-      ++sent > MOST_AN_HOUR
-        ? `${MOST_AN_HOUR} went out within an hour`
-        : await post(to, notificationOf(run, at, made), timing, ending.signal);
-    if (sent <= MOST_AN_HOUR) options.notified?.('webhook', fault === undefined);
-    if (fault === undefined) return;
-    const about = { job: run.job, event: failing ? 'failing' : 'recovered' };
-    log.warn(about, `The notification could not be delivered: ${fault}.`);
+    const change = changeOf(run, at, made);
+    if (await send('webhook', change, () => post(to, change, timing.timeoutMs, ending.signal))) return;
     await state.swap(name, JSON.stringify({ ...made, told: false }));
+  }
+
+  async function tellPeople(run: EndedRun, at: number): Promise<void> {
+    const { email, webhook } = (await options.people?.(run.job)) ?? {};
+    const end = endOf(run, at);
+    if (webhook !== undefined) {
+      await send('webhook', end, () => post(webhook, end, timing.timeoutMs, ending.signal));
+    }
+    if (email === undefined) return;
+    const { mail } = options;
+    if (mail) await send('mail', end, () => postMail(mail, email, end, timing.timeoutMs));
+    else log.warn({ job: run.job }, 'The job names e-mail addresses to be told, but ROWFERRY_SMTP_URL is not set.');
+  }
+
+  /** Three tries. Whether it went out; what went wrong is logged. */
+  async function send(
+    channel: Channel,
+    about: Notification,
+    attempt: () => Promise<Missed | undefined>,
+  ): Promise<boolean> {
+    if (now() - countedFrom >= HOUR_MS) [sent, countedFrom] = [0, now()];
+    const spared = ++sent > MOST_AN_HOUR;
+    const fault = spared
+      ? `${MOST_AN_HOUR} went out within an hour`
+      : await repeated(attempt, timing.waitsMs, ending.signal);
+    if (!spared) options.notified?.(channel, fault === undefined);
+    if (fault === undefined) return true;
+    log.warn({ job: about.job, event: about.event }, `The notification could not be delivered: ${fault}.`);
+    return false;
+  }
+
+  function next(job: string, step: () => Promise<void>): void {
+    chain = chain.then(step).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : 'unknown';
+      log.warn({ job }, `A notification could not be made: ${clean(why)}`);
+    });
   }
 
   return {
@@ -122,15 +129,11 @@ export function openNotifier(options: NotifierOptions) {
       // Whoever put a job with its own data on the queue gets its result there; its name is no job's.
       const { job } = run;
       const silent = run.inline || run.dryRun || run.status === 'interrupted' || options.known?.(job) === false;
-      if (url === undefined || silent) return;
+      if (silent) return;
       const told = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
       const at = run.endedAt ?? now();
-      chain = chain
-        .then(() => tell(url, told, at))
-        .catch((error: unknown) => {
-          const why = error instanceof Error ? error.message : 'unknown';
-          log.warn({ job }, `A notification could not be made: ${clean(why)}`);
-        });
+      if (url !== undefined) next(job, () => tell(url, told, at));
+      next(job, () => tellPeople(told, at));
     },
     /** Waits until what was told has gone out, at most so long. */
     async close(patienceMs = 10_000): Promise<void> {
@@ -152,32 +155,47 @@ const WAYS: Record<EndedRun['status'], string> = {
   partial: 'finished; some rows need a person',
 };
 
-/** `at` and `since`: milliseconds since 1970. */
-function notificationOf(run: EndedRun, at: number, { failing, since, failures }: JobState): Notification {
+/** What notifications of every kind say of a run. `at`: milliseconds since 1970. */
+function aboutRun(run: EndedRun, at: number) {
+  return {
+    id: randomUUID(),
+    job: run.job,
+    at: iso(at),
+    file: run.file,
+    run: run.run,
+    status: run.status,
+    trigger: run.trigger,
+    company: run.company,
+    rows: run.counts && Object.fromEntries(Object.entries(run.counts).filter(([, count]) => count > 0)),
+    reports: run.reports,
+  };
+}
+
+const wayOf = (run: EndedRun): string => (run.doubtful ? 'wrote a file that may not be complete' : WAYS[run.status]);
+
+/** `since`: milliseconds since 1970. */
+function changeOf(run: EndedRun, at: number, { failing, since, failures }: JobState): Notification {
   const reason = failing && run.reason ? oneLine(run.reason) : undefined;
-  const how = run.doubtful ? 'wrote a file that may not be complete' : WAYS[run.status];
+  const how = wayOf(run);
   const again = failures > 1 ? ` This is failure ${failures} since ${minute(since)}.` : '';
   const times = failures === 1 ? 'once' : `${failures} times`;
   const said = failing
     ? `${run.job} ${how}${reason ? `: ${reason}` : '.'}${again}`
     : `${run.job} works again, after it failed ${times} since ${minute(since)}.`;
   const where = `${run.run === undefined ? '' : ` Run ${run.run}.`}${run.reports === undefined ? '' : ` Reports: ${run.reports}`}`;
-  return {
-    id: randomUUID(),
-    event: failing ? 'failing' : 'recovered',
-    job: run.job,
-    at: iso(at),
-    text: said + where,
-    run: run.run,
-    status: run.status,
-    trigger: run.trigger,
-    company: run.company,
-    since: iso(since),
-    failures,
-    reason,
-    rows: run.counts && Object.fromEntries(Object.entries(run.counts).filter(([, count]) => count > 0)),
-    reports: run.reports,
-  };
+  const event = failing ? 'failing' : 'recovered';
+  return { ...aboutRun(run, at), event, text: said + where, since: iso(since), failures, reason };
+}
+
+function endOf(run: EndedRun, at: number): Notification {
+  const about = aboutRun(run, at);
+  const reason = run.reason ? oneLine(run.reason) : undefined;
+  const rows = Object.entries(about.rows ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`);
+  const told = [reason, rows.join(', ')].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
+  const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, 'report.html')}`];
+  const head = `${oneLine(run.file ?? run.job)} ${wayOf(run)}`;
+  const text = [told.length > 0 ? `${head}: ${told.join(' ')}` : `${head}.`, ...report].join(' ');
+  return { ...about, event: 'ended', text, reason };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -189,66 +207,4 @@ const minute = (ms: number): string => `${iso(ms).slice(0, 16).replace('T', ' ')
 function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON - 1)}…` : line;
-}
-
-/** Answers that may be other ones a moment later, beside those of 500 and above. */
-const PASSING = new Set([408, 425, 429]);
-
-/**
- * Sends the notification by POST, three times at most. Any 2xx is success; a redirect is not followed. Returns why it could
- * not be delivered: the host at most, as the rest of an address is often a secret.
- */
-async function post(
-  url: string,
-  notification: Notification,
-  { timeoutMs, waitsMs }: NonNullable<NotifierOptions['timing']>,
-  ending: AbortSignal,
-): Promise<string | undefined> {
-  const target = new URL(url);
-  const { host, username, password } = target;
-  target.username = '';
-  target.password = '';
-  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
-
-  for (let tries = 1; ; tries++) {
-    let fault: string;
-    const dispatcher = proxyAgent(target.origin, { connect: { timeout: timeoutMs } });
-    try {
-      const answer = await request(target, {
-        ...(dispatcher && { dispatcher }),
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'rowferry',
-          ...(username && { authorization: `Basic ${basic}` }),
-        },
-        body: JSON.stringify(notification),
-        // Notifications are rare: no connection is kept for the next one.
-        reset: true,
-        signal: AbortSignal.any([ending, AbortSignal.timeout(timeoutMs)]),
-      });
-      // Its content is nobody's concern, but the connection is free only once it is read; a long one is cut.
-      await answer.body.dump({ limit: 64 * 1024 }).catch(() => undefined);
-      const { statusCode: status } = answer;
-      if (status >= 200 && status < 300) return undefined;
-      fault = `${host} answered ${status}${status >= 300 && status < 400 ? ', which is not followed' : ''}`;
-      if (status < 500 && !PASSING.has(status)) return fault;
-    } catch (error) {
-      const refusal = error instanceof Error ? proxyRefusal(error) : undefined;
-      fault = refusal ? `${host} was not reached: ${refusal.words}` : `${host} did not answer (${codeOf(error)})`;
-    } finally {
-      await dispatcher?.destroy();
-    }
-    const wait = waitsMs[tries - 1];
-    if (wait === undefined) return `${fault} (${tries} tries)`;
-    await pause(wait, ending);
-    if (ending.aborted) return `${fault}; the worker is ending`;
-  }
-}
-
-/** A code or a kind of error; messages may repeat the address. */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if (error.name === 'TimeoutError') return 'time-out';
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -75,6 +75,30 @@ describe('ends', () => {
     expect(await readFile(join(folder, 'ERROR.txt'), 'utf8')).toBe('Why.\n');
   });
 
+  it('says where the file was dropped what became of it, and never takes that note for a file', async () => {
+    const [claim] = await claimsOf({ 'a.csv': 'A' });
+    if (!claim) throw new Error('no claim');
+    const folder = await place.folder.end(claim, { place: 'done', result: '15 to correct', finished: true });
+    const note = join(place.dir, 'assets', 'a.csv.result.txt');
+    const text = `a.csv: 15 to correct.\n\nThe file lies in ${place.folder.asSeen(folder)}, with`;
+    expect(await readFile(note, 'utf8')).toContain(text);
+    await claimsOf({ 'b.csv': 'B' });
+    expect(place.claims.map(({ name }) => name)).toEqual(['a.csv', 'b.csv']);
+    expect(await names(place.dir, 'assets')).toContain('a.csv.result.txt');
+  });
+
+  it('writes no such note through a link, and does without the folder', async () => {
+    const claims = await claimsOf({ 'a.csv': 'A', 'b.csv': 'B' });
+    await mkdir(join(place.root, 'elsewhere'));
+    await rm(join(place.dir, 'assets'), { recursive: true });
+    for (const claim of claims) {
+      await place.folder.end(claim, { place: 'done', result: 'imported', finished: true });
+      await symlink('../elsewhere', join(place.dir, 'assets')).catch(() => undefined);
+    }
+    expect(await names(place.root, 'elsewhere')).toEqual([]);
+    expect(await names(place.dir, 'done', 'assets')).toHaveLength(2);
+  });
+
   it('joins reports that a late delivery wrote after the folder had moved', async () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
     if (!claim) throw new Error('no claim');

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Notify } from '../../../src/model/job.js';
+import { bodyFor, type Notification } from '../../../src/worker/operations/deliver.js';
 import type { EndedRun } from '../../../src/worker/operations/ended.js';
 import {
   type Notifier,
@@ -8,6 +10,7 @@ import {
   type NotifierState,
   openNotifier,
 } from '../../../src/worker/operations/notifier.js';
+import { type Mailbox, openMailbox } from '../../support/smtp.js';
 import { until } from '../../support/until.js';
 import { type Hook, openHook } from './hook.js';
 
@@ -261,8 +264,102 @@ describe('notifications', () => {
     expect(state.texts.size).toBe(0);
   });
 
+  describe('to the people whom a job names', () => {
+    const people = (named: Notify) => ({ people: async (job: string) => (job === 'assets' ? named : undefined) });
+    const done = { ...RUN, status: 'partial', file: 'assets.xlsx', counts: { created: 105, invalid: 15 } } as const;
+    const { reason: _, ...partial } = done;
+
+    async function mailbox(refuse?: Parameters<typeof openMailbox>[0]): Promise<Mailbox> {
+      const opened = await openMailbox(refuse);
+      cleanups.push(() => opened.close());
+      return opened;
+    }
+
+    it('posts every end of a run to its webhook, and keeps nothing', async () => {
+      const { url, bodies } = await hook();
+      const state = memory();
+      const { notifier } = open({ state, ...people({ webhook: url }) });
+      notifier.ended(partial);
+      notifier.ended({ ...RUN, status: 'braked', file: 'assets.xlsx', reason: '40% of the rows are invalid' });
+      notifier.ended({ ...RUN, job: 'others' });
+      notifier.ended({ ...RUN, status: 'interrupted' });
+      notifier.ended({ ...RUN, dryRun: true });
+      notifier.ended({ ...RUN, inline: true });
+      await notifier.close();
+      expect(bodies.map(({ event, text }) => `${event}: ${text}`)).toEqual([
+        'ended: assets.xlsx finished; some rows need a person: 105 created, 15 invalid. Report: /data/runs/run-0/report.html',
+        'ended: assets.xlsx was stopped by a brake: 40% of the rows are invalid. 2 created, 8 not attempted. Report: /data/runs/run-0/report.html',
+      ]);
+      expect(bodies[0]).toMatchObject({ job: 'assets', file: 'assets.xlsx', rows: { created: 105, invalid: 15 } });
+      expect(state.texts.size).toBe(0);
+    });
+
+    it('sends a card where Teams listens', () => {
+      const told = { text: 'assets.xlsx succeeded.' } as Notification;
+      const card = bodyFor('prod-1.westeurope.logic.azure.com', told);
+      expect(card).toMatchObject({
+        type: 'message',
+        attachments: [{ content: { type: 'AdaptiveCard', body: [{ type: 'TextBlock', text: told.text }] } }],
+      });
+      expect(bodyFor('hooks.slack.com', told)).toBe(told);
+      expect(bodyFor('logic.azure.com.example.org', told)).toBe(told);
+    });
+
+    it('sends one mail to all addresses, with counts and the place of the report', async () => {
+      const { url, mails } = await mailbox();
+      const { notifier, sent } = open({
+        mail: { url, from: 'rowferry@example.com' },
+        ...people({ email: ['buyer@example.com', 'it@example.com'] }),
+      });
+      notifier.ended({ ...partial, file: 'a\r\nBcc: x@example.com.csv' });
+      await notifier.close();
+      expect(sent).toEqual(['mail true']);
+      expect(mails).toMatchObject([{ from: 'rowferry@example.com', to: ['buyer@example.com', 'it@example.com'] }]);
+      const text = mails[0]?.text ?? '';
+      expect(text).toMatch(/^Subject: a Bcc: x@example.com.csv: done, some rows need a person\r$/m);
+      expect(text).not.toMatch(/^Bcc:/m);
+      expect(text).toContain('Report: /data/runs/run-0/report.html');
+      expect(text).toMatch(/Rows:\r\n {2}created: 105\r\n {2}invalid: 15\r\n/);
+    });
+
+    it('tries a mail again after a passing refusal, and not after one for good', async () => {
+      let tries = 0;
+      const passing = await mailbox(() => (++tries < 3 ? 451 : undefined));
+      const final = await mailbox(() => 550);
+      const some = await mailbox((address) => (address.startsWith('gone') ? 550 : undefined));
+      const outcomes: string[] = [];
+      for (const [name, { url, mails, sessions }] of Object.entries({ passing, final, some })) {
+        const { notifier, sent, lines } = open({
+          mail: { url },
+          ...people({ email: ['buyer@example.com', 'gone@example.com'].slice(0, name === 'some' ? 2 : 1) }),
+        });
+        notifier.ended(partial);
+        await until(() => sent.length === 1, { what: name });
+        await notifier.close();
+        outcomes.push(`${name} ${sent[0]}: ${sessions()} tries, ${mails.length} mails`);
+        expect(lines.join()).not.toMatch(/pass.?word/);
+      }
+      expect(outcomes).toEqual([
+        'passing mail true: 3 tries, 1 mails',
+        'final mail false: 1 tries, 0 mails',
+        'some mail false: 1 tries, 1 mails',
+      ]);
+    });
+
+    it('says that no mail server is set, and that one does not answer', async () => {
+      const without = open(people({ email: ['buyer@example.com'] }));
+      without.notifier.ended(partial);
+      await without.notifier.close();
+      expect(without.lines.join()).toContain('ROWFERRY_SMTP_URL is not set');
+      const away = open({ mail: { url: 'smtp://127.0.0.1:1' }, ...people({ email: ['buyer@example.com'] }) });
+      away.notifier.ended(partial);
+      await until(() => away.sent.length === 1, { what: 'given up' });
+      expect(away.lines.join()).toMatch(/127\.0\.0\.1 did not take the mail \(E[A-Z]+\) \(3 tries\)/);
+    });
+  });
+
   it('has every field in the docs, and the reverse', async () => {
-    const source = await readFile('src/worker/operations/notifier.ts', 'utf8');
+    const source = await readFile('src/worker/operations/deliver.ts', 'utf8');
     const body = /export interface Notification \{([^}]+)\}/.exec(source)?.[1] ?? '';
     const fields = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
     const docs = await readFile('docs/operate/worker.md', 'utf8');
