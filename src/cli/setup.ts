@@ -14,6 +14,7 @@ const FLAGS = {
   jobsDir: ['--jobs-dir <dir>', 'folder of the job files (ROWFERRY_JOBS_DIR)'],
   concurrency: ['--concurrency <n>', 'most requests in flight (ROWFERRY_CONCURRENCY)'],
   maxRps: ['--max-rps <n>', 'ceiling of requests per second (ROWFERRY_MAX_RPS)'],
+  keepDays: ['--keep-days <n>', 'days to keep what lies of runs (ROWFERRY_KEEP_DAYS)'],
   inbox: ['--inbox <dir>', 'drop folder (ROWFERRY_INBOX)'],
   http: ['--http <[host:]port>', 'where health and metrics are answered, or off (ROWFERRY_HTTP)'],
   logLevel: ['--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (ROWFERRY_LOG_LEVEL)'],

@@ -160,7 +160,7 @@ const TABLE = {
   ROWFERRY_KEEP_DAYS: optional(
     'Days that copies of files, rows and `before` of finished runs are kept, and `done/` and `failed/` of the drop folder; `rowferry runs prune` and the worker remove older ones',
     whole(1, 36_500),
-    { otherwise: 'for good' },
+    { otherwise: 'for good', flag: '--keep-days' },
   ),
   ROWFERRY_LOG_LEVEL: setting(
     'fatal, error, warn, info, debug, trace or silent; logs are JSON lines on stderr (pretty on a terminal)',
@@ -289,6 +289,7 @@ export type SettingFlags = {
     | 'concurrency'
     | 'maxRps'
     | 'logLevel'
+    | 'keepDays'
     | 'inbox'
     | 'http']?: string | number | undefined;
 };

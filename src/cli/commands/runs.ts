@@ -18,7 +18,6 @@ type Options = SettingFlags & {
   dryRun?: true;
   retire?: readonly string[];
   by?: string;
-  keepDays?: string;
   all?: true;
 };
 
@@ -270,7 +269,6 @@ Example:
 function pruneCommand(cli: Cli): Command {
   const command = new Command('prune')
     .description('remove what lies of runs that ended long ago; their summaries stay')
-    .option('--keep-days <n>', 'days to keep it; by default those of ROWFERRY_KEEP_DAYS')
     .option('--dry-run', 'say what would be removed; nothing is')
     .option('--json', 'print one JSON object')
     .addHelpText(
@@ -285,8 +283,7 @@ Examples:
   $ ROWFERRY_KEEP_DAYS=90 rowferry worker            prunes by itself, once a day`,
     )
     .action(async (options: Options) => {
-      const settings = await readSettings(cli, options);
-      const keepDays = options.keepDays === undefined ? settings.keepDays : daysOf(options.keepDays);
+      const { home, keepDays, worker } = await readSettings(cli, options);
       if (keepDays === undefined) {
         throw new RunError(
           'usage',
@@ -295,7 +292,7 @@ Examples:
       }
       const dryRun = options.dryRun === true;
       const { prune } = await import('../../worker/inbox/prune.js');
-      const pruned = await prune(settings.worker.inbox, { home: settings.home, keepDays, dryRun });
+      const pruned = await prune(worker.inbox, { home, keepDays, dryRun });
       const all = [...pruned.removed, ...pruned.folders];
       const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
       if (options.json) return printJson(cli, { keep_days: keepDays, dry_run: dryRun, bytes, ...pruned });
@@ -306,12 +303,7 @@ Examples:
       const size = all.length > 0 ? ` (${megabytes(bytes)})` : '';
       print(cli, [`${dryRun ? 'Would remove' : 'Removed'} what lay of ${what}${size}.`, ...lines, ...stay].join('\n'));
     });
-  return settingOptions(command, 'home', 'inbox');
-}
-
-function daysOf(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) > 0) return Number(text);
-  throw new RunError('usage', `--keep-days is "${text}"; it must be a whole number of days from 1 to 99999.`);
+  return settingOptions(command, 'keepDays', 'home', 'inbox');
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

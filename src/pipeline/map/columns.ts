@@ -353,7 +353,10 @@ export function compileColumns(input: MappingInput): ColumnPlan {
   oneTemplate([...everywhere, ...placed.filter(({ options }) => options.default !== undefined)], placed, problems);
 
   const auto = job.source.decimal === 'auto';
-  const amounts = placed.filter((one) => one.spec.type.kind === 'decimal' && !one.textOf && !one.options.decimal);
+  // What a field made of several columns holds is no cell that a survey could look at.
+  const cells = placed.filter(({ textOf }) => !textOf);
+  const of = (kind: string) => cells.filter(({ spec }) => spec.type.kind === kind);
+  const amounts = of('decimal').filter(({ options }) => !options.decimal);
   const survey = surveyDecimals(auto ? amounts : [], sample);
   const ofFile: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
@@ -362,9 +365,8 @@ export function compileColumns(input: MappingInput): ColumnPlan {
     whenBlank,
   };
   const dates = new Map<Placed, DateSurvey>();
-  for (const one of placed) {
-    if (one.spec.type.kind === 'date' && !one.textOf && !ofFile.dates && !one.options.dates)
-      dates.set(one, surveyDateOrder(one, sample));
+  for (const one of ofFile.dates ? [] : of('date')) {
+    if (!one.options.dates) dates.set(one, surveyDateOrder(one, sample));
   }
   const columns = placed.map((one) => compileColumn(one, input, ofFile, dates.get(one), problems));
   const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
@@ -383,9 +385,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
         : []),
       ...(survey.warning ? [survey.warning] : []),
       ...[...dates.values()].flatMap((one) => one.warnings),
-      ...placed.flatMap((one) =>
-        one.spec.type.kind === 'text' && !one.textOf ? (separatedNumbers(one, sample) ?? []) : [],
-      ),
+      ...of('text').flatMap((one) => separatedNumbers(one, sample) ?? []),
     ],
     evidence: [...(survey.evidence ? [survey.evidence] : []), ...[...dates.values()].flatMap((one) => one.evidence)],
     problems,
