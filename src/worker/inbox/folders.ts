@@ -206,7 +206,7 @@ const real = (path: string): Promise<string> => realpath(path).catch(() => resol
 
 /** Names that no file to be imported has: marks and unfinished files of other programs, our own README and results. */
 const IGNORED =
-  /^(?:~\$|\.)|\.(?:tmp|part|crdownload|filepart|ready|result\.txt)$|^(?:thumbs\.db|desktop\.ini|readme\.txt)$/i;
+  /^(?:~\$|\.)|\.(?:tmp|part|partial|crdownload|filepart|ready|result\.txt)$|^(?:thumbs\.db|desktop\.ini|readme\.txt)$/i;
 
 export function isIgnored(name: string): boolean {
   return IGNORED.test(name);
@@ -282,8 +282,8 @@ ${place(`Not ${done}:`, 'failed')}
 WHAT YOU FIND THERE
 ${reports}
 WHAT IS LEFT ALONE
-  Names that begin with . or ~$, names that end in .tmp .part .crdownload .filepart .ready
-  .result.txt, Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
+  Names that begin with . or ~$, names that end in .tmp .part .partial .crdownload .filepart
+  .ready .result.txt, Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
   Links are not taken: copy the file itself.
 
 WHOM TO ASK

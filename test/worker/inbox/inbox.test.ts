@@ -141,6 +141,7 @@ describe('taking', () => {
       'a.part',
       'a.csv.CRDOWNLOAD',
       'a.filepart',
+      'a.csv.1f3b.partial',
       'Thumbs.db',
       'desktop.ini',
       'alone.csv.ready',
