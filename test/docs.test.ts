@@ -775,8 +775,8 @@ function columnsIn(rows: readonly (readonly string[])[], file: string): string[]
 function ours(): string {
   return all
     .replace(/<!-- bench -->[\s\S]*<!-- \/bench -->/, '')
-    .replace(/`(?:docker|git|journalctl|node|npm|npx vitest|sudo)[^`\n]*`/g, '')
-    .replace(/^(?:docker|git|journalctl|node|npm|npx vitest|sudo) .*$/gm, '');
+    .replace(/`(?:docker|git|journalctl|node|npm|npx vitest|rclone|sudo)[^`\n]*`/g, '')
+    .replace(/^ *(?:docker|git|journalctl|node|npm|npx vitest|rclone|sudo) .*$/gm, '');
 }
 
 function page(path: string): string {
