@@ -4,6 +4,9 @@ import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LANES, LONGEST } from './test/lanes.js';
+import { keepTemporaryInMemory } from './test/support/temporary.js';
+
+keepTemporaryInMemory();
 
 /** Properties draw their values from the commit: each one draws others, and the same again when it is repeated. */
 process.env['TEST_SEED'] ??= seedOf(process.cwd());

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { OutcomeKind } from '../../src/model/outcome.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { cli, type Ran } from '../cli/fake-io.js';
 import { table } from '../support/desk.js';
 import { type Started, start } from '../support/process.js';
 import type { Told } from '../support/truth.js';
@@ -22,6 +23,8 @@ export interface Bench {
   start(argv: readonly string[]): Promise<Started>;
   /** Starts it and waits for its end. */
   run(argv: readonly string[]): Promise<number | NodeJS.Signals | null>;
+  /** The same command inside this process, for what is not to be killed: without a start it takes a tenth. */
+  inside(argv: readonly string[]): Promise<Ran>;
   /** Kills the process at work as soon as there is a file of its only run whose name passes. */
   killWhenThere(name: RegExp): Promise<void>;
   /** Where the latest run keeps its things. */
@@ -72,6 +75,10 @@ export async function openBench(options: SandboxOptions = {}, env: Record<string
       const code = await started.ended;
       trigger = undefined;
       return code;
+    },
+    async inside(argv) {
+      trigger = undefined;
+      return cli(argv, { cwd: dir, env: bench.env });
     },
     async killWhenThere(name) {
       let over = false;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { RunStore } from '../../src/store/run-store.js';
+import { cli } from '../cli/fake-io.js';
 import { run } from '../support/process.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
@@ -57,7 +58,7 @@ it('a disk that is full: exit 1 with words, nothing was sent without a durable i
     const unforeseen = sandbox.records('asset').filter((record) => !intended.has(String(record['serial_number'])));
     expect(unforeseen).toEqual([]);
 
-    expect((await run(RESUME, { cwd: bench.dir, env })).code).toBe(0);
+    expect((await cli(RESUME, { cwd: bench.dir, env })).code).toBe(0);
     const told = await bench.told(folder);
     expect(others(told, 'created')).toEqual([]);
     expectTruth(told, sandbox, 'asset', 'serial_number', ROWS);

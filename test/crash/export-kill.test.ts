@@ -65,7 +65,7 @@ describe('an export that is killed at any moment: the target is the old file or 
       await killWhileWriting(await bench.start(RESUME));
       await expectOldOrWhole(file, 'the old one');
 
-      expect(await bench.run(RESUME)).toBe(0);
+      expect((await bench.inside(RESUME)).code).toBe(0);
       expect(await idsIn(file)).toEqual(bench.sandbox.records('asset').map((record) => record['id']));
       // Pages that were read are not asked for again, but for those of the last moment before each kill; company, templates
       // and forms are. From the beginning it would be another reading.

@@ -71,7 +71,6 @@ brakes: { max_invalid: 50% }
   const kinds = numbers(24).map((i) => (i < 6 ? 'updated' : i < 9 ? 'unchanged' : i < 23 ? 'created' : 'invalid'));
   return {
     bench,
-    rows: 24,
     argv,
     codes: [3],
     async verify(killed) {
@@ -121,7 +120,6 @@ constants: { contract_type: buy_side, status: active, country: US }
   const argv = await place(bench, 'contracts', job, ['No,Title,Parent,Vendor,Start,End,Total', ...rows]);
   return {
     bench,
-    rows: 10,
     argv,
     codes: [0],
     async verify(killed) {
@@ -162,7 +160,6 @@ const importCustomers: Scenario = async () => {
   );
   return {
     bench,
-    rows: 12,
     argv: [...argv, '--concurrency', String(AT_ONCE)],
     codes: [0, 3],
     async verify(killed) {
@@ -219,7 +216,6 @@ const reconcileAssets: Scenario = async () => {
   );
   return {
     bench,
-    rows: HELD + NEW,
     argv: ['reconcile', 'erp.csv', '--job', 'erp.yaml', '--json', '--apply'],
     codes: [0],
     async verify(killed) {
@@ -298,7 +294,6 @@ const exportAssets: Scenario = async () => {
   const content = () => readFile(file, 'utf8');
   return {
     bench,
-    rows: RECORDS,
     argv: ['export', 'asset', '-o', file, '--editable', '--json'],
     codes: [0],
     async afterKill() {

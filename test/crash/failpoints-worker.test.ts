@@ -1,17 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Milestone } from '../../src/trace/milestones.js';
 import { check, linesOf } from '../invariants/check.js';
 import { availableStores, itWith } from '../support/servers.js';
 import { until } from '../support/until.js';
 import { type Crew, openCrew, told } from '../support/worker.js';
-import { failing, readReached } from './failpoints.js';
-
-interface Moment {
-  readonly milestone: Milestone;
-  readonly nth: number;
-}
+import { failing, hasReached, type Moment } from './failpoints.js';
 
 const ROWS = 16;
 
@@ -55,15 +49,12 @@ async function killTwice(crew: Crew, moment: Moment, from: number): Promise<stri
   let killed = 0;
   for (const nth of [moment.nth, 1]) {
     const notes = join(crew.dir, `milestones-${from}-${killed}`);
-    const worker = await crew.worker('w', { early: true, env: failing(notes, { ...moment, nth }) });
+    const worker = await crew.worker('w', { early: true, env: failing({ ...moment, nth }, notes) });
     // What is behind the file already does not come again: the second worker then finds nothing to do.
     await until(
       async () => {
         const over = worker.child.signalCode !== null || worker.child.exitCode !== null;
-        return (
-          over ||
-          (killed > 0 && (await isQuiet(crew, folders)) && readReached(notes).get(moment.milestone) === undefined)
-        );
+        return over || (killed > 0 && (await isQuiet(crew, folders)) && !hasReached(notes, moment.milestone));
       },
       { withinMs: 90_000, what: `a kill at ${moment.milestone}:${nth}` },
     );

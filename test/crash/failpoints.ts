@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,17 +7,18 @@ import { MILESTONES, type Milestone } from '../../src/trace/milestones.js';
 import { start } from '../support/process.js';
 import { type Bench, RESUME } from './bench.js';
 
-/** When a process is killed: the n-th time that it comes to a milestone, or so many milliseconds after its start. */
-export type Moment = { readonly milestone: Milestone; readonly nth: number } | { readonly ms: number };
+/** When a process is killed: the n-th time that it comes to a milestone. */
+export interface Moment {
+  readonly milestone: Milestone;
+  readonly nth: number;
+}
 
-/** How often a process came to each milestone. */
-export type Reached = ReadonlyMap<Milestone, number>;
+/** How often a run came to each milestone. */
+type Reached = ReadonlyMap<Milestone, number>;
 
 /** A run that is made ready in a bench of its own. */
 export interface Trial {
   readonly bench: Bench;
-  /** Rows of its file, or records of its list. */
-  readonly rows: number;
   /** The command that begins it. */
   readonly argv: readonly string[];
   /** What it may end with once it is through. */
@@ -29,19 +31,15 @@ export interface Trial {
 
 export type Scenario = () => Promise<Trial>;
 
-/** What became of trials: what is wrong, and how many processes were killed and started. */
-export interface Findings {
+/** What became of trials: what is wrong, and how many processes were killed. */
+interface Findings {
   readonly wrong: readonly string[];
   readonly killed: number;
-  readonly processes: number;
-  readonly rows: number;
 }
 
 interface Ended {
   readonly code: number | NodeJS.Signals | null;
   readonly err: string;
-  readonly reached: Reached;
-  readonly ms: number;
 }
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'kill-at.mjs')).href;
@@ -50,35 +48,25 @@ const MOST_RESTARTS = 3;
 /** Trials under way at once. */
 const AT_ONCE = 3;
 
-/** The environment in which a process notes its milestones in a file, and is killed at one of them. */
-export function failing(file: string, moment?: Moment): Record<string, string> {
+/** The environment in which a process is killed at a milestone; `notes`: a file for those that it comes to. */
+export function failing({ milestone, nth }: Moment, notes?: string): Record<string, string> {
   return {
     NODE_OPTIONS: `--import=${PRELOAD}`,
-    MILESTONES_TO: file,
-    ...(moment && 'milestone' in moment ? { KILL_AT: `${moment.milestone}:${moment.nth}` } : {}),
+    KILL_AT: `${milestone}:${nth}`,
+    ...(notes !== undefined && { MILESTONES_TO: notes }),
   };
 }
 
-let processes = 0;
-
-/** Runs a command to its end, or to the moment at which it is killed. */
+/** Runs a command in a process that is killed at the moment; without one inside this process, to its end. */
 async function runTo({ bench }: Trial, argv: readonly string[], moment?: Moment): Promise<Ended> {
-  const file = join(bench.dir, `milestones-${++processes}`);
-  const began = performance.now();
-  const started = await start(argv, { cwd: bench.dir, env: { ...bench.env, ...failing(file, moment) } });
-  const timer = moment && 'ms' in moment ? setTimeout(() => started.child.kill('SIGKILL'), moment.ms) : undefined;
-  const code = await started.ended;
-  clearTimeout(timer);
-  const reached = readReached(file);
-  rmSync(file, { force: true });
-  return { code, err: started.err(), reached, ms: performance.now() - began };
+  if (moment === undefined) return bench.inside(argv);
+  const started = await start(argv, { cwd: bench.dir, env: { ...bench.env, ...failing(moment) } });
+  return { code: await started.ended, err: started.err() };
 }
 
-export function readReached(file: string): Reached {
-  const counts = new Map<Milestone, number>();
-  const names = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  for (const name of names.filter(Boolean) as Milestone[]) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
+/** Whether a process with these notes came to a milestone. */
+export function hasReached(notes: string, milestone: Milestone): boolean {
+  return existsSync(notes) && readFileSync(notes, 'utf8').split('\n').includes(milestone);
 }
 
 /** Which of the occurrences of a milestone. */
@@ -88,18 +76,16 @@ const PLACES = [() => 1, (count: number) => Math.ceil(count / 2), (count: number
  * First, middle and last occurrence of every milestone that was reached, in the order of the milestones; or of each milestone
  * one of the three, dealt out in turn.
  */
-function momentsOf(reached: Reached, all: boolean): Moment[] {
+function momentsOf(reached: Reached): Moment[] {
   return MILESTONES.flatMap((milestone, at) => {
     const count = reached.get(milestone);
     if (count === undefined) return [];
-    const places = all ? PLACES : [PLACES[at % PLACES.length] ?? PLACES[0]];
+    const places = ALL ? PLACES : [PLACES[at % PLACES.length] ?? PLACES[0]];
     return [...new Set(places.map((nthOf) => nthOf(count)))].map((nth) => ({ milestone, nth }));
   });
 }
 
-export function momentText(moment: Moment): string {
-  return 'ms' in moment ? `${moment.ms} ms` : `${moment.milestone}:${moment.nth}`;
-}
+const momentText = ({ milestone, nth }: Moment): string => `${milestone}:${nth}`;
 
 /** Takes a run up again. Killed before it had its file, there is nothing to resume, and the message says so: it is begun anew. */
 async function takeUp(trial: Trial, moment?: Moment): Promise<Ended> {
@@ -123,20 +109,27 @@ async function leftOvers({ bench }: Trial): Promise<string[]> {
 }
 
 /** Runs a scenario once, to see how often it comes to each milestone: undisturbed, or in the recovery from a kill. */
-export async function countMilestones(scenario: Scenario, killed?: Moment): Promise<Ended> {
+async function countMilestones(scenario: Scenario, killed?: Moment): Promise<Reached> {
   const trial = await scenario();
+  const reached = new Map<Milestone, number>();
+  const note = (message: unknown) => {
+    const { name } = message as { name: Milestone };
+    reached.set(name, (reached.get(name) ?? 0) + 1);
+  };
   try {
     if (killed) {
       const { code, err } = await runTo(trial, trial.argv, killed);
       if (code !== 'SIGKILL') throw new Error(`not killed at ${momentText(killed)}, but ended with ${code}: ${err}`);
     }
+    subscribe('rowferry:milestone', note);
     const ended = killed ? await takeUp(trial) : await runTo(trial, trial.argv);
     const wrong = trial.codes.includes(ended.code as number)
       ? await trial.verify(killed ? 1 : 0)
       : [`it ended with ${ended.code}: ${ended.err}`];
     if (wrong.length > 0) throw new Error(wrong.join('\n'));
-    return ended;
+    return reached;
   } finally {
+    unsubscribe('rowferry:milestone', note);
     await trial.bench.close();
   }
 }
@@ -145,17 +138,15 @@ export async function countMilestones(scenario: Scenario, killed?: Moment): Prom
  * Begins a run, kills it at the first moment, takes it up again, kills that process at the second, and so on; then restarts it
  * until it is quiet, and looks at what it left. A process that ends before it comes to its moment is taken up all the same.
  */
-export async function killAlong(scenario: Scenario, chains: readonly (readonly Moment[])[]): Promise<Findings> {
+async function killAlong(scenario: Scenario, chains: readonly (readonly Moment[])[]): Promise<Findings> {
   const wrong: string[] = [];
-  let [next, killed, rows] = [0, 0, 0];
-  const before = processes;
+  let [next, killed] = [0, 0];
   const worker = async (): Promise<void> => {
     for (let chain = chains[next++]; chain; chain = chains[next++]) {
       const name = chain.map(momentText).join(' ');
       try {
         const found = await oneTrial(chain, scenario);
         killed += found.killed;
-        rows += found.rows;
         wrong.push(...found.wrong.map((text) => `killed at ${name}: ${text}`));
       } catch (error) {
         wrong.push(`killed at ${name}: ${error}`);
@@ -163,12 +154,12 @@ export async function killAlong(scenario: Scenario, chains: readonly (readonly M
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, chains.length) }, worker));
-  return { wrong, killed, rows, processes: processes - before };
+  return { wrong, killed };
 }
 
-async function oneTrial(chain: readonly Moment[], scenario: Scenario): Promise<Omit<Findings, 'processes'>> {
+async function oneTrial(chain: readonly Moment[], scenario: Scenario): Promise<Findings> {
   const trial = await scenario();
-  const { bench, rows } = trial;
+  const { bench } = trial;
   const wrong: string[] = [];
   let killed = 0;
   try {
@@ -180,18 +171,23 @@ async function oneTrial(chain: readonly Moment[], scenario: Scenario): Promise<O
     }
     wrong.push(...(await untilQuiet(trial)));
     if (wrong.length === 0) wrong.push(...(await trial.verify(killed)), ...(await leftOvers(trial)));
-    return { wrong, killed, rows };
+    return { wrong, killed };
   } finally {
     await bench.close();
   }
 }
 
 /** What trials came to, and how many moments there were to be killed at. */
-export type Every = Findings & { readonly moments: number };
+type Every = Findings & { readonly moments: number };
 
-/** One kill a trial, at everything that an undisturbed run comes to. `all`: first, middle and last occurrence, not one of them. */
-export async function everyMoment(scenario: Scenario, all: boolean): Promise<Every> {
-  const at = momentsOf((await countMilestones(scenario)).reached, all);
+/** `TEST_FAILPOINTS=all`: every occurrence that there is to choose from. Takes some minutes. */
+const ALL = process.env['TEST_FAILPOINTS'] === 'all';
+/** Of the milestones of a recovery every third one is taken, others with each seed. */
+const [THIRD, SEED] = [3, Number(process.env['TEST_SEED'])];
+
+/** One kill a trial, at everything that an undisturbed run comes to: at its first, middle or last occurrence, or at all three. */
+export async function everyMoment(scenario: Scenario): Promise<Every> {
+  const at = momentsOf(await countMilestones(scenario));
   const found = await killAlong(
     scenario,
     at.map((moment) => [moment]),
@@ -201,20 +197,17 @@ export async function everyMoment(scenario: Scenario, all: boolean): Promise<Eve
 
 /**
  * Kills during recovery. The recovery from a kill at `begun` is counted; then, in one trial, every recovery is killed at the
- * next of its milestones. `places`: where it comes there first (0), in the middle (1), or last (2), each a trial.
+ * next of its milestones. `place`: where it comes there first (0), in the middle (1), or last (2).
  */
-export async function everyRecovery(scenario: Scenario, begun: Moment, places: readonly (0 | 1 | 2)[]): Promise<Every> {
-  const { reached } = await countMilestones(scenario, begun);
-  const chains = places.map((place) => [
+export async function everyRecovery(scenario: Scenario, begun: Moment, place: 0 | 1 | 2): Promise<Every> {
+  const reached = await countMilestones(scenario, begun);
+  const chains = (ALL ? ([0, 1, 2] as const) : [place]).map((at) => [
     begun,
-    ...MILESTONES.flatMap((milestone) => {
-      const count = reached.get(milestone);
-      return count === undefined ? [] : [{ milestone, nth: PLACES[place](count) }];
-    }),
+    ...MILESTONES.filter((name, i) => reached.has(name) && (ALL || i % THIRD === SEED % THIRD)).map((milestone) => ({
+      milestone,
+      nth: PLACES[at](reached.get(milestone) ?? 0),
+    })),
   ]);
   const found = await killAlong(scenario, chains);
   return { ...found, moments: chains.reduce((sum, chain) => sum + chain.length, 0) };
 }
-
-/** `TEST_FAILPOINTS=all`: every occurrence that there is to choose from. Takes some minutes. */
-export const ALL = process.env['TEST_FAILPOINTS'] === 'all';

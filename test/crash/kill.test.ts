@@ -25,7 +25,7 @@ afterEach(() => bench.close());
 
 /** Resumes until the run is through. */
 async function finish(): Promise<void> {
-  expect(await bench.run(RESUME)).toBe(0);
+  expect((await bench.inside(RESUME)).code).toBe(0);
 }
 
 describe('a run that is killed without a word is resumed: one outcome a row, no record twice, none lost', {
@@ -55,7 +55,7 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
       'resource: asset\nmatch: { key: serial_number }\ncolumns: { Serial: serial_number, Cost: original_cost }\n',
       ['Serial,Cost', ...numbers(ROWS / 10).map((i) => `SN-${i * 10},11.00`)],
     );
-    expect(await bench.run(later)).toBe(0);
+    expect((await bench.inside(later)).code).toBe(0);
     expect(bench.sandbox.commits).toHaveLength(ROWS + ROWS / 10);
     expect(bench.sandbox.raw('asset').filter((one) => one['mac_address'] === undefined)).toEqual([]);
   });
@@ -126,7 +126,7 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
     expect(await bench.run(argv)).toBe('SIGKILL');
     bench.killAt('POST', 40);
     expect(await bench.run(RESUME)).toBe('SIGKILL');
-    const code = await bench.run(RESUME);
+    const { code } = await bench.inside(RESUME);
     const told = await bench.told();
     const unknown = others(told, 'created');
     expect(unknown.filter((line) => !/^\d+ unknown /.test(line))).toEqual([]);
@@ -136,7 +136,7 @@ describe('a run that is killed without a word is resumed: one outcome a row, no 
     expect(new Set(there).size).toBe(there.length);
     // Rows that are told as created are there; of the others each may be.
     expect(there.length).toBeGreaterThanOrEqual(200 - unknown.length);
-    expect(await bench.run(argv)).toBe(2);
+    expect((await bench.inside(argv)).code).toBe(2);
     expect(bench.sandbox.records('asset')).toHaveLength(there.length);
   });
 
@@ -201,7 +201,7 @@ constants: { contract_type: buy_side, status: active, country: US }
     );
     bench.killAt('POST', 250);
     expect(await bench.run(argv)).toBe('SIGKILL');
-    expect(await bench.run(RESUME)).toBe(3);
+    expect((await bench.inside(RESUME)).code).toBe(3);
     const told = await bench.told();
     expectTruth(told, bench.sandbox, 'customer', 'name', 600);
     const unknown = others(told, 'created');
@@ -210,10 +210,10 @@ constants: { contract_type: buy_side, status: active, country: US }
     expect(unknown.length).toBeGreaterThan(0);
     expect(unknown.length).toBeLessThanOrEqual(32);
     const sent = bench.sandbox.requests.writes;
-    expect(await bench.run(RESUME)).toBe(3);
+    expect((await bench.inside(RESUME)).code).toBe(3);
     expect(bench.sandbox.requests.writes).toBe(sent);
     // The next import finds the others again, and asks for nothing twice.
-    expect(await bench.run(argv)).toBe(3);
+    expect((await bench.inside(argv)).code).toBe(3);
     const again = await bench.told();
     expect(again.summary.rows['unchanged']).toBe(told.summary.rows['created']);
   });

@@ -95,7 +95,7 @@ let undisturbed: Left;
 let requests: { reads: number; writes: number };
 beforeAll(async () => {
   const argv = await begin();
-  expect(await bench.run(argv)).toBe(0);
+  expect((await bench.inside(argv)).code).toBe(0);
   undisturbed = await left();
   const { reads, writes } = bench.sandbox.requests;
   requests = { reads, writes };
@@ -104,7 +104,7 @@ beforeAll(async () => {
 
 /** Resumes until the run is through; more often than it is killed is no use. */
 async function finish(): Promise<void> {
-  expect(await bench.run(RESUME)).toBe(0);
+  expect((await bench.inside(RESUME)).code).toBe(0);
 }
 
 /** Kills the process at work as soon as the run's folder holds such a file. */
@@ -197,7 +197,7 @@ describe('a reconciliation that is killed and resumed does what an undisturbed o
   it('killed while it writes its reports', async () => {
     const argv = await begin();
     await killAtFile(argv, /differences\.csv(\..*)?$/);
-    await bench.run(RESUME);
+    await bench.inside(RESUME);
     await expectUndisturbed();
   });
 
@@ -211,7 +211,7 @@ describe('a reconciliation that is killed and resumed does what an undisturbed o
       join(bench.dir, 'erp.csv'),
       csvText([['Serial', 'Name', 'Cost', 'Notes', 'Mac'], ...rows().reverse()]),
     );
-    expect(await bench.run(argv)).toBe(0);
+    expect((await bench.inside(argv)).code).toBe(0);
     expect(bench.sandbox.requests.writes).toBe(sent);
     expect((await bench.told()).summary.rows).toMatchObject({ unchanged: COUNT + CREATED });
   });
@@ -228,7 +228,7 @@ describe('a reconciliation that is killed and resumed does what an undisturbed o
       bench.killAt(kind, 1 + Math.floor(random() * most));
       if ((await bench.run(n === 0 ? argv : RESUME)) === 0) break;
     }
-    await bench.run(RESUME);
+    await bench.inside(RESUME);
     await expectUndisturbed();
   });
 });

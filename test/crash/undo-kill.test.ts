@@ -28,7 +28,7 @@ async function imported(rows: number) {
   bench.sandbox.insert('asset', bodies);
   const before = stored(bench.sandbox, 'asset');
   const lines = ['Serial,Name,Cost,Tag', ...upTo(rows).map((i) => `SN-${i},Asset ${i},11.25,`)];
-  expect(await bench.run(await place(bench, 'assets', JOB, lines))).toBe(0);
+  expect((await bench.inside(await place(bench, 'assets', JOB, lines))).code).toBe(0);
   const wanted = stored(bench.sandbox, 'asset');
   for (const [id, record] of wanted) wanted.set(id, before.get(id) ?? { ...record, lifecycle_stage: 'Retired' });
   return wanted;
@@ -48,7 +48,7 @@ describe('an undo that is killed without a word is resumed, and sends nothing tw
     expect(await bench.run(RESUME)).toBe('SIGKILL');
     bench.killAt('PUT', 200);
     expect(await bench.run(RESUME)).toBe('SIGKILL');
-    expect(await bench.run(RESUME)).toBe(0);
+    expect((await bench.inside(RESUME)).code).toBe(0);
     const told = await bench.told();
     expect(others(told, 'updated')).toEqual([]);
     expect(told.results.map((line) => line['row'])).toEqual(upTo(ROWS).map((i) => String(i + 2)));
@@ -59,7 +59,7 @@ describe('an undo that is killed without a word is resumed, and sends nothing tw
     const before = (await readFile(`${bench.runDir()}/before.ndjson`, 'utf8')).trim().split('\n');
     expect(before).toHaveLength(ROWS);
     // Its reports are written again, and nothing else happens.
-    expect(await bench.run(RESUME)).toBe(0);
+    expect((await bench.inside(RESUME)).code).toBe(0);
     expect(bench.sandbox.commits).toHaveLength(done + ROWS);
   });
 
@@ -73,8 +73,8 @@ describe('an undo that is killed without a word is resumed, and sends nothing tw
     await bench.start(UNDO);
     await bench.killWhenThere(name);
     // Killed before it had taken over what it is about, it left nothing to resume.
-    if ((await bench.run(RESUME)) !== 0)
-      expect(await bench.run(['runs', 'undo', first.split('/').at(-1) ?? '', '--json'])).toBe(0);
+    if ((await bench.inside(RESUME)).code !== 0)
+      expect((await bench.inside(['runs', 'undo', first.split('/').at(-1) ?? '', '--json'])).code).toBe(0);
     expect(stored(bench.sandbox, 'asset')).toEqual(wanted);
     expect(bench.sandbox.commits).toHaveLength(200);
   });

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { access, constants, mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -9,7 +8,8 @@ import { promisify } from 'node:util';
 export type Found = { readonly path: string } | { readonly missing: string };
 
 const run = promisify(execFile);
-const LOCK = path.join(tmpdir(), 'rowferry-test-install.lock');
+// One for all runs of the tests, wherever each has its temporary files.
+const LOCK = '/tmp/rowferry-test-install.lock';
 /** An installation that takes longer has died. */
 const STALE_MS = 5 * 60_000;
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { lstat, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cliPath } from './build.js';
 
@@ -24,7 +25,7 @@ export async function start(
   const [file = '', ...args] = [...under, ...command];
   const child = spawn(file, args, {
     cwd: options.cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...options.env },
+    env: { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [out, err] = ['', ''];

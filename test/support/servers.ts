@@ -272,18 +272,21 @@ async function startStore(open: (() => Promise<PrivateServer>) | undefined): Pro
   };
 }
 
+const KEPT = path.join(import.meta.dirname, '../../node_modules/.cache/rowferry-queue');
+
 /**
  * A queue folder as a first start makes it, to be copied: making it takes a processor some 5 s, and most tests are not about
- * that. It is kept beside the temporary files for the next ones.
+ * that. It is kept beside what is compiled for the tests.
  */
 export async function emptyQueue(): Promise<string> {
   const module = createRequire(import.meta.url).resolve('@electric-sql/pglite');
   const { version } = JSON.parse(await readFile(path.join(path.dirname(module), '../package.json'), 'utf8')) as {
     version: string;
   };
-  const folder = path.join(tmpdir(), `rowferry-empty-queue-700-${version}-${process.getuid?.() ?? ''}`);
+  const folder = path.join(KEPT, `empty-queue-${version}-${process.getuid?.() ?? ''}`);
   if (existsSync(folder)) return folder;
-  const made = path.join(await mkdtemp(path.join(tmpdir(), 'rowferry-queue-')), 'queue');
+  await mkdir(KEPT, { recursive: true });
+  const made = path.join(await mkdtemp(path.join(KEPT, 'new-')), 'queue');
   // As a worker does, which makes nothing that others may read.
   const umask = process.umask(0o077);
   await initialise(made).finally(() => process.umask(umask));
