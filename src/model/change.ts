@@ -22,6 +22,9 @@ export interface DiffText {
   readonly kind: FieldDiff['kind'];
 }
 
+/** How warnings name a risk that no row carries: reads do not show everything that an update replaces. */
+export const LOST_UNSEEN = 'values that somebody else put there are lost when a record is updated';
+
 /** What the plan decided for one row. Only `create` and `update` lead to a request. */
 export type Change = {
   readonly ref: RowRef;

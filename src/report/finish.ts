@@ -7,6 +7,7 @@ import type { OpenSource } from '../model/source.js';
 import { visibleJson } from '../model/visible.js';
 import type { RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
+import { type Changes, type ColumnOf, createChanges } from './changes.js';
 import { type AddLines, writeTable } from './csv-table.js';
 import { reportPage } from './html.js';
 import {
@@ -48,6 +49,8 @@ export interface ReportInput {
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
    */
   readonly stopped?: string;
+  /** Fields go by their names without. */
+  readonly columnOf?: ColumnOf;
   /** Reconciliations: what adds differences.csv, orphans.csv and reconcile.xlsx to the reports. */
   readonly reconcile?: ReconcileInput;
   readonly summary: SummaryHead;
@@ -99,7 +102,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const { reconcile } = input;
   const comparison = reconcile && createComparison(reconcile.columnOf);
   const losses = createLosses();
-  const tally = await writeTables(dir, input, comparison, losses);
+  const changes = createChanges();
+  const tally = await writeTables(dir, input, comparison, losses, changes);
   warnings.unshift(...losses.told(input.summary.dry_run));
   reports.push('results.csv');
   if (source && rowsForPerson(tally.counts) > 0) {
@@ -136,9 +140,11 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     const nights = lastNights(reconcile.history, nightOf(summary, reconcile.facts));
     const { writeBook } = await import('./reconcile/workbook.js');
     await writeBook(join(dir, 'reconcile.xlsx'), summary, foundIn(store.rows, input.stopped ?? '', reconcile));
-    found = { nights, samples: comparison.samples, columnOf: reconcile.columnOf };
+    found = { nights, samples: comparison.samples };
   }
-  await writeSafely(join(dir, 'report.html'), (write) => write(reportPage(summary, tally.samples, found)));
+  const columnOf = input.columnOf ?? (() => undefined);
+  const page = reportPage(summary, tally.samples, { changes, columnOf }, found);
+  await writeSafely(join(dir, 'report.html'), (write) => write(page));
   await removeStale(dir, reports);
   await writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
   reached('reports-written');
@@ -176,13 +182,15 @@ async function writeTables(
   { store, stopped = '' }: ReportInput,
   comparison: Comparison | undefined,
   losses: Losses,
+  changes: Changes,
 ): Promise<Tally> {
   const tally = createTally();
   const fill = async (ended: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
     for (const batch of results(store.rows, stopped)) {
-      for (const { outcome, diff } of batch) {
-        tally.add(outcome);
-        losses.add(outcome, diff);
+      for (const result of batch) {
+        tally.add(result.outcome);
+        losses.add(result.outcome, result.diff);
+        changes.add(result);
       }
       await ended(batch.map(({ outcome }) => resultLine(outcome)));
       await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));

@@ -196,12 +196,15 @@ details p{margin:4px 0 8px}
 .key{white-space:nowrap;margin-left:10px;color:var(--soft);font-size:13px}.key i{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:6px}
 .split{display:flex;height:9px;margin-top:6px;min-width:120px}.split i{display:block;height:9px}.split i{border-radius:3px}
 .value.changed{background:var(--goodbg);color:var(--good)}
+tbody th.rows{white-space:normal}
+.pair{display:inline-block;max-width:100%;margin:0 12px 3px 0}.pair .soft{font-size:12.5px}
+tr.lost td,tr.lost th{color:var(--bad)}
 tr.kept td,tr.kept th{color:var(--soft)}
 table.plain th{white-space:nowrap;width:150px;color:var(--soft)}table.plain td,table.plain th{border-bottom:0;padding-top:4px;padding-bottom:4px}
 section .banner{margin:0 0 12px;font-weight:500}
 ul.plain{margin:6px 0 0;padding-left:20px}ul.plain li{margin:4px 0}
 footer{color:var(--soft);font-size:13px;padding:20px 2px 8px;line-height:1.7;overflow-wrap:anywhere}
-@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.w-count{width:auto}td{overflow-wrap:break-word}}
+@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.scroll .flow{min-width:0}.flow .w-row{width:40px}.w-count{width:auto}td{overflow-wrap:break-word}}
 @page{margin:14mm}
 @media print{:root{color-scheme:light;--paper:#fff;--line:#bbb}body{font-size:11px}main{max-width:none;padding:0}
 section{border:0;border-top:1px solid #bbb;border-radius:0;padding:12px 0;margin:10px 0 0}.next{box-shadow:none}h1{font-size:20px}h2{font-size:14px}

@@ -1,5 +1,7 @@
+import { LOST_UNSEEN } from '../model/change.js';
 import { ISSUE_CODES } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
+import { type Changes, type ColumnOf, createChanges, firstCreates, firstUpdates } from './changes.js';
 import { foreign, html, Markup, outcomeChart, STYLE } from './html-parts.js';
 import { nextSteps } from './next-steps.js';
 import {
@@ -10,7 +12,6 @@ import {
   orphanSection,
   type ReconcilePage,
   reading,
-  toCreate,
 } from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
 import {
@@ -18,17 +19,23 @@ import {
   counted,
   duration,
   fileName,
+  isRehearsal,
   requestsText,
   rowsWithLosses,
   type Summary,
   shownFaults,
   when,
 } from './summary.js';
-import { shorten } from './tally.js';
+import { type Reason, type Samples, shorten } from './tally.js';
 import { advice, headline, outcomeWords } from './words.js';
 
-/** The first rows of each outcome that needs a person, in input order. */
-export type Samples = ReadonlyMap<OutcomeKind, readonly Outcome[]>;
+/** What becomes of records. */
+export interface ShownChanges {
+  readonly changes: Changes;
+  readonly columnOf: ColumnOf;
+}
+
+const NO_CHANGES: ShownChanges = { changes: createChanges(), columnOf: () => undefined };
 
 const VALUE = 160;
 const MESSAGE = 600;
@@ -37,7 +44,13 @@ const MESSAGE = 600;
  * report.html: the run for somebody who knows the spreadsheet and not the program. One page that carries its style and
  * chart in itself, runs no script and asks the network for nothing; every text of the file or the service is escaped.
  */
-export function reportPage(summary: Summary, samples: Samples, found?: ReconcilePage): string {
+export function reportPage(
+  summary: Summary,
+  samples: Samples,
+  shown: ShownChanges = NO_CHANGES,
+  found?: ReconcilePage,
+): string {
+  const verdict = verdictOf(summary, shown.changes.cleared);
   const title = `${summary.dry_run ? `${rehearsalWord(summary)}: ` : ''}${summary.job}`;
   const page = html`<!doctype html>
 <html lang="en">
@@ -51,10 +64,10 @@ export function reportPage(summary: Summary, samples: Samples, found?: Reconcile
 <body>
 <main>
 ${rehearsal(summary)}
-${head(summary)}
+${head(summary, verdict)}
 ${stopped(summary)}
-${nextSteps(summary)}
-${found && summary.reconcile ? reconciled(summary, summary.reconcile, found, samples) : html`${outcomes(summary)}${faults(summary)}${people(summary, samples)}`}
+${nextSteps(summary, verdict[0])}
+${found && summary.reconcile ? reconciled(summary, summary.reconcile, found, samples, shown) : imported(summary, samples, shown)}
 ${warnings(summary)}
 ${detected(summary)}
 ${foot(summary)}
@@ -65,18 +78,28 @@ ${foot(summary)}
   return page.text;
 }
 
+/** A plan is looked at for what it would do, a run that wrote for what is left to be done. */
+function imported(summary: Summary, samples: Samples, { changes, columnOf }: ShownChanges): Markup {
+  const changed =
+    summary.kind !== 'undo' &&
+    html`${firstCreates(summary, changes, columnOf)}${firstUpdates(summary, changes, columnOf)}`;
+  const rest = html`${people(summary, samples)}${faults(summary)}`;
+  return html`${outcomes(summary)}${isRehearsal(summary) ? html`${changed}${rest}` : html`${rest}${changed}`}`;
+}
+
 /** A reconciliation in the order in which somebody reads it in the morning. */
 function reconciled(
   summary: Summary,
   facts: NonNullable<Summary['reconcile']>,
-  { nights, samples: first, columnOf }: ReconcilePage,
+  { nights, samples: first }: ReconcilePage,
   samples: Samples,
+  { changes, columnOf }: ShownChanges,
 ): Markup {
   return html`${numbers(summary, facts)}${people(summary, samples)}${differencesByField(facts, columnOf)}${firstDifferences(
     summary,
     facts,
     first,
-  )}${toCreate(summary, first.created)}${orphanSection(summary, facts, first.orphans)}${history(nights)}${faults(summary)}${outcomes(
+  )}${firstCreates(summary, changes, columnOf)}${orphanSection(summary, facts, first.orphans)}${history(nights)}${faults(summary)}${outcomes(
     summary,
   )}${reading(facts)}`;
 }
@@ -104,28 +127,33 @@ function stopWord({ status, dry_run: dry }: Summary): string {
   return status === 'braked' ? 'Why it stopped:' : 'What happened:';
 }
 
-const STATUS = {
+const STATUS: Readonly<Record<Summary['status'], Verdict>> = {
   succeeded: ['good', 'Everything is in order'],
   partial: ['warn', 'Some rows need a person'],
   braked: ['bad', 'Stopped by a brake'],
   failed: ['bad', 'Failed'],
   interrupted: ['bad', 'Interrupted'],
-} as const;
+};
 
 const OF_RUN: Readonly<Partial<Record<Summary['kind'], string>>> = { undo: 'Puts back run' };
 
-function statusOf(summary: Summary): readonly [tone: string, label: string] {
-  const { status, kind } = summary;
-  if (status === 'succeeded' && rowsWithLosses(summary) > 0) {
-    return ['warn', summary.dry_run ? 'Values would be lost' : 'Values were lost'];
-  }
-  if (kind === 'undo' && status === 'succeeded') return ['good', 'Everything is as before'];
+/** How the page judges the run: never good where something is lost, may be, or is missing. Contract, section 6. */
+function verdictOf(summary: Summary, cleared: number): Verdict {
+  const { status, kind, dry_run: dry, rows, reconcile } = summary;
   if (kind === 'undo' && status === 'partial') return ['warn', 'Some records need a person'];
-  return STATUS[status];
+  if (status !== 'succeeded') return STATUS[status];
+  if (rowsWithLosses(summary) > 0) return ['warn', dry ? 'Values would be lost' : 'Values were lost'];
+  if (kind === 'undo') return ['good', 'Everything is as before'];
+  if (reconcile && reconcile.orphans.total > reconcile.orphans.settled) return ['warn', 'Records are not in the file'];
+  if (cleared > 0) return ['warn', dry ? 'Values would be emptied' : 'Values were emptied'];
+  if (rows.updated > 0 && summary.warnings.some((text) => text.includes(LOST_UNSEEN)))
+    return ['warn', dry ? 'Values could be lost unseen' : 'Values may be lost unseen'];
+  return STATUS.succeeded;
 }
 
-function head(summary: Summary): Markup {
-  const [tone, label] = statusOf(summary);
+type Verdict = readonly [tone: 'good' | 'warn' | 'bad', label: string];
+
+function head(summary: Summary, [tone, label]: Verdict): Markup {
   const facts: [string, string | undefined][] = [
     ['File', summary.source && summary.kind !== 'undo' ? fileName(summary.source.path) : undefined],
     ['Sheet', summary.source?.sheet ?? undefined],
@@ -196,33 +224,50 @@ function people(summary: Summary, samples: Samples): Markup | false {
   return html`<section>
 <h2>${summary.kind === 'undo' ? 'Records' : 'Rows'} that need a person</h2>
 ${kinds.map((kind) => {
-  const shown = samples.get(kind) ?? [];
+  const reasons = samples.get(kind) ?? [];
+  const shown = reasons.reduce((sum, { rows }) => sum + rows, 0);
   const all = summary.rows[kind];
   const words = outcomeWords(kind, summary.dry_run, summary.kind);
   return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${thing}${all === 1 ? '' : 's'}${inFiles(kind, words.label)}${
-    all > shown.length && html` <span class="soft">(the first ${shown.length}; the others are in results.csv)</span>`
+    all > shown && html` <span class="soft">(${count(shown)} of them here; the others are in results.csv)</span>`
   }</summary>
 <p class="soft">${words.meaning} ${words.next}</p>
-<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${shown.map((outcome) => sampleRows(outcome, summary.kind))}</tbody></table></div></details>`;
+<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${reasons.map((reason) => reasonRows(reason, summary.kind))}</tbody></table></div></details>`;
 })}
 </section>`;
 }
 
-function sampleRows(outcome: Outcome, kind: Summary['kind']): Markup {
+/** A reason is told once, however many rows have it. */
+function reasonRows({ rows, first }: Reason, kind: Summary['kind']): Markup {
+  const [outcome] = first;
+  if (!outcome) return html``;
   const listed = faultsOf(outcome);
   const lines = listed.length ? listed : [undefined];
   const span = lines.length;
+  const more = rows > first.length && html` <span class="soft">…</span>`;
   return html`${lines.map(
     (issue, at) =>
       html`<tr>${
         at === 0 &&
-        html`<th scope="row" rowspan="${span}">${outcome.ref.row}</th><td rowspan="${span}">${
-          outcome.key ? foreign(shorten(outcome.key, VALUE)) : html`<span class="soft">none</span>`
-        }</td>`
-      }<td>${issue?.column !== undefined && foreign(shorten(issue.column, VALUE))}</td><td>${value(issue?.value)}</td><td>${foreign(
-        shorten(issue?.message ?? outcomeSentence(outcome, kind), MESSAGE),
-      )}</td></tr>`,
+        html`<th scope="row" rowspan="${span}"${first.length > 1 && html` class="rows"`}>${first.map(({ ref }) => ref.row).join(', ')}${more}</th><td rowspan="${span}">${keys(first)}${more}</td>`
+      }<td>${issue?.column !== undefined && foreign(shorten(issue.column, VALUE))}</td><td>${distinct(
+        first.map((one) => faultsOf(one)[at]?.value),
+      ).map((one) => html`${value(one)} `)}</td><td>${
+        rows > 1 &&
+        at === 0 &&
+        html`<strong>${count(rows)} ${kind === 'undo' ? 'records' : 'rows'}, same reason.</strong> `
+      }${foreign(shorten(issue?.message ?? outcomeSentence(outcome, kind), MESSAGE))}</td></tr>`,
   )}`;
+}
+
+function keys(outcomes: readonly Outcome[]): Markup {
+  const known = distinct(outcomes.map(({ key }) => key));
+  if (known.length === 0) return html`<span class="soft">none</span>`;
+  return html`${known.map((key, at) => html`${at > 0 && ', '}${foreign(shorten(key, VALUE))}`)}`;
+}
+
+function distinct(texts: readonly (string | undefined)[]): string[] {
+  return [...new Set(texts)].filter((text) => text !== undefined && text !== '') as string[];
 }
 
 function warnings(summary: Summary): Markup | false {

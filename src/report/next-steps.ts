@@ -9,15 +9,15 @@ interface Step {
   readonly terminal?: string | undefined;
 }
 
-/** What the reader does now, in the order of doing it, as the page has it. */
-export function nextSteps(summary: Summary): Markup | false {
+/** What the reader does now, in the order of doing it, as the page has it. `tone`: how the page judges the run. */
+export function nextSteps(summary: Summary, tone: 'good' | 'warn' | 'bad'): Markup | false {
   const steps = stepsOf(summary);
   if (steps.length > 0) {
     return html`<section class="next"><h2>What to do next</h2><ol>${steps.map(({ page }) => html`<li>${page}</li>`)}</ol></section>`;
   }
   return (
     summary.rows.total > 0 &&
-    html`<section class="next good"><h2>What to do next</h2><p>Nothing. ${allWell(summary)}</p></section>`
+    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${allWell(summary)}</p></section>`
   );
 }
 
@@ -78,7 +78,7 @@ function ofImport(summary: Summary): Step[] {
     ...correct,
     ...heldBack(summary),
     ...failed(summary),
-    ...(dry
+    ...(dry && braked === undefined
       ? [
           {
             page: html`When this is what you want, run the same command without <code>--dry-run</code>.`,

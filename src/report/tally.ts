@@ -9,13 +9,26 @@ export interface Tally {
   readonly counts: OutcomeCounts;
   /** The most frequent faults, by code and column (field, where there is none), with the first value of each. */
   readonly topFaults: readonly TopFault[];
-  /** The first rows of each outcome that needs a person, in input order. */
-  readonly samples: ReadonlyMap<OutcomeKind, readonly Outcome[]>;
+  /** The reasons of each outcome that needs a person, the commonest first. */
+  readonly samples: Samples;
   add(outcome: Outcome): void;
 }
 
+/** Rows of one outcome that have the same reason. */
+export interface Reason {
+  readonly rows: number;
+  /** The first of them, in input order. */
+  readonly first: readonly Outcome[];
+}
+
+/** By outcome. */
+export type Samples = ReadonlyMap<OutcomeKind, readonly Reason[]>;
+
 const TOP = 10;
-const SAMPLES = 20;
+/** Reasons of an outcome that are shown, that are told apart, and rows of each that are named. */
+const REASONS = 20;
+const MOST_REASONS = 200;
+const NAMED = 5;
 /** A hostile file can invent columns; beyond this many pairs a fault counts under its code alone. */
 const MAX_GROUPS = 5000;
 const EXAMPLE = 200;
@@ -31,10 +44,13 @@ interface Group {
 export function createTally(): Tally {
   const counts = noOutcomes();
   const groups = new Map<string, Group>();
-  const samples = new Map<OutcomeKind, Outcome[]>();
+  const reasons = new Map<OutcomeKind, Map<string, { rows: number; first: Outcome[] }>>();
   return {
     counts,
-    samples,
+    get samples() {
+      const byMost = (of: Iterable<Reason>) => [...of].sort((a, b) => b.rows - a.rows).slice(0, REASONS);
+      return new Map([...reasons].map(([kind, of]) => [kind, byMost(of.values())]));
+    },
     get topFaults() {
       return [...groups.values()]
         .sort((a, b) => b.count - a.count)
@@ -63,11 +79,25 @@ export function createTally(): Tally {
         if (group.example === undefined && value) group.example = shorten(value, EXAMPLE);
       }
       if (GOOD_OUTCOMES.has(outcome.kind)) return;
-      const rows = samples.get(outcome.kind);
-      if (!rows) samples.set(outcome.kind, [outcome]);
-      else if (rows.length < SAMPLES) rows.push(outcome);
+      const of = reasons.get(outcome.kind) ?? new Map<string, { rows: number; first: Outcome[] }>();
+      reasons.set(outcome.kind, of);
+      const own = reasonOf(outcome);
+      const reason = of.get(own);
+      if (reason) {
+        reason.rows++;
+        if (reason.first.length < NAMED) reason.first.push(outcome);
+      } else if (of.size < MOST_REASONS) of.set(own, { rows: 1, first: [outcome] });
     },
   };
+}
+
+/** What rows of the same reason have alike: their faults, whatever the values are that messages quote. */
+function reasonOf(outcome: Outcome): string {
+  const faults = faultsOf(outcome).map(({ code, column, field, message, value }) => {
+    const text = value ? message.replaceAll(`"${value}"`, '""') : message;
+    return [code, column, field, text];
+  });
+  return JSON.stringify(faults);
 }
 
 /** At most `most` characters, cut between characters, with an ellipsis for what is left out. */

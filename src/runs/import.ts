@@ -28,10 +28,12 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
   let appended: Appended | undefined;
+  let columnOf: ((field: string) => string | undefined) | undefined;
   try {
     appended = await openAppended(run);
     await appended.assertNew();
     const staged = await stageRows(run, await connect(run));
+    columnOf = staged.mapping.columnOf;
     await oneWriter(run, staged);
     const resolved = await resolveRows(run, staged);
     const matched = await matchRows(run, resolved);
@@ -62,5 +64,5 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   }
   // Where it cannot be settled, the file counts as taken.
   await appended?.settle().catch(() => undefined);
-  return conclude(run, stopped);
+  return conclude(run, stopped, columnOf ? { columnOf } : {});
 }

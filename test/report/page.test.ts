@@ -4,6 +4,7 @@ import { noOutcomes, OUTCOMES, type Outcome, type OutcomeCounts, type OutcomeKin
 import { summaryText } from '../../src/report/console.js';
 import { reportPage } from '../../src/report/html.js';
 import { duration, type Summary } from '../../src/report/summary.js';
+import type { Samples } from '../../src/report/tally.js';
 import { advice, headline } from '../../src/report/words.js';
 import { outcome } from './sample.js';
 
@@ -41,7 +42,10 @@ function summary(counts: Partial<OutcomeCounts>, more: Partial<Summary> = {}): S
   };
 }
 
-const none = new Map<OutcomeKind, readonly Outcome[]>();
+const none: Samples = new Map();
+/** Each row has a reason of its own. */
+const only = (kind: OutcomeKind, ...rows: Outcome[]): Samples =>
+  new Map([[kind, rows.map((first) => ({ rows: 1, first: [first] }))]]);
 const HOSTILE = `</td><script>alert(1)</script><img src="http://evil.example/x" onerror='x'>&amp;`;
 
 describe('headline', () => {
@@ -100,7 +104,7 @@ describe('report.html', () => {
           top_faults: [{ code: 'too_long', count: 1, column: HOSTILE, example: HOSTILE }],
         },
       ),
-      new Map([['invalid', [outcome(2, 'invalid', { key: HOSTILE, issues })]]]),
+      only('invalid', outcome(2, 'invalid', { key: HOSTILE, issues })),
     );
     expect(page).not.toMatch(/<script|<img|onerror='/);
     expect(page.split('&lt;script&gt;alert(1)').length - 1).toBeGreaterThanOrEqual(10);
@@ -109,7 +113,7 @@ describe('report.html', () => {
 
   test('control characters and writing directions stay inside their value (91)', () => {
     const key = 'a\u0000\u001b[31m\u202eb';
-    const page = reportPage(summary({ invalid: 1 }), new Map([['invalid', [outcome(2, 'invalid', { key })]]]));
+    const page = reportPage(summary({ invalid: 1 }), only('invalid', outcome(2, 'invalid', { key })));
     expect(page).toContain('<bdi>a\u2400\u241b[31m\u202eb</bdi>');
   });
 
@@ -117,7 +121,7 @@ describe('report.html', () => {
     for (const status of ['succeeded', 'partial', 'braked', 'failed', 'interrupted'] as const) {
       for (const dry_run of [true, false]) {
         const rows = Object.fromEntries(OUTCOMES.map((kind, at) => [kind, at * 100])) as OutcomeCounts;
-        const samples = new Map(OUTCOMES.slice(4).map((kind) => [kind, [outcome(7, kind)]]));
+        const samples = new Map(OUTCOMES.slice(4).map((kind) => [kind, [{ rows: 1, first: [outcome(7, kind)] }]]));
         const page = reportPage(summary(rows, { status, dry_run, reason: 'Why.', warnings: ['w'] }), samples);
         const open: string[] = [];
         for (const [, slash, tag, , own] of page.matchAll(/<(\/?)([a-z][a-z0-9]*)((?:[^>"]|"[^"]*")*?)(\/?)>/g)) {
@@ -138,7 +142,7 @@ describe('report.html', () => {
         { created: 1204, invalid: 15 },
         { top_faults: [{ code: 'not_a_number', count: 1500, column: 'Cost', example: 'twelve' }] },
       ),
-      new Map([['invalid', [outcome(17, 'invalid', { key: 'SN-17', issues })]]]),
+      only('invalid', outcome(17, 'invalid', { key: 'SN-17', issues })),
     );
     const text = page
       .replace(/<style>.*?<\/style>/s, '')
@@ -152,7 +156,7 @@ describe('report.html', () => {
       'SN-17',
       'twelve',
       'Write it like 1200.50.',
-      '(the first 1; the others are in results.csv)',
+      '(1 of them here; the others are in results.csv)',
       '98.8%',
     ]) {
       expect(text).toContain(words);

@@ -75,7 +75,7 @@ test('the page of an undo speaks of records that were put back', () => {
   const issues = [fault('changed_meanwhile', 'Somebody changed name since.', { field: 'name' })];
   const page = reportPage(
     summary({ updated: 12, unchanged: 1, conflict: 1 }),
-    new Map([['conflict', [outcome(9, 'conflict', { issues })]]]),
+    new Map([['conflict', [{ rows: 1, first: [outcome(9, 'conflict', { issues })] }]]]),
   );
   const text = page
     .replace(/<style>.*?<\/style>/s, '')

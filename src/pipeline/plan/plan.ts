@@ -1,4 +1,4 @@
-import type { Change } from '../../model/change.js';
+import { type Change, LOST_UNSEEN } from '../../model/change.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import { type Fields, isEmpty, isRef, normaliseName, valueText, withHidden } from '../../model/value.js';
@@ -342,12 +342,11 @@ const SUBCATEGORY = 'category.subcategory';
 /** One warning a run for what reads never show, the same for every row; and one for each thing the interface does not name. */
 function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
   const hidden = neverShown(options.spec);
-  const what = 'values that somebody else put there are lost when a record is updated';
   const next = '`at_risk: strict` holds such rows back; `rowferry doctor --probe` asks the service.';
   if (unseen.some((field) => hidden.includes(field)))
-    options.warnOnce('unseen', `Reads never show ${hidden.join(', ')}: ${what}. ${next}`);
+    options.warnOnce('unseen', `Reads never show ${hidden.join(', ')}: ${LOST_UNSEEN}. ${next}`);
   for (const field of unseen.filter((one) => !hidden.includes(one)))
-    options.warnOnce(`unknown ${field}`, `Records hold ${field}, which the interface does not name: ${what}. ${next}`);
+    options.warnOnce(`unknown ${field}`, `Records hold ${field}, which the interface does not name: ${LOST_UNSEEN}. ${next}`);
 }
 
 /** A faulty row is also told which rules it breaks, as far as its values allow. */

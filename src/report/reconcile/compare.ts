@@ -1,6 +1,7 @@
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../../model/outcome.js';
 import type { Night, OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import type { RowResult, RowStore } from '../../store/run-store.js';
+import { isNew } from '../changes.js';
 import { results } from '../results.js';
 import type { Compared, Summary } from '../summary.js';
 
@@ -38,7 +39,7 @@ export function differencesOf(
   { outcome, diff }: RowResult,
   columnOf: ReconcileInput['columnOf'],
 ): readonly Difference[] {
-  if (diff.length === 0 || outcome.kind === 'created') return [];
+  if (diff.length === 0 || isNew(outcome)) return [];
   return diff.flatMap(({ field, old, new: value, kind }): Difference[] => {
     if (kind === 'preserved' || kind === 'at_risk') return [];
     const column = columnOf(field);
@@ -130,7 +131,6 @@ function shown(value: string): string {
 /** What the page shows of the records, gathered as they pass. */
 export interface ReconcileSamples {
   readonly differences: readonly Difference[];
-  readonly created: readonly Outcome[];
   readonly orphans: readonly OrphanLine[];
 }
 
@@ -148,14 +148,7 @@ export interface Comparison {
   settle(planned: ReconcileFacts['differences']): void;
 }
 
-/** A row that was made into a record, or would have been if the run had not stopped before it. */
-export function isNew({ kind, id, changed }: Outcome): boolean {
-  return kind === 'created' || (kind === 'not_attempted' && id === undefined && changed.length > 0);
-}
-
 const DIFFERENCES = 60;
-/** New rows that the page shows. */
-export const CREATED = 20;
 const ORPHANS = 30;
 
 /** What a person wants to see first. */
@@ -172,20 +165,17 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
     orphans_for_person: 0,
   };
   const differences: Difference[] = [];
-  const created: Outcome[] = [];
   const orphans = new Map<OrphanLine['state'], OrphanLine[]>();
   return {
     compared,
     samples: {
       differences,
-      created,
       get orphans() {
         return ORDER.flatMap((state) => orphans.get(state) ?? []).slice(0, ORPHANS);
       },
     },
     add(result) {
       const { kind } = result.outcome;
-      if (isNew(result.outcome) && created.length < CREATED) created.push(result.outcome);
       const found = differencesOf(result, columnOf);
       if (found.length === 0) {
         if (kind === 'unchanged') compared.agree++;

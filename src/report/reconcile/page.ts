@@ -1,7 +1,6 @@
-import type { Outcome } from '../../model/outcome.js';
 import type { Night, OrphanLine } from '../../model/reconcile.js';
+import { text } from '../changes.js';
 import { foreign, html, type Markup } from '../html-parts.js';
-import { sentence } from '../report-lines.js';
 import { count, rowsForPerson, type Summary, when } from '../summary.js';
 import { shorten } from '../tally.js';
 import {
@@ -15,7 +14,6 @@ import {
   standsWord,
 } from '../words.js';
 import {
-  CREATED,
   changesText,
   type Difference,
   forPerson,
@@ -28,7 +26,6 @@ import {
 export interface ReconcilePage {
   readonly nights: readonly Night[];
   readonly samples: ReconcileSamples;
-  readonly columnOf: ReconcileInput['columnOf'];
 }
 
 type Facts = NonNullable<Summary['reconcile']>;
@@ -107,32 +104,7 @@ function differenceRow(one: Difference, before: Difference | undefined, dry: boo
   const again = before?.row === one.row;
   return html`<tr${one.stands === 'service' && html` class="kept"`}><th scope="row">${again ? '' : one.row}</th><td>${
     !again && foreign(shorten(one.key, VALUE))
-  }</td><td>${foreign(shorten(one.column ?? one.field, VALUE))}</td><td>${value(one.service)} → ${value(one.file, changes(one))}</td><td>${standsWord(one)}</td><td>${resultOf(one, dry)}</td></tr>`;
-}
-
-function value(text: string, changed = false): Markup {
-  if (text === '') return html`<span class="soft">none</span>`;
-  return html`<span class="value${changed && ' changed'}">${foreign(shorten(text, VALUE))}</span>`;
-}
-
-/** The first rows that have no record yet. */
-export function toCreate({ rows, dry_run: dry }: Summary, created: readonly Outcome[]): Markup | false {
-  if (created.length === 0) return false;
-  const all = rows.created;
-  const rest = all > created.length || created.length === CREATED;
-  return html`<section>
-<h2>${dry || all === 0 ? 'To create' : 'Created'}</h2>
-<p class="soft">${
-    all > 0
-      ? html`${count(all)} ${all === 1 ? 'row' : 'rows'} had no record in the service.`
-      : 'These rows have no record in the service; the run stopped before them.'
-  }${rest && html` The first ${created.length}; all of them are in <a href="reconcile.xlsx">reconcile.xlsx</a>.`}</p>
-<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${!dry && html`<th scope="col" class="w-key">Id</th>`}<th scope="col">To know</th></tr></thead>
-<tbody>${created.map(
-    ({ ref, key, id, issues }) =>
-      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${!dry && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${foreign(shorten(issues.map(sentence).join('; '), MESSAGE))}</td></tr>`,
-  )}</tbody></table></div>
-</section>`;
+  }</td><td>${foreign(shorten(one.column ?? one.field, VALUE))}</td><td>${text(one.service)} → ${text(one.file, changes(one))}</td><td>${standsWord(one)}</td><td>${resultOf(one, dry)}</td></tr>`;
 }
 
 /** Records that the file does not hold. */

@@ -1,7 +1,7 @@
 import type { Change, DiffText, FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
-import { valueText } from '../../model/value.js';
+import { isEmpty, valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
 import { trippedByRejections } from '../../pipeline/plan/brakes.js';
 import type { Run } from '../run/run.js';
@@ -17,7 +17,7 @@ export function noteSettled(run: Run, change: Change): void {
   const { ref, key, issues } = change;
   const kind = outcomeOf(change);
   // What would have changed is told of rows that may be written, not of those that cannot.
-  const diff = 'diff' in change && kind !== 'invalid' ? change.diff : undefined;
+  const diff = kind === 'invalid' ? undefined : diffOf(change);
   const id = 'id' in change ? change.id : undefined;
   const changed = kind === 'updated' ? changedFields(diff) : [];
   note(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
@@ -31,8 +31,18 @@ export function noteUnsent(run: Run, change: Change): void {
   }
   const { ref, key, issues } = change;
   const outcome = { ref, kind: 'not_attempted' as const, key, attempts: 0, issues };
-  if (change.kind === 'create') note(run, { ...outcome, changed: Object.keys(change.fields) });
+  if (change.kind === 'create') note(run, { ...outcome, changed: Object.keys(change.fields) }, diffOf(change));
   else note(run, { ...outcome, id: change.id, changed: changedFields(change.diff) }, change.diff);
+}
+
+/** What a change comes to, old → new: of a new record every value that it would get. */
+function diffOf(change: Change): readonly FieldDiff[] | undefined {
+  if (change.kind !== 'create') return 'diff' in change ? change.diff : undefined;
+  const { fields, after } = change;
+  const parent = after && isEmpty(fields[after.field]) ? { [after.field]: `the record of row ${after.row}` } : {};
+  return Object.entries({ ...fields, ...parent }).flatMap(([field, value]) =>
+    isEmpty(value) ? [] : [{ field, old: null, new: value, kind: 'set' as const }],
+  );
 }
 
 function outcomeOf(change: Change): OutcomeKind {

@@ -22,6 +22,8 @@ export type { RunResult } from '../../report/summary.js';
 /** What a run adds that is more than its rows. */
 interface Addition {
   readonly reconcile?: ReconcileInput;
+  /** What a field is called in the file. */
+  readonly columnOf?: ReportInput['columnOf'];
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
   /** Keeps what the next run of the job compares itself with; called once the reports are written. */
@@ -44,7 +46,7 @@ export function isFinished(run: Run): boolean {
 export async function conclude(
   run: Run,
   stopped: Error | undefined,
-  { reconcile, needsPerson = false, remember }: Addition = {},
+  { reconcile, columnOf = reconcile?.columnOf, needsPerson = false, remember }: Addition = {},
 ): Promise<RunResult> {
   let finished = false;
   try {
@@ -77,6 +79,7 @@ export async function conclude(
         ? {}
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
       ...(reconcile ? { reconcile } : {}),
+      ...(columnOf ? { columnOf } : {}),
       summary: {
         ...summaryHead(run, run.past.requests),
         job: request.job.name,

@@ -1,0 +1,152 @@
+import type { DiffText } from '../model/change.js';
+import type { Outcome } from '../model/outcome.js';
+import type { RowResult } from '../store/run-store.js';
+import { foreign, html, type Markup } from './html-parts.js';
+import { sentence } from './report-lines.js';
+import { count, isRehearsal, type Summary } from './summary.js';
+import { shorten } from './tally.js';
+
+/** What report.html shows of the plan: the first records that are new, and the first updates, old → new. */
+
+/** The first rows that make a record or change one, as they pass. Counts are never capped, samples are. */
+export interface Changes {
+  readonly created: readonly RowResult[];
+  readonly updated: readonly RowResult[];
+  /** Rows that create or update, also those that a run which stopped did not come to. */
+  readonly creates: number;
+  readonly updates: number;
+  /** Values that updates empty. */
+  readonly cleared: number;
+  add(result: RowResult): void;
+}
+
+const CREATED = 5;
+const UPDATED = 20;
+/** Fields of a row that are shown; plan.csv has all. */
+const FIELDS = 40;
+const VALUE = 120;
+const MESSAGE = 400;
+
+/** A row that was made into a record, or would have been if the run had not stopped before it. */
+export function isNew({ kind, id, changed }: Outcome): boolean {
+  return kind === 'created' || (kind === 'not_attempted' && id === undefined && changed.length > 0);
+}
+
+function isUpdate({ kind, id, changed }: Outcome): boolean {
+  return kind === 'updated' || (kind === 'not_attempted' && id !== undefined && changed.length > 0);
+}
+
+export function createChanges(): Changes {
+  const created: RowResult[] = [];
+  const updated: RowResult[] = [];
+  let [creates, updates, cleared] = [0, 0, 0];
+  return {
+    created,
+    updated,
+    get creates() {
+      return creates;
+    },
+    get updates() {
+      return updates;
+    },
+    get cleared() {
+      return cleared;
+    },
+    add(result) {
+      if (isNew(result.outcome)) {
+        creates++;
+        if (created.length < CREATED) created.push(result);
+      } else if (isUpdate(result.outcome)) {
+        updates++;
+        if (updated.length < UPDATED) updated.push(result);
+        for (const { kind } of result.diff) if (kind === 'clear') cleared++;
+      }
+    },
+  };
+}
+
+/** What a field is called in the file: its heading. Undefined for fields that no column sets. */
+export type ColumnOf = (field: string) => string | undefined;
+
+/** The first records that are new, with what they would hold where that was planned and not carried out. */
+export function firstCreates(summary: Summary, { created, creates }: Changes, columnOf: ColumnOf): Markup | false {
+  if (created.length === 0) return false;
+  const { dry_run: dry, rows, kind } = summary;
+  const known = created.some(({ outcome: { id } }) => id !== undefined);
+  const planned = created.some(({ diff }) => diff.length > 0);
+  const records = `${count(creates)} new ${creates === 1 ? 'record' : 'records'}`;
+  const rest = kind === 'reconcile' ? 'reconcile.xlsx' : planned ? 'plan.csv' : 'results.csv';
+  return html`<section>
+<h2>${dry || rows.created === 0 ? 'To be created' : 'Created'}</h2>
+<p class="soft">${
+    rows.created === 0 && !dry
+      ? html`${records}; the run stopped before ${creates === 1 ? 'it' : 'them'}.`
+      : html`${records}${dry && planned ? ', with the values that would be sent' : ''}.`
+  }${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}</p>
+<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${known && html`<th scope="col" class="w-key">Id</th>`}<th scope="col">${planned ? 'Values' : 'To know'}</th></tr></thead>
+<tbody>${created.map(
+    ({ outcome: { ref, key, id, issues }, diff }) =>
+      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${values(diff, columnOf)}${
+        remarks(issues) !== '' && html`<div class="soft">${foreign(shorten(remarks(issues), MESSAGE))}</div>`
+      }</td></tr>`,
+  )}</tbody></table></div>
+</section>`;
+}
+
+/** Why the run stopped stands at the top of the page. */
+function remarks(issues: Outcome['issues']): string {
+  const own = issues.filter(({ code }) => code !== 'run_stopped');
+  return own.map(sentence).join('; ');
+}
+
+function values(diff: readonly DiffText[], columnOf: ColumnOf): Markup {
+  return html`${diff.slice(0, FIELDS).map((one) => html`<span class="pair"><span class="soft">${name(one.field, columnOf)}</span> ${text(one.new)}</span> `)}${
+    diff.length > FIELDS && html`<span class="soft">and ${diff.length - FIELDS} more</span>`
+  }`;
+}
+
+/** The first updates, field by field. */
+export function firstUpdates(summary: Summary, { updated, updates }: Changes, columnOf: ColumnOf): Markup | false {
+  if (updated.length === 0) return false;
+  const records = `${count(updates)} ${updates === 1 ? 'record' : 'records'}`;
+  const planned = isRehearsal(summary) && summary.rows.updated === 0;
+  return html`<section>
+<h2>${summary.dry_run || planned ? 'To be updated' : 'Updated'}, old → new</h2>
+<p class="soft">${
+    planned && !summary.dry_run
+      ? html`${records}; the run stopped before ${updates === 1 ? 'it' : 'them'}.`
+      : html`${records}; what is not named stays as it is.`
+  } ${updates > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.</p>
+<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Field</th><th scope="col">Old → new</th></tr></thead>
+<tbody>${updated.map((result) => updateRows(result, columnOf))}</tbody></table></div>
+</section>`;
+}
+
+/** What would be lost stands before what is set. */
+const ORDER: Readonly<Partial<Record<DiffText['kind'], number>>> = { at_risk: 0, clear: 1, set: 2 };
+
+function updateRows({ outcome: { ref, key }, diff }: RowResult, columnOf: ColumnOf): Markup {
+  const changes = diff.filter(({ kind }) => kind in ORDER).sort((a, b) => (ORDER[a.kind] ?? 0) - (ORDER[b.kind] ?? 0));
+  return html`${changes
+    .slice(0, FIELDS)
+    .map(
+      (one, at) =>
+        html`<tr${one.kind === 'at_risk' && html` class="lost"`}>${
+          at === 0
+            ? html`<th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>`
+            : html`<th scope="row"></th><td></td>`
+        }<td>${name(one.field, columnOf)}</td><td>${text(one.old)} → ${
+          one.kind === 'at_risk' ? html`<strong>lost</strong>` : one.kind === 'clear' ? 'emptied' : text(one.new, true)
+        }</td></tr>`,
+    )}${changes.length > FIELDS && html`<tr><th scope="row"></th><td></td><td class="soft">and ${changes.length - FIELDS} more</td><td></td></tr>`}`;
+}
+
+function name(field: string, columnOf: ColumnOf): Markup {
+  return foreign(shorten(columnOf(field) ?? field, VALUE));
+}
+
+/** A value as it was or as it is to be. */
+export function text(value: string, changed = false): Markup {
+  if (value === '') return html`<span class="soft">none</span>`;
+  return html`<span class="value${changed && ' changed'}">${foreign(shorten(value, VALUE))}</span>`;
+}

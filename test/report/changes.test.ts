@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { type DiffText, LOST_UNSEEN } from '../../src/model/change.js';
+import { fault } from '../../src/model/issue.js';
+import { noOutcomes, OUTCOMES, type Outcome, type OutcomeCounts } from '../../src/model/outcome.js';
+import { createChanges } from '../../src/report/changes.js';
+import { reportPage } from '../../src/report/html.js';
+import type { Summary } from '../../src/report/summary.js';
+import { createTally } from '../../src/report/tally.js';
+import type { RowResult } from '../../src/store/run-store.js';
+import { facts, head } from './reconcile-sample.js';
+import { outcome } from './sample.js';
+
+const HOSTILE = `</td><script>alert(1)</script><img src="http://evil.example/x">`;
+
+const set = (field: string, old: string, value: string, kind: DiffText['kind'] = 'set'): DiffText => ({
+  field,
+  old,
+  new: value,
+  kind,
+});
+
+function summary(counts: Partial<OutcomeCounts>, more: Partial<Summary> = {}): Summary {
+  const rows = { ...noOutcomes(), ...counts };
+  const total = Object.values(rows).reduce((sum, n) => sum + n, 0);
+  return {
+    ...head({ kind: 'import', warnings: [] }),
+    dry_run: true,
+    status: 'succeeded',
+    rows: { ...rows, total },
+    top_faults: [],
+    reports: ['plan.csv', 'report.html', 'summary.json'],
+    ...more,
+  };
+}
+
+function pageOf(of: Summary, results: Iterable<RowResult>): string {
+  const changes = createChanges();
+  const tally = createTally();
+  for (const result of results) {
+    changes.add(result);
+    tally.add(result.outcome);
+  }
+  return reportPage(of, tally.samples, { changes, columnOf: (field) => (field === 'name' ? 'Item Name' : undefined) });
+}
+
+/** The words of the page, after its style. */
+function words(page: string): string {
+  return page
+    .replace(/<style>.*?<\/style>/s, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+}
+
+const row = (one: Outcome, ...diff: DiffText[]): RowResult => ({ outcome: one, diff });
+const created = (at: number) =>
+  row(outcome(at, 'created'), set('name', '', `Pump ${at}`), set('original_cost', '', '12.5'));
+const updated = row(
+  outcome(4, 'updated', { id: 7, changed: ['name', 'city', 'area'] }),
+  set('name', 'Old Pump', 'New Pump'),
+  set('city', 'Lyon', '', 'clear'),
+  set('area', 'North', '', 'at_risk'),
+  set('floor', '1', '1', 'preserved'),
+);
+
+describe('the page of a dry run', () => {
+  test('shows the first records to be created, and old → new of the first updates, under the headings of the file', () => {
+    const text = words(pageOf(summary({ created: 2, updated: 1 }), [created(2), created(3), updated]));
+    expect(text).toContain('To be created 2 new records, with the values that would be sent.');
+    expect(text).toContain('2 K-2 Item Name Pump 2 original_cost 12.5');
+    expect(text).toContain('4 K-4 area North → lost city Lyon → emptied Item Name Old Pump → New Pump');
+    expect(text).not.toContain('floor');
+  });
+
+  test('shows the plan that a brake stopped, and not its reason in each row', () => {
+    const issues = [fault('run_stopped', 'max_creates: 2 rows.')];
+    const stopped = (at: number, id?: number) =>
+      outcome(at, 'not_attempted', { issues, changed: ['name'], ...(id === undefined ? {} : { id }) });
+    const text = words(
+      pageOf(summary({ not_attempted: 2 }, { dry_run: false, status: 'braked', reason: 'max_creates: 2 rows.' }), [
+        row(stopped(2), set('name', '', 'Pump')),
+        row(stopped(3, 9), set('name', 'a', 'b')),
+      ]),
+    );
+    expect(text).toContain(
+      'To be created 1 new record; the run stopped before it. Row Key Values 2 K-2 Item Name Pump',
+    );
+    expect(text).toContain('1 record; the run stopped before it.');
+    expect(text).toContain('3 K-3 Item Name a → b');
+    expect(text.match(/max_creates: 2 rows/g)).toHaveLength(2);
+  });
+
+  test('is bounded, however many rows and fields there are and however long they are', () => {
+    function* many() {
+      const long = 'x'.repeat(30_000);
+      const diff = Array.from({ length: 300 }, (_, at) => set(`field_${at}`, long, long));
+      for (let at = 2; at < 100_002; at++) {
+        yield row(outcome(at, at % 2 === 0 ? 'created' : 'updated', { key: long }), ...diff);
+      }
+    }
+    const page = pageOf(summary({ created: 50_000, updated: 50_000 }), many());
+    expect(page.length).toBeLessThan(1_000_000);
+    expect(words(page)).toContain(
+      '50,000 new records, with the values that would be sent. The first 5; all of them are in',
+    );
+    expect(words(page)).toContain('and 260 more');
+  });
+
+  test('escapes whatever the file or the service holds', () => {
+    const page = pageOf(summary({ created: 1, updated: 1 }), [
+      row(outcome(2, 'created', { key: HOSTILE }), set(HOSTILE, '', HOSTILE)),
+      row(outcome(3, 'updated', { key: HOSTILE }), set(HOSTILE, HOSTILE, `=cmd|' /C calc'!A0${HOSTILE}`)),
+    ]);
+    expect(page).not.toMatch(/<script|<img/);
+    expect(page.split('&lt;script&gt;').length - 1).toBe(7);
+  });
+});
+
+describe('the verdict', () => {
+  const green = (page: string) => /pill good|next good/.test(page);
+
+  test('is green where every row ends well and nothing is lost', () => {
+    expect(green(pageOf(summary({ created: 1, unchanged: 3 }), []))).toBe(true);
+    expect(green(pageOf(summary({ updated: 1 }), [row(outcome(2, 'updated'), set('name', 'a', 'b'))]))).toBe(true);
+  });
+
+  const person = OUTCOMES.slice(4).map((kind): [string, Summary] => [
+    kind,
+    summary({ created: 9, [kind]: 1 }, { status: 'partial' }),
+  ]);
+  const orphans = { ...facts().orphans, total: 2, settled: 0 };
+  const none = { ...orphans, settled: 2 };
+  const losses = { destroyed: 1, missing: 0, other_form: 0 };
+  const nightly = { kind: 'reconcile', dry_run: false } as const;
+  const cases: [string, Summary, RowResult[]][] = [
+    ...person.map(([kind, of]): [string, Summary, RowResult[]] => [kind, of, []]),
+    ['a value that an update destroys', summary({ updated: 1 }, { losses }), [updated]],
+    ['a value that is emptied', summary({ updated: 1 }), [row(outcome(2, 'updated'), set('city', 'x', '', 'clear'))]],
+    ['what reads never show', summary({ updated: 1 }, { warnings: [`Reads never show make: ${LOST_UNSEEN}.`] }), []],
+    ['orphans', summary({ unchanged: 1 }, { kind: 'reconcile', reconcile: { ...facts(), orphans } }), []],
+    [
+      'orphans of a night that wrote',
+      summary({ unchanged: 1 }, { ...nightly, reconcile: { ...facts(), orphans } }),
+      [],
+    ],
+  ];
+  test.each(cases)('is never green over %s, in a dry run or not', (_, of, rows) => {
+    expect(green(pageOf(of, rows))).toBe(false);
+    expect(green(pageOf({ ...of, dry_run: false }, rows))).toBe(false);
+  });
+
+  test('orphans that are settled are no loss', () => {
+    const page = pageOf(summary({ unchanged: 1 }, { kind: 'reconcile', reconcile: { ...facts(), orphans: none } }), []);
+    expect(green(page)).toBe(true);
+  });
+
+  test('a brake that would stop the run is not followed by the way to run it', () => {
+    const text = words(pageOf(summary({ created: 9 }, { status: 'braked', reason: 'max_creates' }), []));
+    expect(text).toContain('--force');
+    expect(text).not.toContain('When this is what you want');
+  });
+});
+
+describe('rows with the same reason', () => {
+  const bad = (at: number, value: string, column = 'Cost') =>
+    row(
+      outcome(at, 'invalid', {
+        issues: [fault('not_a_number', `"${value}" cannot be read as a number.`, { column, value })],
+      }),
+    );
+
+  test('tell it once, whatever value each of them has', () => {
+    const rows = Array.from({ length: 18 }, (_, at) => bad(at + 2, at % 2 === 0 ? 'tbc' : 'n/a'));
+    const text = words(pageOf(summary({ invalid: 20 }, { status: 'partial' }), [...rows, bad(90, 'x', 'Price')]));
+    expect(text.match(/cannot be read as a number\./g)).toHaveLength(2);
+    expect(text).toContain(
+      '2, 3, 4, 5, 6 … K-2 , K-3 , K-4 , K-5 , K-6 … Cost tbc n/a 18 rows, same reason. &quot;tbc&quot; cannot be read',
+    );
+    expect(text).toContain('90 K-90 Price x &quot;x&quot; cannot be read');
+  });
+
+  test('the commonest come first, and those that are not shown are counted', () => {
+    const rows = Array.from({ length: 300 }, (_, at) => bad(at + 2, 'x', `Column ${at}`));
+    const text = words(
+      pageOf(summary({ invalid: 303 }, { status: 'partial' }), [
+        ...rows,
+        bad(900, 'x', 'Column 150'),
+        bad(901, 'y', 'Column 150'),
+      ]),
+    );
+    expect(text).toContain('Invalid: 303 rows (22 of them here; the others are in results.csv)');
+    expect(text.indexOf('Column 150')).toBeLessThan(text.indexOf('Column 0 '));
+  });
+});
