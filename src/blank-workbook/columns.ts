@@ -16,6 +16,8 @@ export interface BlankColumn {
   readonly key: boolean;
   /** A field of a custom field template or a column of a custom form. */
   readonly custom: boolean;
+  /** What the fields around it are about; absent for what few people use. */
+  readonly group?: string;
 }
 
 /** A field of a template or form, with the name that the job file gives it. */
@@ -43,6 +45,37 @@ export const KEY: Readonly<Record<ResourceName, string>> = {
 /** Fields of which every row needs one, whichever its other values say (interface, section 4.3, rules 1 and 2). */
 const ONE_OF: Partial<Record<ResourceName, readonly string[]>> = { contract: ['supplier', 'customer'] };
 
+/** The fields that people use, by what they are about. A blank workbook begins with them; `--all` adds the others. */
+const USED: Readonly<Record<ResourceName, Readonly<Record<string, readonly string[]>>>> = {
+  asset: {
+    'What it is': [
+      ...['name', 'serial_number', 'asset_tag', 'category.name', 'category.subcategory'],
+      ...['manufacturer', 'product_description'],
+    ],
+    'Who has it, and where': ['lifecycle_stage', 'asset_owner', 'country', 'city'],
+    'What it cost': ['attached_supplier', 'original_cost', 'service_start_date', 'warranty_end_date'],
+  },
+  contract: {
+    'What it is': ['name', 'number', 'contract_type', 'country', 'status'],
+    'How long': ['contract_start_date', 'contract_end_date'],
+    'What it costs': ['total_contract_spend_value'],
+    'With whom': ['customer', 'supplier'],
+    'What it is about': ['category.name', 'category.subcategory', 'description'],
+    'How it ends and is paid': ['notice_period', 'payment_terms'],
+  },
+  supplier: {
+    'What it is': ['name', 'category.name', 'general_description', 'website'],
+    'Whom to ask': ['contact_person.name', 'contact_person.email', 'phone'],
+    Where: ['address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code', 'country'],
+    'For the books': ['business_name', 'ein'],
+  },
+  customer: {
+    'What it is': ['name', 'category.name', 'general_description', 'website'],
+    'Whom to ask': ['contact_person.name', 'contact_person.email', 'phone', 'mobile'],
+    Where: ['address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code', 'country'],
+  },
+};
+
 /** Whether a workbook without this column could not be imported. */
 export function isIndispensable(column: BlankColumn, spec: ResourceSpec): boolean {
   return column.need === 'always' || (ONE_OF[spec.name]?.includes(column.field) ?? false);
@@ -50,27 +83,32 @@ export function isIndispensable(column: BlankColumn, spec: ResourceSpec): boolea
 
 /**
  * Every field that an import can set. First the name and the key, then what else every row needs, then what only some
- * rows need and the import cannot do without, then the rest as the interface has it, then custom fields and forms.
+ * rows need and the import cannot do without, then what people use by what it is about, then the rest as the interface has
+ * it, then custom fields and forms.
  */
 export function blankColumns(spec: ResourceSpec, custom: readonly CustomColumn[]): BlankColumn[] {
   const key = KEY[spec.name];
+  const used = Object.entries(USED[spec.name]).flatMap(([group, fields]) => fields.map((field) => ({ field, group })));
   const own = spec.fields
     .filter((field) => !field.derived && (field.create !== undefined || field.update !== undefined))
     .map((field): Omit<BlankColumn, 'heading'> => {
       const isKey = field.name === key;
       const need =
         field.required || isKey ? 'always' : /^Required (?:when|in)\b/.test(field.note ?? '') ? 'depends' : 'no';
-      return { field: field.name, spec: field, need, key: isKey, custom: false };
+      const group = used.find((one) => one.field === field.name)?.group;
+      return { field: field.name, spec: field, need, key: isKey, custom: false, ...(group ? { group } : {}) };
     });
   const rank = (column: Omit<BlankColumn, 'heading'>) => {
     if (column.field === 'name') return 0;
     if (column.key) return 1;
     if (column.need === 'always') return 2;
-    return ONE_OF[spec.name]?.includes(column.field) ? 3 : 4;
+    if (ONE_OF[spec.name]?.includes(column.field)) return 3;
+    return column.group === undefined ? 5 : 4;
   };
+  const place = ({ field }: Omit<BlankColumn, 'heading'>) => used.findIndex((one) => one.field === field);
   const sorted = own
     .map((column, at) => ({ column, at }))
-    .sort((a, b) => rank(a.column) - rank(b.column) || a.at - b.at);
+    .sort((a, b) => rank(a.column) - rank(b.column) || place(a.column) - place(b.column) || a.at - b.at);
   const taken = new Set<string>();
   return [
     ...sorted.map(({ column }) => column),
@@ -188,7 +226,7 @@ function listOf({ name, type, label }: FieldSpec, service: ServiceNames): Omit<D
 let allCountries: readonly string[] | undefined;
 
 /** English names in alphabetical order, each read back as its own country. */
-function countries(): readonly string[] {
+export function countries(): readonly string[] {
   allCountries ??= Array.from({ length: 999 }, (_, code) => countryByCode(code + 1))
     .flatMap((country) => (country && findCountry(country.name) === country ? [country.name] : []))
     .sort((a, b) => a.localeCompare(b, 'en'));

@@ -34,10 +34,11 @@ export function jobText(
     'blank: keep                       # a blank cell leaves the value in the service as it is',
     '',
     'columns:',
-    ...columns.map(({ heading, field, spec }) => {
+    ...columns.flatMap(({ heading, field, spec, group }, at) => {
       const target = quoted(field);
       // A row whose key is blank is invalid anyhow; without `required` another field can be made the key.
-      return `  ${quoted(heading)}: ${spec.required ? `{ field: ${target}, required: true }` : target}`;
+      const line = `  ${quoted(heading)}: ${spec.required ? `{ field: ${target}, required: true }` : target}`;
+      return columns[at - 1]?.group === group && at > 0 ? [line] : [`  # ${group ?? 'Others'}`, line];
     }),
     '',
   ].join('\n');

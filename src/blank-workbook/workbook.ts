@@ -30,6 +30,8 @@ const LOOKS = {
   always: { ...HEADING, fill: '1F4E79', color: 'FFFFFF' },
   depends: { ...HEADING, fill: '9DC3E6', color: '1F3864' },
   no: { ...HEADING, fill: 'DDEBF7', color: '1F3864' },
+  /** Every second group, so that each is seen to belong together. */
+  next: { ...HEADING, fill: 'FFF2CC', color: '7F6000' },
   custom: { ...HEADING, fill: 'E2EFDA', color: '375623' },
 } as const satisfies Readonly<Record<string, Look>>;
 
@@ -54,9 +56,15 @@ export async function writeBlankWorkbook(
       repeat: { row: 1, column: still > 0 },
     };
     await book.sheet(head, async (sheet) => {
-      const cells = columns.map(({ heading, custom, need }, at) =>
-        textCell(`${columnName(at)}1`, heading, book.styles.of(LOOKS[custom ? 'custom' : need])),
-      );
+      const groups = [...new Set(columns.map(({ group }) => group))];
+      const cells = columns.map(({ heading, custom, need, group }, at) => {
+        const second = need === 'no' && group !== undefined && groups.indexOf(group) % 2 === 1;
+        return textCell(
+          `${columnName(at)}1`,
+          heading,
+          book.styles.of(LOOKS[custom ? 'custom' : second ? 'next' : need]),
+        );
+      });
       await sheet.row(1, cells.join(''), HEADING_HEIGHT);
       columns.forEach((column, at) => {
         const list = lists.get(column.field);
@@ -84,7 +92,11 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 };
 
 /** What a column takes, in the note on its heading. */
-export function noteText({ spec, need, key }: BlankColumn, list: DropDown | undefined, resource: ResourceSpec): string {
+export function noteText(
+  { spec, need, key, group }: BlankColumn,
+  list: DropDown | undefined,
+  resource: ResourceSpec,
+): string {
   const { type, label, note = '' } = spec;
   const rule = type.kind === 'enum' ? '' : ruleText(spec);
   const kind = `${typeName(type)}${rule === '' ? '' : `, ${rule}`}`;
@@ -92,6 +104,7 @@ export function noteText({ spec, need, key }: BlankColumn, list: DropDown | unde
   const once = spec.update === undefined && !/create only|after the \w+ is created/.test(note);
   const example = EXAMPLES[type.kind];
   return [
+    group !== undefined && `${group}:`,
     need === 'always' && 'Required in every row.',
     `${kind.charAt(0).toUpperCase()}${kind.slice(1)}.`,
     longer && `In an existing record at most ${type.updateMax} characters.`,

@@ -3,6 +3,7 @@ import type { Outcome } from '../model/outcome.js';
 import type { RowResult } from '../store/run-store.js';
 import { foreign, html, type Markup } from './html-parts.js';
 import { sentence } from './report-lines.js';
+import { isNew } from './results.js';
 import { count, isRehearsal, type Summary } from './summary.js';
 import { shorten } from './tally.js';
 
@@ -26,11 +27,6 @@ const UPDATED = 20;
 const FIELDS = 40;
 const VALUE = 120;
 const MESSAGE = 400;
-
-/** A row that was made into a record, or would have been if the run had not stopped before it. */
-export function isNew({ kind, id, changed }: Outcome): boolean {
-  return kind === 'created' || (kind === 'not_attempted' && id === undefined && changed.length > 0);
-}
 
 function isUpdate({ kind, id, changed }: Outcome): boolean {
   return kind === 'updated' || (kind === 'not_attempted' && id !== undefined && changed.length > 0);

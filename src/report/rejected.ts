@@ -57,7 +57,7 @@ export function rejectedName(format: SourceFormat): string {
  * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark. Bytes without a
  * meaning stand there as they did where the job names the encoding; a detected one they could make another.
  * In a workbook the cells at fault are filled and carry the message as a note, columns with lists offer them, the key and
- * the reasons are in sight when it is opened, and a formula without a stored result is an error there, because it would be
+ * the reasons are in sight when it is opened, and what to do is said, and a formula without a stored result is an error there, because it would be
  * worked out from other rows. `rows` may be called more than once.
  * Returns a warning for the summary where the file could not keep the input's form.
  */
@@ -116,6 +116,12 @@ function typedLine(outcome: Outcome): Cell[] {
   const [row = '', ...texts] = rejectedLine(outcome);
   return [{ t: 'n', value: row, shown: row }, ...texts];
 }
+
+/** A line above the headings would not be in the input: the cell that is chosen when the sheet is opened says it. */
+const TO_DO = {
+  title: 'Rows to correct',
+  text: 'Correct the red cells: each has a note, and _message says why the row was not taken. Then save this file and import it with the same job, or drop it in again. Columns that begin with _ are ignored.',
+};
 
 class NotEncodable extends Error {}
 
@@ -207,6 +213,7 @@ async function writeXlsx(
         rows: lines(),
         ...(keepHeaderRow && meta.header_row !== null ? { headingRow: meta.header_row } : {}),
         inSight: { columns: key + 1, column: columns.length - 1 },
+        hint: TO_DO,
       },
       names,
     );

@@ -17,6 +17,11 @@ export function resultOf(row: EndedRow, stopped: string): RowResult {
   return { outcome: row.open ? leftOpen(row.row, row.open, stopped) : notReached(row.row, stopped), diff: [] };
 }
 
+/** A row that was made into a record, or would have been if the run had not stopped before it. */
+export function isNew({ kind, id, changed }: Outcome): boolean {
+  return kind === 'created' || (kind === 'not_attempted' && id === undefined && changed.length > 0);
+}
+
 /** Outcomes of the rows that need a person, in input order. */
 export function* needingPerson(rows: RowStore, stopped = ''): Generator<Outcome> {
   const good = [...GOOD_OUTCOMES].map((kind) => `'${kind}'`).join(', ');

@@ -30,8 +30,10 @@ export interface TemplateRequest {
   /** The workbook to write, as the person wrote it: a path from `cwd`. */
   readonly file: string;
   readonly cwd: string;
-  /** Fields or headings; all where absent. */
+  /** Fields or headings; those that people use where absent. */
   readonly columns?: readonly string[];
+  /** Every field, the service's custom ones too. */
+  readonly all?: boolean;
   /** Where it was said for this workbook; else the settings' company counts, if the service is asked. */
   readonly company?: number;
 }
@@ -51,6 +53,8 @@ export interface TemplateResult {
   readonly sheet: string;
   readonly company?: number;
   readonly columns: readonly { readonly heading: string; readonly field: string; readonly required: boolean }[];
+  /** Fields that `all` would add. */
+  readonly more: number;
   readonly lists: readonly { readonly list: string; readonly values: number; readonly columns: readonly string[] }[];
   readonly warnings: readonly string[];
 }
@@ -75,12 +79,12 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
     warn(
       "No service was asked (ROWFERRY_API_URL is not set): the workbook lacks the service's custom fields and the drop-down lists of its names, such as categories and owners. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN and make it anew to have them.",
     );
-    asked = { columns: chooseColumns(spec, undefined, request.columns), names: new Map() };
+    asked = { ...chooseColumns(spec, undefined, request), names: new Map() };
   } else {
     company ??= context.settings.company;
-    asked = await askService(spec, { company, columns: request.columns }, context, warn);
+    asked = await askService(spec, { ...request, company }, context, warn);
   }
-  const { columns } = asked;
+  const { columns, more } = asked;
   const lists = dropDowns(columns, asked.names);
   const about = { workbook: basename(target), job: basename(job), ...(company === undefined ? {} : { company }) };
   await writeBlankWorkbook({ spec, columns, lists }, { workbook: target, job, jobText: jobText(spec, columns, about) });
@@ -92,14 +96,14 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
     sheet: SHEET[spec.name],
     ...(company === undefined ? {} : { company }),
     columns: columns.map(({ heading, field, need }) => ({ heading, field, required: need === 'always' })),
+    more,
     lists: listsOf(columns, lists),
     warnings,
   };
 }
 
 /** What there is to be filled in, as far as it is known. */
-interface Asked {
-  readonly columns: readonly BlankColumn[];
+interface Asked extends Chosen {
   readonly names: ServiceNames;
 }
 
@@ -108,10 +112,11 @@ const PATIENCE_MS = 10_000;
 
 async function askService(
   spec: ResourceSpec,
-  { company, columns: wanted }: { readonly company: number; readonly columns: TemplateRequest['columns'] },
+  request: TemplateRequest & { readonly company: number },
   { settings, signal, notice }: TemplateContext,
   warn: (text: string) => void,
 ): Promise<Asked> {
+  const { company } = request;
   const { apiUrl } = requireService(settings);
   const patienceMs = Math.min(settings.patienceMs, PATIENCE_MS);
   const service = openService({ ...serviceOptions(settings, company), patienceMs, signal });
@@ -122,10 +127,10 @@ async function askService(
       { warn, info: (text) => notice({ level: 'info', text }) },
     );
     const asking = { service, signal, warn };
-    const columns = chooseColumns(spec, await readCatalogue(spec, asking), wanted);
-    const targets = columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
+    const chosen = chooseColumns(spec, await readCatalogue(spec, asking), request);
+    const targets = chosen.columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
     const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
-    return { columns, names };
+    return { ...chosen, names };
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     // There is no run to resume.
@@ -157,17 +162,29 @@ function resourceOf(text: string): ResourceName {
   );
 }
 
+interface Chosen {
+  readonly columns: readonly BlankColumn[];
+  /** Columns that were left to `--all`. */
+  readonly more: number;
+}
+
 /**
- * The columns of the workbook: all, or those that are `wanted` after those without which nothing could be imported. A
- * column is named by its field, an alias or its heading. Throws `RunError('usage')` with every name that is wrong.
+ * The columns of the workbook: all, those that people use, or those that are `columns` after those without which nothing
+ * could be imported. A column is named by its field, an alias or its heading. Throws `RunError('usage')` with every name
+ * that is wrong.
  */
 function chooseColumns(
   spec: ResourceSpec,
   catalogue: Catalogue | undefined,
-  wanted: readonly string[] | undefined,
-): BlankColumn[] {
+  { columns: wanted, all: whole = false }: Pick<TemplateRequest, 'columns' | 'all'>,
+): Chosen {
   const all = blankColumns(spec, catalogue ? customColumns(spec, catalogue) : []);
-  if (wanted === undefined) return all;
+  if (whole && wanted) throw new RunError('usage', 'State --all or --columns, not both. Nothing was written.');
+  if (whole) return { columns: all, more: 0 };
+  if (wanted === undefined) {
+    const columns = all.filter((column) => column.group !== undefined || isIndispensable(column, spec));
+    return { columns, more: all.length - columns.length };
+  }
   const problems: string[] = [];
   const chosen = new Set(all.filter((column) => isIndispensable(column, spec)));
   for (const text of wanted) {
@@ -195,7 +212,7 @@ function chooseColumns(
       problems,
     );
   }
-  return [...chosen];
+  return { columns: [...chosen], more: 0 };
 }
 
 function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, DropDown>): TemplateResult['lists'] {

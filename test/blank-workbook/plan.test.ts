@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type BlankColumn, blankColumns, dropDowns, KEY, offer } from '../../src/blank-workbook/columns.js';
+import {
+  type BlankColumn,
+  blankColumns,
+  dropDowns,
+  isIndispensable,
+  KEY,
+  offer,
+} from '../../src/blank-workbook/columns.js';
 import { jobText } from '../../src/blank-workbook/job-text.js';
 import { checkOf, noteText } from '../../src/blank-workbook/workbook.js';
 import { customFieldSpec } from '../../src/resources/custom.js';
@@ -34,6 +41,18 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
       expect.arrayContaining([KEY[name], ...spec.fields.filter((field) => field.required).map((field) => field.name)]),
     );
     expect(columns.filter(({ heading }) => heading.endsWith(' *'))).toEqual(needed);
+  });
+
+  it('have fifteen at most that people use, in groups that stand together', () => {
+    const used = columns.filter(({ group }) => group !== undefined);
+    expect(used.length).toBeGreaterThanOrEqual(13);
+    expect(used.length).toBeLessThanOrEqual(15);
+    expect(columns.slice(0, used.length)).toEqual(used);
+    expect(columns.filter((column) => isIndispensable(column, spec)).every(({ group }) => group)).toBe(true);
+    const groups = used.map(({ group }) => group).filter((group, at, all) => group !== all[at - 1]);
+    expect(groups).toEqual([...new Set(groups)]);
+    const comments = [...jobText(spec, used, about).matchAll(/^ {2}# (.*)$/gm)].map((found) => found[1]);
+    expect(comments).toEqual(groups);
   });
 
   it('are imported by a job without a fault or remark', () => {

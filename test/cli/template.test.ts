@@ -39,12 +39,23 @@ describe('rowferry template', () => {
   it('writes the workbook and its job, and says how to go on', async () => {
     const { code, out, err } = await template(['asset', '-o', 'assets-template.xlsx'], service());
     expect(code).toBe(0);
-    expect(out).toContain('assets-template.xlsx: sheet "Assets" with 85 columns, 2 of them required');
+    expect(out).toContain(
+      'assets-template.xlsx: sheet "Assets" with 15 columns, 2 of them required; 70 more with --all\n',
+    );
     expect(out).toContain('Suppliers (40)');
     expect(out).toContain('rowferry import assets-template.xlsx --job assets-template.yaml --dry-run');
     expect(err).toContain('Northwind Operations');
     expect(`${out}${err}`).not.toContain('secret-token-4711');
     expect((await readdir(cwd)).sort()).toEqual(['assets-template.xlsx', 'assets-template.yaml']);
+  });
+
+  it('has every field, custom ones too, with --all, which leaves nothing to be named', async () => {
+    const { out } = await template(['asset', '-o', 'all.xlsx', '--all', '--json'], service());
+    const result = JSON.parse(out) as TemplateResult;
+    expect([result.columns.length, result.more]).toEqual([85, 0]);
+    expect(result.columns.some(({ field }) => field.startsWith('template.'))).toBe(true);
+    await Promise.all(['all.xlsx', 'all.yaml'].map((name) => rm(join(cwd, name))));
+    expect((await template(['asset', '-o', 'all.xlsx', '--all', '--columns', 'city'])).code).toBe(2);
   });
 
   it('prints one JSON object where that is asked for', async () => {

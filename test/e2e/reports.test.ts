@@ -349,7 +349,11 @@ describe('the rejected file', () => {
   });
 
   it('of a workbook keeps the key in sight and offers the lists of its columns', async () => {
-    const columns = { ...COLUMNS, Extra: { field: 'warranty_type', values: { gold: 'gold_level_support' } } };
+    const columns = {
+      ...COLUMNS,
+      City: 'country',
+      Extra: { field: 'warranty_type', values: { gold: 'gold_level_support' } },
+    };
     const run = await desk.import(
       await desk.file('lists.xlsx', await workbook(ROWS, 1, ['Data'])),
       job({}, { columns }),
@@ -360,7 +364,23 @@ describe('the rejected file', () => {
     expect(sheet.views[0]).toMatchObject({ state: 'frozen', xSplit: 2, ySplit: 1 });
     const { type, formulae } = sheet.getCell('G2').dataValidation;
     expect([type, formulae[0]]).toEqual(['list', expect.stringMatching(/^"gold,.*gold_level_support/)]);
+    expect(sheet.getCell('F2').dataValidation).toMatchObject({
+      type: 'list',
+      formulae: [expect.stringContaining('!')],
+    });
     expect(sheet.getCell('A2').dataValidation).toBeUndefined();
+  });
+
+  it('of a workbook says what to do as it is opened, beside headings that stay in the first row', async () => {
+    const run = await desk.import(await desk.file('in.xlsx', await workbook(ROWS, 1, ['Data'])), job());
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.readFile(join(run.reportDir, 'rejected.xlsx'));
+    const sheet = book.getWorksheet('Data')!;
+    expect(sheet.getRow(1).values).toEqual([undefined, ...[...HEADINGS, '_row', '_outcome', '_codes', '_message']]);
+    expect(sheet.views[0]).toMatchObject({ activeCell: 'A1' });
+    const { showInputMessage, prompt = '' } = sheet.getCell('A1').dataValidation;
+    expect([showInputMessage, prompt.endsWith('are ignored.')]).toEqual([true, true]);
+    expect(prompt).toContain('Correct the red cells');
   });
 
   it('of a workbook fills the cells at fault and notes what is wrong', async () => {

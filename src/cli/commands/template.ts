@@ -7,7 +7,7 @@ import { type Cli, print, printJson, tell } from '../io.js';
 import { onInterrupt } from '../run-command.js';
 import { given, readSettings, settingOptions } from '../setup.js';
 
-type Options = SettingFlags & { output: string; columns?: string[]; json?: true };
+type Options = SettingFlags & { output: string; columns?: string[]; all?: true; json?: true };
 
 export function templateCommand(cli: Cli): Command {
   const command = new Command('template')
@@ -15,6 +15,7 @@ export function templateCommand(cli: Cli): Command {
     .argument('<resource>', 'asset, contract, supplier or customer')
     .requiredOption('-o, --output <file>', 'workbook to write (.xlsx); the job file is written beside it (.yaml)')
     .option('--columns <a,b>', 'only these fields, and those that every row needs', listed)
+    .option('--all', 'every field and custom field, not only the fifteen that people use')
     .option('--json', 'print what was written as one JSON object')
     .addHelpText(
       'after',
@@ -25,7 +26,7 @@ Examples:
   $ rowferry import assets.xlsx --job assets.yaml --dry-run      once it is filled in
 
 With ROWFERRY_API_URL and a token, the drop-down lists offer the service's own names (categories, owners, suppliers …)
-and its custom fields are columns. Without, the workbook has the fields and values of the interface alone.`,
+and with --all its custom fields are columns. Without, the workbook has the fields and values of the interface alone.`,
     )
     .action(async (resource: string, options: Options) => {
       cli.code = await template(cli, resource, options);
@@ -57,6 +58,7 @@ async function template(cli: Cli, resource: string, options: Options): Promise<n
         cwd: io.cwd,
         ...given({
           columns: options.columns,
+          all: options.all,
           company: options.company === undefined ? undefined : settings.company,
         }),
       },
@@ -78,11 +80,11 @@ async function template(cli: Cli, resource: string, options: Options): Promise<n
   }
 }
 
-function resultText({ file, job, sheet, columns, lists }: TemplateResult): string {
+function resultText({ file, job, sheet, columns, more, lists }: TemplateResult): string {
   const needed = columns.filter(({ required }) => required).length;
   const word = (path: string) => (/^[\w./@%+:,-]+$/.test(path) ? path : `"${path}"`);
   return [
-    `${file}: sheet "${sheet}" with ${columns.length} columns, ${needed} of them required`,
+    `${file}: sheet "${sheet}" with ${columns.length} columns, ${needed} of them required${more > 0 ? `; ${more} more with --all` : ''}`,
     ...(lists.length > 0
       ? [
           `Drop-down lists: ${lists.map(({ list, values }) => `${list} (${values.toLocaleString('en-US')})`).join(', ')}`,

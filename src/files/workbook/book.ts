@@ -32,7 +32,13 @@ export interface SheetHead {
    * Rows and columns that stay where they are. `first`: the 0-based column that is shown beside them when the sheet is
    * opened; the next one unless stated.
    */
-  readonly frozen?: { readonly rows: number; readonly columns?: number; readonly first?: number };
+  readonly frozen?: {
+    readonly rows: number;
+    readonly columns?: number;
+    readonly first?: number;
+    /** The cell that is chosen when the sheet is opened; the first one that is not frozen unless stated. */
+    readonly chosen?: string;
+  };
   readonly gridLines?: boolean;
   readonly lineHeight?: number;
   /** `fit`: as wide as a page; else a scale in percent, 100 unless stated. */
@@ -44,11 +50,14 @@ export interface SheetHead {
 /** A rule for a range of cells. Formulas are those of its first row. */
 export interface Check {
   readonly range: string;
-  readonly type: 'list' | 'custom' | 'textLength' | 'whole' | 'decimal' | 'date';
+  /** `none`: anything may be typed; what the check says is all there is of it. */
+  readonly type: 'list' | 'custom' | 'textLength' | 'whole' | 'decimal' | 'date' | 'none';
   readonly operator?: 'between' | 'equal' | 'lessThanOrEqual';
   readonly formulas: readonly (string | number)[];
   /** What is said where the rule is broken, and whether the value may be kept; nothing is said, and all is taken, without. */
   readonly error?: { readonly style: 'stop' | 'warning'; readonly title: string; readonly text: string };
+  /** Said as soon as a cell of the range is chosen. */
+  readonly prompt?: { readonly title: string; readonly text: string };
 }
 
 /** A sheet while its rows are written. */
@@ -252,10 +261,14 @@ function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
 
 function panes({ frozen }: SheetHead): string {
   if (!frozen) return '';
-  const { rows, columns = 0, first = columns } = frozen;
+  const { rows, columns = 0, first = columns, chosen } = frozen;
   const corner = `${columnName(first)}${rows + 1}`;
   const pane = (at: string, cell = '') =>
     `<selection pane="${at}"${cell === '' ? '' : ` activeCell="${cell}" sqref="${cell}"`}/>`;
+  if (chosen !== undefined) {
+    const split = columns === 0 ? '' : ` xSplit="${columns}"`;
+    return `<pane${split} ySplit="${rows}" topLeftCell="${corner}" activePane="topLeft" state="frozen"/><selection activeCell="${chosen}" sqref="${chosen}"/>`;
+  }
   if (columns === 0)
     return `<pane ySplit="${rows}" topLeftCell="${corner}" activePane="bottomLeft" state="frozen"/>${pane('bottomLeft', corner)}`;
   return (
@@ -286,16 +299,19 @@ function sheetEnd({ print = 100 }: SheetHead, { filter, checks, merged, links, n
   );
 }
 
-/** Characters of what is said where a rule is broken, and of its title. */
+/** Characters of what is said of a cell, and of its title. */
 const [RULE, RULE_TITLE] = [225, 32];
 
-function checkElement({ range, type, operator, formulas, error }: Check): string {
+function checkElement({ range, type, operator, formulas, error, prompt }: Check): string {
   const said =
     error &&
     ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(clipped(error.title, RULE_TITLE))}" error="${plainText(clipped(error.text, RULE))}"`;
+  const told =
+    prompt &&
+    ` showInputMessage="1" promptTitle="${plainText(clipped(prompt.title, RULE_TITLE))}" prompt="${plainText(clipped(prompt.text, RULE))}"`;
   const inside = formulas.map((formula, i) => `<formula${i + 1}>${plainText(String(formula))}</formula${i + 1}>`);
   return (
-    `<dataValidation type="${type}"${operator === undefined ? '' : ` operator="${operator}"`} allowBlank="1"${said ?? ''} ` +
+    `<dataValidation type="${type}"${operator === undefined ? '' : ` operator="${operator}"`} allowBlank="1"${said ?? ''}${told ?? ''} ` +
     `sqref="${range}">${inside.join('')}</dataValidation>`
   );
 }

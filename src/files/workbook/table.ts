@@ -5,6 +5,7 @@ import { columnName } from '../table/header.js';
 import type { ByteSink } from '../table-sink.js';
 import {
   type Book,
+  type Check,
   freeName,
   LINE,
   numberedName,
@@ -58,6 +59,8 @@ export interface BookTable {
   readonly headingRow?: number;
   /** Columns that stay in sight, unless they are wide, and a column that is to be in sight when the sheet is opened. */
   readonly inSight?: { readonly columns: number; readonly column: number };
+  /** Said when the sheet is opened, beside its first heading. */
+  readonly hint?: NonNullable<Check['prompt']>;
   /** Rows of a sheet, its heading included; as many as a sheet has unless stated. */
   readonly sheetRows?: number;
 }
@@ -194,6 +197,7 @@ export async function writeTable(book: Book, table: BookTable, names: readonly s
         await sheet.row(row + 1, textCell(`A${row + 1}`, table.empty, book.styles.of(LOOKS.aside)));
       const last = Math.max(row, headingRow + 1);
       sheet.filter(`A${headingRow}:${columnName(columns.length - 1)}${last}`);
+      if (table.hint) sheet.check({ range: `A${headingRow}`, type: 'none', formulas: [], prompt: table.hint });
       for (const { at, check } of checks) {
         const range = `${columnName(at)}${headingRow + 1}:${columnName(at)}${Math.min(row + SPARE_ROWS, sheetRows)}`;
         sheet.check({ ...check, range });
@@ -205,7 +209,11 @@ export async function writeTable(book: Book, table: BookTable, names: readonly s
         width: widths[i]!,
         ...(kind === 'cell' ? {} : { look: valueLook(kind, readOnly ? 'soft' : 'plain') }),
       })),
-      frozen: { rows: headingRow, ...inSight(table, widths) },
+      frozen: {
+        rows: headingRow,
+        ...inSight(table, widths),
+        ...(table.hint ? { chosen: `A${headingRow}` } : {}),
+      },
       ...(widths.reduce((sum, width) => sum + width, 0) <= PRINTED_WIDTH ? { print: 'fit' } : {}),
       repeat: { row: headingRow },
     };

@@ -346,7 +346,10 @@ function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
   if (unseen.some((field) => hidden.includes(field)))
     options.warnOnce('unseen', `Reads never show ${hidden.join(', ')}: ${LOST_UNSEEN}. ${next}`);
   for (const field of unseen.filter((one) => !hidden.includes(one)))
-    options.warnOnce(`unknown ${field}`, `Records hold ${field}, which the interface does not name: ${LOST_UNSEEN}. ${next}`);
+    options.warnOnce(
+      `unknown ${field}`,
+      `Records hold ${field}, which the interface does not name: ${LOST_UNSEEN}. ${next}`,
+    );
 }
 
 /** A faulty row is also told which rules it breaks, as far as its values allow. */

@@ -1,8 +1,7 @@
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../../model/outcome.js';
 import type { Night, OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import type { RowResult, RowStore } from '../../store/run-store.js';
-import { isNew } from '../changes.js';
-import { results } from '../results.js';
+import { isNew, results } from '../results.js';
 import type { Compared, Summary } from '../summary.js';
 
 /** What the caller knows of a reconciliation beyond the outcomes of its rows. */
