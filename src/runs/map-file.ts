@@ -3,13 +3,24 @@ import { basename, isAbsolute, relative } from 'node:path';
 import { openSource } from '../files/open.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
-import type { SourceMeta } from '../model/source.js';
+import type { OpenSource, SourceMeta } from '../model/source.js';
+import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { resourceSpec } from '../resources/registry.js';
-import { READ_ONLY, type ResourceName, WRITABLE } from '../resources/spec.js';
+import { READ_ONLY, type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
+import { openService } from '../service/service.js';
 import { jobText, tableText } from '../suggest/job-text.js';
-import { type SuggestedColumn, type Suggestion, suggestJob } from '../suggest/suggest.js';
+import {
+  type AskNames,
+  headingsThatFit,
+  type SuggestedColumn,
+  type Suggestion,
+  suggestJob,
+} from '../suggest/suggest.js';
 import { didYouMean } from './job/shape.js';
 import { checkJobText, problemLine } from './job-file.js';
+import { openLists } from './rows/lexicon.js';
+import { serviceOptions } from './run/open-service.js';
+import type { Settings } from './settings.js';
 
 export interface MapRequest {
   /** Absolute path of the spreadsheet. */
@@ -22,13 +33,16 @@ export interface MapRequest {
   /** Replace a job file that is there. */
   readonly force?: boolean;
   /** The heading row and the like, where detection would be wrong. */
-  readonly source?: { readonly sheet?: string | number; readonly header_row?: number };
+  readonly source?: { readonly sheet?: string | number; readonly header_row?: number | 'none' };
+  /** Where they name a service, it is asked which names it knows. */
+  readonly settings?: Settings;
 }
 
 export interface MapResult {
   readonly suggestion: Suggestion;
-  /** The job file; undefined where nothing can be mapped, and `reason` says why. */
-  readonly job?: string;
+  /** The job file. */
+  readonly job: string;
+  /** Why no column is mapped, where none is. */
   readonly reason?: string;
   /** For people: a line for each column. */
   readonly table: string;
@@ -61,45 +75,102 @@ interface MapSummary {
     readonly fits: boolean;
   } | null;
   readonly missing: readonly string[];
+  /** What a person must decide next; null where nothing is open. */
+  readonly next: string | null;
   readonly warnings: readonly string[];
   /** The text of the job file. */
-  readonly job: string | null;
+  readonly job: string;
   /** Where it was written. */
   readonly output: string | null;
   readonly reason: string | null;
 }
 
 /**
- * Suggests a job file for a spreadsheet. Needs no service. Throws `RunError`: `usage` for an unknown resource and for an
- * output that exists, `failed` for a file that cannot be read.
+ * Suggests a job file for a spreadsheet; there is always one, and `suggestion.next` says what is open. Throws `RunError`: `usage`
+ * for an unknown resource and for an output that exists, `failed` for a file that cannot be read.
  */
 export async function mapFile(request: MapRequest): Promise<MapResult> {
-  const { file, output } = request;
+  const { file, output, settings } = request;
   const resource = writableResource(request.resource);
   if (output !== undefined && request.force !== true) await refuseExisting(output);
-  const source = await openSource(file, request.source ?? {});
-  const suggestion = await suggestJob(resourceSpec(resource), source);
+  const spec = resourceSpec(resource);
+  const source = await openFitting(file, request.source ?? {}, spec);
+  const notes: string[] = [];
+  const ask = settings?.apiUrl === undefined || settings.auth === undefined ? undefined : askService(settings, notes);
+  const suggested = await suggestJob(spec, source, ask);
+  const suggestion = { ...suggested, warnings: [...suggested.warnings, ...notes] };
   const reason = whyNothing(suggestion, source.meta.sheet);
-  const job =
-    reason === undefined && suggestion.key
-      ? jobText(suggestion, suggestion.key, source.meta, {
-          file: named(file, request.cwd),
-          job: output === undefined ? 'JOB.yaml' : named(output, request.cwd),
-        })
-      : undefined;
-  if (job !== undefined) {
-    assertFit(job);
-    if (output !== undefined) await writeSafely(output, (write) => write(job));
-  }
-  const written = job === undefined ? undefined : output;
+  const job = jobText(suggestion, source.meta, {
+    file: named(file, request.cwd),
+    job: output === undefined ? 'JOB.yaml' : named(output, request.cwd),
+  });
+  assertFit(job);
+  if (output !== undefined) await writeSafely(output, (write) => write(job));
   return {
     suggestion,
-    ...(job === undefined ? {} : { job }),
+    job,
     ...(reason === undefined ? {} : { reason }),
     table: tableText(suggestion),
-    summary: summaryOf(suggestion, source.meta, { file, job, reason, output: written }),
+    summary: summaryOf(suggestion, source.meta, { file, job, reason, output }),
   };
 }
+
+/** Sheets of a workbook that are looked at for the one to map. */
+const MOST_SHEETS = 20;
+
+/** The sheet whose headings mean the most fields, where none is named; of several the first. */
+async function openFitting(
+  file: string,
+  stated: NonNullable<MapRequest['source']>,
+  spec: ResourceSpec,
+): Promise<OpenSource> {
+  const first = await openSource(file, stated);
+  let best = { source: first, fields: headingsThatFit(spec, first.meta.headings) };
+  if (stated.sheet !== undefined) return best.source;
+  for (const sheet of first.meta.otherSheets?.slice(0, MOST_SHEETS) ?? []) {
+    // A chart, or a sheet without a table: it is not the one.
+    const source = await openSource(file, { ...stated, sheet }).catch(() => undefined);
+    const fields = source ? headingsThatFit(spec, source.meta.headings) : 0;
+    if (source && fields > best.fields) best = { source, fields };
+  }
+  if (best.source === first) return first;
+  const { meta } = best.source;
+  const why = `The sheet is "${meta.sheet}": its headings mean ${best.fields} fields of ${spec.name}, more than those of any other sheet.`;
+  return { ...best.source, meta: { ...meta, evidence: [why, ...meta.evidence], warnings: [...meta.warnings, why] } };
+}
+
+/** What the service can list by name; the others are learned from records, which is more than a suggestion is worth. */
+const LISTED: ReadonlySet<ReferenceTarget> = new Set(['asset-owner', 'category', 'supplier', 'usage-status']);
+
+/** Asks the service as an import would. Where it cannot be asked, that is a note and the suggestion does without. */
+function askService(settings: Settings, notes: string[]): AskNames {
+  return async (names) => {
+    const needed = new Map([...names].filter(([to]) => LISTED.has(to)));
+    const service = openService({
+      ...serviceOptions(settings, settings.company),
+      patienceMs: Math.min(settings.patienceMs, PATIENCE_MS),
+    });
+    try {
+      const nothing = { ids: () => [], names: () => [], nameOf: () => undefined };
+      const readAll = openLists(
+        service,
+        () => '',
+        () => undefined,
+      );
+      const directory = await loadDirectory(needed, { service, known: nothing, readAll });
+      return (to, name) => (needed.has(to) ? directory.lookup(to, name).kind !== 'missing' : undefined);
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      notes.push(`The service was not asked which names it knows: ${error.message}`);
+      return () => undefined;
+    } finally {
+      await service.close();
+    }
+  };
+}
+
+/** An import has more patience with a service that does not answer. */
+const PATIENCE_MS = 5_000;
 
 /** The path as it works from the working folder, short where it lies below. */
 function named(path: string, cwd: string | undefined): string {
@@ -131,21 +202,16 @@ async function refuseExisting(output: string): Promise<void> {
   throw new RunError('usage', `${output} exists already. Name another file, or replace it with --force.`);
 }
 
-function whyNothing({ columns, key, resource }: Suggestion, sheet: string | null): string | undefined {
-  if (columns.every(({ field }) => field === undefined)) {
-    const where = sheet === null ? 'the file' : `the sheet "${sheet}"`;
-    const elsewhere = sheet === null ? '' : ' If the table stands on another sheet, name it with --sheet.';
-    return `No heading of ${where} means a field of ${resource}, so there is no job to suggest.${elsewhere}`;
-  }
-  if (key) return undefined;
-  return resource === 'customer'
-    ? 'No column holds the name of the customer, and customers can be matched by nothing else, so no job can be made.'
-    : `No mapped column can tell one ${resource} from another, so no job can be made.`;
+function whyNothing({ columns, resource }: Suggestion, sheet: string | null): string | undefined {
+  if (columns.some(({ field }) => field !== undefined)) return undefined;
+  const where = sheet === null ? 'the file' : `the sheet "${sheet}"`;
+  return `No heading of ${where} means a field of ${resource}: the job names every column, and maps none.`;
 }
 
-/** A job that the program itself would refuse is a fault of the program. */
+/** A job that the program itself would refuse is a fault of the program; where there is no key, once one is chosen. */
 function assertFit(job: string): void {
-  const errors = checkJobText(job).problems.filter(({ severity }) => severity === 'error');
+  const chosen = job.replace(/^# (?=match: )/m, '');
+  const errors = checkJobText(chosen).problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0)
     throw new Error(`the suggested job is not valid: ${errors.map((one) => problemLine('', one)).join('; ')}`);
 }
@@ -155,12 +221,12 @@ function summaryOf(
   meta: SourceMeta,
   more: {
     readonly file: string;
-    readonly job: string | undefined;
+    readonly job: string;
     readonly reason: string | undefined;
     readonly output: string | undefined;
   },
 ): MapSummary {
-  const { resource, rows, columns, key, missing, warnings } = suggestion;
+  const { resource, rows, columns, key, missing, next, warnings } = suggestion;
   const { format, encoding, delimiter, sheet, header_row } = meta;
   return {
     resource,
@@ -187,8 +253,9 @@ function summaryOf(
         }
       : null,
     missing: missing.map(({ field }) => field),
+    next: next ?? null,
     warnings,
-    job: more.job ?? null,
+    job: more.job,
     output: more.output ?? null,
     reason: more.reason ?? null,
   };

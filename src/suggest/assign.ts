@@ -1,17 +1,16 @@
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
-import { isOwnHeading } from '../pipeline/map/headings.js';
 import { checkRecord } from '../resources/rules.js';
-import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
-import { type Fit, fitOf } from './fit.js';
+import type { FieldSpec, ReferenceTarget, ResourceSpec } from '../resources/spec.js';
+import { type Fit, fitOf, type KnownNames } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
-import { PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
+import { OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
 import { type Words, wordsOf } from './words.js';
 
 /** A guess at or above this is certain enough to need no second look. */
 export const HIGH = 0.88;
 /** A guess below this is never mapped. */
-const LIKELY = 0.7;
+export const LIKELY = 0.7;
 
 /** A field for a column: what the heading says, lowered by what the values say. */
 export interface Guess extends Candidate {
@@ -30,18 +29,18 @@ export interface Assigned {
   readonly lostTo: string | undefined;
   /** A field without which the service refuses the best guess, and which no column gives. */
   readonly lacks: string | undefined;
-  /** Why no job can name the column; '' where one can. */
-  readonly barred: string;
 }
 
-/** Gives every field to the column that means it best. Each field and each column is used once. */
-export function assign(spec: ResourceSpec, file: FileProfile): Assigned[] {
+/**
+ * Gives every field to the column that means it best. Each field and each column is used once. `known`: the names that the
+ * service has, where it was asked.
+ */
+export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames): Assigned[] {
   const { columns } = file;
-  const barred = barredHeadings(columns);
-  const custom = customColumns(spec, columns, barred);
+  const custom = customColumns(spec, columns);
   const book = phraseBook(spec);
   const guesses = columns.map((column, at) =>
-    barred[at] !== '' || custom[at] !== undefined ? [] : guessesFor(book, column, file),
+    column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, file, known),
   );
   const open = guesses
     .flatMap((list, at) => list.filter(isMappable).map((guess) => ({ at, guess })))
@@ -63,7 +62,6 @@ export function assign(spec: ResourceSpec, file: FileProfile): Assigned[] {
       mapped: mapped.get(at),
       custom: custom[at],
       lostTo: by === undefined ? undefined : columns[by]!.heading,
-      barred: barred[at]!,
       lacks: alone.get(at),
     };
   });
@@ -87,41 +85,27 @@ function dropLonely(spec: ResourceSpec, mapped: Map<number, Guess>): ReadonlyMap
   return alone;
 }
 
-/** A name that the service does not know makes the row invalid, so references need a heading that is certain. */
-function isMappable({ final, field }: Guess): boolean {
-  return final >= (field.type.kind === 'reference' ? HIGH : LIKELY);
+/** The service has no list of these: a name that no record bore so far makes the row invalid, so the heading must be certain. */
+const UNLISTED: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer', 'hardware-model', 'make']);
+
+function isMappable({ final, field: { type } }: Guess): boolean {
+  return final >= (type.kind === 'reference' && UNLISTED.has(type.to) ? HIGH : LIKELY);
 }
 
-function guessesFor(book: PhraseBook, column: Column, file: FileProfile): Guess[] {
+function guessesFor(book: PhraseBook, column: Column, file: FileProfile, known?: KnownNames): Guess[] {
   return candidates(book, column.heading)
     .map((candidate): Guess => {
-      const fit = fitOf(column, candidate.field, file);
+      const fit = fitOf(column, candidate.field, file, known);
       return { ...candidate, fit, final: candidate.score * fit.factor };
     })
     .sort((a, b) => b.final - a.final);
 }
 
-function barredHeadings(columns: readonly Column[]): string[] {
-  const seen = new Map<string, number>();
-  const folded = columns.map(({ heading }) => foldText(heading));
-  for (const heading of folded) seen.set(heading, (seen.get(heading) ?? 0) + 1);
-  return folded.map((heading) => {
-    if (heading === '') return 'the column has no heading';
-    if (isOwnHeading(heading)) return 'headings that begin with _ are never imported';
-    const times = seen.get(heading)!;
-    return times > 1 ? `${times} columns have this heading; rename them in the file to map one` : '';
-  });
-}
-
 /** Headings such as `template.Finance.Cost Centre`. A record holds the values of one template, so the first one wins. */
-function customColumns(
-  spec: ResourceSpec,
-  columns: readonly Column[],
-  barred: readonly string[],
-): (string | undefined)[] {
+function customColumns(spec: ResourceSpec, columns: readonly Column[]): (string | undefined)[] {
   let template: string | undefined;
-  return columns.map(({ heading }, at) => {
-    const name = barred[at] === '' ? customFieldName(heading) : undefined;
+  return columns.map(({ heading, name: named }) => {
+    const name = named === heading ? customFieldName(heading) : undefined;
     const owner = name?.cuts[0]?.owner;
     if (!name || owner === undefined || (name.kind === 'form' && !spec.form)) return undefined;
     if (name.kind === 'template') {
@@ -147,6 +131,9 @@ interface Phrase extends Words {
 }
 
 const OTHER_ORDER = 0.985;
+const AT_END = 0.72;
+/** By its mark in the vocabulary. */
+const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 
 interface PhraseBook {
   /** Phrases by their sorted words, and by the same in one piece. */
@@ -155,10 +142,12 @@ interface PhraseBook {
   readonly context: ReadonlySet<string>;
   /** These, and words that change nothing about what a column holds. */
   readonly plain: ReadonlySet<string>;
+  /** What a longer heading may end with. */
+  readonly ends: readonly Phrase[];
 }
 
 /** Fields that can be written, by what a heading says alone, the best first. */
-export function candidates({ phrases: index, context, plain }: PhraseBook, heading: string): Candidate[] {
+export function candidates({ phrases: index, context, plain, ends }: PhraseBook, heading: string): Candidate[] {
   const said = wordsOf(heading);
   const found = new Map<FieldSpec, Candidate>();
   const look = ({ words, joined }: Words, share: number): void => {
@@ -174,18 +163,22 @@ export function candidates({ phrases: index, context, plain }: PhraseBook, headi
   if (found.size === 0) {
     for (const [dropped, share] of [
       [context, 0.97],
-      [plain, 0.95],
+      [plain, 0.9],
     ] as const) {
       const words = said.words.filter((word) => !dropped.has(word));
       look({ words, joined: words.join(''), aside: [] }, share);
     }
   }
+  if (found.size === 0 && !said.words.some((word) => OTHER_THINGS.has(word)))
+    for (const { field, joined, why } of ends)
+      if (said.joined.endsWith(joined)) found.set(field, { field, score: AT_END, why });
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 
 /** What headings may say for the fields of a resource. */
 export function phraseBook(spec: ResourceSpec): PhraseBook {
   const all: Phrase[] = [];
+  const ends: Phrase[] = [];
   for (const field of spec.fields) {
     if (field.derived || (field.create === undefined && field.update === undefined)) continue;
     const add = (text: string, weight: number, why: string) => all.push({ ...wordsOf(text), field, weight, why });
@@ -194,9 +187,11 @@ export function phraseBook(spec: ResourceSpec): PhraseBook {
     add(field.label, 0.98, "the heading is the field's label");
     const vocabulary = VOCABULARY[spec.name];
     for (const marked of phrases(Object.hasOwn(vocabulary, field.name) ? vocabulary[field.name]! : '')) {
-      const text = marked.replace('?', '');
-      if (text !== marked) add(text, 0.78, `"${text}" often means it`);
-      else add(text, 0.94, `"${text}" is a usual heading for it`);
+      const text = marked.replace(/^[?*-]/, '');
+      const weight = WEIGHTS[marked[0]!];
+      if (marked.startsWith('*')) ends.push({ ...wordsOf(text), field, weight: AT_END, why: `it ends with "${text}"` });
+      else if (weight === undefined) add(text, 0.94, `"${text}" is a usual heading for it`);
+      else add(text, weight, `"${text}" ${weight < LIKELY ? 'may mean' : 'often means'} it`);
     }
   }
   const index = new Map<string, Phrase[]>();
@@ -208,5 +203,10 @@ export function phraseBook(spec: ResourceSpec): PhraseBook {
     }
   }
   const context = wordsOf(RESOURCE_WORDS[spec.name]).words;
-  return { phrases: index, context: new Set(context), plain: new Set([...context, ...PLAIN_QUALIFIERS.split(' ')]) };
+  return {
+    phrases: index,
+    context: new Set(context),
+    plain: new Set([...context, ...PLAIN_QUALIFIERS.split(' ')]),
+    ends,
+  };
 }

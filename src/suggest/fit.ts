@@ -1,17 +1,24 @@
+import { type Cell, type SheetRow, shownText } from '../model/row.js';
 import { foldText } from '../model/value.js';
 import { type DecimalSurvey, surveyDecimals } from '../pipeline/map/amounts.js';
 import { isRefusal } from '../pipeline/map/cell-text.js';
 import { makeConverter } from '../pipeline/map/convert.js';
-import { excerpt } from '../pipeline/map/headings.js';
+import { excerpt, quoted } from '../pipeline/map/headings.js';
 import { findCountry, suggestCountry } from '../resources/countries.js';
-import type { FieldSpec } from '../resources/spec.js';
+import type { FieldSpec, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
 import type { Column, FileProfile, SampledCell } from './profile.js';
 import { phrases, VALUE_WORDS } from './vocabulary.js';
 import { wordsOf } from './words.js';
 
-/** How the values of a column go with a field that its heading may mean. Values lower a guess, they never raise one. */
+/** Whether the service has a record of this name; undefined where it was not asked for such records. */
+export type KnownNames = (to: ReferenceTarget, name: string) => boolean | undefined;
+
+/**
+ * How the values of a column go with a field that its heading may mean. Values lower a guess; only names that the service knows
+ * raise one.
+ */
 export interface Fit {
   /** Multiplies what the heading says: 1 fits, below 0.7 the column is not mapped. */
   readonly factor: number;
@@ -23,6 +30,10 @@ export interface Fit {
   readonly dates?: DateFinding;
   readonly choices?: ChoiceFinding;
   readonly decimal?: DecimalSurvey;
+  /** Different names that the service does not know. */
+  readonly unknown?: number;
+  /** So many texts are too long that they are to be cut. */
+  readonly cut?: true;
 }
 
 /** What the texts of a column mean in a list of the service. */
@@ -32,9 +43,13 @@ interface ChoiceFinding {
   readonly open: readonly string[];
 }
 
-export function fitOf(column: Column, field: FieldSpec, file: FileProfile): Fit {
-  if (column.filled === 0) return { factor: 0.8, evidence: ['every cell is blank'], remarks: [] };
-  if (column.cells.length === 0) return { factor: 0.8, evidence: ['no value was looked at'], remarks: [] };
+export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known?: KnownNames): Fit {
+  if (column.filled === 0 && file.rows > 0) return { factor: BLANK, evidence: ['every cell is blank'], remarks: [] };
+  if (column.cells.length === 0) return { factor: BLANK, evidence: ['no value was looked at'], remarks: [] };
+  if (isOneForAll(column, field))
+    return against(
+      `all ${number(column.filled)} rows have the one value "${excerpt(column.cells[0]!.text)}"; if that is right, state it under constants`,
+    );
   if (isOfOtherUnit(column, field)) return against('the heading says that its numbers are in another unit');
   switch (field.type.kind) {
     case 'date':
@@ -43,7 +58,7 @@ export function fitOf(column: Column, field: FieldSpec, file: FileProfile): Fit 
     case 'boolean':
       return fitChoices(column, field);
     case 'reference':
-      return fitReference(column, field.type.to);
+      return fitReference(column, field.type.to, known);
     case 'decimal':
     case 'integer':
       return fitNumbers(column, field, file);
@@ -52,6 +67,17 @@ export function fitOf(column: Column, field: FieldSpec, file: FileProfile): Fit 
     default:
       return fitText(column, field, file);
   }
+}
+
+/** Below any column that holds something. */
+const BLANK = 0.75;
+
+/** As many rows with one and the same value tell nothing about each of them. */
+const MANY = 20;
+
+function isOneForAll({ distinct, filled }: Column, { name, type }: FieldSpec): boolean {
+  const isParty = type.kind === 'reference' && (type.to === 'supplier' || type.to === 'customer');
+  return (isParty || name === 'name') && distinct === 1 && filled >= MANY;
 }
 
 const against = (why: string): Fit => ({ factor: 0.5, evidence: [], remarks: [], against: why });
@@ -166,13 +192,53 @@ function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
     if (isRefusal(value) || (typeof value === 'object' && value !== null && 'named' in value)) return false;
     return checkValue(field, value) === undefined;
   };
+  const parts = field.type.kind === 'decimal' ? partsOf(column, file) : undefined;
+  if (parts !== undefined) return against(`each value is the sum of "${excerpt(parts)}" over the rows that bear it`);
   const what = field.type.kind === 'integer' ? 'are whole numbers' : 'are amounts';
   return judged(column, fits, what, { decimal });
 }
 
+/**
+ * The heading of another column whose amounts add up to the values of this one, over the rows that have the same value: such a
+ * column repeats the total of a group in each of its rows.
+ */
+function partsOf(column: Column, { columns, rows, sample, whole }: FileProfile): string | undefined {
+  if (!whole || column.choices === undefined || column.filled < rows / 2) return undefined;
+  const groups = new Map<number | undefined, SheetRow[]>();
+  for (const row of sample) {
+    const total = amount(row.cells[column.index]);
+    groups.set(total, [...(groups.get(total) ?? []), row]);
+  }
+  const repeated = [...groups].filter(([total, { length }]) => total !== undefined && total !== 0 && length > 1);
+  if (repeated.length === 0) return undefined;
+  return columns.find(
+    (other) =>
+      other !== column &&
+      repeated.filter(([total, members]) =>
+        isSum(
+          total!,
+          members.map(({ cells }) => amount(cells[other.index])),
+        ),
+      ).length >
+        repeated.length * 0.9,
+  )?.heading;
+}
+
+function isSum(total: number, parts: readonly (number | undefined)[]): boolean {
+  const sum = parts.reduce<number>((all, part) => all + (part ?? Number.NaN), 0);
+  return Math.abs(sum - total) <= Math.abs(total) * 1e-9;
+}
+
+/** Roughly: good enough to see whether amounts add up, and for nothing else. */
+function amount(cell: Cell | undefined): number | undefined {
+  const text = shownText(cell ?? '').replace(/[^\d.,-]/gu, '');
+  const plain = /,\d{1,2}$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', '');
+  return /\d/.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
+}
+
 const isError = (cell: SampledCell['cell']) => typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f');
 
-function fitReference({ cells, distinct }: Column, to: string): Fit {
+function fitReference({ cells, distinct }: Column, to: ReferenceTarget, known?: KnownNames): Fit {
   const ids = cells.filter(({ text }) => /^[1-9]\d{0,15}$/.test(text)).length;
   const names =
     distinct === undefined
@@ -185,6 +251,8 @@ function fitReference({ cells, distinct }: Column, to: string): Fit {
     if (ids < cells.length) return against('the field takes ids of the service, and the values are texts');
     return { factor: 0.97, evidence: ['the values are numbers, taken as ids of the service'], remarks };
   }
+  const asked = cells.filter(({ text }) => known?.(to, text) !== undefined);
+  if (asked.length > 0) return fitNames(asked, to, known!);
   if (to === 'contract') return { factor: 1, evidence: [], remarks };
   // Digits are ids of the service. The file of another system has its own, which would be taken without a complaint.
   if (ids * 2 >= cells.length) {
@@ -197,9 +265,31 @@ function fitReference({ cells, distinct }: Column, to: string): Fit {
   return { factor: 1, evidence: [], remarks };
 }
 
+/** Of names that the service was asked for. */
+function fitNames(cells: readonly SampledCell[], to: ReferenceTarget, known: KnownNames): Fit {
+  const strangers = cells.filter(({ text }) => known(to, text) !== true);
+  const names = new Set(strangers.map(({ text }) => text));
+  const share = 1 - strangers.length / cells.length;
+  const what = to.replace('-', ' ');
+  const evidence = [`the service knows ${Math.floor(share * 100)}% of the values as names (${what})`];
+  if (names.size === 0) return { factor: RAISED, evidence, remarks: [] };
+  const such = quoted([...names].slice(0, 3));
+  const way = to === 'supplier' ? ', or `references: { missing: create }` creates them' : '';
+  const remark = `the service knows no ${what} ${such}${names.size > 3 ? ` and ${number(names.size - 3)} more` : ''}: those rows are invalid until it does${way}`;
+  return { factor: share >= 0.5 ? 1 : 0.85, evidence, remarks: [remark], unknown: names.size };
+}
+
+/** Lifts a likely heading to a certain one. */
+const RAISED = 1.13;
+
 /** Values that have a type of their own, for which the service has other fields. */
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
+const PHONES = /^(?:phone|mobile|fax)$|_phone$/;
+const PHONE = /^[^\p{L}]*\d[^\p{L}]*(?:(?:ext|x|tel|fax)\b.*)?$/iu;
 const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?$/;
+
+/** What identifies a thing is worth nothing when it is cut. */
+const UNCUT = /number|name|tag|code|phone|website|inventory|mac|no$/;
 
 /** A row whose text is too long is invalid; a job where so many are would be stopped by its brake. */
 const TOO_MANY_LONG = 0.2;
@@ -211,6 +301,9 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   if (type.kind === 'email') return judged(column, valid, 'are e-mail addresses');
   if (type.kind === 'text' && type.exact !== undefined)
     return judged(column, valid, `have the ${type.exact} characters of ${name}`);
+  if (PHONES.test(name)) return judged(column, ({ text }) => PHONE.test(text), 'are phone numbers');
+  if (name === 'name' && cells.length >= 3 && cells.every(({ text }) => /^\d+$/.test(text)))
+    return against('the values are numbers, not names');
   const typed = cells.filter(({ text }) => EMAIL.test(text) || DATE.test(text));
   if (typed.length * 2 > cells.length) return against(`the values are no text, such as "${excerpt(typed[0]!.text)}"`);
   const max = type.kind === 'text' ? type.max : undefined;
@@ -221,7 +314,11 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   const remarks: string[] = [];
   if (long > 0) {
     const said = `${number(long)} of ${number(cells.length)} values are longer than the ${max} characters of ${name}`;
-    if (long / cells.length > TOO_MANY_LONG && field.required !== true) return against(said);
+    if (long / cells.length > TOO_MANY_LONG && field.required !== true) {
+      if (UNCUT.test(name)) return against(said);
+      const cut = `${said}: \`overflow: cut\` keeps the beginning of those, with a warning that counts them; without it the rows are invalid`;
+      return { factor: 0.85, evidence, remarks: [cut], cut: true };
+    }
     remarks.push(
       `${said} (the longest has ${number(Math.max(...cells.map(({ text }) => characters(text))))}): those rows will be invalid`,
     );

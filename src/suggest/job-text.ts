@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import type { SourceMeta } from '../model/source.js';
-import { foldText } from '../model/value.js';
 import { counted, number } from './fit.js';
 import { type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
@@ -11,8 +10,11 @@ interface JobNames {
   readonly job: string;
 }
 
-/** The suggestion as a job file, contract section 4: every line that was guessed says why. */
-export function jobText(suggestion: Suggestion, key: SuggestedKey, meta: SourceMeta, names: JobNames): string {
+/**
+ * The suggestion as a job file, contract section 4: every line that was guessed says why, and what a person must add stands at
+ * its place as a comment. Without a key the job can be read once the # of one line `match:` is taken away.
+ */
+export function jobText(suggestion: Suggestion, meta: SourceMeta, names: JobNames): string {
   const { resource } = suggestion;
   const lines = [
     ...head(suggestion, names),
@@ -21,18 +23,18 @@ export function jobText(suggestion: Suggestion, key: SuggestedKey, meta: SourceM
     '',
     ...sourceLines(suggestion, meta),
     '',
-    ...matchLines(suggestion, key),
+    ...(suggestion.key ? matchLines(suggestion, suggestion.key) : matchChoices(suggestion)),
     '',
     'blank: keep                         # a blank cell leaves what the service holds; clear would empty it',
     '',
-    ...columnLines(suggestion.columns),
+    ...columnLines(suggestion),
     '',
-    ...missingLines(suggestion),
+    ...constantLines(suggestion),
   ];
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function head({ columns, rows, resource, warnings }: Suggestion, names: JobNames): string[] {
+function head({ columns, rows, resource, next, warnings }: Suggestion, names: JobNames): string[] {
   const file = shellWord(commentText(names.file, 400));
   const job = shellWord(commentText(names.job, 400));
   const mapped = columns.filter(({ field }) => field !== undefined);
@@ -45,6 +47,7 @@ function head({ columns, rows, resource, warnings }: Suggestion, names: JobNames
   return [
     ...commentLines(`Suggested by rowferry map from ${commentText(basename(names.file), 120)}: ${size}.${first}`),
     ...commentLines('Each line says why. A column with ~ is not imported.'),
+    ...(next === undefined ? [] : ['#', ...commentLines(`NEXT: ${next}`)]),
     '#',
     `#   rowferry check ${job}`,
     `#   rowferry import ${file} --job ${job} --dry-run`,
@@ -54,13 +57,14 @@ function head({ columns, rows, resource, warnings }: Suggestion, names: JobNames
   ];
 }
 
-function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[] {
+function sourceLines({ dates, decimal, nulls }: Suggestion, meta: SourceMeta): string[] {
   const lines = ['source:'];
   const add = (text: string, why: string) =>
     lines.push(why === '' ? `  ${text}` : `  ${text.padEnd(33)} # ${commentText(why, 160)}`);
   const evidence = (word: RegExp) => meta.evidence.find((one) => word.test(one)) ?? '';
   add(`format: ${meta.format}`, meta.gzip ? 'gzipped' : '');
   if (meta.sheet !== null) add(`sheet: ${scalar(meta.sheet)}`, evidence(/sheet/i));
+  if (meta.header_row === null && meta.format !== 'ndjson') add('header_row: none', 'columns go by their letters');
   if (meta.header_row !== null) {
     if (meta.header_row > 1) add(`header_row: ${meta.header_row}`, evidence(/heading/));
     else if (/though it looks like data/.test(evidence(/heading/)))
@@ -74,6 +78,7 @@ function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[]
       evidence(/delimiter/i),
     );
   }
+  if (nulls.length > 0) add(`null_values: [${nulls.map(scalar).join(', ')}]`, 'cells that mean blank');
   if (dates.length > 0)
     add(`dates: [${dates.map(scalarInFlow).join(', ')}]`, 'text dates are read in these formats and no others');
   if (decimal?.sign !== undefined) add(`decimal: "${decimal.sign}"`, decimal.why);
@@ -84,19 +89,15 @@ function sourceLines({ dates, decimal }: Suggestion, meta: SourceMeta): string[]
 }
 
 function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[] {
-  const { field, heading, blank, repeats, fits, uniqueField } = key;
-  const among = key.counted === rows - blank ? '' : `, of the first ${number(key.counted)} that were counted`;
-  const facts = `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${number(repeats)} repeat an earlier one${among}`;
+  const { field, blank, fits, uniqueField } = key;
   const lines: string[] = [];
-  if (!fits) {
+  if (!fits && rows > 0)
     lines.push(
-      ...commentLines(`ATTENTION: no column tells the rows apart; this is the least bad. ${facts}.`),
       ...commentLines(
-        'A row whose key is blank is invalid, and a row that repeats a key is left out as a duplicate. If each row is a record of its own, give the file a column that identifies it, or name several fields: key: [name, room].',
+        `${number(blank)} of ${counted(rows, 'row')} have no ${field} and are invalid until they do; \`key: none\` would append every row as a new record instead.`,
       ),
     );
-  }
-  lines.push('match:', `  key: ${field.padEnd(28)} ${fits ? `# ${facts}` : ''}`.trimEnd());
+  lines.push('match:', `  key: ${field.padEnd(28)} # ${keyFacts(key, rows)}`);
   if (uniqueField)
     lines.push(
       `  ${`unique_field: ${uniqueField}`.padEnd(33)} # the service itself refuses a second asset with this ${uniqueField.replace('_', ' ')}`,
@@ -110,26 +111,87 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
   ];
 }
 
+/** What tells records apart, where no column does: a person must choose. */
+function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
+  const measured = keys.map((key) => `${keyFacts(key, rows)} (${key.field})`);
+  const facts = measured.length > 0 ? ` ${measured.join('; ')}.` : ' No column means a field that identifies one.';
+  const choice = (text: string, why: string) => behind(`# match: { ${text} }`, why, 52);
+  const byKey = keys
+    .filter(({ usable, blank }) => usable > 0 && blank <= rows / 2)
+    .map(({ field, usable }) =>
+      choice(
+        `key: ${field}, duplicates: first`,
+        `${counted(usable, 'record')} of ${counted(rows, 'row')}: a row that repeats an earlier ${field} is skipped where it is alike in every mapped column, else left out as a duplicate; a blank one is invalid`,
+      ),
+    );
+  const append = [
+    choice(
+      'key: none',
+      'append: every row is a new record, none is ever updated; the same file again is refused; rows that are alike need a person',
+    ),
+    choice(
+      'key: none, duplicates: first',
+      'the same; of rows that are alike in every mapped column the first is taken',
+    ),
+  ];
+  const absent = missing.filter(({ constant }) => constant === undefined);
+  // The service takes the name of a supplier or customer once.
+  const namesOnce = resource === 'supplier' || resource === 'customer';
+  return [
+    ...commentLines(`QUESTION: what tells one ${resource} from another? No column does by itself.${facts}`),
+    ...commentLines('Take the # from one of these lines:'),
+    ...(namesOnce ? [...byKey, ...append] : [...append, ...byKey]),
+    ...(keys.length > 0 ? [] : absent.map(({ field }) => choice(`key: ${field}`, 'once a column is mapped to it'))),
+    ...commentLines('Or name several fields that tell the rows apart together: match: { key: [name, room] }'),
+  ];
+}
+
+function keyFacts({ heading, blank, repeats, counted: among }: SuggestedKey, rows: number): string {
+  const bound = among === rows - blank ? '' : `, of the first ${number(among)} that were counted`;
+  return `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${number(repeats)} repeat an earlier one${bound}`;
+}
+
 /** As a shell takes it. */
 function shellWord(text: string): string {
   if (/^[\p{L}\p{N}_./@%+:,-]+$/u.test(text)) return text;
   return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
 }
 
-/** Required fields without a column, and the one line that gives them to every row. */
-function missingLines({ missing, resource, columns }: Suggestion): string[] {
+/** Required fields that no column gives and no constant can, where a column of theirs would stand. */
+function missingColumns({ missing, resource }: Suggestion): string[] {
+  return missing
+    .filter(({ constant }) => constant === undefined)
+    .flatMap(({ field, rule, columns: near }) => {
+      const perhaps = near.slice(0, 3).map((heading) => `"${commentText(heading, 60)}"`);
+      const maybe = near.length > 0 ? `; perhaps ${perhaps.join(' or ')}` : '';
+      return commentLines(
+        `HEADING: ${field} — a new ${resource} needs it${rule === '' ? '' : ` (${rule})`}, and no column is it for certain${maybe}`,
+        '  ',
+      );
+    });
+}
+
+/** Required fields as the one line that gives them to every row, or as one that puts them together. */
+function constantLines({ missing, resource, columns }: Suggestion): string[] {
   const lines: string[] = [];
   const mapped = new Set(columns.map(({ field }) => field));
-  if (missing.length > 0) lines.push(`# No column gives these fields, and a new ${resource} needs them:`);
-  for (const { field, rule, constant, columns: near } of missing) {
-    const perhaps = near.slice(0, 3).map((heading) => `"${commentText(heading, 60)}"`);
-    const maybe = near.length > 0 ? `; perhaps ${perhaps.join(' or ')}` : '';
-    const evident = constant !== undefined && constant !== TO_FILL ? `; ${constant} is evident from the columns` : '';
-    const said = commentLines(`${field}${rule === '' ? '' : ` (${rule})`}${evident}${maybe}`);
-    lines.push(...said.map((line) => line.replace(/^# /, '#   ')));
+  for (const { field, parts } of missing.filter(({ parts }) => parts.length > 0)) {
+    const text = parts.map((part) => `{${part}}`).join(' ');
+    lines.push(
+      ...commentLines(`Where no column is the ${field}, it can be put together: take the # away, and change the text.`),
+      `# computed: { ${field}: ${JSON.stringify(text)} }`,
+    );
   }
   const constants = missing.filter(({ constant }) => constant !== undefined);
   if (constants.length > 0) {
+    lines.push(`# No column gives these fields, and a new ${resource} needs them:`);
+    for (const { field, rule, constant, columns: near } of constants) {
+      const perhaps = near.slice(0, 3).map((heading) => `"${commentText(heading, 60)}"`);
+      const maybe = near.length > 0 ? `; perhaps ${perhaps.join(' or ')}` : '';
+      const evident = constant === TO_FILL ? '' : `; ${constant} is evident from the columns`;
+      const said = commentLines(`${field}${rule === '' ? '' : ` (${rule})`}${evident}${maybe}`);
+      lines.push(...said.map((line) => line.replace(/^# /, '#   ')));
+    }
     const pairs = constants.map(
       ({ field, constant }) => `${field}: ${constant === TO_FILL ? `"${TO_FILL}"` : constant}`,
     );
@@ -150,36 +212,31 @@ const MOST_OPEN = 60;
 const WIDTH = 46;
 
 /** The `columns` of a job, in the order of the file; what cannot be named stays a comment. */
-function columnLines(columns: readonly SuggestedColumn[]): string[] {
+function columnLines(suggestion: Suggestion): string[] {
+  const { columns } = suggestion;
   const widest = Math.max(24, ...columns.map((column) => plainLine(column).length).filter((length) => length <= WIDTH));
-  const shown = new Set<string>();
   return [
     'columns:',
     ...columns.flatMap((column) => {
-      if (!column.nameable) {
-        const name = commentText(column.heading, 60);
-        return [`  # column ${column.index + 1}${name === '' ? '' : ` "${name}"`}: ${column.why}`];
+      if (column.name === undefined) {
+        const heading = commentText(column.heading, 60);
+        return [`  # column ${column.index + 1}${heading === '' ? '' : ` "${heading}"`}: ${column.why}`];
       }
-      const folded = foldText(column.heading);
-      // Of equal headings one line speaks for all.
-      if (shown.has(folded)) return [];
-      shown.add(folded);
       return column.field === undefined
         ? [behind(plainLine(column), column.why, widest)]
         : mappedLines(column, column.field, widest);
     }),
+    ...missingColumns(suggestion),
   ];
 }
 
-const nameOf = ({ heading }: SuggestedColumn) => heading.replace(/\s+/gu, ' ').trim();
-
 function plainLine(column: SuggestedColumn): string {
-  return `  ${key(nameOf(column), '  ')} ${column.field ?? '~'}`;
+  return `  ${key(column.name ?? '', '  ')} ${column.field ?? '~'}`;
 }
 
 function mappedLines(column: SuggestedColumn, field: string, widest: number): string[] {
   const { options, confidence, evidence, remarks } = column;
-  const name = key(nameOf(column), '  ');
+  const name = key(column.name ?? '', '  ');
   const target = scalar(field);
   const why = `${confidence}: ${evidence.join('; ')}`;
   const above = remarks.flatMap((remark) => commentLines(remark, '  '));
@@ -188,6 +245,7 @@ function mappedLines(column: SuggestedColumn, field: string, widest: number): st
   const inline = [
     ...(options.dates ? [stated(options.dates)] : []),
     ...(options.decimal ? [`decimal: "${options.decimal}"`] : []),
+    ...(options.cut ? ['overflow: cut'] : []),
   ];
   if (options.values || options.openValues) return [...above, ...withValues(name, target, inline, options, why)];
   const line = inline.length === 0 ? `  ${name} ${target}` : `  ${name} { field: ${target}, ${inline.join(', ')} }`;
@@ -285,7 +343,7 @@ function commentLines(text: string, indent = ''): string[] {
 }
 
 /** The suggestion at a glance: a line for each column, the key, what is missing. For people; the job says it in full. */
-export function tableText({ columns, key, rows, resource, missing, warnings }: Suggestion): string {
+export function tableText({ columns, key, rows, resource, missing, next, warnings }: Suggestion): string {
   const table = columns.map(({ heading, field, confidence, evidence, remarks, why }) => [
     commentText(heading, 32),
     field ?? '~',
@@ -306,10 +364,11 @@ export function tableText({ columns, key, rows, resource, missing, warnings }: S
     `${counted(rows, 'row')}; ${number(mapped)} of ${counted(columns.length, 'column')} mapped to fields of ${resource}.`,
     ...(key
       ? [
-          `${key.fits ? 'Key' : 'No column tells the rows apart. Least bad key'}: ${key.field} ("${commentText(key.heading, 40)}": ${number(key.blank)} blank, ${number(key.repeats)} repeated).`,
+          `Key: ${key.field} ("${commentText(key.heading, 40)}": ${number(key.blank)} blank, ${number(key.repeats)} repeated).`,
         ]
-      : []),
+      : ['No column tells the rows apart.']),
     ...(missing.length > 0 ? [`Required, and in no column: ${missing.map(({ field }) => field).join(', ')}.`] : []),
     ...warnings.map((warning) => `Note: ${commentText(warning, 1_000)}`),
+    ...(next === undefined ? [] : ['', `Next: ${next}`]),
   ].join('\n');
 }

@@ -4,9 +4,10 @@ import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import type { Assigned } from './assign.js';
 import type { Column } from './profile.js';
 
-/** The mapped column that tells records apart, measured. */
+/** A mapped column that may tell records apart, measured. */
 export interface SuggestedKey {
   readonly field: string;
+  /** As the job names the column. */
   readonly heading: string;
   /** Rows that have a key of their own, of all rows. */
   readonly usable: number;
@@ -14,28 +15,42 @@ export interface SuggestedKey {
   readonly repeats: number;
   /** Filled cells among which repeats were counted: all, or those before a bound. */
   readonly counted: number;
+  /** Nearly every row has one of its own; else those without are many, and invalid. */
   readonly fits: boolean;
   readonly uniqueField: 'name' | 'serial_number' | undefined;
 }
 
-/** A column in which more rows than this have no key of their own is taken only where there is no better one. */
+export interface KeyChoice {
+  /** Undefined: no column tells the rows apart, and a person must say what is to become of them. */
+  readonly key: SuggestedKey | undefined;
+  /** What was measured, the best first. */
+  readonly tried: readonly SuggestedKey[];
+}
+
+/** Nearly all rows, as a share. */
 const ENOUGH = 0.98;
 
-/** The first natural key that nearly every row has for itself, else the one that most rows have; undefined where none is mapped. */
-export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], rows: number): SuggestedKey | undefined {
+/**
+ * The first natural key that nearly every row has for itself; else the one that most rows have, where hardly any repeats and no
+ * more than half of the cells are blank.
+ */
+export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], rows: number): KeyChoice {
   const keys = spec.naturalKeys.flatMap((field) => {
     const one = assigned.find(({ mapped }) => mapped?.field.name === field);
     return one ? [measure(spec, field, one.column, rows)] : [];
   });
-  return keys.find(({ fits }) => fits) ?? keys.sort((a, b) => b.usable - a.usable)[0];
+  const tried = keys.toSorted((a, b) => b.usable - a.usable);
+  const apart = (key: SuggestedKey) => key.repeats <= key.counted * (1 - ENOUGH) && key.usable >= rows / 2;
+  return { key: rows === 0 ? keys[0] : (keys.find(({ fits }) => fits) ?? tried.find(apart)), tried };
 }
 
 function measure(spec: ResourceSpec, field: string, column: Column, rows: number): SuggestedKey {
-  const { heading, filled, blank, repeats, counted } = column;
+  const { filled, blank, repeats, counted } = column;
   const usable = filled - repeats;
   const fits = rows > 0 && usable / rows >= ENOUGH;
   const unique = fits && spec.name === 'asset' && (field === 'name' || field === 'serial_number');
-  return { field, heading, usable, blank, repeats, counted, fits, uniqueField: unique ? field : undefined };
+  const uniqueField = unique ? field : undefined;
+  return { field, heading: column.name ?? column.heading, usable, blank, repeats, counted, fits, uniqueField };
 }
 
 /** A required field that no column gives. */
@@ -47,7 +62,23 @@ export interface MissingField {
   readonly constant: string | undefined;
   /** Columns that may hold it. */
   readonly columns: readonly string[];
+  /** Columns of which it can be put together. */
+  readonly parts: readonly string[];
 }
+
+/** What people put together where a record has no name of its own, the best first. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  name: [
+    'manufacturer',
+    'product_description',
+    'category.name',
+    'supplier',
+    'number',
+    'description',
+    'serial_number',
+    'asset_tag',
+  ],
+};
 
 /** What a person must put in; no value of any field, so that a job in which it is left is refused. */
 export const TO_FILL = '?';
@@ -62,6 +93,13 @@ export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[])
     columns: assigned.flatMap(({ column, guesses, mapped }) =>
       !mapped && guesses.some((guess) => guess.field === field) ? [column.heading] : [],
     ),
+    parts:
+      PARTS[field.name]
+        ?.flatMap((part) => {
+          const one = assigned.find(({ mapped }) => mapped?.field.name === part);
+          return one?.column.name !== undefined && one.column.filled > 0 ? [one.column.name] : [];
+        })
+        .slice(0, 2) ?? [],
   }));
 }
 

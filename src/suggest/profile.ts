@@ -1,7 +1,9 @@
+import { columnName } from '../files/table/header.js';
 import { type Cell, isBlank, type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceFormat } from '../model/source.js';
-import { normaliseKey } from '../model/value.js';
+import { foldText, normaliseKey } from '../model/value.js';
 import { trimText } from '../pipeline/map/cell-text.js';
+import { indexHeadings, isOwnHeading } from '../pipeline/map/headings.js';
 import { type Words, wordsOf } from './words.js';
 
 /** One cell of the sample that is not blank. */
@@ -15,6 +17,8 @@ export interface SampledCell {
 /** A column: what was counted over every row, and its cells in the sample. */
 export interface Column {
   readonly heading: string;
+  /** As a job names the column: its letter where the heading is blank, `Name #2` where it repeats; undefined where none can. */
+  readonly name: string | undefined;
   /** 0-based position in the file. */
   readonly index: number;
   readonly words: Words;
@@ -39,6 +43,8 @@ export interface FileProfile {
   readonly sample: readonly SheetRow[];
   /** Whether the sample is every row. */
   readonly whole: boolean;
+  /** Texts that mean blank, such as `NULL`, in one spelling each; they count as blank. */
+  readonly nulls: readonly string[];
 }
 
 export interface ProfileLimits {
@@ -70,6 +76,7 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
   let step = 1;
   let rows = 0;
   let uneven = 0;
+  const nulls = new Map<string, string>();
   for await (const batch of source.rows()) {
     for (const row of batch) {
       if (row.noRecord) continue;
@@ -78,21 +85,57 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
         uneven++;
         continue;
       }
-      for (const [index, counter] of counters.entries()) counter.add(row.cells[index]);
+      const cells = row.cells.slice(0, headings.length).map((cell) => (isNull(cell, nulls) ? '' : cell));
+      for (const [index, counter] of counters.entries()) counter.add(cells[index]);
       if ((rows - uneven - 1) % step !== 0) continue;
-      sample.push({ row: row.row, cells: row.cells.slice(0, headings.length).map(bounded) });
+      sample.push({ row: row.row, cells: cells.map(bounded) });
       if (sample.length <= room) continue;
       // The sample is full: every second row goes, and rows are taken half as often from here on.
       sample = sample.filter((_, at) => at % 2 === 0);
       step *= 2;
     }
   }
+  const names = columnNames(headings);
   const columns = counters.map((counter, index): Column => {
     const heading = headings[index] ?? '';
-    return { heading, index, words: wordsOf(heading), ...counter.result(), cells: cellsOf(index, sample) };
+    return {
+      heading,
+      name: names[index],
+      index,
+      words: wordsOf(heading),
+      ...counter.result(),
+      cells: cellsOf(index, sample),
+    };
   });
-  return { format, rows, uneven, columns, sample, whole: step === 1 };
+  return { format, rows, uneven, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
 }
+
+function columnNames(headings: readonly string[]): (string | undefined)[] {
+  const { positions } = indexHeadings(headings);
+  const seen = new Map<string, number>();
+  return headings.map((heading, index) => {
+    const folded = foldText(heading);
+    const nth = (seen.get(folded) ?? 0) + 1;
+    seen.set(folded, nth);
+    if (isOwnHeading(heading) || heading === '__proto__') return undefined;
+    const plain = heading.replace(/\s+/gu, ' ').trim();
+    const name = folded === '' ? columnName(index) : positions(heading).length > 1 ? `${plain} #${nth}` : plain;
+    // Another column may bear the very name.
+    const [found, other] = positions(name);
+    return found === index && other === undefined ? name : undefined;
+  });
+}
+
+/** Notes the text where it means blank. */
+function isNull(cell: Cell, nulls: Map<string, string>): boolean {
+  if (typeof cell !== 'string' || cell.length > 20 || !NULL.test(cell)) return false;
+  const text = cell.trim();
+  if (!nulls.has(text.toLowerCase())) nulls.set(text.toLowerCase(), text);
+  return true;
+}
+
+/** What databases and people write for a value that is not there. */
+const NULL = /^\s*(?:null|\(null\)|n\/a)\s*$/i;
 
 /** A copy: a part of a text would keep the whole of it in memory. */
 function bounded(cell: Cell): Cell {

@@ -2,10 +2,10 @@ import type { OpenSource } from '../model/source.js';
 import { foldText } from '../model/value.js';
 import { surveyDecimals } from '../pipeline/map/amounts.js';
 import { excerpt, isOwnHeading } from '../pipeline/map/headings.js';
-import type { ResourceName, ResourceSpec } from '../resources/spec.js';
-import { type Assigned, assign, type Guess, HIGH } from './assign.js';
-import { counted, number } from './fit.js';
-import { chooseKey, type MissingField, missingFields, type SuggestedKey } from './key.js';
+import type { ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import { type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
+import { counted, type KnownNames, number } from './fit.js';
+import { chooseKey, type KeyChoice, type MissingField, missingFields } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
 
 /** What `map` makes of a file: everything the job text, the table for people and `--json` are written from. */
@@ -15,18 +15,26 @@ export interface Suggestion {
   readonly rows: number;
   /** In the order of the file. */
   readonly columns: readonly SuggestedColumn[];
-  /** Undefined where nothing can be a key; there is no job then. */
-  readonly key: SuggestedKey | undefined;
+  /** Without a key the job says what a person may choose. */
+  readonly key: KeyChoice['key'];
+  /** Every key that was measured. */
+  readonly keys: KeyChoice['tried'];
   /** Dates of the whole file, where all date columns agree. */
   readonly dates: readonly string[];
   readonly decimal: { readonly sign: '.' | ',' | undefined; readonly why: string } | undefined;
   /** Required fields that no column gives. */
   readonly missing: readonly MissingField[];
+  /** Texts that mean blank. */
+  readonly nulls: readonly string[];
+  /** The one thing to be decided next, as a question; undefined where nothing is open. */
+  readonly next: string | undefined;
   readonly warnings: readonly string[];
 }
 
 export interface SuggestedColumn {
   readonly heading: string;
+  /** As the job names the column; undefined where none can: its heading begins with `_`. */
+  readonly name: string | undefined;
   /** 0-based position in the file. */
   readonly index: number;
   /** Undefined: not mapped. Custom fields as the job names them. */
@@ -41,8 +49,6 @@ export interface SuggestedColumn {
   /** Fields it may mean instead, the best first. */
   readonly alternatives: readonly { readonly field: string; readonly why: string }[];
   readonly options: ColumnOptions;
-  /** False where a job cannot name the heading: it is blank, or begins with `_`. */
-  readonly nameable: boolean;
 }
 
 /** What the job says about a mapped column beside its field. */
@@ -55,30 +61,92 @@ export interface ColumnOptions {
   readonly openValues?: readonly { readonly text: string; readonly rows: number }[];
   /** What such texts may become. */
   readonly accepted?: readonly string[];
+  /** Longer texts are cut. */
+  readonly cut?: true;
+  /** Different names that the service does not know. */
+  readonly unknown?: number;
   /** Ways to read the dates, of which a person must choose one. */
   readonly openDates?: readonly (readonly string[])[];
 }
 
+/** Reads which names the service has: of each target those that the file uses. */
+export type AskNames = (names: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>) => Promise<KnownNames>;
+
 /**
  * Suggests a job for a file: each heading is compared with the words for every field, the values of the column confirm or
  * lower what the heading says, every field goes to the column that means it best, and the best natural key is measured.
- * The file is read once. Values alone never map a column.
+ * The file is read once. Values alone never map a column. `ask`: where there is a service.
  */
-export async function suggestJob(spec: ResourceSpec, source: OpenSource): Promise<Suggestion> {
+export async function suggestJob(spec: ResourceSpec, source: OpenSource, ask?: AskNames): Promise<Suggestion> {
   const file = await profileFile(source);
-  const assigned = assign(spec, file);
+  const alone = assign(spec, file);
+  const names = ask && namesOf(alone);
+  const assigned = names?.size ? assign(spec, file, await ask!(names)) : alone;
   const decimal = decimalOf(assigned, file);
   const dates = sharedDates(assigned);
-  return {
+  const { key, tried } = chooseKey(spec, assigned, file.rows);
+  const found = {
     resource: spec.name,
     rows: file.rows,
     columns: assigned.map((one) => suggested(one, { dates, sign: decimal?.sign })),
-    key: chooseKey(spec, assigned, file.rows),
+    key,
+    keys: tried,
     dates,
     decimal,
     missing: missingFields(spec, assigned),
+    nulls: file.nulls,
     warnings: [...source.meta.warnings, ...fileWarnings(file)],
   };
+  return { ...found, next: nextQuestion(found) };
+}
+
+/** How many fields of the resource the headings of a table mean. */
+export function headingsThatFit(spec: ResourceSpec, headings: readonly string[]): number {
+  const book = phraseBook(spec);
+  const best = headings.map((heading) => candidates(book, heading)[0]);
+  return new Set(best.flatMap((one) => (one && one.score >= LIKELY ? [one.field] : []))).size;
+}
+
+/** What the columns that may be references hold. */
+function namesOf(assigned: readonly Assigned[]): Map<ReferenceTarget, Set<string>> {
+  const names = new Map<ReferenceTarget, Set<string>>();
+  for (const { column, guesses } of assigned)
+    for (const { field, fit } of guesses) {
+      if (field.type.kind !== 'reference' || fit.against !== undefined) continue;
+      const texts = names.get(field.type.to) ?? new Set();
+      for (const { text } of column.cells) texts.add(text);
+      names.set(field.type.to, texts);
+    }
+  return names;
+}
+
+/** What stands in the way of an import most; then what is likely and not certain. */
+function nextQuestion(found: Omit<Suggestion, 'next'>): string | undefined {
+  const { resource, columns, key, keys, missing } = found;
+  const mapped = columns.filter(({ field }) => field !== undefined);
+  if (mapped.length === 0)
+    return `Which column holds the name of each ${resource}? Write \`name\` in place of its ~. If the table has no headings, map it with --header-row none; if it stands elsewhere, with --sheet or --header-row.`;
+  const keyQuestion = `What tells one ${resource} from another? No column does by itself: take the # from one of the lines \`match:\`.`;
+  if (!key && keys.length > 0) return keyQuestion;
+  const texts = missing.filter(({ constant }) => constant === undefined);
+  if (texts.length > 0)
+    return `Which column is the ${texts.map(({ field }) => field).join(', and which the ')} of each ${resource}? A new one needs it.`;
+  if (!key) return keyQuestion;
+  const constants = missing.map(({ field }) => field);
+  if (constants.length > 0)
+    return `What is the ${constants.join(', ')} of these ${resource}s? Fill in the line \`constants\` and take its # away.`;
+  const open = (test: (column: SuggestedColumn) => boolean) => mapped.find(test)?.heading;
+  const dated = open(({ options }) => options.openDates !== undefined);
+  if (dated !== undefined)
+    return `Does the day or the month come first in "${excerpt(dated)}"? Two lines above it say either.`;
+  const valued = open(({ options }) => options.openValues !== undefined);
+  if (valued !== undefined) return `What do the texts of "${excerpt(valued)}" mean that are listed below it?`;
+  const named = open(({ options }) => options.unknown !== undefined);
+  if (named !== undefined)
+    return `Shall the service have the names of "${excerpt(named)}" that it does not know? Create them there, or write ~ in its line.`;
+  const likely = open(({ confidence }) => confidence === 'medium');
+  if (likely !== undefined) return `Is "${excerpt(likely)}" what its line says? It is likely, and not certain.`;
+  return undefined;
 }
 
 /** What is stated for the whole file, and not for a column again. */
@@ -88,13 +156,13 @@ interface Whole {
 }
 
 function suggested(one: Assigned, whole: Whole): SuggestedColumn {
-  const { column, mapped, custom, guesses, barred } = one;
-  const { heading, index } = column;
+  const { column, mapped, custom, guesses } = one;
+  const { heading, name, index } = column;
   const others = guesses.filter((guess) => guess !== mapped).slice(0, 3);
   const base = {
     heading,
+    name,
     index,
-    nameable: foldText(heading) !== '' && !isOwnHeading(heading),
     alternatives: others.map(({ field, why, fit }) => ({ field: field.name, why: fit.against ?? why })),
     evidence: [],
     remarks: [],
@@ -110,7 +178,7 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
       remarks: ['only the service can tell whether it has this custom field'],
     };
   }
-  if (!mapped) return { ...base, field: undefined, confidence: 'none', why: barred || whyNot(one) };
+  if (!mapped) return { ...base, field: undefined, confidence: 'none', why: whyNot(one) };
   const confidence = mapped.final >= HIGH ? 'high' : 'medium';
   const second = others.find(({ fit }) => fit.against === undefined);
   const doubt = confidence === 'medium' && second ? [`it may also mean ${second.field.name}`] : [];
@@ -125,17 +193,21 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
 }
 
 /** Why a column is not mapped, with the next best guess. */
-function whyNot({ guesses, lostTo, lacks }: Assigned): string {
+function whyNot({ column: { heading, name }, guesses, lostTo, lacks }: Assigned): string {
+  if (isOwnHeading(heading)) return 'headings that begin with _ are never imported';
+  if (name === undefined) return 'a job cannot name this column; rename it in the file';
+  if (foldText(heading) === '') return 'the column has no heading: its letter stands for it';
   const [best] = guesses;
   if (!best) return 'no field has such a heading';
-  const { name, type } = best.field;
+  const { name: field, type } = best.field;
   if (lacks !== undefined)
-    return `maybe: ${name}: ${best.why}; but the service refuses it without ${lacks}, which no column gives`;
-  if (lostTo !== undefined) return `${name} is given by "${excerpt(lostTo)}" already`;
-  if (best.fit.against !== undefined) return `maybe: ${name}: ${best.why}; but ${best.fit.against}`;
+    return `maybe: ${field}: ${best.why}; but the service refuses it without ${lacks}, which no column gives`;
+  if (lostTo !== undefined) return `${field} is given by "${excerpt(lostTo)}" already`;
+  if (best.fit.against !== undefined) return `maybe: ${field}: ${best.why}; but ${best.fit.against}`;
   const reference =
     type.kind === 'reference' ? ', and a name that the service does not know makes the row invalid' : '';
-  return `maybe: ${name}: ${best.why}${reference}`;
+  if (best.fit.remarks.length > 0) return `maybe: ${field}: ${best.why}; ${best.fit.remarks[0]}`;
+  return `maybe: ${field}: ${best.why}${reference}`;
 }
 
 /** What a person should know or decide about a mapped column, a sentence each. */
@@ -152,7 +224,7 @@ function remarksOf({ fit: { dates, decimal, remarks } }: Guess): string[] {
 }
 
 function optionsOf({ field, fit }: Guess, column: Column, whole: Whole): ColumnOptions {
-  const { dates, decimal, choices } = fit;
+  const { dates, decimal, choices, cut, unknown } = fit;
   const sign = decimal?.rule.sign;
   const open = choices?.open ?? [];
   const ownSign = decimal?.evidence !== undefined && sign !== 'each' && sign !== whole.sign;
@@ -160,6 +232,8 @@ function optionsOf({ field, fit }: Guess, column: Column, whole: Whole): ColumnO
     ...(dates && dates.formats.length > 0 && whole.dates.length === 0 ? { dates: dates.formats } : {}),
     ...(dates?.open ? { openDates: dates.open.formats } : {}),
     ...(ownSign && sign !== undefined ? { decimal: sign } : {}),
+    ...(cut ? { cut } : {}),
+    ...(unknown ? { unknown } : {}),
     ...(choices && choices.suggested.size > 0 ? { values: choices.suggested } : {}),
     ...(open.length > 0
       ? {

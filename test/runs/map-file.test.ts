@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import ExcelJS from 'exceljs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
+import { checkJobText } from '../../src/runs/job-file.js';
 import { mapFile } from '../../src/runs/map-file.js';
 import { openDesk } from '../support/desk.js';
 
@@ -31,7 +32,7 @@ async function refused(work: Promise<unknown>): Promise<RunError> {
 
 /** The jobs of these files as they are suggested, and what an import with them comes to. */
 const GOLDEN = [
-  ['map-surplus', 'asset', { created: 4, invalid: 4, duplicate: 32, total: 40 }],
+  ['map-surplus', 'asset', { created: 10, invalid: 4, duplicate: 26, total: 40 }],
   ['map-factories', 'supplier', { created: 9, invalid: 1, total: 10 }],
   ['map-bodies', 'customer', { created: 6, invalid: 2, total: 8 }],
   ['map-vertraege', 'contract', { created: 5, invalid: 1, total: 6 }],
@@ -41,11 +42,13 @@ describe('the suggested job', () => {
   it.each(GOLDEN)('of %s is as expected, and imports', async (name, resource, counts) => {
     const path = join('fixtures', `${name}.csv`);
     const expected = join('fixtures', `${name}.expected.yaml`);
-    const { job } = await mapFile({ file: path, resource });
-    expect(job).toBe(await readFile(expected, 'utf8'));
     const desk = await openDesk({ seed: 'demo' });
     try {
-      const { summary } = await desk.import(path, expected);
+      const { job } = await mapFile({ file: path, resource, settings: desk.settings() });
+      expect(job).toBe(await readFile(expected, 'utf8'));
+      // The first answer to what is left open.
+      const answered = await file('job.yaml', job.replace(/^# (?=match: )/m, ''));
+      const { summary } = await desk.import(path, answered);
       expect(summary.reason).toBeUndefined();
       expect(Object.fromEntries(Object.entries(summary.rows).filter(([, count]) => count > 0))).toEqual(counts);
     } finally {
@@ -122,14 +125,90 @@ describe('the suggested job', () => {
   });
 });
 
+describe('several sheets', () => {
+  it('are looked at for the one whose headings fit, unless one is named', async () => {
+    const workbook = new ExcelJS.Workbook();
+    workbook.addWorksheet('Cover').addRows([
+      ['Name', 'Reviewed'],
+      ['Ann', 'yes'],
+    ]);
+    workbook.addWorksheet('Kit').addRows([
+      ['Serial No', 'Brand', 'City'],
+      ['S1', 'Contoso', 'Ely'],
+    ]);
+    const path = await file('t.xlsx', Buffer.from(await workbook.xlsx.writeBuffer()));
+    const { summary } = await mapFile({ file: path, resource: 'asset' });
+    expect(summary.source.sheet).toBe('Kit');
+    expect(summary.job).toContain('  sheet: Kit');
+    expect(summary.warnings.join()).toContain('its headings mean 3 fields of asset');
+    const named = await mapFile({ file: path, resource: 'asset', source: { sheet: 'Cover' } });
+    expect(named.summary.source.sheet).toBe('Cover');
+  });
+});
+
+describe('a service', () => {
+  const table = [
+    'Serial,Kind,Assigned To,Vendor',
+    ...Array.from({ length: 6 }, (_, at) => `S${at},${at < 5 ? 'Laptop' : 'Abacus'},Nobody Known,Unheard Of ${at}`),
+  ].join('\n');
+
+  it('says which names it knows: it lifts a likely column, and lowers one of strangers', async () => {
+    const desk = await openDesk({ seed: 'demo' });
+    try {
+      const path = await file('t.csv', table.replace('Kind', 'Device Type'));
+      const { suggestion, summary } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
+      const [, kind, owner, vendor] = suggestion.columns;
+      expect(kind).toMatchObject({ field: 'category.name', options: { unknown: 1 } });
+      expect(kind?.evidence.join()).toContain('the service knows 83% of the values');
+      expect(kind?.remarks.join()).toContain('knows no category "Abacus"');
+      expect(owner).toMatchObject({ field: undefined });
+      expect(owner?.why).toMatch(/maybe: asset_owner: .*knows no asset owner "Nobody Known"/);
+      expect(vendor).toMatchObject({ field: 'attached_supplier', confidence: 'medium' });
+      expect(vendor?.remarks.join()).toContain('`references: { missing: create }`');
+      expect(summary.next).toContain('Which column is the name of each asset?');
+      expect(desk.sandbox.commits).toEqual([]);
+    } finally {
+      await desk.close();
+    }
+  });
+
+  it('that does not answer is a note, and the suggestion does without', async () => {
+    const desk = await openDesk({ seed: 'demo' });
+    const settings = desk.settings({ ROWFERRY_API_TOKEN: 'wrong' });
+    try {
+      const { suggestion, summary } = await mapFile({
+        file: await file('t.csv', table),
+        resource: 'asset',
+        settings,
+      });
+      expect(suggestion.columns[2]).toMatchObject({ field: 'asset_owner' });
+      expect(summary.warnings.join()).toContain('The service was not asked which names it knows');
+    } finally {
+      await desk.close();
+    }
+  });
+});
+
 describe('where nothing can be suggested', () => {
-  it('says why, and writes nothing', async () => {
+  it('there is a job all the same: every heading, and the question', async () => {
     const output = join(dir, 'job.yaml');
     const result = await mapFile({ file: await file('t.csv', 'foo,bar\n1,2\n'), resource: 'asset', output });
-    expect(result.job).toBeUndefined();
     expect(result.reason).toContain('No heading of the file means a field of asset');
-    expect(result.summary).toMatchObject({ job: null, output: null, rows: 1, missing: ['name'] });
-    await expect(stat(output)).rejects.toThrow('ENOENT');
+    expect(result.summary).toMatchObject({ output, rows: 1, key: null, missing: ['name'] });
+    expect(result.summary.next).toContain('Which column holds the name of each asset?');
+    expect(await readFile(output, 'utf8')).toBe(result.job);
+    const answered = result.job.replace('foo: ~', 'foo: name').replace(/^# (?=match: )/m, '');
+    expect(checkJobText(answered).job).toMatchObject({ columns: { foo: 'name', bar: null }, match: { key: [] } });
+  });
+
+  it('a table without headings goes by its letters, where that is said', async () => {
+    const { job } = await mapFile({
+      file: await file('t.csv', '1,2\n3,4\n'),
+      resource: 'asset',
+      source: { header_row: 'none' },
+    });
+    expect(job).toContain('header_row: none');
+    expect(job).toMatch(/^ {2}A: ~[\s\S]*^ {2}B: ~/m);
   });
 
   it('names a resource that is not known, or cannot be written', async () => {

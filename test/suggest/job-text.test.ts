@@ -51,17 +51,16 @@ describe('the job as text', () => {
     for (const heading of HOSTILE) expect(Object.keys(columns)).toContain(heading.replace(/\s+/gu, ' ').trim());
   });
 
-  it('keeps what no job can name as a comment', async () => {
+  it('names blank headings by letter and repeated ones by number, and keeps what no job can name as a comment', async () => {
     const { job, column } = await suggested('asset', [
       ['Name', '_row', '__proto__', '', 'Serial', 'serial '],
       ['Press', '4', 'p', 'q', 's1', 's2'],
     ]);
-    expect(Object.keys(columnsOf(job))).toEqual(['Name', 'Serial']);
-    expect(columnsOf(job)['Serial']).toBeNull();
+    expect(columnsOf(job)).toEqual({ Name: 'name', D: null, 'Serial #1': 'serial_number', 'serial #2': null });
     expect(job).toContain('# column 2 "_row": headings that begin with _ are never imported');
     expect(job).toContain('# column 3 "__proto__"');
-    expect(job).toContain('# column 4: the column has no heading');
-    expect(column('Serial').why).toContain('2 columns have this heading');
+    expect(column('').why).toContain('the column has no heading');
+    expect(column('serial ').why).toBe('serial_number is given by "Serial" already');
   });
 
   it('cannot be broken by what cells hold', async () => {
@@ -144,24 +143,67 @@ describe('the key', () => {
     expect(job).not.toContain('unique_field');
   });
 
-  it('that repeats is taken only with a loud comment', async () => {
-    const { job, suggestion } = await suggested('asset', [
+  it('is a question where every column repeats: each answer makes the job whole', async () => {
+    const { job, suggestion, table } = await suggested('asset', [
       ['Name'],
       ...Array.from({ length: 20 }, (_, at) => [`Press ${at % 4}`]),
     ]);
-    expect(suggestion.key).toMatchObject({ field: 'name', fits: false, repeats: 16 });
-    expect(job).toMatch(/# ATTENTION: no column tells the rows apart[\s\S]*16\s+(# )?repeat/);
-    expect(job).not.toContain('unique_field');
+    expect(suggestion.key).toBeUndefined();
+    expect(checkJobText(job).job).toBeUndefined();
+    expect(suggestion.next).toContain('What tells one asset from another?');
+    expect(job).toMatch(/# QUESTION: [\s\S]*16\s+(# )?repeat/);
+    expect(table).toContain('No column tells the rows apart.');
+    expect(table).not.toContain('Key: ');
+    const answers = job.match(/^# match: .*$/gm) ?? [];
+    expect(answers.map((line) => line.slice(2).split(' #')[0]!.trim())).toEqual([
+      'match: { key: none }',
+      'match: { key: none, duplicates: first }',
+      'match: { key: name, duplicates: first }',
+    ]);
+    for (const answer of answers) expect(read(job.replace(answer, answer.slice(2))).columns).toEqual({ Name: 'name' });
   });
 
-  it('of customers can be the name alone', async () => {
-    const { job, reason } = await suggested('customer', [
+  it('is a column that repeats nothing, although some rows have none: they are said, and no key is called bad', async () => {
+    const { job, suggestion, table } = await suggested('asset', [
+      ['Name', 'City'],
+      ...Array.from({ length: 10 }, (_, at) => [at < 2 ? '' : `Press ${at}`, 'Ely']),
+    ]);
+    expect(suggestion.key).toMatchObject({ field: 'name', fits: false, blank: 2, repeats: 0 });
+    expect(table).toContain('Key: name ("Name": 2 blank, 0 repeated).');
+    expect(job).toContain('2 of 10 rows have no name and are invalid until they do');
+    read(job);
+  });
+
+  it('of suppliers is the name before an appended row: the service takes a name once', async () => {
+    const { job } = await suggested('supplier', [
+      ['Supplier', 'Paid'],
+      ...Array.from({ length: 20 }, (_, at) => [`Globex ${at % 9}`, `${at}.50`]),
+    ]);
+    const [answer = ''] = job.match(/^# match: .*$/m) ?? [];
+    expect(answer).toContain('key: name, duplicates: first');
+    read(job.replace(answer, answer.slice(2)));
+  });
+
+  it('cannot be told without a column for it: the job asks for the name', async () => {
+    const { job, suggestion } = await suggested('customer', [
       ['City', 'Phone'],
       ['Ely', '+44 20 7946 0011'],
       ['Hull', '+44 20 7946 0012'],
     ]);
-    expect(job).toBeUndefined();
-    expect(reason).toContain('No column holds the name of the customer');
+    expect(suggestion.next).toContain('Which column is the name of each customer?');
+    expect(job).toContain('# HEADING: name');
+    read(job.replace(/^# (?=match: )/m, ''));
+  });
+});
+
+describe('what a new record needs', () => {
+  it('can be put together where no column is the name', async () => {
+    const { job } = await suggested('asset', [
+      ['Brand', 'Model', 'Serial'],
+      ...Array.from({ length: 5 }, (_, at) => ['Contoso', `T${at % 2}`, `S${at}`]),
+    ]);
+    expect(read(job).computed).toEqual({});
+    expect(read(job.replace('# computed:', 'computed:')).computed).toEqual({ name: '{Brand} {Model}' });
   });
 });
 

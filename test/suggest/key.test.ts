@@ -5,12 +5,13 @@ const range = <T>(count: number, make: (at: number) => T) => Array.from({ length
 
 describe('an address', () => {
   it('is no key', async () => {
-    const { job, reason } = await suggested('supplier', [
+    const { job, suggestion } = await suggested('supplier', [
       ['Address', 'City', 'Phone'],
       ...range(5, (at) => [`${at} High Street`, `Town ${at}`, `+44 20 7946 001${at}`]),
     ]);
-    expect(job).toBeUndefined();
-    expect(reason).toContain('No mapped column can tell one supplier from another');
+    expect(suggestion.key).toBeUndefined();
+    expect(job).toMatch(/No column means a field that\s+(# )?identifies one/);
+    expect(job).toContain('# match: { key: name }');
   });
 });
 

@@ -223,7 +223,7 @@ describe('values choose between what a heading may mean, and lower a guess', () 
     expect(short.column('Description').field).toBe('product_description');
   });
 
-  it('texts too long for the field are counted; too many take the column out', async () => {
+  it('texts too long for the field are counted; many are cut, visibly, but never what identifies a record', async () => {
     const long = 'x'.repeat(51);
     const few = await suggested(
       'supplier',
@@ -243,8 +243,23 @@ describe('values choose between what a heading may mean, and lower a guess', () 
         range(10, (at) => (at < 3 ? long : '1 Mill Road')),
       ),
     );
-    expect(many.column('Address').field).toBeUndefined();
-    expect(many.column('Address').why).toContain('3 of 10 values are longer');
+    expect(many.column('Address')).toMatchObject({
+      field: 'address_line_1',
+      confidence: 'medium',
+      options: { cut: true },
+    });
+    expect(many.column('Address').remarks.join()).toContain('3 of 10 values are longer');
+    expect(many.job).toContain('Address: { field: address_line_1, overflow: cut }');
+    const serials = await suggested(
+      'asset',
+      beside(
+        'Name',
+        'Serial',
+        range(10, (at) => `${at}${long}`),
+      ),
+    );
+    expect(serials.column('Serial').field).toBeUndefined();
+    expect(serials.column('Serial').why).toContain('10 of 10 values are longer');
     // Emoji are one character each, as the service counts them.
     const emoji = await suggested(
       'supplier',
@@ -366,5 +381,71 @@ describe('amounts', () => {
     ]);
     expect(job).toContain('Cost: { field: original_cost, decimal: "," }');
     expect(job).toContain('Salvage Value: { field: estimated_salvage_value, decimal: "." }');
+  });
+});
+
+describe('values speak against', () => {
+  it('a supplier that is one and the same in very many rows', async () => {
+    const table = (rows: number) => [['Serial', 'Vendor'], ...range(rows, (at) => [`S${at}`, 'Globex'])];
+    const many = await suggested('asset', table(40));
+    expect(many.column('Vendor').field).toBeUndefined();
+    expect(many.column('Vendor').why).toContain('all 40 rows have the one value "Globex"');
+    expect((await suggested('asset', table(5))).column('Vendor').field).toBe('attached_supplier');
+  });
+
+  it('a total that is the sum of another column over the rows that bear it', async () => {
+    const lines = [
+      ['C1', '100.00', '350.00'],
+      ['C2', '250.00', '350.00'],
+      ['C3', '10.50', '31.00'],
+      ['C4', '20.50', '31.00'],
+      ['C5', '7.00', '7.00'],
+    ];
+    const { column } = await suggested('contract', [['Contract No', 'Amount', 'Total Value'], ...lines]);
+    expect(column('Total Value').field).toBeUndefined();
+    expect(column('Total Value').why).toContain('each value is the sum of "Amount"');
+    expect(column('Amount').field).toBe('total_contract_spend_value');
+    const own = await suggested('contract', [
+      ['Contract No', 'Amount', 'Total Value'],
+      ...lines.map(([no, amount], at) => [no!, amount!, `${at + 500}.00`]),
+    ]);
+    expect(own.column('Total Value').field).toBe('total_contract_spend_value');
+  });
+
+  it('the name of an item that is a number, and a phone that is none', async () => {
+    const items = await suggested('asset', [['Item', 'Serial'], ...range(5, (at) => [at + 1, `S${at}`])]);
+    expect(items.fields).toEqual({ Item: '~', Serial: 'serial_number' });
+    const phones = await suggested('supplier', beside('Supplier', 'Phone', ['Ann Moss', 'Lee Park', 'Jo Grant']));
+    expect(phones.column('Phone').field).toBeUndefined();
+  });
+
+  it('a column in which every cell is blank, beside one of the same meaning', async () => {
+    const { fields } = await suggested('asset', [
+      ['Name', 'Laptop Serial No', 'Serial No'],
+      ...range(5, (at) => [`Laptop ${at}`, `S${at}`, '']),
+    ]);
+    expect(fields).toEqual({ Name: 'name', 'Laptop Serial No': 'serial_number', 'Serial No': '~' });
+  });
+});
+
+describe('a person', () => {
+  it("is no item: Full Name beside item Name is the owner's", async () => {
+    const { fields } = await suggested('asset', [
+      ['Full Name', 'item Name', 'Serial'],
+      ...range(5, (at) => ['Ann Moss', `Laptop ${at}`, `S${at}`]),
+    ]);
+    expect(fields).toEqual({ 'Full Name': 'asset_owner', 'item Name': 'name', Serial: 'serial_number' });
+  });
+});
+
+describe('texts that mean blank', () => {
+  it('are stated, and count as blank', async () => {
+    const { job, column } = await suggested('supplier', [
+      ['Supplier', 'Fax', 'Mobile'],
+      ...range(6, (at) => [`Globex ${at}`, at === 0 ? '+44 20 7946 0011' : 'NULL', 'n/a']),
+    ]);
+    expect(column('Fax')).toMatchObject({ field: 'fax', confidence: 'high' });
+    expect(column('Mobile').evidence).toContain('every cell is blank');
+    expect(job).toContain('null_values: [n/a, "NULL"]');
   });
 });

@@ -60,7 +60,7 @@ type Learned = 'customer' | 'business-unit' | 'hardware-model';
 /** How names of other records are swept when a customer or business unit is not known yet. */
 export interface DirectoryOptions {
   readonly service: Service;
-  readonly known: KnownIds;
+  readonly known: Pick<KnownIds, 'ids' | 'names' | 'nameOf'>;
   /** Reads every record of a list; customers and business units are learned on the way. */
   readonly readAll: ReadAll;
 }
@@ -90,11 +90,15 @@ function isLearned(target: ReferenceTarget): target is Learned {
 }
 
 /** Whether a name is not known yet. A number is an id: no list is read to see whether a record bears it as its name. */
-function isOpen(target: Learned, needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>, known: KnownIds): boolean {
+function isOpen(
+  target: Learned,
+  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
+  known: DirectoryOptions['known'],
+): boolean {
   return [...(needed.get(target) ?? [])].some((name) => !isId(name) && known.ids(target, name).length === 0);
 }
 
-function learnedTable(target: Learned, known: KnownIds): Table {
+function learnedTable(target: Learned, known: DirectoryOptions['known']): Table {
   const table: Table = { byName: new Map(), byId: new Map() };
   for (const name of known.names(target))
     for (const id of known.ids(target, name)) enter(table, { id, name, record: {} }, name);
@@ -168,7 +172,7 @@ async function sweep(
   }
 }
 
-function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: KnownIds): Directory {
+function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: DirectoryOptions['known']): Directory {
   const entriesOf = (target: ReferenceTarget, name: string): readonly Entry[] => {
     const wanted = normaliseKey(name);
     const { byName } = tables.get(target) ?? {};
