@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { FULL } from '../../support/full.js';
 import { openToOthers } from '../../support/process.js';
 import { sharedStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
@@ -25,7 +26,7 @@ const WRITER = `
   };
   piece(0);`;
 
-const FILES = { redis: 100, postgres: 60 };
+const FILES = FULL ? { redis: 100, postgres: 60 } : { redis: 50, postgres: 30 };
 
 describe.each(await sharedStores())('two workers and one drop folder on $name', ({ name, start }) => {
   it('take a file that is written slowly once and whole, and each of many files once; data folders stay closed (46, 109)', async () => {

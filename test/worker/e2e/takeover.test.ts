@@ -59,7 +59,7 @@ describe('a second worker on the home', () => {
 
   it('loses and doubles no job that is put on the queue while owner after owner is killed', async () => {
     await embeddedCrew();
-    const JOBS = FULL ? 12 : 3;
+    const JOBS = FULL ? 12 : 2;
     const orders: Promise<Record<string, unknown>>[] = [];
     let owner = await crew.worker('w0');
     for (let i = 0; i < JOBS; i++) {

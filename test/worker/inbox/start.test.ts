@@ -1,16 +1,22 @@
-import { cp, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { runWorker } from '../../../src/worker/worker.js';
-import { emptyQueue } from '../../support/servers.js';
+import { availableStores, type StoreServer } from '../../support/servers.js';
+
+let queue: StoreServer;
+beforeAll(async () => {
+  const stores = await availableStores();
+  queue = await (stores.find(({ name }) => name === 'redis') ?? stores[0]!).start();
+});
+afterAll(() => queue.stop());
 
 let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rowferry-inbox-'));
-  await cp(await emptyQueue(), join(dir, 'home', 'queue'), { recursive: true });
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
@@ -19,7 +25,8 @@ function start(inbox: string, queueOnly = false): Promise<void> {
   const env = {
     ROWFERRY_API_URL: 'http://127.0.0.1:9',
     ROWFERRY_API_TOKEN: 'test-token',
-    ROWFERRY_HOME: join(dir, 'home'),
+    ROWFERRY_HOME: queue.home,
+    ...(queue.url !== undefined && { ROWFERRY_QUEUE_URL: queue.url }),
     ROWFERRY_HTTP: 'off',
     ROWFERRY_INBOX: inbox,
   };
