@@ -26,6 +26,7 @@ const ORDER = [
   'xlsx-read',
   'xlsx-export',
   'dry-run',
+  'cpu',
   'import-0ms',
   'import-20ms',
   'import-newman',

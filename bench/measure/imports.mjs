@@ -1,15 +1,17 @@
 /** What the cases of new rows share: the sheet, the bodies that ours sends for it, and one figure of each contestant. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { timed } from './child.mjs';
 import { BASELINES, expectRecords, openLab } from './lab.mjs';
 import { writeSheet } from './sheet.mjs';
 
 /**
- * `rows` of new assets against a service that answers in `latency` ms. Every figure is `{ value, unit, seconds, peak }`:
+ * `rows` of new assets against a service that answers in `latency` ms. Every figure is `{ value, unit, seconds, peak, cpu }`:
  * rows a second from the start of the process to its end, reports and all. Ours runs once unmeasured: that gives
  * the bodies, so that undici alone posts exactly the same.
  */
 export async function openImports(folder, { rows, latency, inFlight }) {
+  mkdirSync(folder, { recursive: true });
   const sheet = join(folder, 'assets.csv');
   const bodies = join(folder, 'bodies.ndjson');
   await writeSheet(sheet, rows);
@@ -23,9 +25,9 @@ export async function openImports(folder, { rows, latency, inFlight }) {
 
   async function figure(run, count = rows) {
     await lab.reset();
-    const { seconds, peak } = await run();
+    const { seconds, peak, cpu } = await run();
     await expectRecords(lab, count);
-    return { value: count / seconds, unit: 'rows/s', seconds, peak };
+    return { value: count / seconds, unit: 'rows/s', seconds, peak, cpu };
   }
 
   return {
