@@ -113,10 +113,7 @@ export function openKnownIds(home: string, service: string): KnownIds {
       for (const { name, ids } of byName.get(kind)?.values() ?? []) if (ids.length > 0) yield name;
     },
     lastWritten: (resource, id) => readBody(textOf(resource, id)),
-    remember(resource, id, fields) {
-      const text = stringifyBody(fields);
-      if (textOf(resource, id) !== text) put(resource, String(id), text);
-    },
+    remember: (resource, id, fields) => put(resource, String(id), stringifyBody(fields)),
     lastWrittenAs: (resource, identity) => readBody(unnamed.get(unnamedKey(resource, identity))),
     rememberAs(resource, identity, fields) {
       const key = unnamedKey(resource, identity);

@@ -107,6 +107,7 @@ function lacks(field: string, wanted: Value | undefined): Issue {
 
 /** Whether a record holds what was written; the service may have trimmed or folded text. */
 export function isStored(wanted: Value | undefined, got: Value | undefined): boolean {
+  if (wanted === got) return true;
   if (typeof wanted === 'string' && typeof got === 'string') return normaliseName(wanted) === normaliseName(got);
   return sameValue(wanted, got);
 }
