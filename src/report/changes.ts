@@ -71,6 +71,7 @@ export function firstCreates(summary: Summary, { created, creates }: Changes, co
   const known = created.some(({ outcome: { id } }) => id !== undefined);
   const planned = created.some(({ diff }) => diff.length > 0);
   const records = `${count(creates)} new ${creates === 1 ? 'record' : 'records'}`;
+  const told = planned || created.some(({ outcome: { issues } }) => remarks(issues) !== '');
   const rest = kind === 'reconcile' ? 'reconcile.xlsx' : planned ? 'plan.csv' : 'results.csv';
   return html`<section>
 <h2>${dry || rows.created === 0 ? 'To be created' : 'Created'}</h2>
@@ -79,12 +80,15 @@ export function firstCreates(summary: Summary, { created, creates }: Changes, co
       ? html`${records}; the run stopped before ${creates === 1 ? 'it' : 'them'}.`
       : html`${records}${dry && planned ? ', with the values that would be sent' : ''}.`
   }${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}</p>
-<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${known && html`<th scope="col" class="w-key">Id</th>`}<th scope="col">${planned ? 'Values' : 'To know'}</th></tr></thead>
+<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${known && html`<th scope="col" class="w-key">Id</th>`}${told && html`<th scope="col">${planned ? 'Values' : 'To know'}</th>`}</tr></thead>
 <tbody>${created.map(
     ({ outcome: { ref, key, id, issues }, diff }) =>
-      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${values(diff, columnOf)}${
-        remarks(issues) !== '' && html`<div class="soft">${foreign(shorten(remarks(issues), MESSAGE))}</div>`
-      }</td></tr>`,
+      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}${
+        told &&
+        html`<td>${values(diff, columnOf)}${
+          remarks(issues) !== '' && html`<div class="soft">${foreign(shorten(remarks(issues), MESSAGE))}</div>`
+        }</td>`
+      }</tr>`,
   )}</tbody></table></div>
 </section>`;
 }

@@ -188,8 +188,9 @@ async function writeTables(
   const fill = async (ended: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
     for (const batch of results(store.rows, stopped)) {
       for (const result of batch) {
-        tally.add(result.outcome);
-        losses.add(result.outcome, result.diff);
+        const { outcome, diff } = result;
+        tally.add(outcome);
+        losses.add(outcome, diff);
         changes.add(result);
       }
       await ended(batch.map(({ outcome }) => resultLine(outcome)));

@@ -26,6 +26,13 @@ export function foreign(text: string): Markup {
   return html`<bdi>${visible(text)}</bdi>`;
 }
 
+/** Sentences, with what stands between backticks as something to type. */
+export function prose(text: string): Markup {
+  const parts = text.split('`');
+  if (parts.length % 2 === 0) return foreign(text);
+  return html`<bdi>${parts.map((part, at) => (at % 2 === 1 ? html`<code>${visible(part)}</code>` : visible(part)))}</bdi>`;
+}
+
 function render(content: Content): string {
   if (content === undefined || content === false) return '';
   if (content instanceof Markup) return content.text;
@@ -157,6 +164,7 @@ p{margin:0}.soft{color:var(--soft)}
 .pill.good{background:var(--goodbg);color:var(--good)}.pill.warn{background:var(--warnbg);color:var(--warn)}
 .pill.bad{background:var(--badbg);color:var(--bad)}.pill.info{background:var(--infobg);color:var(--info)}
 .banner{border-radius:10px;padding:11px 16px;margin:0 0 18px;background:var(--infobg);color:var(--info);font-weight:560;border:1px solid currentColor}
+.banner p{font-weight:400;margin-top:4px}.banner code{color:inherit}
 .banner.bad{margin:18px 0 0;background:var(--badbg);color:var(--bad)}
 .facts{display:flex;flex-wrap:wrap;gap:6px 28px;margin:14px 0 0;padding:0}
 .facts div{min-width:0}.facts dt{font-size:12.5px;color:var(--soft)}.facts dd{margin:0;font-weight:560;overflow-wrap:anywhere}

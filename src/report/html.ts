@@ -1,8 +1,8 @@
 import { LOST_UNSEEN } from '../model/change.js';
-import { ISSUE_CODES } from '../model/issue.js';
+import { ISSUE_CODES, type Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
 import { type Changes, type ColumnOf, createChanges, firstCreates, firstUpdates } from './changes.js';
-import { foreign, html, Markup, outcomeChart, STYLE } from './html-parts.js';
+import { foreign, html, Markup, outcomeChart, prose, STYLE } from './html-parts.js';
 import { nextSteps } from './next-steps.js';
 import {
   differencesByField,
@@ -118,8 +118,15 @@ function rehearsal(summary: Summary): Markup | false {
 function stopped(summary: Summary): Markup | false {
   return (
     summary.reason !== undefined &&
-    html`<p class="banner bad"><strong>${stopWord(summary)}</strong> ${foreign(summary.reason)}</p>`
+    html`<div class="banner bad"><strong>${stopWord(summary)}</strong>${sentencesOf(summary).map((one) => html`<p>${prose(one)}</p>`)}</div>`
   );
+}
+
+/** A brake a line. What is to be done about them stands below. */
+function sentencesOf({ reason = '', status }: Summary): readonly string[] {
+  if (status !== 'braked') return [reason];
+  const [brakes = ''] = reason.split(' Nothing was written: look at the report first.');
+  return brakes.split(/(?<=\.) (?=(?:max|min)_\w+: )/);
 }
 
 function stopWord({ status, dry_run: dry }: Summary): string {
@@ -205,11 +212,7 @@ function faults(summary: Summary): Markup | false {
 <tbody>${shown.map(
     (fault) =>
       html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
-        fault.column !== undefined
-          ? foreign(fault.column)
-          : fault.field !== undefined
-            ? html`<span class="soft">field</span> ${foreign(fault.field)}`
-            : html`<span class="soft">whole row</span>`
+        place(fault) || html`<span class="soft">whole row</span>`
       }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td><td>${advice(fault.code)}</td></tr>`,
   )}</tbody></table></div>
 </section>`;
@@ -231,7 +234,7 @@ ${kinds.map((kind) => {
   return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${thing}${all === 1 ? '' : 's'}${inFiles(kind, words.label)}${
     all > shown && html` <span class="soft">(${count(shown)} of them here; the others are in results.csv)</span>`
   }</summary>
-<p class="soft">${words.meaning} ${words.next}</p>
+<p class="soft">${words.meaning} ${prose(words.next ?? '')}</p>
 <div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${reasons.map((reason) => reasonRows(reason, summary.kind))}</tbody></table></div></details>`;
 })}
 </section>`;
@@ -250,14 +253,20 @@ function reasonRows({ rows, first }: Reason, kind: Summary['kind']): Markup {
       html`<tr>${
         at === 0 &&
         html`<th scope="row" rowspan="${span}"${first.length > 1 && html` class="rows"`}>${first.map(({ ref }) => ref.row).join(', ')}${more}</th><td rowspan="${span}">${keys(first)}${more}</td>`
-      }<td>${issue?.column !== undefined && foreign(shorten(issue.column, VALUE))}</td><td>${distinct(
-        first.map((one) => faultsOf(one)[at]?.value),
-      ).map((one) => html`${value(one)} `)}</td><td>${
+      }<td>${issue && place(issue)}</td><td>${distinct(first.map((one) => faultsOf(one)[at]?.value)).map(
+        (one) => html`${value(one)} `,
+      )}</td><td>${
         rows > 1 &&
         at === 0 &&
         html`<strong>${count(rows)} ${kind === 'undo' ? 'records' : 'rows'}, same reason.</strong> `
-      }${foreign(shorten(issue?.message ?? outcomeSentence(outcome, kind), MESSAGE))}</td></tr>`,
+      }${prose(shorten(issue?.message ?? outcomeSentence(outcome, kind), MESSAGE))}</td></tr>`,
   )}`;
+}
+
+/** Where a fault is: the column, or the field where no column is to blame. */
+function place({ column, field }: Pick<Issue, 'column' | 'field'>): Markup | false {
+  if (column !== undefined) return foreign(shorten(column, VALUE));
+  return field !== undefined && html`<span class="soft">field</span> ${foreign(shorten(field, VALUE))}`;
 }
 
 function keys(outcomes: readonly Outcome[]): Markup {
@@ -274,7 +283,7 @@ function warnings(summary: Summary): Markup | false {
   return (
     summary.warnings.length > 0 &&
     html`<section><h2>Good to know</h2><ul class="plain">${summary.warnings.map(
-      (text) => html`<li>${foreign(shorten(text, MESSAGE))}</li>`,
+      (text) => html`<li>${prose(shorten(text, MESSAGE))}</li>`,
     )}</ul></section>`
   );
 }

@@ -216,7 +216,8 @@ function ofNight(summary: Summary): Step[] {
     const rejected = reports.find((name) => name.startsWith('rejected.'));
     say(
       html`Put the ${person === 1 ? 'row' : `${count(person)} rows`} below right where ${person === 1 ? 'it comes' : 'they come'} from${
-        rejected && html` (<a href="${rejected}">${rejected}</a> has them with the reasons)`
+        rejected &&
+        html` (<a href="${rejected}">${rejected}</a> has ${person === 1 ? 'it with the reason' : 'them with the reasons'})`
       }. The next run takes ${person === 1 ? 'it' : 'them'} up.`,
       look,
     );

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type DiffText, LOST_UNSEEN } from '../../src/model/change.js';
 import { fault } from '../../src/model/issue.js';
 import { noOutcomes, OUTCOMES, type Outcome, type OutcomeCounts } from '../../src/model/outcome.js';
+import { AFTER_BRAKE } from '../../src/pipeline/plan/brakes.js';
 import { createChanges } from '../../src/report/changes.js';
 import { reportPage } from '../../src/report/html.js';
 import type { Summary } from '../../src/report/summary.js';
@@ -189,5 +190,29 @@ describe('rows with the same reason', () => {
     );
     expect(text).toContain('Invalid: 303 rows (22 of them here; the others are in results.csv)');
     expect(text.indexOf('Column 150')).toBeLessThan(text.indexOf('Column 0 '));
+  });
+});
+
+describe('the page of a stopped night', () => {
+  const brakes = ['min_rows: the file has 39 rows.', 'max_orphans: 64 of 122 records (52.46%) are missing.'];
+
+  test('names each brake on a line of its own, and what to do once, with the id of the run', () => {
+    const reason = `${brakes.join(' ')} ${AFTER_BRAKE}`;
+    const stopped = summary({ not_attempted: 1 }, { kind: 'reconcile', dry_run: false, status: 'braked', reason });
+    const page = pageOf(stopped, []);
+    for (const one of brakes) expect(page).toContain(`<p><bdi>${one}</bdi></p>`);
+    expect(page.match(/runs approve/g)).toHaveLength(1);
+    expect(page).toContain(`rowferry runs approve ${stopped.run} --by NAME`);
+  });
+
+  test('shows what is to be typed as such, and the field where no column is to blame', () => {
+    const issues = [
+      fault('would_lose_value', 'Ask `rowferry doctor --probe` <b>now</b>.', { field: 'area', value: 'North' }),
+      fault('would_lose_value', 'A lone ` stays.', { field: 'floor' }),
+    ];
+    const page = pageOf(summary({ at_risk: 1 }, { status: 'partial' }), [row(outcome(2, 'at_risk', { issues }))]);
+    expect(page).toContain('Ask <code>rowferry doctor --probe</code> &lt;b&gt;now&lt;/b&gt;.');
+    expect(page).toContain('<bdi>A lone ` stays.</bdi>');
+    expect(words(page)).toContain('field area North');
   });
 });
