@@ -207,7 +207,9 @@ function partsOf(column: Column, { columns, rows, sample, whole }: FileProfile):
   const groups = new Map<number | undefined, SheetRow[]>();
   for (const row of sample) {
     const total = amount(row.cells[column.index]);
-    groups.set(total, [...(groups.get(total) ?? []), row]);
+    const members = groups.get(total);
+    if (members) members.push(row);
+    else groups.set(total, [row]);
   }
   const repeated = [...groups].filter(([total, { length }]) => total !== undefined && total !== 0 && length > 1);
   if (repeated.length === 0) return undefined;

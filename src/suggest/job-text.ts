@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { SourceMeta } from '../model/source.js';
 import { counted, number } from './fit.js';
-import { type SuggestedKey, TO_FILL } from './key.js';
+import { type MissingField, type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
 /** Paths as the commands in the comments name them. */
@@ -161,14 +161,16 @@ function shellWord(text: string): string {
 function missingColumns({ missing, resource }: Suggestion): string[] {
   return missing
     .filter(({ constant }) => constant === undefined)
-    .flatMap(({ field, rule, columns: near }) => {
-      const perhaps = near.slice(0, 3).map((heading) => `"${commentText(heading, 60)}"`);
-      const maybe = near.length > 0 ? `; perhaps ${perhaps.join(' or ')}` : '';
-      return commentLines(
-        `HEADING: ${field} — a new ${resource} needs it${rule === '' ? '' : ` (${rule})`}, and no column is it for certain${maybe}`,
-        '  ',
-      );
+    .flatMap((one) => {
+      const rule = one.rule === '' ? '' : ` (${one.rule})`;
+      const said = `HEADING: ${one.field} — a new ${resource} needs it${rule}, and no column is it for certain`;
+      return commentLines(`${said}${perhaps(one)}`, '  ');
     });
+}
+
+function perhaps({ columns }: MissingField): string {
+  const near = columns.slice(0, 3).map((heading) => `"${commentText(heading, 60)}"`);
+  return near.length > 0 ? `; perhaps ${near.join(' or ')}` : '';
 }
 
 /** Required fields as the one line that gives them to every row, or as one that puts them together. */
@@ -183,26 +185,26 @@ function constantLines({ missing, resource, columns }: Suggestion): string[] {
     );
   }
   const constants = missing.filter(({ constant }) => constant !== undefined);
+  const noParty = resource === 'contract' && !mapped.has('supplier') && !mapped.has('customer');
   if (constants.length > 0) {
     lines.push(`# No column gives these fields, and a new ${resource} needs them:`);
-    for (const { field, rule, constant, columns: near } of constants) {
-      const perhaps = near.slice(0, 3).map((heading) => `"${commentText(heading, 60)}"`);
-      const maybe = near.length > 0 ? `; perhaps ${perhaps.join(' or ')}` : '';
+    for (const one of constants) {
+      const { field, rule, constant } = one;
       const evident = constant === TO_FILL ? '' : `; ${constant} is evident from the columns`;
-      const said = commentLines(`${field}${rule === '' ? '' : ` (${rule})`}${evident}${maybe}`);
+      const said = commentLines(`${field}${rule === '' ? '' : ` (${rule})`}${evident}${perhaps(one)}`);
       lines.push(...said.map((line) => line.replace(/^# /, '#   ')));
     }
-    const pairs = constants.map(
-      ({ field, constant }) => `${field}: ${constant === TO_FILL ? `"${TO_FILL}"` : constant}`,
-    );
+    if (noParty) lines.push('#   supplier of a buy_side contract; of a sell_side one write customer instead');
+    const given = noParty ? [...constants, { field: 'supplier', constant: TO_FILL }] : constants;
+    const pairs = given.map(({ field, constant }) => `${field}: ${constant === TO_FILL ? `"${TO_FILL}"` : constant}`);
     lines.push(
       '# Where every row has the same value, fill it in here and remove the # (a "?" that is left is refused):',
       `# constants: { ${pairs.join(', ')} }`,
     );
   }
-  if (resource === 'contract' && !mapped.has('supplier') && !mapped.has('customer')) {
-    lines.push('# A buy_side contract also needs a supplier, a sell_side contract a customer; no column gives either.');
-  }
+  const creatable = columns.some(({ field, options }) => options.unknown && /supplier$/.test(field ?? ''));
+  if (creatable)
+    lines.push(behind('# references: { missing: create }', 'creates suppliers that the service lacks', 40));
   return lines;
 }
 

@@ -86,62 +86,59 @@ export function phrases(entry: string): string[] {
 
 const LOCATION: Vocabulary = {
   city: `
-    city name; town; municipality; locality; town city; ort; stadt; ville; ciudad; localidad; commune;
-    poblacion; ?suburb; ?address city; ?post town; ?location city; ?site city; ?wohnort; ?municipio`,
+    city name; town; municipality; locality; town city; ort; stadt; ville; ciudad; localidad; commune; poblacion;
+    ?suburb; ?address city; ?post town; ?location city; ?site city; ?wohnort; ?municipio`,
   country: `
-    country name; country code; nation; land; landercode; lander; pays; pais; iso country; iso country code;
-    country iso; ?address country; ?country region; ?address country code; ?herkunftsland; ?site country; ?location country`,
+    country name; country code; nation; land; landercode; lander; pays; pais; iso country; iso country code; country
+    iso; ?address country; ?country region; ?address country code; ?herkunftsland; ?site country; ?location country`,
   state_province: `
     state or province; state; province; state province; state code; bundesland; provincia; etat; departement;
-    prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?address state; ?estado provincia; ?state
-    region; ?canton; ?state county; ?site state; ?location state`,
+    prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?address state; ?estado provincia; ?state region;
+    ?canton; ?state county; ?site state; ?location state`,
 };
 
 const ASSET: Vocabulary = {
   ...LOCATION,
   name: `
-    asset; item; item name; equipment; equipment name; device; device name; asset name; hostname; host name;
-    computer name; machine name; bezeichnung; gerat; geratename; anlagenbezeichnung; nom; designation; nombre;
-    nombre del activo; nombre del equipo; denominacion; libelle; ?product name; ?product; ?title; ?item
-    description; ?asset description; ?equipment description; display name; system name; node name; dns name; ci
-    name; configuration item; nom appareil; nom equipement; nom materiel; inventargegenstand; gegenstand;
-    ?computer; ?server; ?workstation; ?nom article; ?artikelbezeichnung; ?objet; ?materiel`,
+    asset; item; item name; equipment; equipment name; device; device name; asset name; hostname; host name; computer
+    name; machine name; bezeichnung; gerat; geratename; anlagenbezeichnung; nom; designation; nombre; nombre del
+    activo; nombre del equipo; denominacion; libelle; ?product name; ?product; ?title; ?item description; ?asset
+    description; ?equipment description; display name; system name; node name; dns name; ci name; configuration item;
+    nom appareil; nom equipement; nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?nom
+    article; ?artikelbezeichnung; ?objet; ?materiel`,
   manufacturer: `
-    manufacturer; maker; brand; manufacturer name; oem; hersteller; marke; fabricant; marque; fabricante; marca;
-    ?make; brand name; make manufacturer; producer; constructeur; ?geratehersteller`,
+    manufacturer; maker; brand; manufacturer name; oem; hersteller; marke; fabricant; marque; fabricante; marca; ?make;
+    brand name; make manufacturer; producer; constructeur; ?geratehersteller`,
   serial_number: `
-    serial; serial number; serial no; serial id; serialnumber; serial code; seriennummer; serien nr;
-    fabriknummer; numero de serie; no de serie; service tag; ?service tag number; serie; serial s n; factory
-    number; seriennr; geratenummer serial; *serial number`,
+    serial; serial number; serial no; serial id; serialnumber; serial code; seriennummer; serien nr; fabriknummer;
+    numero de serie; no de serie; service tag; ?service tag number; serie; serial s n; factory number; seriennr;
+    geratenummer serial; *serial number`,
   pseudo_number: 'pseudo number; pseudo serial number',
   asset_tag: `
-    asset tag; tag number; tag; asset tag number; property tag; inventory tag; barcode; inventarnummer; inventar
-    nr; numero de inventario; numero d inventaire; etiquette; etiqueta; ?asset number; ?asset id; ?asset code;
-    ?equipment number; ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo;
-    tag id; asset label; inventarnr; code inventaire; code barre; ?fixed asset number; ?anlagennr; ?equipment
-    code; ?device id; ?item id; ?item code; ?inventory id; ?inventory code; ?numero interne; ?id interne;
-    ?property id; *asset tag`,
+    asset tag; tag number; tag; asset tag number; property tag; inventory tag; barcode; inventarnummer; inventar nr;
+    numero de inventario; numero d inventaire; etiquette; etiqueta; ?asset number; ?asset id; ?asset code; ?equipment
+    number; ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo; tag id; asset label;
+    inventarnr; code inventaire; code barre; ?fixed asset number; ?anlagennr; ?equipment code; ?device id; ?item id;
+    ?item code; ?inventory id; ?inventory code; ?numero interne; ?id interne; ?property id; *asset tag`,
   lifecycle_stage: `
-    lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of
-    life; ?zustand; ?statut; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device
-    status; ?equipment status; ?item status; ?operational status; ?current status; ?asset state; ?lifecycle
-    state; ?deployment status; ?etat; ?betriebsstatus; ?status equipment`,
+    lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life;
+    ?zustand; ?statut; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device status;
+    ?equipment status; ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state; ?deployment
+    status; ?etat; ?betriebsstatus; ?status equipment`,
   product_description: `
-    product description; ?model; ?model name; ?description; ?item description; ?asset description; ?product;
-    ?product name; ?modell; ?modele; ?modelo; ?beschreibung; ?descripcion; ?specification; ?hardware model;
-    ?computer model; ?product model; ?equipment model; ?device model; ?model description; ?make model;
-    ?modellbezeichnung; ?typbezeichnung; ?produktbezeichnung; ?produkt; ?produit; ?model type`,
+    product description; ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product
+    name; ?modell; ?modele; ?modelo; ?beschreibung; ?descripcion; ?specification; ?hardware model; ?computer model;
+    ?product model; ?equipment model; ?device model; ?model description; ?make model; ?modellbezeichnung;
+    ?typbezeichnung; ?produktbezeichnung; ?produkt; ?produit; ?model type`,
   asset_notes: `
     note; remark; comment; bemerkung; bemerkungen; kommentar; notiz; anmerkung; remarque; commentaire; nota;
-    comentario; observacion; observaciones; ?asset comment; ?description; ?beschreibung; ?descripcion;
-    ?information; ?info; ?additional information; ?additional note; ?detail; ?observation; ?hinweis; ?notizen;
-    ?asset description`,
+    comentario; observacion; observaciones; ?asset comment; ?description; ?beschreibung; ?descripcion; ?information;
+    ?info; ?additional information; ?additional note; ?detail; ?observation; ?hinweis; ?notizen; ?asset description`,
   asset_hardware_model: 'hardware model id; asset hardware model',
   manufacturer_part_number: `
-    manufacturer part number; mpn; part number; manufacturer part no; teilenummer; numero de piece; numero de
-    parte; artikelnummer; ?part no; ?model number; ?sku; ?article number; ?product number; ?product code;
-    manufacturer number; ?model code; ?reference fabricant; ?reference constructeur; ?herstellernummer;
-    ?hersteller artikelnummer`,
+    manufacturer part number; mpn; part number; manufacturer part no; teilenummer; numero de piece; numero de parte;
+    artikelnummer; ?part no; ?model number; ?sku; ?article number; ?product number; ?product code; manufacturer number;
+    ?model code; ?reference fabricant; ?reference constructeur; ?herstellernummer; ?hersteller artikelnummer`,
   parent_manufacturer_part_number: 'parent part number',
   parent_serial_number: 'parent serial; parent asset serial number; parent serial no',
   customer_part_number: 'customer part number; customer part no; customer item number; cpn',
@@ -149,34 +146,32 @@ const ASSET: Vocabulary = {
   make: 'make id',
   inventory_no: 'inventory number; inventory no',
   mac_address: `
-    mac; mac address; ethernet address; mac adresse; adresse mac; direccion mac; mac id; mac addr; ethernet mac;
-    wifi mac; wireless mac; wlan mac; lan mac`,
+    mac; mac address; ethernet address; mac adresse; adresse mac; direccion mac; mac id; mac addr; ethernet mac; wifi
+    mac; wireless mac; wlan mac; lan mac`,
   asset_physical_location: 'physical location',
   contract: `
-    contract; contract number; contract no; agreement number; vertrag; vertragsnummer; contrat; numero de
-    contrat; contrato; numero de contrato; ?contract reference; ?contract id; ?support contract; ?maintenance
-    contract; ?support contract number; ?maintenance contract number; ?service contract; ?lease number; ?lease
-    contract`,
+    contract; contract number; contract no; agreement number; vertrag; vertragsnummer; contrat; numero de contrat;
+    contrato; numero de contrato; ?contract reference; ?contract id; ?support contract; ?maintenance contract; ?support
+    contract number; ?maintenance contract number; ?service contract; ?lease number; ?lease contract`,
   'category.name': `
-    category; category name; asset category; asset class; kategorie; categorie; categoria; ?asset type;
-    ?equipment type; ?device type; ?item type; ?asset group; ?class; ?equipment category; ?item category;
-    ?product category; ?gruppe; ?type; ?hardware type; ?computer type; ?hardware category; ?gerateklasse;
-    ?geratetyp; ?anlagenklasse; ?gerateart; ?type materiel; ?type equipement; ?type appareil; ?famille; ?tipo de
-    equipo; *category name; *class name`,
+    category; category name; asset category; asset class; kategorie; categorie; categoria; ?asset type; ?equipment
+    type; ?device type; ?item type; ?asset group; ?class; ?equipment category; ?item category; ?product category;
+    ?gruppe; ?type; ?hardware type; ?computer type; ?hardware category; ?gerateklasse; ?geratetyp; ?anlagenklasse;
+    ?gerateart; ?type materiel; ?type equipement; ?type appareil; ?famille; ?tipo de equipo; *category name; *class
+    name`,
   'category.subcategory': `
-    subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria; ?subclass;
-    ?sub type; ?subtype; ?sub class; ?device subtype; ?sous famille; *subcategory name; *class name`,
+    subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria; ?subclass; ?sub
+    type; ?subtype; ?sub class; ?device subtype; ?sous famille; *subcategory name; *class name`,
   asset_owner: `
     owner; asset owner; owner name; owner email; eigentumer; besitzer; proprietaire; propietario; responsible;
     responsible person; custodian; verantwortlicher; ?assigned to; ?assigned user; ?user; -user name; ?employee;
-    ?benutzer; ?utilisateur; ?usuario; ?held by; owned by; asset custodian; detenteur; inhaber; ?full name;
-    ?employee name; ?employee full name; ?user full name; ?assigned employee; ?assignee; ?issued to; ?allocated
-    to; ?allocated user; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?mitarbeiter;
-    ?nutzer; ?zugewiesen; ?affecte a; ?attribue a; ?responsable; ?user email; ?employee email; ?assigned email;
-    -name; -agent`,
+    ?benutzer; ?utilisateur; ?usuario; ?held by; owned by; asset custodian; detenteur; inhaber; ?full name; ?employee
+    name; ?employee full name; ?user full name; ?assigned employee; ?assignee; ?issued to; ?allocated to; ?allocated
+    user; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?mitarbeiter; ?nutzer; ?zugewiesen;
+    ?affecte a; ?attribue a; ?responsable; ?user email; ?employee email; ?assigned email; -name; -agent`,
   business_unit: `
-    business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division;
-    ?abteilung; ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company`,
+    business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division; ?abteilung;
+    ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company`,
   attached_supplier: `
     supplier; supplier name; vendor; vendor name; lieferant; fournisseur; proveedor; ?purchased from; ?reseller;
     ?seller; ?bought from; ?dealer; supplied by; supplier vendor; ?procured from; ?bought at; ?revendeur;
@@ -189,19 +184,18 @@ const ASSET: Vocabulary = {
   zip_code: `
     zip; zip code; postal code; postcode; post code; plz; postleitzahl; code postal; codigo postal; cp; ?zip postal`,
   location_description: `
-    location description; location note; ?location; ?site; ?site name; ?standort; ?emplacement; ?ubicacion;
-    ?lieu; ?lagerort; ?asset location; ?current location; ?equipment location; ?device location; ?item location;
-    ?office location; ?building location; ?location name; ?site location; ?lagerplatz; ?aufstellungsort;
-    ?localisation; ?physical site; ?place; ?storage location`,
+    location description; location note; ?location; ?site; ?site name; ?standort; ?emplacement; ?ubicacion; ?lieu;
+    ?lagerort; ?asset location; ?current location; ?equipment location; ?device location; ?item location; ?office
+    location; ?building location; ?location name; ?site location; ?lagerplatz; ?aufstellungsort; ?localisation;
+    ?physical site; ?place; ?storage location`,
   asset_location_address: 'asset location address; location address; installation address',
   bldg_name: `
-    building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building;
-    ?haus`,
+    building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building; ?haus`,
   floor: 'floor; storey; level; floor number; etage; stockwerk; geschoss; piso; planta; ?floor level; ?geschosse',
   unit: 'unit; unit number; suite; apartment',
   room: `
-    room; room number; room name; office; raum; raumnummer; zimmer; salle; piece; sala; habitacion; ?lab;
-    ?bureau; ?room location; ?office number; ?buro; ?local; ?laboratory; ?raumbezeichnung`,
+    room; room number; room name; office; raum; raumnummer; zimmer; salle; piece; sala; habitacion; ?lab; ?bureau;
+    ?room location; ?office number; ?buro; ?local; ?laboratory; ?raumbezeichnung`,
   street: 'street; street name; strasse; rue; calle; ?road',
   area: 'area; zone; bereich',
   general_info_notes: 'general information; general note; general info',
@@ -212,17 +206,16 @@ const ASSET: Vocabulary = {
     warranty provider; warranty vendor; warranty supplier; garantiegeber; ?warranty company; ?warranty by`,
   end_of_life_date: `
     end of life; eol; eol date; end of life date; lebensende; fin de vie; ?retirement date; ?planned retirement;
-    ?disposal date; ?retire date; ?replacement date; ?date retired; ?expected replacement date; ?ausmusterung;
-    ?date de fin de vie`,
+    ?disposal date; ?retire date; ?replacement date; ?date retired; ?expected replacement date; ?ausmusterung; ?date de
+    fin de vie`,
   warranty_start_date: `
     warranty start; warranty from; warranty begin; warranty start date; garantiebeginn; garantie von; debut de
     garantie; inicio de garantia; inicio garantia`,
   warranty_end_date: `
-    warranty end; warranty until; warranty expiry; warranty expiry date; warranty end date; warranty expiration
-    date; warranty through; garantieende; garantie bis; fin de garantie; fin garantia; fin de garantia;
-    vencimiento garantia; ?warranty; ?garantie; ?garantia; warranty expires; warranty valid until; end of
-    warranty; garantieablauf; garantiedatum bis; expiration garantie; fin de la garantie; date fin garantie;
-    ?warranty date; ?guarantee expiry`,
+    warranty end; warranty until; warranty expiry; warranty expiry date; warranty end date; warranty expiration date;
+    warranty through; garantieende; garantie bis; fin de garantie; fin garantia; fin de garantia; vencimiento garantia;
+    ?warranty; ?garantie; ?garantia; warranty expires; warranty valid until; end of warranty; garantieablauf;
+    garantiedatum bis; expiration garantie; fin de la garantie; date fin garantie; ?warranty date; ?guarantee expiry`,
   warranty_contact_phone: 'warranty phone; warranty contact; warranty contact phone; warranty hotline',
   warranty_contact_email: 'warranty email; warranty contact; warranty contact email',
   warranty_notes: 'warranty note; warranty comment; warranty remark; warranty description',
@@ -232,28 +225,27 @@ const ASSET: Vocabulary = {
   end_of_support_date: 'end of support; eos; eos date; end of support date; supportende',
   support_start_date: 'support start; support from; maintenance start; support start date; maintenance start date',
   support_end_date: `
-    support end; support until; support expiry; support expiry date; maintenance end; support end date;
-    maintenance end date; ?support; support expires; maintenance expiry; maintenance until; end of maintenance;
-    wartungsende; fin de maintenance; fin de support; ?amc end; ?amc expiry`,
+    support end; support until; support expiry; support expiry date; maintenance end; support end date; maintenance end
+    date; ?support; support expires; maintenance expiry; maintenance until; end of maintenance; wartungsende; fin de
+    maintenance; fin de support; ?amc end; ?amc expiry`,
   support_contact_phone: 'support phone; support contact; support contact phone; support hotline',
   support_contact_email: 'support email; support contact; support contact email',
   support_notes: 'support note; support comment; support remark; maintenance note',
   original_cost: `
-    original cost; purchase cost; purchase price; acquisition cost; acquisition value; acquisition price;
-    purchase value; cost; unit cost; buy price; anschaffungskosten; anschaffungswert; kaufpreis; einkaufspreis;
-    prix d achat; cout; cout d achat; precio de compra; costo; coste; coste de compra; costo de adquisicion;
-    valor de adquisicion; ?price; ?unit price; ?preis; ?prix; ?precio; ?original value; historical cost;
-    historic cost; cost price; cost value; price paid; asset cost; equipment cost; anschaffungspreis; neupreis;
-    kaufwert; prix achat; valeur d achat; valeur d acquisition; cout d acquisition; precio de adquisicion;
-    ?asset value; ?purchase amount; ?unit value; ?item cost; ?replacement cost; ?preis euro; ?valeur; ?wert;
-    -total cost; -value`,
+    original cost; purchase cost; purchase price; acquisition cost; acquisition value; acquisition price; purchase
+    value; cost; unit cost; buy price; anschaffungskosten; anschaffungswert; kaufpreis; einkaufspreis; prix d achat;
+    cout; cout d achat; precio de compra; costo; coste; coste de compra; costo de adquisicion; valor de adquisicion;
+    ?price; ?unit price; ?preis; ?prix; ?precio; ?original value; historical cost; historic cost; cost price; cost
+    value; price paid; asset cost; equipment cost; anschaffungspreis; neupreis; kaufwert; prix achat; valeur d achat;
+    valeur d acquisition; cout d acquisition; precio de adquisicion; ?asset value; ?purchase amount; ?unit value; ?item
+    cost; ?replacement cost; ?preis euro; ?valeur; ?wert; -total cost; -value`,
   service_start_date: `
-    in service; in service date; service start; service date; commissioning date; put into service;
-    inbetriebnahme; date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date;
-    ?deployed; ?install date; ?installation date; ?go live date; commissioned; date commissioned; date in
-    service; in use since; placed in service; date placed in service; inbetriebnahmedatum; in betrieb seit; date
-    de service; ?date deployed; ?deployed date; ?date installed; ?installed; ?installed on; ?installed date;
-    -purchase date; -date acquisition; -kaufdatum; -date d achat; -acquisition date`,
+    in service; in service date; service start; service date; commissioning date; put into service; inbetriebnahme;
+    date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date;
+    ?installation date; ?go live date; commissioned; date commissioned; date in service; in use since; placed in
+    service; date placed in service; inbetriebnahmedatum; in betrieb seit; date de service; ?date deployed; ?deployed
+    date; ?date installed; ?installed; ?installed on; ?installed date; -purchase date; -date acquisition; -kaufdatum;
+    -date d achat; -acquisition date`,
   depreciation_schedule: `
     depreciation schedule; depreciation; depreciation method; abschreibung; amortissement; depreciacion`,
   estimated_salvage_value: 'salvage value; salvage; residual value; restwert; valeur residuelle; valor residual',
@@ -276,90 +268,87 @@ const CONTRACT: Vocabulary = {
     sell; ?type; ?side`,
   name: `
     contract; contract name; contract title; title; agreement; agreement name; agreement title; vertragsname;
-    vertragsbezeichnung; bezeichnung; titel; intitule; nom du contrat; nom; objet; nombre; nombre del contrato;
-    titulo; subject; libelle; ?project name; ?project; ?project title; ?objeto; contract label; titre; titre du
-    contrat; libelle du contrat; vertragstitel; vertragsgegenstand; ?contract subject; ?subject of contract;
-    ?award title; ?procurement title; ?project description title; ?objet du contrat; ?objet du marche; ?objeto
-    del contrato; ?bezeichnung vertrag; ?software; ?product; ?product name; ?subscription; ?service name`,
+    vertragsbezeichnung; bezeichnung; titel; intitule; nom du contrat; nom; objet; nombre; nombre del contrato; titulo;
+    subject; libelle; ?project name; ?project; ?project title; ?objeto; contract label; titre; titre du contrat;
+    libelle du contrat; vertragstitel; vertragsgegenstand; ?contract subject; ?subject of contract; ?award title;
+    ?procurement title; ?project description title; ?objet du contrat; ?objet du marche; ?objeto del contrato;
+    ?bezeichnung vertrag; ?software; ?product; ?product name; ?subscription; ?service name`,
   number: `
-    number; contract number; contract no; contract id; contract code; agreement number; agreement no; agreement
-    id; vertragsnummer; vertrags nr; numero de contrat; numero de contrato; numero; contract reference;
-    reference number; award number; ?reference; ?unique id; ?po number; ?purchase order; ?purchase order number;
-    ?bestellnummer; ?procurement id; ?award id; ?referencia; contract ref; contract key; vertragsnr;
-    vertragskennung; numero de marche; no marche; ?award reference; ?agreement reference; ?procurement number;
-    ?procurement reference; ?document number; ?contract identifier; ?no dossier; ?numero de dossier; ?no
-    decision; ?aktenzeichen; ?order number; ?ocid; *contract number`,
+    number; contract number; contract no; contract id; contract code; agreement number; agreement no; agreement id;
+    vertragsnummer; vertrags nr; numero de contrat; numero de contrato; numero; contract reference; reference number;
+    award number; ?reference; ?unique id; ?po number; ?purchase order; ?purchase order number; ?bestellnummer;
+    ?procurement id; ?award id; ?referencia; contract ref; contract key; vertragsnr; vertragskennung; numero de marche;
+    no marche; ?award reference; ?agreement reference; ?procurement number; ?procurement reference; ?document number;
+    ?contract identifier; ?no dossier; ?numero de dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid; *contract
+    number`,
   parent_contract: `
     parent; parent no; parent number; parent contract; parent contract number; master agreement; master contract;
     framework; framework agreement; rahmenvertrag; contrat cadre; contrato marco`,
   customer: `
-    customer; customer name; client; client name; buyer; kunde; kundenname; auftraggeber; cliente; ?client
-    company; ?auftraggeber name`,
+    customer; customer name; client; client name; buyer; kunde; kundenname; auftraggeber; cliente; ?client company;
+    ?auftraggeber name`,
   supplier: `
-    supplier; supplier name; vendor; vendor name; contractor; contractor name; provider; lieferant;
-    lieferantenname; auftragnehmer; fournisseur; nom du fournisseur; proveedor; nombre del proveedor; awarded
-    supplier; ?awardee; ?seller; ?counterparty; ?company; ?company name; ?recipient; ?prestataire;
-    ?adjudicatario; supplier vendor; vendor supplier; contracting company; attributaire; titulaire; nom du
-    titulaire; dienstleister; ?awarded to; ?winner; ?winner name; ?winning bidder; ?successful bidder;
-    ?contractor company; ?vertragspartner; ?service provider; ?publisher; ?manufacturer; ?payee; ?organisation
-    name; *supplier name; *vendor name`,
+    supplier; supplier name; vendor; vendor name; contractor; contractor name; provider; lieferant; lieferantenname;
+    auftragnehmer; fournisseur; nom du fournisseur; proveedor; nombre del proveedor; awarded supplier; ?awardee;
+    ?seller; ?counterparty; ?company; ?company name; ?recipient; ?prestataire; ?adjudicatario; supplier vendor; vendor
+    supplier; contracting company; attributaire; titulaire; nom du titulaire; dienstleister; ?awarded to; ?winner;
+    ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service provider;
+    ?publisher; ?manufacturer; ?payee; ?organisation name; *supplier name; *vendor name`,
   status: `
-    status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state;
-    ?active; current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status`,
+    status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active;
+    current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status`,
   'category.name': `
-    category; category name; contract category; kategorie; categorie; categoria; ?commodity; ?spend category;
-    ?class; ?expense type; ?contract type; ?agreement type; ?type of contract; ?type de contrat; ?vertragsart;
-    ?vertragstyp; ?category of spend; ?procurement category; ?procurement type; ?product category; ?service
-    category; ?goods category; ?purchase category; -type; -sector; -industry`,
+    category; category name; contract category; kategorie; categorie; categoria; ?commodity; ?spend category; ?class;
+    ?expense type; ?contract type; ?agreement type; ?type of contract; ?type de contrat; ?vertragsart; ?vertragstyp;
+    ?category of spend; ?procurement category; ?procurement type; ?product category; ?service category; ?goods
+    category; ?purchase category; -type; -sector; -industry`,
   'category.subcategory': `
     subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria`,
   description: `
-    description; contract description; long description; beschreibung; descripcion; scope; scope of work;
-    ?summary; ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description; contract detail;
-    contract purpose; contract scope; texte du contrat; leistungsbeschreibung; ?note; ?remark; ?comment;
-    ?bemerkung; ?anmerkung; ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?texte
-    contrat; ?goods`,
+    description; contract description; long description; beschreibung; descripcion; scope; scope of work; ?summary;
+    ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description; contract detail; contract purpose;
+    contract scope; texte du contrat; leistungsbeschreibung; ?note; ?remark; ?comment; ?bemerkung; ?anmerkung;
+    ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?texte contrat; ?goods`,
   business_unit: `
-    business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division;
-    ?abteilung; ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center`,
+    business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division; ?abteilung;
+    ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center`,
   contract_start_date: `
     start; start date; contract start; contract start date; effective date; effective from; commencement date;
-    commencement; begin date; valid from; term start; beginn; vertragsbeginn; startdatum; laufzeit von; gultig
-    ab; debut; date de debut; date debut; fecha de inicio; fecha inicio; inicio; ?from; ?period from; ?award
-    date; ?von; contract begin; contract commencement; contract effective date; valid since; in effect from; in
-    force from; vertragsstart; startdatum vertrag; date d effet; date de prise d effet; date de debut de
-    contrat; ?start of contract; ?date from; ?awarded date; ?date awarded; ?date of award; ?date debut contrat;
-    ?active from; ?subscription start; -signed date`,
+    commencement; begin date; valid from; term start; beginn; vertragsbeginn; startdatum; laufzeit von; gultig ab;
+    debut; date de debut; date debut; fecha de inicio; fecha inicio; inicio; ?from; ?period from; ?award date; ?von;
+    contract begin; contract commencement; contract effective date; valid since; in effect from; in force from;
+    vertragsstart; startdatum vertrag; date d effet; date de prise d effet; date de debut de contrat; ?start of
+    contract; ?date from; ?awarded date; ?date awarded; ?date of award; ?date debut contrat; ?active from;
+    ?subscription start; -signed date`,
   contract_end_date: `
-    end; end date; contract end; contract end date; expiry; expiry date; expiration date; contract expiry;
-    contract expiry date; termination date; valid until; valid to; term end; ende; vertragsende; enddatum;
-    laufzeit bis; gultig bis; fin; date de fin; date fin; fecha de fin; fecha fin; vencimiento; fecha de
-    vencimiento; ?to; ?until; ?bis; ?period to; ?completion date; ?end of contract; contract expire; contract
-    expiration; contract termination date; expire date; in force until; vertragsende datum; laufzeitende;
-    ablaufdatum; endet am; date d echeance; echeance; date d expiration; date de fin de contrat; fin de contrat;
-    ?date to; ?active until; ?subscription end; ?close date; -renewal date; -estimated completion date`,
+    end; end date; contract end; contract end date; expiry; expiry date; expiration date; contract expiry; contract
+    expiry date; termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis; gultig
+    bis; fin; date de fin; date fin; fecha de fin; fecha fin; vencimiento; fecha de vencimiento; ?to; ?until; ?bis;
+    ?period to; ?completion date; ?end of contract; contract expire; contract expiration; contract termination date;
+    expire date; in force until; vertragsende datum; laufzeitende; ablaufdatum; endet am; date d echeance; echeance;
+    date d expiration; date de fin de contrat; fin de contrat; ?date to; ?active until; ?subscription end; ?close date;
+    -renewal date; -estimated completion date`,
   notice_period: `
-    notice; notice period; notice day; notice period day; termination notice; cancellation notice;
-    kundigungsfrist; frist; preavis; preaviso; delai de preavis; plazo de preaviso; notice period in day;
-    kundigungsfrist in tagen; kundigungsfrist tage; delai de resiliation`,
+    notice; notice period; notice day; notice period day; termination notice; cancellation notice; kundigungsfrist;
+    frist; preavis; preaviso; delai de preavis; plazo de preaviso; notice period in day; kundigungsfrist in tagen;
+    kundigungsfrist tage; delai de resiliation`,
   service_start_date: `
     service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date`,
   end_of_term_clause: `
-    end of term clause; renewal clause; renewal type; at end; renewal; auto renewal; ?auto renew; auto renew
-    clause; automatic renewal; verlangerung; automatische verlangerung; tacite reconduction; reconduction
-    tacite; ?renewal option`,
+    end of term clause; renewal clause; renewal type; at end; renewal; auto renewal; ?auto renew; auto renew clause;
+    automatic renewal; verlangerung; automatische verlangerung; tacite reconduction; reconduction tacite; ?renewal
+    option`,
   end_of_term_action: 'end of term action; renewal action; action at end',
   timeline_notes: 'timeline note; timeline; renewal note',
   total_contract_spend_value: `
-    total; total contract spend; total value; contract value; total contract value; tcv; contract amount;
-    contract total; total amount; total spend; total cost; total price; vertragswert; gesamtwert; auftragswert;
-    gesamtbetrag; montant total; montant; valeur du contrat; valor total; importe total; importe; valor del
-    contrato; monto total; award value; award amount; ?value; ?amount; ?total budget; ?spend; ?wert; ?betrag;
-    ?budget; ?price; contract price; contract cost; contract worth; contract sum; awarded amount; awarded value;
-    total award; total award amount; total contract amount; total contract cost; auftragssumme; vertragssumme;
-    vertragsvolumen; montant du contrat; montant du marche; montant ttc; montant ht; total value gbp; valor
-    contrato; ?contract budget; ?current value; ?current contract value; ?award; ?valeur; ?cost; ?total ht;
-    ?spend amount; ?agreed price; ?final price; ?annual value`,
+    total; total contract spend; total value; contract value; total contract value; tcv; contract amount; contract
+    total; total amount; total spend; total cost; total price; vertragswert; gesamtwert; auftragswert; gesamtbetrag;
+    montant total; montant; valeur du contrat; valor total; importe total; importe; valor del contrato; monto total;
+    award value; award amount; ?value; ?amount; ?total budget; ?spend; ?wert; ?betrag; ?budget; ?price; contract price;
+    contract cost; contract worth; contract sum; awarded amount; awarded value; total award; total award amount; total
+    contract amount; total contract cost; auftragssumme; vertragssumme; vertragsvolumen; montant du contrat; montant du
+    marche; montant ttc; montant ht; total value gbp; valor contrato; ?contract budget; ?current value; ?current
+    contract value; ?award; ?valeur; ?cost; ?total ht; ?spend amount; ?agreed price; ?final price; ?annual value`,
   first_offer_value: 'first offer; first offer value; initial offer; original offer',
   cost_avoidance_value: 'cost avoidance; cost avoided; saving; einsparung; ?negotiated saving',
   contract_risk_value: 'contract risk; risk value',
@@ -374,9 +363,9 @@ const CONTRACT: Vocabulary = {
   'expenditure_type.capex_actual': 'capex; capex actual; capital expenditure; capex amount',
   'expenditure_type.opex_actual': 'opex; opex actual; operating expenditure; opex amount',
   payment_terms: `
-    payment term; term of payment; payment condition; zahlungsbedingung; zahlungsbedingungen; zahlungsziel;
-    condition de paiement; conditions de paiement; condiciones de pago; condicion de pago; ?term; ?net term;
-    default payment term; credit term`,
+    payment term; term of payment; payment condition; zahlungsbedingung; zahlungsbedingungen; zahlungsziel; condition
+    de paiement; conditions de paiement; condiciones de pago; condicion de pago; ?term; ?net term; default payment
+    term; credit term`,
   financing: 'financing; financing type; finanzierung; financement; financiacion; ?funding',
   financial_notes: 'financial note; finance note; financial comment; cost note; payment note',
   approver: 'approver; approved by; genehmigt von; approuve par; aprobado por; approver name; ?approved',
@@ -390,56 +379,55 @@ const CONTRACT: Vocabulary = {
 const COUNTERPARTY: Vocabulary = {
   ...LOCATION,
   'category.name': `
-    category; category name; kategorie; categorie; categoria; ?supplier category; ?vendor category; ?customer
-    category; ?classification; ?industry; ?type of supplier; ?business category; ?supplier group; ?vendor group;
-    ?customer group; ?lieferantengruppe; ?kundengruppe; -sector; -type; -segment`,
+    category; category name; kategorie; categorie; categoria; ?supplier category; ?vendor category; ?customer category;
+    ?classification; ?industry; ?type of supplier; ?business category; ?supplier group; ?vendor group; ?customer group;
+    ?lieferantengruppe; ?kundengruppe; -sector; -type; -segment`,
   'contact_person.name': `
-    contact; contact name; contact person; contact full name; primary contact; ansprechpartner; kontakt;
-    kontaktperson; personne de contact; interlocuteur; persona de contacto; contacto; attention;
-    ?representative; ?account manager; nom du contact; contact nom; kontaktname; ansprechperson; contact person
-    name; key contact; main contact; ?contact first and last name; ?attn; ?representative name; ?relationship
-    manager; ?point of contact`,
+    contact; contact name; contact person; contact full name; primary contact; ansprechpartner; kontakt; kontaktperson;
+    personne de contact; interlocuteur; persona de contacto; contacto; attention; ?representative; ?account manager;
+    nom du contact; contact nom; kontaktname; ansprechperson; contact person name; key contact; main contact; ?contact
+    first and last name; ?attn; ?representative name; ?relationship manager; ?point of contact`,
   'contact_person.email': `
-    contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse;
-    adresse email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email;
-    ?info email; mail address; email id; company email; business email; work email; contact mail; e mail
-    adresse; mailadresse; adresse mail; primary email; ?sale email; ?office email; ?order email; ?billing email`,
+    contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse; adresse
+    email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info email; mail
+    address; email id; company email; business email; work email; contact mail; e mail adresse; mailadresse; adresse
+    mail; primary email; ?sale email; ?office email; ?order email; ?billing email`,
   'contact_person.type': 'contact type; contact role; role of contact; kontaktart; type de contact; tipo de contacto',
   address_line_1: `
-    address; address line; address line 1; address 1; street; street address; street 1; street name; postal
-    address; mailing address; adresse; anschrift; strasse; adresszeile 1; strasse hausnummer; rue; adresse 1;
-    direccion; direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address; line
-    1; full address; office address; business street; strasse und nummer; strasse und hausnummer; strasse nr;
-    rue et numero; adresse postale; adresse ligne 1; ?location address; ?physical address; ?registered address;
-    ?site address; ?adresse siege; ?premise; ?company address`,
+    address; address line; address line 1; address 1; street; street address; street 1; street name; postal address;
+    mailing address; adresse; anschrift; strasse; adresszeile 1; strasse hausnummer; rue; adresse 1; direccion;
+    direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address; line 1; full address;
+    office address; business street; strasse und nummer; strasse und hausnummer; strasse nr; rue et numero; adresse
+    postale; adresse ligne 1; ?location address; ?physical address; ?registered address; ?site address; ?adresse siege;
+    ?premise; ?company address`,
   address_line_2: `
-    address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion
-    2; ?address suffix; ?suite; line 2; address suite; adresse ligne 2; complement adresse; zusatz; ?address
-    extra; ?building; ?district`,
+    address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion 2;
+    ?address suffix; ?suite; line 2; address suite; adresse ligne 2; complement adresse; zusatz; ?address extra;
+    ?building; ?district`,
   zip_postal_code: `
-    zip; zip code; postal code; postcode; post code; zip postal code; plz; postleitzahl; code postal; codigo
-    postal; cp; ?address postcode; ?address zip; ?address postal code; post zip code; zip postcode; pin code;
-    pincode; postal; zip postal; cod postal; ?address pin code`,
+    zip; zip code; postal code; postcode; post code; zip postal code; plz; postleitzahl; code postal; codigo postal;
+    cp; ?address postcode; ?address zip; ?address postal code; post zip code; zip postcode; pin code; pincode; postal;
+    zip postal; cod postal; ?address pin code`,
   phone: `
-    phone; phone number; office phone; business phone; work phone; rufnummer; phone nummer; numero de phone;
-    ?contact number; ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz;
-    ?landline; telephone number; main phone; primary phone; company phone; phone 1; telefonnummer; numero
-    telephone; festnetznummer; ?contact tel; ?central phone; ?sale phone; ?phone contact`,
+    phone; phone number; office phone; business phone; work phone; rufnummer; phone nummer; numero de phone; ?contact
+    number; ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; telephone
+    number; main phone; primary phone; company phone; phone 1; telefonnummer; numero telephone; festnetznummer;
+    ?contact tel; ?central phone; ?sale phone; ?phone contact`,
   mobile: `
     mobile; mobile number; mobile phone; cell; cell phone; cellular; handy; mobil; mobiltelefon; handynummer;
-    mobilnummer; portable; movil; celular; phone movil; phone portable; ?contact mobile; mobil nummer; portable
-    numero; gsm; ?mobile contact; ?whatsapp`,
+    mobilnummer; portable; movil; celular; phone movil; phone portable; ?contact mobile; mobil nummer; portable numero;
+    gsm; ?mobile contact; ?whatsapp`,
   fax: 'fax; fax number; facsimile; telefax; faxnummer; telecopie',
   website: `
     website; web site; web; url; homepage; home page; web page; webpage; web address; internet; internetseite;
-    webseite; site web; site internet; sitio web; pagina web; ?domain; company website; website url; web site
-    url; homepage url; internetadresse; adresse web; ?link; ?domain name; ?company url`,
+    webseite; site web; site internet; sitio web; pagina web; ?domain; company website; website url; web site url;
+    homepage url; internetadresse; adresse web; ?link; ?domain name; ?company url`,
   general_description: `
     description; about; general description; profile; beschreibung; descripcion; company description; business
     description; ?note; ?remark; ?comment; ?bemerkung; ?commentaire; ?observacion; ?service; ?product; ?services
-    offered; overview; supplier description; company profile; presentation; ?information; ?additional note;
-    ?business activity; ?activity; ?activite; ?branche; ?specialty; ?specialisation; ?speciality; ?supplied
-    product; ?product service; ?kommentar; ?notiz; ?notizen; ?remarque; ?anmerkung; ?detail; -sector`,
+    offered; overview; supplier description; company profile; presentation; ?information; ?additional note; ?business
+    activity; ?activity; ?activite; ?branche; ?specialty; ?specialisation; ?speciality; ?supplied product; ?product
+    service; ?kommentar; ?notiz; ?notizen; ?remarque; ?anmerkung; ?detail; -sector`,
   nda_signed: `
     nda; nda signed; nda in place; has nda; confidentiality agreement; non disclosure agreement;
     geheimhaltungsvereinbarung; accord de confidentialite`,
@@ -459,17 +447,17 @@ const COMPANY_NAMES = `
 const SUPPLIER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
-    supplier; supplier name; vendor; vendor name; name of supplier; lieferant; lieferantenname; fournisseur; nom
-    du fournisseur; proveedor; nombre del proveedor; ?manufacturer; ?manufacturer name; ?contractor name;
-    ?provider; ?provider name; ?customer; ?customer name; ?client; ?client name; ?kunde; ?kundenname; ?nom du
-    client; ?cliente; name of vendor; lieferantenbezeichnung; kreditor; kreditorenname; name des lieferanten;
-    nom du prestataire; denomination; ?contractor; ?seller; ?seller name; ?distributor; ?partner;
-    ?subcontractor; ?dienstleister; ?prestataire; ?etablissement; ?business; ?supplier company; ?facility;
-    ?producer; ?brand; *supplier name; *vendor name; ${COMPANY_NAMES}`,
+    supplier; supplier name; vendor; vendor name; name of supplier; lieferant; lieferantenname; fournisseur; nom du
+    fournisseur; proveedor; nombre del proveedor; ?manufacturer; ?manufacturer name; ?contractor name; ?provider;
+    ?provider name; ?customer; ?customer name; ?client; ?client name; ?kunde; ?kundenname; ?nom du client; ?cliente;
+    name of vendor; lieferantenbezeichnung; kreditor; kreditorenname; name des lieferanten; nom du prestataire;
+    denomination; ?contractor; ?seller; ?seller name; ?distributor; ?partner; ?subcontractor; ?dienstleister;
+    ?prestataire; ?etablissement; ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name; *vendor
+    name; ${COMPANY_NAMES}`,
   type: 'supplier type; vendor type; us or foreign; domestic or foreign; domestic foreign; ?type',
   business_name: `
-    business legal name; doing business as; dba; trading as; ?business name; ?trade name; ?legal name;
-    ?registered name; ?registered company name`,
+    business legal name; doing business as; dba; trading as; ?business name; ?trade name; ?legal name; ?registered
+    name; ?registered company name`,
   business_address_line_1: `
     business address; business address line 1; business address 1; ?registered address; ?registered office; ?billing
     address`,
@@ -490,11 +478,11 @@ const SUPPLIER: Vocabulary = {
 const CUSTOMER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
-    customer; customer name; client; client name; name of customer; buyer; kunde; kundenname; nom du client;
-    nombre del cliente; cliente; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; ?vendor;
-    ?vendor name; ?lieferant; ?lieferantenname; ?fournisseur; ?proveedor; name of client; debitor;
-    debitorenname; name des kunden; denomination; ?institution; ?client company; ?establishment; ?etablissement;
-    ?school name; ?authority; ?business; *customer name; *client name; ${COMPANY_NAMES}`,
+    customer; customer name; client; client name; name of customer; buyer; kunde; kundenname; nom du client; nombre del
+    cliente; cliente; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; ?vendor; ?vendor name;
+    ?lieferant; ?lieferantenname; ?fournisseur; ?proveedor; name of client; debitor; debitorenname; name des kunden;
+    denomination; ?institution; ?client company; ?establishment; ?etablissement; ?school name; ?authority; ?business;
+    *customer name; *client name; ${COMPANY_NAMES}`,
 };
 
 export const VOCABULARY: Readonly<Record<ResourceName, Vocabulary>> = {

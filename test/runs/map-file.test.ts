@@ -165,6 +165,7 @@ describe('a service', () => {
       expect(owner?.why).toMatch(/maybe: asset_owner: .*knows no asset owner "Nobody Known"/);
       expect(vendor).toMatchObject({ field: 'attached_supplier', confidence: 'medium' });
       expect(vendor?.remarks.join()).toContain('`references: { missing: create }`');
+      expect(summary.job).toContain('\n# references: { missing: create }');
       expect(summary.next).toContain('Which column is the name of each asset?');
       expect(desk.sandbox.commits).toEqual([]);
     } finally {

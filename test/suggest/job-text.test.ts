@@ -205,6 +205,21 @@ describe('what a new record needs', () => {
     expect(read(job).computed).toEqual({});
     expect(read(job.replace('# computed:', 'computed:')).computed).toEqual({ name: '{Brand} {Model}' });
   });
+
+  it('is also the other party of a contract, where no column gives one', async () => {
+    const { job } = await suggested('contract', [
+      ['Contract No', 'Title', 'Start Date', 'End Date', 'Amount'],
+      ...Array.from({ length: 3 }, (_, at) => [`C${at}7`, 'Hosting', '2024-01-01', '2025-01-01', '10.50']),
+    ]);
+    expect(job).toContain('# constants: { contract_type: "?", country: "?", status: "?", supplier: "?" }');
+    const filled = job
+      .replace(
+        '# constants: { contract_type: "?", country: "?", status: "?"',
+        'constants: { contract_type: buy_side, country: DE, status: active',
+      )
+      .replace('supplier: "?"', 'supplier: Globex');
+    expect(read(filled).constants).toMatchObject({ supplier: 'Globex' });
+  });
 });
 
 describe('columns of an export', () => {
