@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attempt, type DiskFault, type Work } from './full-disk.js';
+import { attempt, type DiskFault, leftOpen, type Work } from './full-disk.js';
 import { EXPORT, IMPORT, RECONCILE } from './full-disk-works.js';
 
 /** `DISK_FULL=all` tries every write with every fault, which takes minutes; else a sample. */
@@ -41,6 +41,7 @@ describe('a disk that fails at any write: words, no request without a durable in
           wrong.push(...tried.wrong.map((one) => `${fault} ${tried.touched[nth - 1] ?? nth}: ${one}`));
         }
       }
+      wrong.push(...(await leftOpen()));
       expect(wrong).toEqual([]);
     },
     1_800_000,

@@ -38,6 +38,8 @@ export interface Attempt {
 
 const PRELOAD = fileURLToPath(new URL('./disk-faults.mjs', import.meta.url));
 const TOKEN = 'test-token';
+/** Of an attempt; its fault and number follow. */
+const FOLDER = 'rowferry-full-';
 
 /**
  * Does the work on a disk whose n-th write fails, looks at what it left, and then goes on with a sound disk. `inside` this
@@ -49,7 +51,7 @@ export async function attempt(
   nth: number,
   { inside }: { readonly inside: boolean },
 ): Promise<Attempt> {
-  const dir = await realpath(await mkdtemp(join(tmpdir(), 'rowferry-full-')));
+  const dir = await realpath(await mkdtemp(join(tmpdir(), `${FOLDER}${fault}-${nth}-`)));
   const sandbox = await startSandbox({ token: TOKEN, responses: 'bare' });
   try {
     sandbox.insert('asset', work.there);
@@ -74,7 +76,6 @@ export async function attempt(
       ...endedWell(broken),
       ...(await unforeseen(home, sandbox)),
       ...(await falselyFinished(work, dir, home, sandbox, broken.code)),
-      ...(inside ? await leftOpen(dir) : []),
     ];
     // The disk has space again.
     if (broken.code === 1) {
@@ -98,23 +99,24 @@ const BETWEEN_STAGES = /\/work\/(?:staged|resolved|plan|orphans|list)[^/]*\.ndjs
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Files of the work that this process still holds open: a worker lives on after a run that failed. */
-async function leftOpen(dir: string): Promise<string[]> {
-  let open = openBelow(dir);
+/** Files of attempts inside this process that it still holds open: a worker lives on after a run that failed. */
+export async function leftOpen(): Promise<string[]> {
+  let open = openFiles();
   // libsql lets go of a closed database once its statements are collected, which may take the collector some turns.
   for (let turn = 0; turn < 20 && open.length > 0; turn++) {
     collect();
     await new Promise(setImmediate);
-    open = openBelow(dir);
+    open = openFiles();
   }
   return open.map((path) => `left open: ${path}`);
 }
 
-function openBelow(dir: string): string[] {
+function openFiles(): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
-      const path = readlinkSync(`/proc/self/fd/${fd}`);
-      return path.startsWith(`${dir}/`) && !BETWEEN_STAGES.test(path) ? [path] : [];
+      // The folder of an attempt that is over is gone.
+      const path = readlinkSync(`/proc/self/fd/${fd}`).replace(/ \(deleted\)$/, '');
+      return path.includes(`/${FOLDER}`) && !BETWEEN_STAGES.test(path) ? [path] : [];
     } catch {
       return [];
     }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
-import { bundle } from '../../build/bundle.mjs';
+
+type Typescript = typeof import('typescript');
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'rowferry-test');
@@ -24,19 +24,37 @@ async function build(): Promise<string> {
   const sources = (await filesBelow(join(root, 'src'))).sort();
   const contents = await Promise.all(sources.map((path) => readFile(path)));
   const hash = createHash('sha256')
-    .update(ts.version)
+    .update(await readFile(join(root, 'node_modules', 'typescript', 'package.json')))
     .update(await readFile(join(root, 'build', 'bundle.mjs')));
   for (const [i, path] of sources.entries()) hash.update(`${path}\0`).update(contents[i]!).update('\0');
   const target = join(cache, hash.digest('hex').slice(0, 16));
   const main = join(target, 'dist', 'bin', 'rowferry.js');
-  if (await exists(main)) return main;
-
   await mkdir(cache, { recursive: true });
+  const turn = `${target}.turn`;
+  if (await madeByAnother(turn, main)) return main;
+  try {
+    await make(target, main, sources, contents);
+  } finally {
+    await rm(turn, { recursive: true, force: true });
+  }
+  await removeOldBuilds(target);
+  return main;
+}
+
+async function make(
+  target: string,
+  main: string,
+  sources: readonly string[],
+  contents: readonly Buffer[],
+): Promise<void> {
+  // Few processes compile, and both take long to load.
+  const [{ default: ts }, { bundle }] = await Promise.all([import('typescript'), import('../../build/bundle.mjs')]);
   const fresh = await mkdtemp(join(cache, 'new-'));
   for (const [i, path] of sources.entries()) {
     const to = join(fresh, 'dist', path.slice(join(root, 'src').length));
     await mkdir(dirname(to), { recursive: true });
-    if (path.endsWith('.ts')) await writeFile(to.replace(/\.ts$/, '.js'), compile(path, contents[i]!.toString('utf8')));
+    if (path.endsWith('.ts'))
+      await writeFile(to.replace(/\.ts$/, '.js'), compile(ts, path, contents[i]!.toString('utf8')));
     else await cp(path, to);
   }
   await bundle(join(root, 'src'), join(fresh, 'dist', 'bin'));
@@ -51,11 +69,24 @@ async function build(): Promise<string> {
     await rm(fresh, { recursive: true, force: true });
     if (!(await exists(main))) throw error;
   }
-  await removeOldBuilds(target);
-  return main;
 }
 
-function compile(path: string, source: string): string {
+/** Compiling takes a processor some seconds: of the processes that come at once, one does it, and the others wait for it. */
+async function madeByAnother(turn: string, main: string): Promise<boolean> {
+  const GIVEN_UP_MS = 120_000;
+  const end = Date.now() + GIVEN_UP_MS;
+  while (!(await exists(main))) {
+    const mine = await mkdir(turn).then(
+      () => true,
+      () => false,
+    );
+    if (mine || Date.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return true;
+}
+
+function compile(ts: Typescript, path: string, source: string): string {
   return ts.transpileModule(source, {
     fileName: path,
     compilerOptions: {
