@@ -18,6 +18,7 @@ export const ISSUE_CODES = {
   not_a_boolean: 'The cell cannot be read as yes or no.',
   reference_not_found: 'The name does not exist in the service.',
   reference_ambiguous: 'Several records of the service have this name.',
+  reference_created: 'The name did not exist in the service: the run creates the record first.',
   pair_incomplete: 'Two values that belong together: one of them is missing, or they do not fit.',
   rule_customer_required: 'A sell-side contract needs a customer.',
   rule_supplier_required: 'A buy-side contract needs a supplier.',

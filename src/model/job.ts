@@ -116,7 +116,14 @@ const rowsShape = {
   computed: z.record(z.string(), z.string().min(1)).default({}),
   constants: values.default({}),
   defaults: values.default({}),
-  references: z.strictObject({ missing: z.enum(['reject']).default('reject') }).default({ missing: 'reject' }),
+  references: z
+    .strictObject({
+      /** `create`: suppliers and customers that rows name and no record bears are created first, by their name alone. */
+      missing: z.enum(['reject', 'create']).default('reject'),
+      /** As `retire`, of the records that were created so. */
+      retire: values.optional(),
+    })
+    .default({ missing: 'reject' }),
   write: z
     .strictObject({
       method: z.enum(['put', 'patch']).default('put'),

@@ -2,6 +2,10 @@
 export const IMPORTABLE = ['asset', 'contract', 'supplier', 'customer'] as const;
 export type ImportableName = (typeof IMPORTABLE)[number];
 
+/** Those that a run may create because its rows refer to them: a name is all they need. */
+export const CREATABLE = ['supplier', 'customer'] as const;
+export type Creatable = (typeof CREATABLE)[number];
+
 /** Resources that can only be read (interface, section 2.6 and 2.7). */
 export const READ_ONLY = [
   'license',

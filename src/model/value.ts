@@ -43,7 +43,8 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
 /** The value as reports show it. */
 export function valueText(value: Value | undefined): string {
   if (value === undefined || value === null) return '';
-  if (isRef(value)) return value.name ? `${value.name} (${value.id})` : String(value.id);
+  // Below 0 it stands for a record that is still to be created.
+  if (isRef(value)) return value.name ? `${value.name} (${value.id < 0 ? 'new' : value.id})` : String(value.id);
   if (Array.isArray(value)) return value.join(', ');
   return String(value);
 }

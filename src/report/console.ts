@@ -16,6 +16,12 @@ export function summaryText(summary: Summary, folder?: string): string {
   if (summary.reason) lines.push(clean(summary.reason));
   const counted = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
   if (counted.length > 0) lines.push('', ...counted);
+  for (const { resource, total, created = 0, first } of summary.references ?? []) {
+    const names = first.slice(0, MOST_NAMES).map(({ name }) => quoted(name));
+    const more = total > names.length ? ` and ${count(total - names.length)} more` : '';
+    const done = summary.dry_run ? 'would be created first' : `created for the rows: ${count(created)}`;
+    lines.push('', `New ${resource}s that rows name, ${count(total)}, ${done}: ${names.join(', ')}${more}`);
+  }
 
   const faults = shownFaults(summary).slice(0, MAX_FAULTS);
   if (faults.length) lines.push('', 'Most common faults:');
@@ -153,6 +159,9 @@ function size(bytes: number): string {
 }
 
 /** Warnings that a terminal shows; all of them are in summary.json. */
+/** Names of new records that are shown. */
+const MOST_NAMES = 5;
+
 const MAX_WARNINGS = 5;
 
 /** Our sentences are told whole, because their end says what to do; the words of others in them may be endless. */

@@ -196,6 +196,25 @@ ${outcomeChart(rows, dry, summary.kind)}
 </section>`;
 }
 
+/** Records that were created because rows refer to them, or would be. */
+function references({ references: found = [], dry_run: dry }: Summary): Markup | false {
+  return (
+    found.length > 0 &&
+    html`${found.map(({ resource, total, first }) => {
+      const one = total === 1 ? resource : `${resource}s`;
+      return html`<section>
+<h2>${count(total)} new ${one}</h2>
+<p class="soft">Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && ` The first ${first.length}.`}</p>
+<div class="scroll"><table><thead><tr><th scope="col">Name</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="num w-row">First</th><th scope="col">Outcome</th></tr></thead>
+<tbody>${first.map(({ name, rows, row, outcome, id, message }) => {
+        const { label } = outcomeWords(outcome, dry);
+        return html`<tr><th scope="row">${foreign(shorten(name, VALUE))}</th><td class="num">${count(rows)}</td><td class="num">${row}</td><td>${label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${message !== undefined && html` ${foreign(shorten(message, MESSAGE))}`}</td></tr>`;
+      })}</tbody></table></div>
+</section>`;
+    })}`
+  );
+}
+
 /** The outcome's name in results.csv, where people read another one. */
 function inFiles(kind: OutcomeKind, label: string): Markup | false {
   return label.toLowerCase() !== kind && html` <code>${kind}</code>`;

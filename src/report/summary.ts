@@ -2,6 +2,7 @@ import type { RunError } from '../model/error.js';
 import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
+import type { Creatable } from '../model/resource-names.js';
 import type { SourceFormat } from '../model/source.js';
 
 export type RunKind = 'import' | 'export' | 'reconcile' | 'undo';
@@ -93,6 +94,23 @@ export interface LostRows {
   readonly other_form: number;
 }
 
+/** Records of a resource that a run created because its rows refer to them; `references: { missing: create }`. */
+export interface ReferencesTold extends Partial<OutcomeCounts> {
+  readonly resource: Creatable;
+  /** The run inside this one that created them. */
+  readonly run?: string;
+  readonly total: number;
+  /** The first of them, in the order of the rows. `row`: the first that names it. */
+  readonly first: readonly {
+    readonly name: string;
+    readonly outcome: OutcomeKind;
+    readonly rows: number;
+    readonly row: number;
+    readonly id?: number;
+    readonly message?: string;
+  }[];
+}
+
 /** summary.json: scripts read it, so names are never changed, only added to. Times are ISO 8601 in UTC. */
 export interface Summary {
   readonly run: string;
@@ -116,6 +134,8 @@ export interface Summary {
   readonly passes?: number;
   /** Exports only. */
   readonly consistency?: Consistency;
+  /** Records that were created because rows refer to them, by resource; they are no rows. Absent where there are none. */
+  readonly references?: readonly ReferencesTold[];
   /** Reconciliations only. */
   readonly reconcile?: ReconcileFacts & { readonly compared?: Compared };
   /** The earlier run that this one retries, undoes or carries out. */

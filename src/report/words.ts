@@ -180,7 +180,9 @@ const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
   not_in_list: 'Use one of the values the message lists, or translate yours in the job (values).',
   not_an_email: 'Correct the e-mail address.',
   not_a_boolean: 'Write yes or no.',
-  reference_not_found: 'Correct the spelling, or create the record in the service first.',
+  reference_not_found:
+    'Correct the spelling, or create the record first; of suppliers and customers the job can do that (references).',
+  reference_created: 'Nothing, if the name is spelt right: look at the list of what is created.',
   reference_ambiguous: 'Write the id instead of the name, or rename one of the records.',
   pair_incomplete: 'Fill in both values, or leave both blank.',
   rule_customer_required: 'Name the customer of the contract.',

@@ -4,6 +4,7 @@ import { connect } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { openReferences, toldReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
@@ -25,7 +26,7 @@ export async function importFile(request: ImportRequest, context: RunContext): P
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
 export async function carryOutImport(run: Run): Promise<RunResult> {
-  if (isFinished(run)) return conclude(run, undefined);
+  if (isFinished(run)) return conclude(run, undefined, { references: toldReferences(run) });
   let stopped: Error | undefined;
   let appended: Appended | undefined;
   let columnOf: ((field: string) => string | undefined) | undefined;
@@ -35,13 +36,19 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
     const staged = await stageRows(run, await connect(run));
     columnOf = staged.mapping.columnOf;
     await oneWriter(run, staged);
-    const resolved = await resolveRows(run, staged);
-    const matched = await matchRows(run, resolved);
+    const references = openReferences(run, staged);
+    const look = async () => matchRows(run, await resolveRows(run, staged, references));
+    if (run.past.passed) await references?.create(carryOutImport);
+    let matched = await look();
     let planned: PlanCounts | undefined;
     if (!run.past.passed) {
       const approves = run.request.lineage?.approves !== undefined;
-      const wholePlan = run.request.dryRun || approves || brakesOnPlan(run.job.brakes);
-      const counts = wholePlan ? await planRows(run, matched) : { ...resolved.counts };
+      const wholePlan = run.request.dryRun || approves || references?.isOpen || brakesOnPlan(run.job.brakes);
+      const counts = wholePlan ? await planRows(run, matched, references?.see) : { ...matched.counts };
+      if (references) {
+        counts.named = references.planned;
+        references.keep();
+      }
       if (wholePlan) planned = counts;
       const tripped = trippedByPlan(
         run.job.brakes,
@@ -55,6 +62,10 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
       await usePlan(run);
       assertNotRejected(run);
       await appended.note();
+      if (await references?.create(carryOutImport)) {
+        matched.releaseKeys?.();
+        matched = await look();
+      }
     }
     announce(run, planned ?? expectedWrites(run, matched));
     matched.releaseKeys?.();
@@ -64,5 +75,5 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   }
   // Where it cannot be settled, the file counts as taken.
   await appended?.settle().catch(() => undefined);
-  return conclude(run, stopped, columnOf ? { columnOf } : {});
+  return conclude(run, stopped, { references: toldReferences(run), ...(columnOf ? { columnOf } : {}) });
 }

@@ -4,6 +4,8 @@ import { importJob, type RowsJob } from '../model/job.js';
 import { fingerprintSet } from '../pipeline/plan/fingerprint.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
+import { recordId } from '../resources/read-value.js';
+import { resourceSpec } from '../resources/registry.js';
 import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
 import { forgetAbsences } from './reconcile/nights.js';
@@ -12,14 +14,15 @@ import { type Connection, connect } from './rows/connect.js';
 import { type Matched, matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
 import { planRows } from './rows/plan.js';
+import { carryPart, contextOf, partsOf } from './rows/references.js';
 import { type Resolved, resolveJobValues } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
-import { jobKey, type RunFolder, runFolder } from './run/layout.js';
+import { jobKey, partOfRun, type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
-import { openRun, type Run, type StoredRequest } from './run/run.js';
+import { openRun, type Run, reopenRun, type StoredRequest } from './run/run.js';
 import { readCreated } from './undo/created.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
 import { type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/rows.js';
@@ -32,6 +35,8 @@ export interface UndoOptions {
   readonly force?: boolean;
   /** What records that the run created are to be given, in place of the job's `retire`. */
   readonly retire?: RetireValues;
+  /** The id of the undo where it is a part of another one. */
+  readonly run?: string;
 }
 
 /**
@@ -46,9 +51,13 @@ export interface UndoOptions {
  * Throws a `RunError` of kind `usage` for a run that cannot be undone or wrote nothing.
  */
 export async function undoRun(wanted: string, options: UndoOptions, context: RunContext): Promise<RunResult> {
+  return carryOutUndo(await openUndo(wanted, options, context));
+}
+
+async function openUndo(wanted: string, options: UndoOptions, context: RunContext): Promise<Run> {
   const earlier = await earlierRun(wanted, 'undo', context.settings);
   const { reportDir, concurrency, dryRun, force = false } = options;
-  const run = await freshRunId(context.settings.home);
+  const run = options.run ?? (await freshRunId(context.settings.home));
   const notes: string[] = [];
   const request = {
     run,
@@ -64,12 +73,17 @@ export async function undoRun(wanted: string, options: UndoOptions, context: Run
     makeSource: async (path: string, folder: Run['folder']) => {
       const { rows, sha256 } = await writeUndoRows(path, folder, undoable(earlier, notes));
       if (rows > 0) return { sha256 };
-      throw new RunError('usage', `The run ${earlier.folder.run} wrote nothing: there is nothing to undo.`, notes);
+      const parts = (await partsOf(context.settings.home, earlier.folder.run)).map(
+        ([resource, id]) =>
+          `what it created as ${resource}s for its rows is undone by itself: rowferry runs undo ${id}`,
+      );
+      const message = `The run ${earlier.folder.run} wrote nothing: there is nothing to undo.`;
+      throw new RunError('usage', message, [...notes, ...parts]);
     },
     ...(reportDir === undefined ? {} : { reportDir }),
     ...(concurrency === undefined ? {} : { concurrency }),
   };
-  return carryOutUndo(await openRun(request, context));
+  return openRun(request, context);
 }
 
 /** Its records, without those of which not even the id is known; a note says how many these are. */
@@ -89,14 +103,15 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
-export async function carryOutUndo(run: Run): Promise<RunResult> {
-  if (isFinished(run)) return end(run, undefined);
+export async function carryOutUndo(run: Run, apart: Apart = {}): Promise<RunResult> {
+  if (isFinished(run)) return end(run, undefined, (run.store.kept(PARTS_LEFT) as boolean | undefined) ?? false);
+  let partsLeft = false;
   let stopped: Error | undefined;
   try {
     const connection = await connect(run);
     const found = await survey(run.folder, connection.spec);
     run.rows = found.rows;
-    const retirement = await retire(run, connection, found);
+    const retirement = await retire(run, connection, found, apart);
     await oneWriter(run, connection);
     const matched = await matchRows(run, await resolved(connection, found, retirement));
     warnBlind(run, matched);
@@ -104,6 +119,8 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
     if (run.request.dryRun) await planRows(run, decided);
     else await writeRows(run, decided);
     if (!run.signal.aborted) warnLeft(run, countLeft(run));
+    if (!run.signal.aborted) partsLeft = await undoParts(run);
+    run.store.keep(PARTS_LEFT, partsLeft);
   } catch (error) {
     stopped = error as Error;
   }
@@ -111,16 +128,91 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
   await beginAbsencesAnew(run).catch((error: unknown) => {
     stopped ??= error as Error;
   });
-  return end(run, stopped);
+  return end(run, stopped, partsLeft);
+}
+
+/** Under this name stands in the run's store whether its parts need a person. */
+const PARTS_LEFT = 'parts-left';
+
+/** Of a resource: records that the undo has dealt with, whose references count no more. */
+interface Apart {
+  readonly resource?: string;
+  readonly ids?: ReadonlySet<number>;
+}
+
+/**
+ * What the run created because its rows referred to it is undone after the rows, by runs inside this one. True where something
+ * of it needs a person.
+ */
+async function undoParts(run: Run): Promise<boolean> {
+  const { settings, request, folder } = run;
+  const { home } = settings;
+  await run.store.flush();
+  const ids = new Set<number>();
+  for (const batch of run.rowStore.rows(`kind in ('updated', 'unchanged')`))
+    for (const { id } of batch) if (id !== undefined) ids.add(id);
+  let left = false;
+  for (const [resource, of] of await partsOf(home, request.lineage?.undoes ?? '')) {
+    const id = partOfRun(folder.run, resource);
+    const { dryRun, force, concurrency } = request;
+    const begun = await readRequest(runFolder(home, id));
+    try {
+      const part = begun
+        ? await reopenRun(id, contextOf(run))
+        : await openUndo(of, { run: id, dryRun, force, concurrency }, contextOf(run));
+      const undo = (one: Run) => carryOutUndo(one, { resource: run.job.resource, ids });
+      const { summary, error } = await carryPart(run, part, undo);
+      if (error) throw error;
+      const { updated, unchanged, total } = summary.rows;
+      const done = updated + unchanged;
+      left ||= done < total;
+      const what = `The run created ${total === 1 ? `a ${resource}` : `${total} ${resource}s`} that its rows refer to`;
+      const said = dryRun ? 'would be retired' : 'retired';
+      const rest = done < total ? `; ${total - done} need a person: \`rowferry runs show ${id}\`` : '';
+      run.warn(`${what}: ${done} ${said}${rest}.`);
+    } catch (error) {
+      // It created nothing that is known.
+      if (!(error instanceof RunError) || error.kind !== 'usage') throw error;
+      for (const note of error.details) run.warn(note);
+      left ||= error.details.length > 0;
+    }
+  }
+  return left;
+}
+
+/** Records that refer to those of a resource, by the id of these, without those apart; the first of each in words. */
+async function usersOf(resource: string, { readAll }: Connection, apart: Apart): Promise<ReadonlyMap<number, string>> {
+  const users = new Map<number, string>();
+  for (const other of ['asset', 'contract'] as const) {
+    const places = resourceSpec(other).fields.flatMap(({ type, read }) =>
+      type.kind === 'reference' && type.to === resource && read ? [read] : [],
+    );
+    await readAll(other, (records) => {
+      for (const record of records) {
+        const id = recordId(record['id']);
+        if (id === undefined || (other === apart.resource && apart.ids?.has(id))) continue;
+        for (const place of places) {
+          const used = recordId((record[place] as { id?: unknown } | null | undefined)?.id);
+          if (used !== undefined && !users.has(used)) users.set(used, `${other} ${id}`);
+        }
+      }
+    });
+  }
+  return users;
 }
 
 /** A record of which a part was put back needs a person. */
-async function end(run: Run, stopped: Error | undefined): Promise<RunResult> {
-  return conclude(run, stopped, { needsPerson: countLeft(run).fields > 0 });
+async function end(run: Run, stopped: Error | undefined, partsLeft: boolean): Promise<RunResult> {
+  return conclude(run, stopped, { needsPerson: partsLeft || countLeft(run).fields > 0 });
 }
 
 /** Undefined where the run created nothing, or the job says nothing about created records. */
-async function retire(run: Run, connection: Connection, { created }: Survey): Promise<Retirement | undefined> {
+async function retire(
+  run: Run,
+  connection: Connection,
+  { created }: Survey,
+  apart: Apart,
+): Promise<Retirement | undefined> {
   const values = run.job.retire;
   if (created.size === 0 || values === undefined) return undefined;
   const { fields, specOf } = await resolveJobValues(values, 'retire', run.job, connection);
@@ -129,7 +221,10 @@ async function retire(run: Run, connection: Connection, { created }: Survey): Pr
     const problems = fixed.map((field) => `retire.${field}: it can be set when a record is created, not afterwards`);
     throw new RunError('usage', 'The values that retire a record do not fit. Nothing was sent.', problems);
   }
-  return { fields, records: await readCreated(run, connection, created, Object.keys(fields)) };
+  const records = await readCreated(run, connection, created, Object.keys(fields));
+  // Others may refer by now to what was created for the rows of a run.
+  const isPart = run.request.lineage?.undoes?.includes('.');
+  return { fields, records, ...(isPart ? { users: await usersOf(run.job.resource, connection, apart) } : {}) };
 }
 
 function isCustom(field: string): boolean {

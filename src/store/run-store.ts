@@ -98,6 +98,8 @@ const SCHEMA = `
 
 /** What is kept under this name is no find of the run: it was begun with it, and `forget` leaves it. */
 export const CHOSEN = 'chosen';
+/** Names of records that rows refer to, once they are being created: the plan that needs them stands. */
+export const REFERENCES_BEGUN = 'references-begun';
 
 /** A statement over a list of entries, each JSON; `value` is one of them. */
 const forEach = (what: string, of: string, more = '') =>

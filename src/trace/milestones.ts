@@ -30,6 +30,9 @@ export const MILESTONES = [
   'planned',
   /** Brakes let the run write. */
   'passed',
+  /** What rows refer to is about to be created, by a run of its own that goes through the moments of a run. */
+  'references-begun',
+  'references-ended',
   /** Reconciliations: the rows are written, the orphans are about to be, and go through the same moments. */
   'orphans-begun',
   /** What is learned of records, and reads do not show, is on the disk. */

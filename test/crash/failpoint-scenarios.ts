@@ -141,6 +141,70 @@ constants: { contract_type: buy_side, status: active, country: US }
   };
 };
 
+const MADE = ['Acme', 'Hooli', 'Initech'];
+
+/** Assets of which some name suppliers that are not there: these are created first, by a run inside the run. */
+const importReferences: Scenario = async () => {
+  const bench = await openBench();
+  bench.sandbox.insert('supplier', [{ name: 'Globex' }]);
+  bench.sandbox.insert('asset', [asset(0, 5), asset(1, 5)]);
+  const promised = promise(bench, 'vendors.csv', {
+    resource: 'asset',
+    keyField: 'serial_number',
+    columns: { Name: 'name', Serial: 'serial_number' },
+    constants: ['attached_supplier'],
+  });
+  const job = `resource: asset
+match: { key: serial_number, unique_field: serial_number }
+columns: { Name: name, Serial: serial_number, Vendor: attached_supplier }
+references: { missing: create }
+`;
+  const vendor = (i: number) => ['Globex', ...MADE][i % 4];
+  const argv = await place(bench, 'vendors', job, [
+    'Name,Serial,Vendor',
+    ...numbers(8).map((i) => `Asset ${i},SN-${i},${vendor(i)}`),
+  ]);
+  return {
+    bench,
+    rows: 8,
+    argv,
+    codes: [0],
+    async verify(killed) {
+      const { sandbox } = bench;
+      const ofRows = sandbox.commits.filter(({ resource }) => resource === 'asset');
+      const summary = JSON.parse(await readFile(join(bench.runDir(), 'summary.json'), 'utf8')) as {
+        references: readonly { created: number; total: number }[];
+      };
+      const linked = sandbox
+        .records('asset')
+        .map((one) => `${one['serial_number']} ${(one['attached_supplier'] as { name?: string } | null)?.name}`);
+      return [
+        ...(await promised(killed, { commits: ofRows })),
+        ...differs(
+          'outcomes',
+          await outcomes(bench),
+          numbers(8).map((i) => `${i + 2} ${i < 2 ? 'updated' : 'created'}`),
+        ),
+        ...differs('writes', [ofRows.length, sandbox.commits.length], [8, 11]),
+        ...differs(
+          'suppliers',
+          sandbox
+            .records('supplier')
+            .map(({ name }) => name)
+            .sort(),
+          ['Acme', 'Globex', 'Hooli', 'Initech'],
+        ),
+        ...differs(
+          'linked',
+          linked.sort(),
+          numbers(8).map((i) => `SN-${i} ${vendor(i)}`),
+        ),
+        ...differs('told', [summary.references[0]?.created, summary.references[0]?.total], [3, 3]),
+      ];
+    },
+  };
+};
+
 /** Customers under way at once: so many may be open after a kill. */
 const AT_ONCE = 3;
 
@@ -338,6 +402,7 @@ export const BEGUN = {
   importAssets: { milestone: 'outcome-noted', nth: 12 },
   importContracts: { milestone: 'answer-read', nth: 4 },
   importCustomers: { milestone: 'sent', nth: 4 },
+  importReferences: { milestone: 'answer-read', nth: 2 },
   reconcileAssets: { milestone: 'planned', nth: 1 },
   exportAssets: { milestone: 'page-kept', nth: 2 },
 } as const satisfies Record<string, Moment>;
@@ -346,6 +411,7 @@ export const SCENARIOS: Readonly<Record<keyof typeof BEGUN, Scenario>> = {
   importAssets,
   importContracts,
   importCustomers,
+  importReferences,
   reconcileAssets,
   exportAssets,
 };

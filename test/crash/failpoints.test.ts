@@ -18,6 +18,15 @@ describe('an import that is killed at a milestone, and restarted until it is qui
     expect(killed).toBeGreaterThan(moments / 2);
   });
 
+  it('what its rows refer to is created once (37)', async () => {
+    const { wrong, killed, moments } = await everyMoment(SCENARIOS.importReferences, ALL);
+    expect(wrong).toEqual([]);
+    expect(killed).toBeGreaterThan(moments * 0.8);
+    if (!ALL) return;
+    const again = await everyRecovery(SCENARIOS.importReferences, BEGUN.importReferences, [0, 1, 2]);
+    expect(again.wrong).toEqual([]);
+  });
+
   it('customers: what a kill leaves open is unknown, and never sent again (37)', async () => {
     const { wrong, killed, moments } = await everyRecovery(SCENARIOS.importCustomers, BEGUN.importCustomers, 0);
     expect(wrong).toEqual([]);

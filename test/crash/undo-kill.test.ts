@@ -79,3 +79,35 @@ describe('an undo that is killed without a word is resumed, and sends nothing tw
     expect(bench.sandbox.commits).toHaveLength(200);
   });
 });
+
+it('what was created for the rows is retired after them, once, wherever it is killed', {
+  timeout: 90_000,
+}, async () => {
+  bench = await openBench();
+  const job = `resource: asset
+match: { key: serial_number }
+columns: { Serial: serial_number, Name: name, Vendor: attached_supplier }
+references: { missing: create, retire: { general_description: not needed } }
+retire: { lifecycle_stage: Retired }
+`;
+  const lines = ['Serial,Name,Vendor', ...upTo(6).map((i) => `SN-${i},Asset ${i},Vendor ${i % 4}`)];
+  expect(await bench.run(await place(bench, 'vendors', job, lines))).toBe(0);
+  const done = bench.sandbox.commits.length;
+  expect(done).toBe(10);
+  for (const [nth, argv] of [
+    [2, UNDO],
+    [1, RESUME],
+  ] as const) {
+    bench.killAt('PUT', nth);
+    expect(await bench.run(argv)).toBe('SIGKILL');
+  }
+  bench.killAt('GET', 2);
+  expect(await bench.run(RESUME)).toBe('SIGKILL');
+  expect(await bench.run(RESUME)).toBe(0);
+  const sent = bench.sandbox.commits.slice(done).map(({ resource, id }) => `${resource} ${id}`);
+  expect(sent.slice(0, 6).every((one) => one.startsWith('asset'))).toBe(true);
+  expect([sent.length, new Set(sent).size]).toEqual([10, 10]);
+  expect(bench.sandbox.records('supplier').map((one) => one['general_description'])).toEqual(
+    upTo(4).map(() => 'not needed'),
+  );
+});

@@ -25,6 +25,9 @@ export function cellRemarks(
 const ERROR_TEXTS = ['#ref!', '#name?', '#value!', '#div/0!', '#num!', '#null!'];
 /** What databases and spreadsheet programs write where there is no value; folded. */
 const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'none', 'n/a', '#n/a', ...ERROR_TEXTS]);
+
+/** Whether a text is what programs write where there is no value. */
+export const isNullWord = (text: string): boolean => NULL_WORDS.has(foldText(text));
 const LONGEST = 7;
 
 /** Fewer than this share of a column may be meant as text; of an error none is. */
@@ -40,7 +43,7 @@ function nullWords(heading: string, stated: (text: string) => boolean): CellRema
       const first = cell.charCodeAt(0) | 0x20;
       if (first !== 0x6e && first !== 0x23 && first !== 0x20) return;
       const text = trimText(cell);
-      if (text.length > LONGEST || !NULL_WORDS.has(foldText(text)) || stated(text)) return;
+      if (text.length > LONGEST || !isNullWord(text) || stated(text)) return;
       words.add(text);
       failed ||= ERROR_TEXTS.includes(foldText(text));
       count++;

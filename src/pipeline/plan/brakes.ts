@@ -9,6 +9,8 @@ export interface PlanCounts {
   noRecords?: number;
   invalid: number;
   creates: number;
+  /** Records that would be created because rows name them. */
+  named?: number;
   updates: number;
   cleared: number;
   /** Rows in which a field would be changed, by heading, or field that no column sets. */
@@ -95,7 +97,11 @@ export function trippedByPlan(
   }
   check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));
   check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
-  check('max_creates', ofRows(plan.creates, 'would be created'));
+  const { creates, named = 0 } = plan;
+  const both = (share: string) =>
+    `${shown(creates)} of ${shown(plan.rows)} rows and ${shown(named)} records that rows name${share} would be created`;
+  const created = ofRows(creates + named, 'would be created');
+  check('max_creates', named > 0 ? { ...created, told: both } : created);
   const cleared = `would have a value cleared${fieldsCounted(plan.clearedBy)}`;
   check('max_cleared', { ...ofRows(plan.cleared, cleared), idle: () => false });
   if (plan.orphans) check('max_orphans', orphansCounted(plan.orphans));

@@ -1,4 +1,4 @@
-import { normaliseKey, normaliseName, type Ref } from '../../model/value.js';
+import { foldText, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
 import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
 import type { Json, KnownIds, Service } from '../../service/port.js';
@@ -22,6 +22,8 @@ export interface Directory {
   /** Subcategories of a category; undefined where the category is not known. */
   subcategories(id: number): readonly string[] | undefined;
   nameOf(target: ReferenceTarget, id: number): string | undefined;
+  /** Of a name that is missing: whether it is certain that no record bears it, nor one that differs in case or invisible characters alone. */
+  mayCreate(target: ReferenceTarget, name: string): boolean;
   /** Whether the whole list was read, and no record there has this id. */
   lacks(target: ReferenceTarget, id: number): boolean;
 }
@@ -40,6 +42,8 @@ interface Table {
   readonly byId: Map<number, Entry>;
   /** Whether it has every record of the list. */
   isWhole?: true;
+  /** The list did not stay the same while it was read. */
+  isUncertain?: true;
 }
 
 /** Where the names of a target are read from, and under which spellings a record is found. */
@@ -153,8 +157,11 @@ async function loadTable(
       }
     }
   }
-  await readAll(source.list, (records) => records.forEach(add), { keep: source.filter !== undefined });
+  const { certified } = await readAll(source.list, (records) => records.forEach(add), {
+    keep: source.filter !== undefined,
+  });
   table.isWhole = true;
+  if (!certified) table.isUncertain = true;
   return table;
 }
 
@@ -200,6 +207,12 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     const others = name.includes('@') ? mailboxes(target) : allNames(target);
     return { kind: 'missing', nearest: nearestNames(name, others) };
   };
+  const folded = new Map<ReferenceTarget, ReadonlySet<string>>();
+  const foldedNames = (target: ReferenceTarget): ReadonlySet<string> => {
+    const names = folded.get(target) ?? new Set([...allNames(target)].map(foldText));
+    folded.set(target, names);
+    return names;
+  };
   const subcategories = (id: number) => {
     const entry = tables.get('category')?.byId.get(id);
     return entry && list(entry.record['subcategories']);
@@ -215,6 +228,7 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
       return decide(entries.length > 1 && fitting.length > 0 ? fitting : entries, 'category', name);
     },
     subcategories,
+    mayCreate: (target, name) => !tables.get(target)?.isUncertain && !foldedNames(target).has(foldText(name)),
     lacks: (target, id) => tables.get(target)?.isWhole === true && !tables.get(target)?.byId.has(id),
     nameOf: (target, id) => (isLearned(target) ? known.nameOf(target, id) : tables.get(target)?.byId.get(id)?.name),
   };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Change } from '../../model/change.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
 import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
@@ -62,12 +63,26 @@ export class NameCollector {
   }
 }
 
+/** Records that are created because rows refer to them. */
+export interface NewRecords {
+  /** What stands for a name that none bore when the run began, and what is told of it; undefined where `found` holds. */
+  find(
+    value: Named,
+    field: string,
+    found: Lookup,
+    directory: Directory,
+  ): { readonly ref?: Ref; readonly issue: Issue } | undefined;
+  /** Where they were created: a change that would need one that was not is not carried out. */
+  held(change: Change): Change;
+}
+
 interface ResolveOptions {
   readonly directory: Directory;
   readonly key: readonly string[];
   readonly columnOf: (field: string) => string | undefined;
   /** For ids that a row gives: whether their record exists is looked up where its list is known. */
   readonly specOf?: (field: string) => FieldSpec | undefined;
+  readonly newRecords?: NewRecords;
   /** No row holds a name: `looksUp` says so. */
   readonly nameless?: boolean;
   /** The values of a row as one text, the same for rows that set the same. */
@@ -185,6 +200,12 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       // The number of a contract of this file and the id of another one.
       if (parent !== undefined && found.kind === 'found' && found.byId)
         found = { kind: 'ambiguous', ids: [found.ref.id] };
+      const born = options.newRecords?.find(value, field, found, options.directory);
+      if (born) {
+        issues.push(born.issue);
+        if (born.ref) set[field] = born.ref;
+        continue;
+      }
       if (found.kind === 'found') {
         set[field] = found.ref;
         continue;

@@ -1,5 +1,6 @@
 import { withArticle } from '../../model/article.js';
 import { customFieldName, NO_KEY } from '../../model/job.js';
+import { CREATABLE } from '../../model/resource-names.js';
 import { foldText } from '../../model/value.js';
 import { compileDateFormat } from '../../pipeline/map/dates.js';
 import { isOwnHeading } from '../../pipeline/map/headings.js';
@@ -63,6 +64,7 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
   for (const key of sources.keys()) set.add(key);
   const named: NamedFields = { spec, keys, fields, set, dates };
   checkRetire(job, named, yaml, report);
+  checkReferences(job, named, report);
   return named;
 }
 
@@ -73,6 +75,42 @@ function checkRetire(job: Plain, named: NamedFields, yaml: JobYaml, report: Repo
   const { missing } = asPlain(job['match']);
   if (missing === 'skip' || missing === 'fail') {
     report(['retire'], '`retire` has no effect: this job creates no records', { severity: 'warning' });
+  }
+}
+
+/** Only what a name is enough for is created, and only for the rows of an import. */
+function checkReferences(job: Plain, { spec, set }: NamedFields, report: Report): void {
+  const { missing, retire } = asPlain(job['references']);
+  if (retire !== undefined && missing !== 'create')
+    report(['references', 'retire'], '`references.retire` has no effect without `missing: create`', {
+      severity: 'warning',
+    });
+  for (const name of Object.keys(asPlain(retire))) {
+    const field = findField(resourceSpec('customer'), name);
+    if (!field?.update || field.name === 'name')
+      report(
+        ['references', 'retire', name],
+        `\`references.retire\`: \`${name}\` is no field of suppliers and customers that can be set here`,
+      );
+  }
+  if (missing !== 'create') return;
+  const path = ['references', 'missing'];
+  if (job['kind'] === 'reconcile') {
+    const message = '`references.missing` can be create in import jobs only; a reconcile job rejects such rows';
+    report(path, message, { part: 'value' });
+  }
+  const targets = [...set].flatMap((name) => {
+    const type = findField(spec, name)?.type;
+    return type?.kind === 'reference' ? [type.to] : [];
+  });
+  const creatable: readonly string[] = CREATABLE;
+  if (!targets.some((target) => creatable.includes(target))) {
+    const what = targets.length > 0 ? `: ${[...new Set(targets)].join(', ')} cannot be created from here` : '';
+    report(
+      path,
+      `\`references.missing: create\` is for suppliers and customers, and this job maps none of them${what}`,
+      { part: 'value' },
+    );
   }
 }
 

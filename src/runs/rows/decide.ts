@@ -42,8 +42,12 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
   const intent = run.past.open.get(row.ref.row);
   const change = intent ? adopt(row, intent, matched) : planRow(row, matched.options);
   const { planned } = run;
-  if (!planned) return change;
-  const held = (one: Change) => heldToPlan(one, planned, matched.snapshot);
+  const { newRecords, snapshot } = matched;
+  if (!planned && !newRecords) return change;
+  const held = (one: Change) => {
+    const now = newRecords?.held(one) ?? one;
+    return planned ? heldToPlan(now, planned, snapshot) : now;
+  };
   return change instanceof Promise ? change.then(held) : held(change);
 }
 

@@ -25,7 +25,8 @@ export interface Matched extends Resolved {
 export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> {
   const matching = await beginMatching(run, resolved);
   const looked = run.job.match.key.length === 0 ? 'nothing: every row is a new record' : undefined;
-  run.evidence.push(`looking up: ${looked ?? (await matchKeys(resolved.keys, matching.match))}`);
+  const how = `looking up: ${looked ?? (await matchKeys(resolved.keys, matching.match))}`;
+  if (!run.evidence.includes(how)) run.evidence.push(how);
   return matching.conclude();
 }
 

@@ -17,6 +17,8 @@ interface PlannedWrite {
   readonly id?: number;
   /** Stands for everything the write sets, and for the values that it was planned on. */
   readonly mark: string;
+  /** Fields that refer to records which were still to be created: in the mark they stand by their names. */
+  readonly born?: readonly string[];
 }
 
 /** The writes of a plan by row; rows that a plan leaves alone are not in it. */
@@ -29,11 +31,15 @@ const PARENT = 'parent_contract';
  * The write that a change comes to; undefined for a change that sends nothing. That a row refers to the record of another row
  * of the file is no part of the mark: when it was planned that record may not have been there.
  */
-function plannedWrite(change: Change, snapshot: Pick<Snapshot, 'holds'>): PlannedWrite | undefined {
+function plannedWrite(
+  change: Change,
+  snapshot: Pick<Snapshot, 'holds'>,
+  born: readonly string[] = [],
+): PlannedWrite | undefined {
   if (change.kind !== 'create' && change.kind !== 'update') return undefined;
   const parent = change.kind === 'create' ? change.fields[PARENT] : newParent(change.diff);
   // The snapshot has the records that rows of the file mean.
-  return writeOf(change, isRef(parent) && snapshot.holds(parent.id));
+  return writeOf(change, isRef(parent) && snapshot.holds(parent.id), born);
 }
 
 function newParent(diff: readonly FieldDiff[]): Value | undefined {
@@ -43,17 +49,31 @@ function newParent(diff: readonly FieldDiff[]): Value | undefined {
 function writeOf(
   change: Extract<Change, { readonly kind: 'create' | 'update' }>,
   withoutParent: boolean,
+  then: readonly string[],
 ): PlannedWrite {
   const { ref, key } = change;
+  const born: string[] = [];
+  const named = (field: string, value: Value): Value => {
+    if (!isRef(value) || (value.id >= 0 && !then.includes(field))) return value;
+    born.push(field);
+    return value.name ?? '';
+  };
+  const about = () => ({ row: ref.row, key, ...(born.length > 0 ? { born } : {}) });
   if (change.kind === 'create') {
     const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
-    return { row: ref.row, op: 'create', key, mark: mark(encodeFields(withoutParent ? others : change.fields)) };
+    const fields = Object.entries(withoutParent ? others : change.fields).map(([field, value]) => [
+      field,
+      named(field, value),
+    ]);
+    const content = mark(encodeFields(Object.fromEntries(fields)));
+    return { op: 'create', mark: content, ...about() };
   }
   const changes: (readonly string[])[] = [];
   for (const { field, old, new: value } of changesOf(change.diff)) {
-    if (!withoutParent || field !== PARENT) changes.push([field, valueText(old), valueText(value)]);
+    if (!withoutParent || field !== PARENT)
+      changes.push([field, valueText(old), valueText(named(field, value ?? null))]);
   }
-  return { row: ref.row, op: 'update', key, id: change.id, mark: mark([change.id, changes]) };
+  return { op: 'update', id: change.id, mark: mark([change.id, changes]), ...about() };
 }
 
 function mark(content: unknown): string {
@@ -108,9 +128,9 @@ export async function readPlan(path: string): Promise<Planned | undefined> {
  * Contract, section 5 (`conflict`).
  */
 export function heldToPlan(change: Change, planned: Planned, snapshot: Pick<Snapshot, 'holds'>): Change {
-  const now = plannedWrite(change, snapshot);
+  const then = planned.get(change.ref.row);
+  const now = plannedWrite(change, snapshot, then?.born);
   if (!now) return change;
-  const then = planned.get(now.row);
   if (then && then.op === now.op && then.mark === now.mark) return change;
   const { ref, key, issues } = change;
   const id = 'id' in change ? change.id : undefined;

@@ -14,7 +14,13 @@ import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import { type FingerprintSet, fingerprintSet, fingerprints } from '../../pipeline/plan/fingerprint.js';
 import type { Stands } from '../../pipeline/plan/merge.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
-import { looksUp, makeResolver, NameCollector, type ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import {
+  looksUp,
+  makeResolver,
+  NameCollector,
+  type NewRecords,
+  type ResolvedRow,
+} from '../../pipeline/resolve/resolve.js';
 import { isNoRecord, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
@@ -58,6 +64,8 @@ export interface Facts {
 export interface Resolved extends Staged, Facts {
   /** Names of the records that the file refers to. */
   readonly directory: Directory;
+  /** Records that are created because rows refer to them. */
+  readonly newRecords?: NewRecords;
 }
 
 /** Rows that a warning names. */
@@ -164,18 +172,23 @@ function directoryOf({ names }: NameCollector, { service, known, readAll }: Conn
 }
 
 /** references resolved: names become ids, duplicates and the order of rows that refer to one another are known. */
-export async function resolveRows(run: Run, staged: Staged): Promise<Resolved> {
+export async function resolveRows(run: Run, staged: Staged, newRecords?: NewRecords): Promise<Resolved> {
   const directory = await directoryOf(staged.names, staged);
   staged.lexicon.useDirectory(directory);
-  const facts = staged.facts ?? (await lookUpNames(run, staged, directory));
+  const facts = staged.facts ?? (await lookUpNames(run, staged, directory, newRecords));
   reached('resolved');
-  return { ...staged, ...facts, directory };
+  return { ...staged, ...facts, directory, ...(newRecords ? { newRecords } : {}) };
 }
 
-async function lookUpNames(run: Run, { mapping, rowOfNumber, spec }: Staged, directory: Directory): Promise<Facts> {
+async function lookUpNames(
+  run: Run,
+  { mapping, rowOfNumber, spec }: Staged,
+  directory: Directory,
+  newRecords: NewRecords | undefined,
+): Promise<Facts> {
   const out = await rowWriter(run.folder.resolved, mapping.fields);
   const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
-  const take = resolving(run, out, mapping, directory, spec, parents);
+  const take = resolving(run, out, mapping, directory, spec, parents, newRecords);
   let done = 0;
   await filling(out, async () => {
     for await (const rows of storedRows(run.folder.staged)) {
@@ -196,13 +209,14 @@ function resolving(
   directory: Directory,
   spec: ResourceSpec,
   rowOfNumber?: ReadonlyMap<string, number>,
+  newRecords?: NewRecords,
 ): { add(row: StagedRow): void; facts(): Facts } {
   const { key, columnOf, specOf } = mapping;
   const { textOf } = out;
   const keys = openKeyBook(run.folder.keys);
   run.closers.push(async () => keys.close());
   const nameless = !looksUp(mapping);
-  const parents = rowOfNumber ? { rowOfNumber } : {};
+  const parents = { ...(rowOfNumber ? { rowOfNumber } : {}), ...(newRecords ? { newRecords } : {}) };
   const repeats = { append: key.length === 0, skipRepeated: run.job.match.duplicates === 'first' };
   // Also of faulty rows: which rules they break depends on whether their record exists.
   const resolve = makeResolver({

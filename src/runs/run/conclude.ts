@@ -8,7 +8,7 @@ import { visibleJson } from '../../model/visible.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
-import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
+import type { ReferencesTold, RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { FieldType } from '../../resources/spec.js';
 import type { RequestCounts } from '../../service/port.js';
@@ -26,6 +26,8 @@ interface Addition {
   readonly reconcile?: ReconcileInput;
   /** What a field is called in the file. */
   readonly columnOf?: ReportInput['columnOf'];
+  /** Records that were created because rows refer to them. */
+  readonly references?: readonly ReferencesTold[];
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
   /** Keeps what the next run of the job compares itself with; called once the reports are written. */
@@ -48,7 +50,7 @@ export function isFinished(run: Run): boolean {
 export async function conclude(
   run: Run,
   stopped: Error | undefined,
-  { reconcile, columnOf = reconcile?.columnOf, needsPerson = false, remember }: Addition = {},
+  { reconcile, references = [], columnOf = reconcile?.columnOf, needsPerson = false, remember }: Addition = {},
 ): Promise<RunResult> {
   let finished = false;
   try {
@@ -91,6 +93,7 @@ export async function conclude(
         ...(estimate ? { estimate } : {}),
         detected: run.evidence,
         ...ofRun(request.lineage),
+        ...(references.length > 0 ? { references } : {}),
         ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),
         ...(reason === undefined ? {} : { reason }),
       },
@@ -117,13 +120,13 @@ export async function conclude(
 
 /** Whether the rows of a run are what the next run of the job is to be compared with. */
 function isWhole({ corrected, request: { kind, dryRun, lineage } }: Run): boolean {
-  if (corrected || lineage?.retries !== undefined || kind === 'undo') return false;
+  if (corrected || lineage?.retries !== undefined || lineage?.createsFor !== undefined || kind === 'undo') return false;
   return kind === 'reconcile' || !dryRun;
 }
 
 /** The earlier run that a run is about. */
 function ofRun(lineage: Lineage = {}): { of_run?: string } {
-  const run = lineage.retries ?? lineage.undoes ?? lineage.approves?.run;
+  const run = lineage.retries ?? lineage.undoes ?? lineage.createsFor ?? lineage.approves?.run;
   return run === undefined ? {} : { of_run: run };
 }
 

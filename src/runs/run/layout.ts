@@ -53,8 +53,12 @@ export interface RunFolder {
   readonly lock: string;
 }
 
+/** The id of a run inside another one, in whose folder it lies; runs are listed without those. */
+export const partOfRun = (run: string, part: string): string => `${run}.${part}`;
+
 export function runFolder(home: string, run: string): RunFolder {
-  const dir = join(home, 'runs', run);
+  const [whole = '', ...parts] = run.split('.');
+  const dir = join(home, 'runs', whole, ...parts.flatMap((part) => ['work', part]));
   const work = join(dir, 'work');
   return {
     run,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
@@ -8,7 +9,7 @@ import { faultsOf } from '../../report/report-lines.js';
 import { needingPerson } from '../../report/results.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
 import { RunStore } from '../../store/run-store.js';
-import { HOME, nameOfKey, nextRunId, type RunFolder, runFolder } from './layout.js';
+import { HOME, nameOfKey, nextRunId, partOfRun, type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. */
@@ -70,6 +71,12 @@ export async function findRun(home: string, wanted: string): Promise<string> {
     throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
   }
   if (wanted === 'last') return latest;
+  const [whole = '', part] = wanted.split('.');
+  if (part !== undefined) {
+    const id = partOfRun(await findRun(home, whole), part);
+    if (existsSync(runFolder(home, id).request)) return id;
+    throw new RunError('usage', `There is no run \`${wanted}\` in ${home}.`);
+  }
   const found = ids.filter((id) => id.startsWith(wanted));
   const [only] = found;
   if (only !== undefined && (found.length === 1 || only === wanted)) return only;

@@ -10,7 +10,7 @@ import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { REPORTS } from '../../report/finish.js';
 import { readingClock } from '../../service/clock.js';
 import { parseJson, stringifyBody } from '../../service/json.js';
-import { CHOSEN, type RowStore, RunStore } from '../../store/run-store.js';
+import { CHOSEN, REFERENCES_BEGUN, type RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { LoadedJob } from '../job-file.js';
 import { type OpenIntent, type Past, readPast } from '../rows/past.js';
@@ -39,6 +39,8 @@ export interface Lineage {
   readonly retries?: string;
   /** Puts back what that run wrote. */
   readonly undoes?: string;
+  /** Creates what rows of that run refer to: `rows/references.ts`. */
+  readonly createsFor?: string;
   /** Carries out exactly the plan of that run. */
   readonly approves?: { readonly run: string; readonly by: string; readonly at: string };
 }
@@ -217,7 +219,8 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
  */
 function pastOf(store: RunStore, chosen: ChosenRows | undefined): Past {
   const past = readPast(store, store.rows, chosen?.open);
-  if (!past.begun || past.sent || past.finished) return past;
+  const begun = past.sent || store.kept(REFERENCES_BEGUN) !== undefined;
+  if (!past.begun || begun || past.finished) return past;
   store.forget();
   return { ...readPast(store, store.rows, chosen?.open), requests: past.requests };
 }

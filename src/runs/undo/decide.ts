@@ -18,6 +18,8 @@ import { type Survey, undoRows, type WrittenRecord } from './rows.js';
 export interface Retirement {
   readonly fields: Fields;
   readonly records: ReadonlyMap<number, CreatedRecord>;
+  /** Of records that rows of a run referred to: by id, a record that refers to it still. */
+  readonly users?: ReadonlyMap<number, string>;
 }
 
 /** A row that is to be planned and written like one of a file, or one that ends here. */
@@ -132,6 +134,11 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
   }
   const found = matched.spec.readPath ? await matched.snapshot.get(id) : undefined;
   if (matched.spec.readPath && !found) return end(record, 'invalid', [gone(id, name)], id);
+  const user = retirement.users?.get(id);
+  if (user !== undefined) {
+    const message = `The run created this ${name} because its rows referred to it, and ${user} refers to it now: it is left as it is.`;
+    return end(record, 'conflict', [fault('changed_meanwhile', message)], id);
+  }
   const state = stateOf(id, run.past.open.get(record.row)?.before ?? found?.record, context);
   const { base, read } = heldBy(state.record, state.ours, options);
   const set: Record<string, Value> = {};

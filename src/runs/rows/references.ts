@@ -1,0 +1,359 @@
+import { createHash } from 'node:crypto';
+import { writeSafely } from '../../files/safe-write.js';
+import type { Change } from '../../model/change.js';
+import { RunInterrupted } from '../../model/error.js';
+import { fault, type Issue, warning } from '../../model/issue.js';
+import { importJob } from '../../model/job.js';
+import { noOutcomes, type Outcome, type OutcomeKind } from '../../model/outcome.js';
+import { CREATABLE, type Creatable } from '../../model/resource-names.js';
+import { foldText, isRef, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
+import { quoted } from '../../pipeline/map/headings.js';
+import { isNullWord } from '../../pipeline/map/remarks.js';
+import { changesOf } from '../../pipeline/plan/merge.js';
+import type { NewRecords } from '../../pipeline/resolve/resolve.js';
+import { isId, type Named } from '../../pipeline/rows.js';
+import { results } from '../../report/results.js';
+import type { ReferencesTold, RunResult } from '../../report/summary.js';
+import { findField, resourceSpec } from '../../resources/registry.js';
+import { checkValue } from '../../resources/value-check.js';
+import type { RequestCounts } from '../../service/port.js';
+import { REFERENCES_BEGUN, RunStore } from '../../store/run-store.js';
+import { reached } from '../../trace/milestones.js';
+import type { RunContext } from '../run/context.js';
+import { readRequest } from '../run/earlier-run.js';
+import { partOfRun, runFolder } from '../run/layout.js';
+import { openRun, type Run, reopenRun } from '../run/run.js';
+import type { Staged } from './stage.js';
+
+/** A name that rows of the plan refer to and that no record bears. */
+interface MissingName {
+  readonly resource: Creatable;
+  /** As the first row spells it. */
+  readonly name: string;
+  /** Of the plan that write it, and the first of them. */
+  rows: number;
+  row: number;
+}
+
+/**
+ * The records that a run creates because its rows refer to them (`references: { missing: create }`).
+ *
+ *   planned: a name that no record bears is stood for by a reference of its own (`id` below 0), and the plan of the rows tells
+ *            which of them are needed → kept, counted by the brakes → created by an import of their names, a run of its own inside
+ *            this one, with a journal of its own (`partOfRun`) → the rows are resolved and matched anew, with the ids
+ *
+ * A run that was killed while they were created goes on with that import first.
+ */
+export interface References extends NewRecords {
+  /** Names that the plan needs. */
+  readonly planned: number;
+  /** Whether a name of the file is stood for, so that the plan has to be made whole. */
+  readonly isOpen: boolean;
+  /** Looks at a planned change. */
+  see(change: Change): void;
+  /** Keeps what was planned, for the reports. */
+  keep(): void;
+  /** Creates them; what was kept by an earlier process is gone on with. True where the rows are to be resolved anew. */
+  create(carryOut: (run: Run) => Promise<RunResult>): Promise<boolean>;
+}
+
+/** Under this name stands in the run's store what was planned. */
+const PLANNED = 'references';
+
+/** Undefined where the job creates none; a retry takes up rows whose references were there. */
+export function openReferences(run: Run, { names, known: learned }: Staged): References | undefined {
+  const { job, store, request } = run;
+  if (job.kind !== 'import' || job.references.missing !== 'create' || request.lineage?.retries) return undefined;
+  const spellings = new Map(CREATABLE.map((resource) => [resource, spellingsOf(names.names.get(resource))]));
+  const stands = new Map<string, Ref>();
+  /** By the ids that stand for them: -1, -2 and so on. */
+  const byId: MissingName[] = [];
+  let made: Map<string, Outcome> | undefined;
+
+  function stand({ name, column }: Named, resource: Creatable, field: string): Ref | Issue | undefined {
+    const where = { field, value: name, ...(column === undefined ? {} : { column }) };
+    const others = [...(spellings.get(resource)?.get(foldText(name)) ?? [])].filter(
+      (other) => other !== normaliseName(name),
+    );
+    if (others.length > 0)
+      return fault(
+        'reference_ambiguous',
+        `There is no ${resource} "${name}", and other rows write ${quoted(others)}: which of them is to be created cannot be told. Write it the same in all rows.`,
+        where,
+      );
+    const spec = findField(resourceSpec(resource), 'name');
+    const wrong = spec && checkValue(spec, tidy(name), 'create');
+    if (wrong) return { ...wrong, message: `The ${resource} cannot be created: ${wrong.message}`, ...where };
+    const key = keyOf(resource, name);
+    const known = stands.get(key);
+    if (known) return known;
+    const ref = { id: -byId.push({ resource, name: tidy(name), rows: 0, row: 0 }), name: tidy(name) };
+    stands.set(key, ref);
+    return ref;
+  }
+
+  const needed = () => byId.filter(({ rows }) => rows > 0);
+
+  return {
+    get planned() {
+      return needed().length;
+    },
+    get isOpen() {
+      return byId.length > 0;
+    },
+    find(value, field, found, directory) {
+      const { named, name, column } = value;
+      if (!isCreatable(named)) return undefined;
+      const outcome = made?.get(keyOf(named, name));
+      const where = { field, value: name, ...(column === undefined ? {} : { column }) };
+      if (outcome && isThere(outcome)) {
+        const ref = { id: outcome.id as number, name: tidy(name) };
+        return { ref, issue: isNew(named, outcome.kind, where) };
+      }
+      if (found.kind !== 'missing') return undefined;
+      if (outcome) return { issue: notCreated(named, outcome, where) };
+      // Numbers are ids; a name that differs from another in its case alone is hardly a new one.
+      if (!isName(name) || !directory.mayCreate(named, name)) return undefined;
+      const stood = stand(value, named, field);
+      if (!stood || !('id' in stood)) return stood && { issue: stood };
+      return { ref: stood, issue: isNew(named, 'created', where) };
+    },
+    see(change) {
+      for (const id of new Set(standIns(change))) {
+        const one = byId[-1 - id] as MissingName;
+        if (one.rows++ === 0 || change.ref.row < one.row) one.row = change.ref.row;
+      }
+    },
+    held(change) {
+      if (!made || standIns(change).length === 0) return change;
+      const { ref, key, issues } = change;
+      const message =
+        'When the run was planned this row was to be left alone, and what it refers to was not created. The records have changed since: nothing was sent. Import the row again.';
+      const issue = fault('changed_meanwhile', message);
+      return { ref, key, kind: 'settled', outcome: 'conflict', issues: [...issues, issue] };
+    },
+    keep: () => store.keep(PLANNED, needed()),
+    async create(carryOut) {
+      const begun = store.kept(REFERENCES_BEGUN) as MissingName[] | undefined;
+      const wanted = begun ?? needed();
+      if (made || (wanted.length === 0 && byId.length === 0)) return false;
+      // A plan that was interrupted does not name all that is needed.
+      if (run.signal.aborted) throw new RunInterrupted();
+      made = new Map();
+      if (!begun && wanted.length > 0) {
+        store.keep(REFERENCES_BEGUN, wanted);
+        await store.flush();
+        reached('references-begun');
+      }
+      for (const resource of CREATABLE) {
+        const missing = wanted.filter((one) => one.resource === resource);
+        if (missing.length === 0) continue;
+        await createAll(run, resource, missing, carryOut);
+        for (const [at, outcome] of outcomesOf(run, resource)) {
+          const name = missing[at]?.name ?? '';
+          made.set(keyOf(resource, name), outcome);
+          if (resource === 'customer' && isThere(outcome)) learned.learn(resource, outcome.id as number, name);
+        }
+      }
+      return true;
+    },
+  };
+}
+
+/** References of a planned write that stand for records which are still to be created. */
+function standIns(change: Change): number[] {
+  const values =
+    change.kind === 'create'
+      ? Object.values(change.fields)
+      : change.kind === 'update'
+        ? changesOf(change.diff).map((one) => one.new)
+        : [];
+  return values.flatMap((value) => (isRef(value) && value.id < 0 ? [value.id] : []));
+}
+
+const isCreatable = (target: string): target is Creatable => CREATABLE.some((one) => one === target);
+
+/** Ids, and what people write where there is no name, name nobody. */
+const isName = (text: string): boolean =>
+  /[\p{L}\p{N}]/u.test(text) && !/^\s*id:/i.test(text) && !isId(normaliseKey(text)) && !isNullWord(text);
+
+const keyOf = (resource: Creatable, name: string): string => `${resource} ${normaliseName(name)}`;
+
+/** A name as the new record bears it. */
+const tidy = (name: string): string => name.trim().replace(/\s+/gu, ' ');
+
+const isThere = ({ kind, id }: Outcome): boolean => id !== undefined && (kind === 'created' || kind === 'skipped');
+
+/** Names of a file by what they have in common but for case and invisible characters. */
+function spellingsOf(names: ReadonlySet<string> = new Set()): ReadonlyMap<string, ReadonlySet<string>> {
+  const spellings = new Map<string, Set<string>>();
+  for (const name of names) {
+    const folded = foldText(name);
+    const known = spellings.get(folded) ?? new Set();
+    spellings.set(folded, known.add(normaliseName(name)));
+  }
+  return spellings;
+}
+
+type Where = Pick<Issue, 'field' | 'value' | 'column'>;
+
+function isNew(resource: Creatable, kind: OutcomeKind, where: Where): Issue {
+  const what =
+    kind === 'created' ? 'the run creates it before the rows that name it' : 'somebody else created it meanwhile';
+  return warning('reference_created', `There was no ${resource} "${where.value}": ${what}.`, where);
+}
+
+function notCreated(resource: Creatable, { kind, issues }: Outcome, where: Where): Issue {
+  const why = issues.map(({ message }) => message).join(' ');
+  const what =
+    kind === 'created' || kind === 'skipped'
+      ? 'is there, and the service did not tell its id: write the id instead, e.g. `id:17`.'
+      : `could not be created (${kind}).`;
+  return fault(
+    'reference_not_found',
+    `The ${resource} "${where.value}" ${what}${why && ` ${why}`} Put that right and import the row again.`,
+    where,
+  );
+}
+
+/** Imports the names, in a run of its own inside this one; one that an earlier process began goes on. */
+async function createAll(
+  run: Run,
+  resource: Creatable,
+  missing: readonly MissingName[],
+  carryOut: (run: Run) => Promise<RunResult>,
+): Promise<void> {
+  const { request, settings } = run;
+  const id = partOfRun(run.folder.run, resource);
+  run.info(
+    `Creating ${missing.length === 1 ? `the ${resource}` : `${missing.length} ${resource}s`} that rows refer to (${id}).`,
+  );
+  const part = (await readRequest(runFolder(settings.home, id)))
+    ? await reopenRun(id, contextOf(run))
+    : await openRun(
+        {
+          run: id,
+          kind: 'import',
+          lineage: { createsFor: run.folder.run },
+          file: request.file,
+          job: nameJob(run, resource),
+          company: request.company,
+          concurrency: request.concurrency,
+          dryRun: false,
+          force: request.force,
+          makeSource: (path) => writeNames(path, missing),
+        },
+        contextOf(run),
+      );
+  const { error } = await carryPart(run, part, carryOut);
+  if (error) throw error;
+  reached('references-ended');
+}
+
+/** Carries out a run inside another one: its requests count there, and where it is interrupted both are. */
+export async function carryPart(run: Run, part: Run, carryOut: (run: Run) => Promise<RunResult>): Promise<RunResult> {
+  run.counts = bothCounts(run.counts, part);
+  const result = await carryOut(part);
+  if (result.summary.status !== 'interrupted') return result;
+  run.halt(`the run ${part.folder.run} was interrupted`);
+  throw new RunInterrupted();
+}
+
+/** What it says to people is said by the run that it is a part of. */
+export function contextOf({ settings, log, signal, clock, worker, warn }: Run): RunContext {
+  return {
+    settings,
+    log,
+    signal,
+    clock,
+    listener: { progress: () => undefined, notice: ({ level, text }) => level === 'warn' && warn(text) },
+    ...(worker ? { worker } : {}),
+  };
+}
+
+/** The names by themselves are the least that such a record is made of (interface, section 4.2). */
+function nameJob({ request }: Run, resource: Creatable): Run['request']['job'] {
+  const { company, references, write } = request.job.job as Extract<Run['job'], { readonly kind: 'import' }>;
+  const job = importJob.parse({
+    kind: 'import',
+    resource,
+    ...(company === undefined ? {} : { company }),
+    source: { format: 'ndjson', encoding: 'utf-8' },
+    match: { key: 'name', existing: 'skip', missing: 'create' },
+    columns: { name: 'name' },
+    write,
+    brakes: { min_rows: 0 },
+    ...(references.retire === undefined ? {} : { retire: references.retire }),
+  });
+  return { ...request.job, job, name: `${request.job.name}: ${resource}s`, path: '', warnings: [] };
+}
+
+async function writeNames(path: string, missing: readonly MissingName[]): Promise<{ readonly sha256: string }> {
+  const text = missing.map(({ name }) => `${JSON.stringify({ name })}\n`).join('');
+  await writeSafely(path, (write) => write(text));
+  return { sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/** Requests of a run and of its part; both go on counting. */
+function bothCounts(own: Run['counts'], part: Run): Readonly<RequestCounts> {
+  const sum = (kind: keyof RequestCounts) => (own?.[kind] ?? 0) + (part.counts?.[kind] ?? 0);
+  return {
+    get total() {
+      return sum('total');
+    },
+    get reads() {
+      return sum('reads');
+    },
+    get writes() {
+      return sum('writes');
+    },
+    get retries() {
+      return sum('retries');
+    },
+  };
+}
+
+/** What became of the names, by their place from 0; of those that were not reached nothing. */
+function* outcomesOf({ settings, folder }: Run, resource: Creatable): Generator<readonly [at: number, Outcome]> {
+  const store = RunStore.existing(runFolder(settings.home, partOfRun(folder.run, resource)).store);
+  if (!store) return;
+  try {
+    for (const batch of results(store.rows, '')) for (const { outcome } of batch) yield [outcome.ref.row - 1, outcome];
+  } finally {
+    store.close();
+  }
+}
+
+/** Names that the reports show of each resource. */
+const SHOWN = 20;
+
+/** What the reports tell of the records that rows refer to: what was planned, and what became of it. */
+export function toldReferences(run: Run): readonly ReferencesTold[] {
+  run.store.write();
+  const planned = (run.store.kept(PLANNED) ?? []) as readonly MissingName[];
+  return CREATABLE.flatMap((resource): ReferencesTold[] => {
+    const names = planned.filter((one) => one.resource === resource);
+    if (names.length === 0) return [];
+    const ended = new Map(outcomesOf(run, resource));
+    const counts = noOutcomes();
+    const told = names.map(({ name, rows, row }, at) => {
+      const { kind = run.request.dryRun ? 'created' : 'not_attempted', id, issues = [] } = ended.get(at) ?? {};
+      counts[kind]++;
+      const message = issues.map((issue) => issue.message).join(' ');
+      return { name, outcome: kind, rows, row, ...(id === undefined ? {} : { id }), ...(message && { message }) };
+    });
+    const run_ = ended.size > 0 ? { run: partOfRun(run.folder.run, resource) } : {};
+    const present = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+    return [{ resource, ...run_, ...present, total: names.length, first: told.slice(0, SHOWN) }];
+  });
+}
+
+/** Runs inside a run that created what its rows refer to, or undid that. */
+export async function partsOf(home: string, run: string): Promise<readonly (readonly [Creatable, string])[]> {
+  const parts: (readonly [Creatable, string])[] = [];
+  for (const resource of CREATABLE) {
+    const id = partOfRun(run, resource);
+    if (await readRequest(runFolder(home, id))) parts.push([resource, id]);
+  }
+  return parts;
+}

@@ -1,0 +1,272 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkJobText } from '../../src/runs/job/check.js';
+import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+  desk.sandbox.insert('supplier', [{ name: 'Globex' }]);
+});
+afterEach(() => desk.close());
+
+const JOB = {
+  kind: 'import',
+  resource: 'asset',
+  match: { key: 'serial_number' },
+  columns: { Serial: 'serial_number', Name: 'name', Vendor: 'attached_supplier' },
+  references: { missing: 'create' },
+  retire: { lifecycle_stage: 'Retired' },
+};
+
+/** Imports assets by serial number and vendor. */
+async function assets(rows: readonly (readonly [string, string])[], job: object = {}, options: ImportOptions = {}) {
+  const lines = rows.map(([serial, vendor]) => [serial, `Asset ${serial}`, vendor]);
+  const path = await desk.file('assets.csv', csv([['Serial', 'Name', 'Vendor'], ...lines]));
+  return desk.import(path, { ...JOB, ...job }, options);
+}
+
+const suppliers = () => desk.sandbox.records('supplier').map(({ name }) => name);
+const vendors = () =>
+  desk.sandbox
+    .records('asset')
+    .map((one) =>
+      `${one['serial_number']} ${(one['attached_supplier'] as { name?: string } | null)?.name ?? ''}`.trim(),
+    );
+const codes = (run: { results: readonly Record<string, string>[] }) =>
+  run.results.map(({ row, outcome, codes: found }) => `${row} ${outcome} ${found}`.trimEnd());
+const told = (run: Awaited<ReturnType<typeof assets>>) =>
+  run.summary.references?.map(({ first, run: _, ...counts }) => ({
+    ...counts,
+    names: first.map(({ name, outcome, rows }) => `${name}: ${outcome}, ${rows}`),
+  }));
+
+const ROWS = [
+  ['A-1', 'Acme'],
+  ['A-2', 'Globex'],
+  ['A-3', 'Acme'],
+  ['A-4', 'Initech'],
+  ['A-5', ''],
+] as const;
+
+describe('references: { missing: create }', () => {
+  it('names that no record bears are created once, before the rows that need them', async () => {
+    const run = await assets(ROWS);
+    expect(codes(run)).toEqual([
+      '2 created reference_created',
+      '3 created',
+      '4 created reference_created',
+      '5 created reference_created',
+      '6 created',
+    ]);
+    expect([run.exitCode, run.summary.rows.total]).toEqual([0, 5]);
+    expect(suppliers()).toEqual(['Globex', 'Acme', 'Initech']);
+    expect(vendors()).toEqual(['A-1 Acme', 'A-2 Globex', 'A-3 Acme', 'A-4 Initech', 'A-5']);
+    const names = ['Acme: created, 2', 'Initech: created, 1'];
+    expect(told(run)).toEqual([{ resource: 'supplier', created: 2, total: 2, names }]);
+    expect(run.summary.requests.writes).toBe(desk.sandbox.requests.writes);
+    expect(desk.sandbox.commits.slice(0, 2).map(({ resource }) => resource)).toEqual(['supplier', 'supplier']);
+  });
+
+  it('the same file again writes nothing', async () => {
+    await assets(ROWS);
+    const again = await assets(ROWS);
+    expect([again.commits, again.summary.rows.unchanged, told(again)]).toEqual([0, 5, undefined]);
+  });
+
+  it('a dry run shows them and sends nothing; brakes count them', async () => {
+    const dry = await assets(ROWS, {}, { dryRun: true });
+    expect([dry.commits, dry.summary.rows.created]).toEqual([0, 5]);
+    const names = ['Acme: created, 2', 'Initech: created, 1'];
+    expect(told(dry)).toEqual([{ resource: 'supplier', created: 2, total: 2, names }]);
+    const braked = await assets(ROWS, { brakes: { max_creates: 6 } });
+    expect([braked.summary.status, braked.commits, suppliers().length]).toEqual(['braked', 0, 1]);
+    expect(told(braked)?.[0]).toMatchObject({ not_attempted: 2, total: 2 });
+    expect(braked.summary.reason).toContain('5 of 5 rows and 2 records that rows name would be created');
+    expect((await assets(ROWS, { brakes: { max_creates: 7 } })).summary.rows.created).toBe(5);
+  });
+
+  it('an approved plan is carried out with them', async () => {
+    desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1', attached_supplier: 1 }]);
+    const dry = await assets(ROWS, {}, { dryRun: true });
+    expect(dry.plan).toContainEqual(expect.objectContaining({ row: '2', old: 'Globex (1)', new: 'Acme (new)' }));
+    const run = await desk.approve(dry.summary.run, 'Ada');
+    expect([run.exitCode, run.outcomes[0], run.summary.rows.created]).toEqual([0, '2 updated', 4]);
+    expect(suppliers()).toEqual(['Globex', 'Acme', 'Initech']);
+  });
+
+  it('nothing is created for rows that are not written', async () => {
+    desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1' }]);
+    const rows = [
+      ['A-1', 'Skipped Ltd'],
+      ['A-2', 'Acme'],
+      ['A-2', 'Twice Ltd'],
+      ['', 'Keyless Ltd'],
+    ] as const;
+    const run = await assets(rows, {
+      match: { key: 'serial_number', existing: 'skip' },
+      columns: { ...JOB.columns, Serial: { field: 'serial_number', required: true } },
+    });
+    expect(run.outcomes).toEqual(['2 skipped', '3 created', '4 duplicate', '5 invalid']);
+    expect(suppliers()).toEqual(['Globex', 'Acme']);
+  });
+
+  it('spellings: blanks are one name; case and invisible characters are decided by a person', async () => {
+    const run = await assets([
+      ['A-1', 'Acme  Ltd'],
+      ['A-2', ' Acme Ltd '],
+      ['A-3', 'Initech'],
+      ['A-4', 'INITECH'],
+      ['A-5', 'globex'],
+      ['A-6', 'Hooli\u200b'],
+      ['A-7', 'Hooli'],
+      ['A-8', '4711'],
+      ['A-9', 'x'.repeat(51)],
+      ['A-10', 'N/A'],
+      ['A-11', '-'],
+    ]);
+    expect(codes(run)).toEqual([
+      '2 created reference_created',
+      '3 created reference_created',
+      '4 invalid reference_ambiguous',
+      '5 invalid reference_ambiguous',
+      '6 invalid reference_not_found',
+      '7 created reference_created',
+      '8 created reference_created',
+      '9 invalid reference_not_found',
+      '10 invalid too_long',
+      '11 invalid reference_not_found',
+      '12 invalid reference_not_found',
+    ]);
+    expect(suppliers()).toEqual(['Globex', 'Acme Ltd', 'Hooli']);
+  });
+
+  it('several records of a name are not guessed among', async () => {
+    desk.sandbox.insert('supplier', [{ name: 'Twin' }, { name: 'Twin ' }]);
+    const run = await assets([['A-1', 'Twin']]);
+    expect(codes(run)).toEqual(['2 invalid reference_ambiguous']);
+    expect(run.commits).toBe(0);
+  });
+
+  it('what the service refuses makes its rows invalid, the others are written', async () => {
+    desk.sandbox.setFaults(['POST /supplier nth=1 status=400']);
+    const run = await assets(ROWS);
+    expect(codes(run)).toEqual([
+      '2 invalid reference_not_found',
+      '3 created',
+      '4 invalid reference_not_found',
+      '5 created reference_created',
+      '6 created',
+    ]);
+    expect(run.results[0]?.['message']).toContain('The supplier "Acme" could not be created (rejected)');
+    expect(told(run)?.[0]).toMatchObject({ created: 1, rejected: 1 });
+    desk.sandbox.setFaults([]);
+    expect((await assets(ROWS)).summary.rows.created).toBe(2);
+  });
+
+  it('a row that was left unknown is taken up by a retry, with what was created', async () => {
+    desk.sandbox.setFaults(['POST /asset status=503']);
+    const run = await assets(ROWS.slice(0, 1), { brakes: { max_creates: 9 } });
+    expect([run.outcomes, suppliers()]).toEqual([['2 unknown'], ['Globex', 'Acme']]);
+    desk.sandbox.setFaults([]);
+    const retry = await desk.retry(run.summary.run);
+    expect([retry.outcomes, vendors(), suppliers().length]).toEqual([['2 created'], ['A-1 Acme'], 2]);
+  });
+
+  it('an answer that is lost after it took effect doubles nothing', async () => {
+    desk.sandbox.setFaults(['POST /supplier nth=1 close_after']);
+    const run = await assets(ROWS);
+    expect([run.exitCode, suppliers()]).toEqual([0, ['Globex', 'Acme', 'Initech']]);
+    expect(vendors()[0]).toBe('A-1 Acme');
+  });
+
+  it('customers: by name, the service guards them', async () => {
+    const columns = { Serial: 'serial_number', Name: 'name', Vendor: 'customer' };
+    desk.sandbox.insert('customer', [{ name: 'Hidden' }]);
+    const rows = [
+      ['A-1', 'Acme'],
+      ['A-2', 'Hidden'],
+      ['A-3', 'Acme'],
+    ] as const;
+    const run = await assets(rows, { columns });
+    expect(codes(run)).toEqual([
+      '2 created reference_created',
+      '3 invalid reference_not_found',
+      '4 created reference_created',
+    ]);
+    expect(desk.sandbox.records('customer').map(({ name }) => name)).toEqual(['Hidden', 'Acme']);
+    const again = await assets([rows[0], rows[2]], { columns });
+    expect([again.commits, again.summary.rows.unchanged]).toEqual([0, 2]);
+  });
+
+  it('two runs at once create a supplier once', async () => {
+    const contracts = await desk.file(
+      'contracts.csv',
+      csv([
+        ['No', 'Vendor'],
+        ['C-1', 'Acme'],
+        ['C-2', 'Hooli'],
+      ]),
+    );
+    const job = {
+      kind: 'import',
+      resource: 'contract',
+      match: { key: 'number' },
+      columns: { No: 'number', Vendor: 'supplier' },
+      constants: {
+        name: 'C',
+        contract_type: 'buy_side',
+        status: 'active',
+        country: 'US',
+        contract_start_date: '2025-01-01',
+        contract_end_date: '2026-12-31',
+        total_contract_spend_value: '1.00',
+      },
+      references: { missing: 'create' },
+    };
+    const [one, other] = await Promise.all([assets(ROWS), desk.import(contracts, job)]);
+    expect([one.exitCode, other.exitCode]).toEqual([0, 0]);
+    expect([...suppliers()].sort()).toEqual(['Acme', 'Globex', 'Hooli', 'Initech']);
+  });
+});
+
+describe('the undo of such a run', () => {
+  const retire = { general_description: 'not needed' };
+  const job = { references: { missing: 'create', retire } };
+  const described = () => desk.sandbox.records('supplier').map(({ general_description: text }) => text ?? '');
+
+  it('retires what it created after the rows, and not what others refer to by now', async () => {
+    const run = await assets(ROWS, job);
+    desk.sandbox.insert('asset', [{ name: 'Other', serial_number: 'X', attached_supplier: 3 }]);
+    const dry = await desk.undo(run.summary.run, { dryRun: true });
+    expect([dry.commits, dry.exitCode, dry.summary.reason]).toEqual([0, 3, undefined]);
+    const undo = await desk.undo(run.summary.run);
+    expect([undo.exitCode, undo.summary.rows.updated]).toEqual([3, 5]);
+    expect(described()).toEqual(['', 'not needed', '']);
+    expect(undo.summary.warnings).toContainEqual(expect.stringMatching(/2 suppliers .* 1 retired; 1 need/));
+    const again = await desk.undo(undo.summary.run);
+    expect([again.exitCode, described()]).toEqual([0, ['', '', '']]);
+  });
+
+  it('says what stays where the job names nothing that retires it', async () => {
+    const run = await assets(ROWS);
+    const undo = await desk.undo(run.summary.run);
+    expect([undo.exitCode, undo.summary.rows.updated, described()]).toEqual([3, 5, ['', '', '']]);
+    const part = `${run.summary.run}.supplier`;
+    await expect(desk.undo(part, { retire })).resolves.toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('a job file', () => {
+  const problems = (more: object) =>
+    checkJobText(JSON.stringify({ ...JOB, ...more })).problems.map(({ path, message }) => `${path}: ${message}`);
+
+  it('says create for suppliers and customers of imports alone', () => {
+    expect(problems({})).toEqual([]);
+    expect(problems({ columns: { Serial: 'serial_number', Name: 'name', Category: 'category.name' } })).toEqual([
+      'references.missing: `references.missing: create` is for suppliers and customers, and this job maps none of them: category cannot be created from here',
+    ]);
+    expect(problems({ kind: 'reconcile' })[0]).toContain('in import jobs only');
+    expect(problems({ references: { missing: 'create', retire: { name: 'x', ein: '1' } } })).toHaveLength(2);
+    expect(problems({ references: { missing: 'guess' } })[0]).toContain('reject, create');
+  });
+});
