@@ -14,13 +14,14 @@ export function summaryText(summary: Summary, folder?: string): string {
   const { requests, reports, reconcile } = summary;
   const lines = [`${rehearsal(summary)}${headline(summary)}`];
   if (summary.reason) lines.push(clean(summary.reason));
-  const counted = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
-  if (counted.length > 0) lines.push('', ...counted);
+  const became = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
+  if (became.length > 0) lines.push('', ...became);
   for (const { resource, total, created = 0, first } of summary.references ?? []) {
     const names = first.slice(0, MOST_NAMES).map(({ name }) => quoted(name));
     const more = total > names.length ? ` and ${count(total - names.length)} more` : '';
-    const done = summary.dry_run ? 'would be created first' : `created for the rows: ${count(created)}`;
-    lines.push('', `New ${resource}s that rows name, ${count(total)}, ${done}: ${names.join(', ')}${more}`);
+    const what = `${counted(total, `new ${resource}`)} that rows name`;
+    const done = summary.dry_run ? 'would be created first' : `${count(created)} created`;
+    lines.push('', `${what}, ${done}: ${names.join(', ')}${more}`);
   }
 
   const faults = shownFaults(summary).slice(0, MAX_FAULTS);

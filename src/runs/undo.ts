@@ -20,7 +20,7 @@ import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
-import { jobKey, partOfRun, type RunFolder, runFolder } from './run/layout.js';
+import { jobKey, outerRun, partOfRun, type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
 import { openRun, type Run, reopenRun, type StoredRequest } from './run/run.js';
 import { readCreated } from './undo/created.js';
@@ -103,7 +103,7 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
-export async function carryOutUndo(run: Run, apart: Apart = {}): Promise<RunResult> {
+export async function carryOutUndo(run: Run, apart?: Apart): Promise<RunResult> {
   if (isFinished(run)) return end(run, undefined, (run.store.kept(PARTS_LEFT) as boolean | undefined) ?? false);
   let partsLeft = false;
   let stopped: Error | undefined;
@@ -134,10 +134,16 @@ export async function carryOutUndo(run: Run, apart: Apart = {}): Promise<RunResu
 /** Under this name stands in the run's store whether its parts need a person. */
 const PARTS_LEFT = 'parts-left';
 
-/** Of a resource: records that the undo has dealt with, whose references count no more. */
+/** Of a resource: records of the run that is undone, or those that its undo has dealt with: nobody else's. */
 interface Apart {
-  readonly resource?: string;
-  readonly ids?: ReadonlySet<number>;
+  readonly resource: string | undefined;
+  readonly ids: ReadonlySet<number>;
+}
+
+async function writtenBy(folder: RunFolder): Promise<Apart> {
+  const ids = new Set<number>();
+  for (const batch of whatWasWritten(folder.store)) for (const { id } of batch) if (id !== undefined) ids.add(id);
+  return { resource: (await readRequest(folder))?.job.job.resource, ids };
 }
 
 /**
@@ -190,7 +196,7 @@ async function usersOf(resource: string, { readAll }: Connection, apart: Apart):
     await readAll(other, (records) => {
       for (const record of records) {
         const id = recordId(record['id']);
-        if (id === undefined || (other === apart.resource && apart.ids?.has(id))) continue;
+        if (id === undefined || (other === apart.resource && apart.ids.has(id))) continue;
         for (const place of places) {
           const used = recordId((record[place] as { id?: unknown } | null | undefined)?.id);
           if (used !== undefined && !users.has(used)) users.set(used, `${other} ${id}`);
@@ -211,7 +217,7 @@ async function retire(
   run: Run,
   connection: Connection,
   { created }: Survey,
-  apart: Apart,
+  apart: Apart | undefined,
 ): Promise<Retirement | undefined> {
   const values = run.job.retire;
   if (created.size === 0 || values === undefined) return undefined;
@@ -223,8 +229,10 @@ async function retire(
   }
   const records = await readCreated(run, connection, created, Object.keys(fields));
   // Others may refer by now to what was created for the rows of a run.
-  const isPart = run.request.lineage?.undoes?.includes('.');
-  return { fields, records, ...(isPart ? { users: await usersOf(run.job.resource, connection, apart) } : {}) };
+  const [outer, part] = outerRun(run.request.lineage?.undoes ?? '');
+  if (part === undefined) return { fields, records };
+  const own = apart ?? (await writtenBy(runFolder(run.settings.home, outer)));
+  return { fields, records, users: await usersOf(run.job.resource, connection, own) };
 }
 
 function isCustom(field: string): boolean {

@@ -56,6 +56,12 @@ export interface RunFolder {
 /** The id of a run inside another one, in whose folder it lies; runs are listed without those. */
 export const partOfRun = (run: string, part: string): string => `${run}.${part}`;
 
+/** The run in which a run lies, and its name there; that name is absent where it lies in none. */
+export function outerRun(run: string): readonly [outer: string, part?: string] {
+  const at = run.lastIndexOf('.');
+  return at < 0 ? [run] : [run.slice(0, at), run.slice(at + 1)];
+}
+
 export function runFolder(home: string, run: string): RunFolder {
   const [whole = '', ...parts] = run.split('.');
   const dir = join(home, 'runs', whole, ...parts.flatMap((part) => ['work', part]));

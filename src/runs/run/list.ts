@@ -9,7 +9,7 @@ import { faultsOf } from '../../report/report-lines.js';
 import { needingPerson } from '../../report/results.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
 import { RunStore } from '../../store/run-store.js';
-import { HOME, nameOfKey, nextRunId, partOfRun, type RunFolder, runFolder } from './layout.js';
+import { HOME, nameOfKey, nextRunId, outerRun, partOfRun, type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. */
@@ -71,9 +71,9 @@ export async function findRun(home: string, wanted: string): Promise<string> {
     throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
   }
   if (wanted === 'last') return latest;
-  const [whole = '', part] = wanted.split('.');
+  const [outer, part] = outerRun(wanted);
   if (part !== undefined) {
-    const id = partOfRun(await findRun(home, whole), part);
+    const id = partOfRun(await findRun(home, outer), part);
     if (existsSync(runFolder(home, id).request)) return id;
     throw new RunError('usage', `There is no run \`${wanted}\` in ${home}.`);
   }

@@ -119,7 +119,11 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
   const { name } = matched.spec;
   const made = retirement?.records.get(record.row);
   if (!retirement || !made) {
-    const message = `The run created this ${name}; the service has no delete, and the job names no values that retire a record. Undo it again with such values, for instance \`rowferry runs undo ${run.request.lineage?.undoes} --retire FIELD=VALUE\`; for later runs add \`retire: { FIELD: VALUE }\` to the job.`;
+    const undone = run.request.lineage?.undoes ?? '';
+    const key = undone.includes('.')
+      ? '`references: { missing: create, retire: { FIELD: VALUE } }`'
+      : '`retire: { FIELD: VALUE }`';
+    const message = `The run created this ${name}; the service has no delete, and the job names no values that retire a record. Undo it again with such values, for instance \`rowferry runs undo ${undone} --retire FIELD=VALUE\`; for later runs add ${key} to the job.`;
     return end(record, 'invalid', [fault('no_retire_values', message)], record.id);
   }
   const ids = record.id === undefined ? (made.ids ?? []) : [record.id];
