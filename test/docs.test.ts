@@ -16,7 +16,13 @@ import { RECONCILE_LIMITS } from '../src/pipeline/plan/brakes.js';
 import { summaryText } from '../src/report/console.js';
 import { DIFFERENCE_COLUMNS, ORPHAN_COLUMNS } from '../src/report/reconcile/compare.js';
 import { rejectedName } from '../src/report/rejected.js';
-import { FAULT_COLUMNS, PLAN_COLUMNS, REJECTED_COLUMNS, RESULT_COLUMNS } from '../src/report/report-lines.js';
+import {
+  FAULT_COLUMNS,
+  PLAN_COLUMNS,
+  REFERENCE_COLUMNS,
+  REJECTED_COLUMNS,
+  RESULT_COLUMNS,
+} from '../src/report/report-lines.js';
 import { advice, outcomeWords, SHEETS } from '../src/report/words.js';
 import { fieldNames, resourceSpec } from '../src/resources/registry.js';
 import { WRITABLE } from '../src/resources/spec.js';
@@ -267,6 +273,7 @@ describe('reports', () => {
     expect(columnsOf('orphans.csv')).toEqual([...ORPHAN_COLUMNS]);
     expect(columnsOf('results.csv')).toEqual([...RESULT_COLUMNS]);
     expect(columnsOf('faults.csv')).toEqual([...FAULT_COLUMNS]);
+    expect(columnsOf('references.csv')).toEqual([...REFERENCE_COLUMNS]);
     expect(columnsOf('plan.csv')).toEqual([...PLAN_COLUMNS]);
     for (const format of ['csv', 'xlsx', 'ndjson'] as const)
       expect(columnsOf(rejectedName(format))).toEqual([...REJECTED_COLUMNS]);

@@ -24,13 +24,29 @@ import {
 } from './reconcile/compare.js';
 import type { ReconcilePage } from './reconcile/page.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
-import { FAULT_COLUMNS, faultLines, PLAN_COLUMNS, planLines, RESULT_COLUMNS, resultLine } from './report-lines.js';
+import {
+  FAULT_COLUMNS,
+  faultLines,
+  PLAN_COLUMNS,
+  planLines,
+  REFERENCE_COLUMNS,
+  RESULT_COLUMNS,
+  referenceLine,
+  resultLine,
+} from './report-lines.js';
 import { assertComplete, needingPerson, results } from './results.js';
-import { type RunStatus, rowsForPerson, type Summary, totalRows } from './summary.js';
+import {
+  type NewRecord,
+  type ReferencesTold,
+  type RunStatus,
+  rowsForPerson,
+  type Summary,
+  totalRows,
+} from './summary.js';
 import { createLosses, createTally, type Losses, type Tally } from './tally.js';
 
 /** What the caller knows of a run; counts, faults and the list of reports are computed here. */
-export type SummaryHead = Omit<Summary, 'status' | 'rows' | 'top_faults' | 'reports'> & {
+export type SummaryHead = Omit<Summary, 'status' | 'rows' | 'references' | 'top_faults' | 'reports'> & {
   /** How a run ended that did not finish, or `partial` where more than its rows needs a person; else the outcomes decide. */
   readonly status?: Extract<RunStatus, 'braked' | 'failed' | 'interrupted' | 'partial'>;
 };
@@ -53,11 +69,19 @@ export interface ReportInput {
   readonly columnOf?: ColumnOf;
   /** Reconciliations: what adds differences.csv, orphans.csv and reconcile.xlsx to the reports. */
   readonly reconcile?: ReconcileInput;
+  /** What adds references.csv: records that were created because rows name them. */
+  readonly references?: readonly ReferencesFound[];
   readonly summary: SummaryHead;
 }
 
+/** The same with all of them. */
+export type ReferencesFound = Omit<ReferencesTold, 'first'> & { readonly all: readonly NewRecord[] };
+
 /** The report folder as messages speak of it. */
 export const REPORTS = { what: 'report folder', namedBy: '--report' } as const;
+
+/** Of the records that rows name, so many are in the summary and on the page. */
+const SHOWN = 20;
 
 /** Rows whose record a run has, or may have, changed. */
 const WRITTEN = `(kind in ('updated', 'unknown') or (kind is null and op is not null))`;
@@ -71,6 +95,7 @@ const ALL_REPORTS = [
   'plan.csv',
   'differences.csv',
   'orphans.csv',
+  'references.csv',
   'before.ndjson',
   'reconcile.xlsx',
   'report.html',
@@ -114,6 +139,13 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     reports.push(name);
   }
   reports.push('faults.csv', 'plan.csv');
+  const { references = [] } = input;
+  if (references.length > 0) {
+    await writeTable(join(dir, 'references.csv'), REFERENCE_COLUMNS, async (add) => {
+      for (const { resource, all } of references) await add(all.map((one) => referenceLine(resource, one)));
+    });
+    reports.push('references.csv');
+  }
   if (reconcile) comparison?.settle(reconcile.facts.differences);
   if (reconcile && comparison) {
     await writeOrphans(dir, reconcile, comparison);
@@ -131,6 +163,9 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     ...(reconcile && comparison ? { reconcile: { ...reconcile.facts, compared: comparison.compared } } : {}),
     rows: { ...tally.counts, total: totalRows(tally.counts) },
     ...(losses.rows ? { losses: losses.rows } : {}),
+    ...(references.length > 0
+      ? { references: references.map(({ all, ...one }) => ({ ...one, first: all.slice(0, SHOWN) })) }
+      : {}),
     warnings,
     top_faults: tally.topFaults,
     reports,

@@ -84,7 +84,7 @@ function imported(summary: Summary, samples: Samples, { changes, columnOf }: Sho
     summary.kind !== 'undo' &&
     html`${firstCreates(summary, changes, columnOf)}${firstUpdates(summary, changes, columnOf)}`;
   const rest = html`${people(summary, samples)}${faults(summary)}`;
-  return html`${outcomes(summary)}${isRehearsal(summary) ? html`${changed}${rest}` : html`${rest}${changed}`}`;
+  return html`${outcomes(summary)}${references(summary)}${isRehearsal(summary) ? html`${changed}${rest}` : html`${rest}${changed}`}`;
 }
 
 /** A reconciliation in the order in which somebody reads it in the morning. */
@@ -204,7 +204,7 @@ function references({ references: found = [], dry_run: dry }: Summary): Markup |
       const one = total === 1 ? resource : `${resource}s`;
       return html`<section>
 <h2>${count(total)} new ${one}</h2>
-<p class="soft">Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && ` The first ${first.length}.`}</p>
+<p class="soft">Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && ` The first ${first.length}; all of them are in <a href="references.csv">references.csv</a>.`}</p>
 <div class="scroll"><table><thead><tr><th scope="col">Name</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="num w-row">First</th><th scope="col">Outcome</th></tr></thead>
 <tbody>${first.map(({ name, rows, row, outcome, id, message }) => {
         const { label } = outcomeWords(outcome, dry);

@@ -2,7 +2,7 @@ import type { DiffText } from '../model/change.js';
 import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
-import type { RunKind } from './summary.js';
+import type { NewRecord, RunKind } from './summary.js';
 import { outcomeWords } from './words.js';
 
 /** The lines of the CSV reports as cells; contract, section 6. Columns are never renamed or moved. */
@@ -10,6 +10,7 @@ import { outcomeWords } from './words.js';
 export const RESULT_COLUMNS = ['row', 'outcome', 'key', 'id', 'changed_fields', 'codes', 'message'] as const;
 export const FAULT_COLUMNS = ['row', 'column', 'field', 'value', 'code', 'message', 'origin'] as const;
 export const PLAN_COLUMNS = ['row', 'id', 'field', 'old', 'new', 'kind'] as const;
+export const REFERENCE_COLUMNS = ['resource', 'name', 'outcome', 'id', 'rows', 'row', 'message'] as const;
 /** Stand behind the original columns of rejected.*; a re-import ignores them. */
 export const REJECTED_COLUMNS = ['_row', '_outcome', '_codes', '_message'] as const;
 
@@ -55,6 +56,10 @@ export function planLines(outcome: Outcome, diff: readonly DiffText[]): string[]
   return diff.flatMap((change) =>
     change.kind === 'kept' ? [] : [[row, id, change.field, change.old, change.new, change.kind]],
   );
+}
+
+export function referenceLine(resource: string, { name, outcome, id, rows, row, message }: NewRecord): string[] {
+  return [resource, name, outcome, id === undefined ? '' : String(id), String(rows), String(row), message ?? ''];
 }
 
 export function rejectedLine(outcome: Outcome): string[] {

@@ -100,15 +100,18 @@ export interface ReferencesTold extends Partial<OutcomeCounts> {
   /** The run inside this one that created them. */
   readonly run?: string;
   readonly total: number;
-  /** The first of them, in the order of the rows. `row`: the first that names it. */
-  readonly first: readonly {
-    readonly name: string;
-    readonly outcome: OutcomeKind;
-    readonly rows: number;
-    readonly row: number;
-    readonly id?: number;
-    readonly message?: string;
-  }[];
+  /** The first of them, in the order of the rows; all of them are in references.csv. */
+  readonly first: readonly NewRecord[];
+}
+
+/** A record that rows name: how many of them, and the first. */
+export interface NewRecord {
+  readonly name: string;
+  readonly outcome: OutcomeKind;
+  readonly rows: number;
+  readonly row: number;
+  readonly id?: number;
+  readonly message?: string;
 }
 
 /** summary.json: scripts read it, so names are never changed, only added to. Times are ISO 8601 in UTC. */

@@ -18,12 +18,11 @@ describe('an import that is killed at a milestone, and restarted until it is qui
     expect(killed).toBeGreaterThan(moments / 2);
   });
 
-  it('what its rows refer to is created once (37)', async () => {
-    const { wrong, killed, moments } = await everyMoment(SCENARIOS.importReferences, ALL);
+  it('what its rows refer to is created once, and every recovery killed again (37)', async () => {
+    const { wrong, killed, moments } = await everyMoment(SCENARIOS.importReferences);
     expect(wrong).toEqual([]);
     expect(killed).toBeGreaterThan(moments * 0.8);
-    if (!ALL) return;
-    const again = await everyRecovery(SCENARIOS.importReferences, BEGUN.importReferences, [0, 1, 2]);
+    const again = await everyRecovery(SCENARIOS.importReferences, BEGUN.importReferences, 1);
     expect(again.wrong).toEqual([]);
   });
 

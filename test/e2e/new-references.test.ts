@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkJobText } from '../../src/runs/job/check.js';
-import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+import { csv, type Desk, type ImportOptions, openDesk, table } from '../support/desk.js';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -78,6 +79,8 @@ describe('references: { missing: create }', () => {
     expect([dry.commits, dry.summary.rows.created]).toEqual([0, 5]);
     const names = ['Acme: created, 2', 'Initech: created, 1'];
     expect(told(dry)).toEqual([{ resource: 'supplier', created: 2, total: 2, names }]);
+    const listed = await table(join(dry.reportDir, 'references.csv'));
+    expect(listed.map(({ name, rows, row }) => `${name} ${rows} ${row}`)).toEqual(['Acme 2 2', 'Initech 1 5']);
     const braked = await assets(ROWS, { brakes: { max_creates: 6 } });
     expect([braked.summary.status, braked.commits, suppliers().length]).toEqual(['braked', 0, 1]);
     expect(told(braked)?.[0]).toMatchObject({ not_attempted: 2, total: 2 });

@@ -12,8 +12,9 @@ import { isNullWord } from '../../pipeline/map/remarks.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import type { NewRecords } from '../../pipeline/resolve/resolve.js';
 import { isId, type Named } from '../../pipeline/rows.js';
+import type { ReferencesFound } from '../../report/finish.js';
 import { results } from '../../report/results.js';
-import type { ReferencesTold, RunResult } from '../../report/summary.js';
+import type { RunResult } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { checkValue } from '../../resources/value-check.js';
 import type { RequestCounts } from '../../service/port.js';
@@ -324,14 +325,11 @@ function* outcomesOf({ settings, folder }: Run, resource: Creatable): Generator<
   }
 }
 
-/** Names that the reports show of each resource. */
-const SHOWN = 20;
-
 /** What the reports tell of the records that rows refer to: what was planned, and what became of it. */
-export function toldReferences(run: Run): readonly ReferencesTold[] {
+export function toldReferences(run: Run): readonly ReferencesFound[] {
   run.store.write();
   const planned = (run.store.kept(PLANNED) ?? []) as readonly MissingName[];
-  return CREATABLE.flatMap((resource): ReferencesTold[] => {
+  return CREATABLE.flatMap((resource): ReferencesFound[] => {
     const names = planned.filter((one) => one.resource === resource);
     if (names.length === 0) return [];
     const ended = new Map(outcomesOf(run, resource));
@@ -344,7 +342,7 @@ export function toldReferences(run: Run): readonly ReferencesTold[] {
     });
     const run_ = ended.size > 0 ? { run: partOfRun(run.folder.run, resource) } : {};
     const present = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-    return [{ resource, ...run_, ...present, total: names.length, first: told.slice(0, SHOWN) }];
+    return [{ resource, ...run_, ...present, total: names.length, all: told }];
   });
 }
 

@@ -8,7 +8,7 @@ import { visibleJson } from '../../model/visible.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
-import type { ReferencesTold, RunResult, RunStatus, Summary } from '../../report/summary.js';
+import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { FieldType } from '../../resources/spec.js';
 import type { RequestCounts } from '../../service/port.js';
@@ -27,7 +27,7 @@ interface Addition {
   /** What a field is called in the file. */
   readonly columnOf?: ReportInput['columnOf'];
   /** Records that were created because rows refer to them. */
-  readonly references?: readonly ReferencesTold[];
+  readonly references?: ReportInput['references'];
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
   /** Keeps what the next run of the job compares itself with; called once the reports are written. */
@@ -83,6 +83,7 @@ export async function conclude(
         ? {}
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
       ...(reconcile ? { reconcile } : {}),
+      references,
       ...(columnOf ? { columnOf } : {}),
       summary: {
         ...summaryHead(run, run.past.requests),
@@ -93,7 +94,6 @@ export async function conclude(
         ...(estimate ? { estimate } : {}),
         detected: run.evidence,
         ...ofRun(request.lineage),
-        ...(references.length > 0 ? { references } : {}),
         ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),
         ...(reason === undefined ? {} : { reason }),
       },

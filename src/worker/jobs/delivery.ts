@@ -398,7 +398,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
 
   /** A summary as it leaves this machine, by the queue: what it quotes may be cells. The one on the disk is whole. */
   private async withoutQuotes(result: Partial<Summary>): Promise<object> {
-    const { run = '', reason, warnings, detected, top_faults: faults, kind } = result;
+    const { run = '', reason, warnings, detected, top_faults: faults, references, kind } = result;
     if (kind === 'export') return result;
     const clean = withoutCells((await storedJob(this.deps.settings.home, run)) ?? { columns: {}, source: {} });
     return {
@@ -406,6 +406,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
       ...(warnings && { warnings: warnings.map(clean) }),
       ...(detected && { detected: detected.map(clean) }),
       ...(faults && { top_faults: faults.map(({ example: _, ...fault }) => fault) }),
+      ...(references && { references: references.map((one) => ({ ...one, first: [] })) }),
       ...(reason !== undefined && { reason: clean(reason) }),
     };
   }
