@@ -26,7 +26,7 @@ export async function importFile(request: ImportRequest, context: RunContext): P
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
 export async function carryOutImport(run: Run): Promise<RunResult> {
-  if (isFinished(run)) return conclude(run, undefined, { references: toldReferences(run) });
+  if (isFinished(run)) return conclude(run, undefined, { references: toldReferences });
   let stopped: Error | undefined;
   let appended: Appended | undefined;
   let columnOf: ((field: string) => string | undefined) | undefined;
@@ -75,5 +75,5 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   }
   // Where it cannot be settled, the file counts as taken.
   await appended?.settle().catch(() => undefined);
-  return conclude(run, stopped, { references: toldReferences(run), ...(columnOf ? { columnOf } : {}) });
+  return conclude(run, stopped, { references: toldReferences, ...(columnOf ? { columnOf } : {}) });
 }

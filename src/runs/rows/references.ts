@@ -327,7 +327,6 @@ function* outcomesOf({ settings, folder }: Run, resource: Creatable): Generator<
 
 /** What the reports tell of the records that rows refer to: what was planned, and what became of it. */
 export function toldReferences(run: Run): readonly ReferencesFound[] {
-  run.store.write();
   const planned = (run.store.kept(PLANNED) ?? []) as readonly MissingName[];
   return CREATABLE.flatMap((resource): ReferencesFound[] => {
     const names = planned.filter((one) => one.resource === resource);
@@ -340,9 +339,9 @@ export function toldReferences(run: Run): readonly ReferencesFound[] {
       const message = issues.map((issue) => issue.message).join(' ');
       return { name, outcome: kind, rows, row, ...(id === undefined ? {} : { id }), ...(message && { message }) };
     });
-    const run_ = ended.size > 0 ? { run: partOfRun(run.folder.run, resource) } : {};
+    const by = ended.size > 0 ? { run: partOfRun(run.folder.run, resource) } : {};
     const present = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-    return [{ resource, ...run_, ...present, total: names.length, all: told }];
+    return [{ resource, ...by, ...present, total: names.length, all: told }];
   });
 }
 

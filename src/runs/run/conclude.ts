@@ -27,7 +27,7 @@ interface Addition {
   /** What a field is called in the file. */
   readonly columnOf?: ReportInput['columnOf'];
   /** Records that were created because rows refer to them. */
-  readonly references?: ReportInput['references'];
+  readonly references?: (run: Run) => NonNullable<ReportInput['references']>;
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
   /** Keeps what the next run of the job compares itself with; called once the reports are written. */
@@ -50,7 +50,7 @@ export function isFinished(run: Run): boolean {
 export async function conclude(
   run: Run,
   stopped: Error | undefined,
-  { reconcile, references = [], columnOf = reconcile?.columnOf, needsPerson = false, remember }: Addition = {},
+  { reconcile, references = () => [], columnOf = reconcile?.columnOf, needsPerson = false, remember }: Addition = {},
 ): Promise<RunResult> {
   let finished = false;
   try {
@@ -83,7 +83,7 @@ export async function conclude(
         ? {}
         : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
       ...(reconcile ? { reconcile } : {}),
-      references,
+      references: references(run),
       ...(columnOf ? { columnOf } : {}),
       summary: {
         ...summaryHead(run, run.past.requests),

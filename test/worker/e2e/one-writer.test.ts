@@ -77,6 +77,37 @@ describe.each(await sharedStores())('two workers with different files of the sam
 
 const redis = (await sharedStores()).filter(({ name }) => name === 'redis');
 
+it('two workers with data folders of their own create what their rows name once, in turn with a file of suppliers', async () => {
+  const [store] = redis;
+  if (!store) throw new Error('no Redis');
+  const creating = (job: string) => JSON.stringify({ ...JSON.parse(job), references: { missing: 'create' } });
+  crew = await openCrew({
+    server: await store.start(),
+    jobs: { suppliers: JOBS.suppliers, contracts: creating(JOBS.contracts) },
+    sandbox: { latencyMs: 10 },
+  });
+  const [one, two] = await Promise.all([ownWorker(crew, 'one'), ownWorker(crew, 'two')]);
+  const contracts = (from: number) =>
+    ['No,Title,Vendor,Start,End,Total']
+      .concat(Array.from({ length: 30 }, (_, i) => `C-${from + i},C,Supplier ${i % 9},2025-01-01,2026-12-31,100.00`))
+      .join('\r\n');
+  const suppliers = ['Name,City', ...Array.from({ length: 12 }, (_, i) => `Supplier ${i},Bern`)].join('\r\n');
+  await Promise.all([
+    one.drop('contracts.csv', contracts(0), 'contracts'),
+    two.drop('contracts.csv', contracts(100), 'contracts'),
+    two.drop('suppliers.csv', suppliers, 'suppliers'),
+  ]);
+  const runs = await Promise.all([
+    one.only(120_000, 'contracts'),
+    two.only(120_000, 'contracts'),
+    two.only(120_000, 'suppliers'),
+  ]);
+  expect(runs.map(({ summary }) => summary.status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  const names = crew.sandbox.records('supplier').map(({ name }) => name);
+  expect([names.length, repeated(names)]).toEqual([12, []]);
+  expect(crew.sandbox.records('contract')).toHaveLength(60);
+}, 200_000);
+
 /** A service that keeps the requests of the first worker, from its tenth on, until it is told to carry them out. */
 function keeping(): { onRequest(seen: { method: string }): Promise<void> | undefined; kept(): number; go(): void } {
   let [posts, kept] = [0, 0];
