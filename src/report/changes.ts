@@ -80,15 +80,12 @@ export function firstCreates(summary: Summary, { created, creates }: Changes, co
       ? html`${records}; the run stopped before ${creates === 1 ? 'it' : 'them'}.`
       : html`${records}${dry && planned ? ', with the values that would be sent' : ''}.`
   }${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}</p>
-<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${known && html`<th scope="col" class="w-key">Id</th>`}${told && html`<th scope="col">${planned ? 'Values' : 'To know'}</th>`}</tr></thead>
+<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${known && html`<th scope="col" class="w-key">Id</th>`}${told ? html`<th scope="col">${planned ? 'Values' : 'To know'}</th>` : html`<td></td>`}</tr></thead>
 <tbody>${created.map(
     ({ outcome: { ref, key, id, issues }, diff }) =>
-      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}${
-        told &&
-        html`<td>${values(diff, columnOf)}${
-          remarks(issues) !== '' && html`<div class="soft">${foreign(shorten(remarks(issues), MESSAGE))}</div>`
-        }</td>`
-      }</tr>`,
+      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${values(diff, columnOf)}${
+        remarks(issues) !== '' && html`<div class="soft">${foreign(shorten(remarks(issues), MESSAGE))}</div>`
+      }</td></tr>`,
   )}</tbody></table></div>
 </section>`;
 }
