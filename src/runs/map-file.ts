@@ -118,6 +118,9 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
 /** Sheets of a workbook that are looked at for the one to map. */
 const MOST_SHEETS = 20;
 
+/** What opening a table says of a heading that is one by its place alone. */
+const LIKE_DATA = /taken as the heading because it is the first row, though it looks like data/;
+
 /** The sheet whose headings mean the most fields, where none is named; of several the first. */
 async function openFitting(
   file: string,
@@ -126,6 +129,12 @@ async function openFitting(
 ): Promise<OpenSource> {
   const first = await openSource(file, stated);
   let best = { source: first, fields: headingsThatFit(spec, first.meta.headings) };
+  if (stated.header_row === undefined && best.fields < 2 && first.meta.warnings.some((text) => LIKE_DATA.test(text))) {
+    const { meta, rows } = await openSource(file, { ...stated, header_row: 'none' });
+    const why =
+      'The first row looks like data: the table is taken to have no headings. If it has, say so: --header-row 1.';
+    return { meta: { ...meta, warnings: [why, ...meta.warnings] }, rows };
+  }
   if (stated.sheet !== undefined) return best.source;
   for (const sheet of first.meta.otherSheets?.slice(0, MOST_SHEETS) ?? []) {
     // A chart, or a sheet without a table: it is not the one.

@@ -206,7 +206,7 @@ export function phraseBook(spec: ResourceSpec): PhraseBook {
   return {
     phrases: index,
     context: new Set(context),
-    plain: new Set([...context, ...PLAIN_QUALIFIERS.split(' ')]),
+    plain: new Set([...context, ...PLAIN_QUALIFIERS.trim().split(/\s+/)]),
     ends,
   };
 }

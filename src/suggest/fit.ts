@@ -307,7 +307,8 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   if (name === 'name' && cells.length >= 3 && cells.every(({ text }) => /^\d+$/.test(text)))
     return against('the values are numbers, not names');
   const typed = cells.filter(({ text }) => EMAIL.test(text) || DATE.test(text));
-  if (typed.length * 2 > cells.length) return against(`the values are no text, such as "${excerpt(typed[0]!.text)}"`);
+  if (typed.length * 2 > cells.length && !name.endsWith('_date'))
+    return against(`the values are no text, such as "${excerpt(typed[0]!.text)}"`);
   const max = type.kind === 'text' ? type.max : undefined;
   const long = max === undefined ? 0 : cells.filter(({ text }) => characters(text) > max).length;
   const convert = makeConverter(field, { decimal: { sign: '.', why: '' }, format: file.format });

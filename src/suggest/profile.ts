@@ -135,7 +135,7 @@ function isNull(cell: Cell, nulls: Map<string, string>): boolean {
 }
 
 /** What databases and people write for a value that is not there. */
-const NULL = /^\s*(?:null|\(null\)|n\/a)\s*$/i;
+const NULL = /^\s*(?:null|\(null\)|n\/a|[-–—]+)\s*$/i;
 
 /** A copy: a part of a text would keep the whole of it in memory. */
 function bounded(cell: Cell): Cell {

@@ -1,7 +1,8 @@
+import { columnName } from '../files/table/header.js';
 import type { OpenSource } from '../model/source.js';
 import { foldText } from '../model/value.js';
 import { surveyDecimals } from '../pipeline/map/amounts.js';
-import { excerpt, isOwnHeading } from '../pipeline/map/headings.js';
+import { excerpt, isOwnHeading, quoted } from '../pipeline/map/headings.js';
 import type { ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
 import { counted, type KnownNames, number } from './fit.js';
@@ -124,8 +125,11 @@ function namesOf(assigned: readonly Assigned[]): Map<ReferenceTarget, Set<string
 function nextQuestion(found: Omit<Suggestion, 'next'>): string | undefined {
   const { resource, columns, key, keys, missing } = found;
   const mapped = columns.filter(({ field }) => field !== undefined);
-  if (mapped.length === 0)
-    return `Which column holds the name of each ${resource}? Write \`name\` in place of its ~. If the table has no headings, map it with --header-row none; if it stands elsewhere, with --sheet or --header-row.`;
+  if (mapped.length === 0) {
+    const hasLetters = columns.every(({ heading, index }) => heading === columnName(index));
+    const elsewhere = hasLetters ? '' : ' If the table has no headings, or stands elsewhere: --header-row, --sheet.';
+    return `Which column holds the name of each ${resource}? Write \`name\` in place of its ~.${elsewhere}`;
+  }
   const keyQuestion = `What tells one ${resource} from another? No column does by itself: take the # from one of the lines \`match:\`.`;
   if (!key && keys.length > 0) return keyQuestion;
   const texts = missing.filter(({ constant }) => constant === undefined);
@@ -192,11 +196,19 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
   };
 }
 
+function holding(cells: Column['cells']): string {
+  const texts = [...new Set(cells.slice(0, 20).map(({ text }) => text))].slice(0, 3);
+  return texts.length === 0 ? '' : `; it holds ${quoted(texts)}`;
+}
+
 /** Why a column is not mapped, with the next best guess. */
-function whyNot({ column: { heading, name }, guesses, lostTo, lacks }: Assigned): string {
+function whyNot({ column: { heading, name, index, cells }, guesses, lostTo, lacks }: Assigned): string {
   if (isOwnHeading(heading)) return 'headings that begin with _ are never imported';
   if (name === undefined) return 'a job cannot name this column; rename it in the file';
-  if (foldText(heading) === '') return 'the column has no heading: its letter stands for it';
+  // Where there is no heading, the values alone say what the column is.
+  if (name !== heading && foldText(heading) === '')
+    return `the column has no heading: its letter stands for it${holding(cells)}`;
+  if (name === columnName(index)) return `there are no headings${holding(cells)}`;
   const [best] = guesses;
   if (!best) return 'no field has such a heading';
   const { name: field, type } = best.field;

@@ -18,8 +18,9 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 };
 
 /** Words that change nothing about what a column holds. */
-export const PLAIN_QUALIFIERS =
-  'official primary main full legal current standard text field info detail data master default basic corporate registered';
+export const PLAIN_QUALIFIERS = `
+  official primary main full legal current standard text field info detail data master default basic corporate
+  registered internal usd eur euro gbp sterling pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(

@@ -25,6 +25,8 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\p{L}\p{N}])p\s*\/\s*n(?![\p{L}\p{N}])/giu, 'part number'],
   [/(?<![\p{L}\p{N}])c\s*\/\s*o(?![\p{L}\p{N}])/giu, 'care of'],
   [/\be[\s-]*mails?\b/giu, 'email'],
+  // An asset has one tag; several are labels.
+  [/(?<!\p{L})tags(?!\p{L})/giu, 'labels'],
   [/\bn[°º]|№/giu, 'number '],
   [/#/gu, ' number '],
   [/%/gu, ' percent '],

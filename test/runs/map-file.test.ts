@@ -202,14 +202,16 @@ describe('where nothing can be suggested', () => {
     expect(checkJobText(answered).job).toMatchObject({ columns: { foo: 'name', bar: null }, match: { key: [] } });
   });
 
-  it('a table without headings goes by its letters, where that is said', async () => {
-    const { job } = await mapFile({
-      file: await file('t.csv', '1,2\n3,4\n'),
-      resource: 'asset',
-      source: { header_row: 'none' },
-    });
-    expect(job).toContain('header_row: none');
-    expect(job).toMatch(/^ {2}A: ~[\s\S]*^ {2}B: ~/m);
+  it('a table without headings goes by its letters, where its first row looks like data or that is said', async () => {
+    const path = await file('t.csv', '001,Contoso,2024-07-26\n002,Fabrikam,2024-08-01\n003,Contoso,2024-08-02\n');
+    for (const source of [{}, { header_row: 'none' as const }]) {
+      const { job, summary } = await mapFile({ file: path, resource: 'asset', source });
+      expect(summary.rows).toBe(3);
+      expect(job).toContain('header_row: none');
+      expect(job).toMatch(/^ {2}A: ~ .*it holds "001", "002", "003"[\s\S]*^ {2}C: ~/m);
+    }
+    const stated = await mapFile({ file: path, resource: 'asset', source: { header_row: 1 } });
+    expect(stated.summary.rows).toBe(2);
   });
 
   it('names a resource that is not known, or cannot be written', async () => {

@@ -428,6 +428,23 @@ describe('values speak against', () => {
   });
 });
 
+describe('words that add nothing', () => {
+  it('are currencies and the like; several tags are no asset tag, a date of signature is one', async () => {
+    const { fields } = await suggested('contract', [
+      ['contract_id', 'contract_value_aed', 'signed_date', 'internal_notes'],
+      ...range(5, (at) => [`C${at}`, `${at}00.50`, `2024-03-1${at}`, 'renewed by phone']),
+    ]);
+    expect(fields).toEqual({
+      contract_id: 'number',
+      contract_value_aed: 'total_contract_spend_value',
+      signed_date: 'signed_date',
+      internal_notes: 'description',
+    });
+    const labels = await suggested('asset', [['equipment_id', 'tags'], ...range(5, (at) => [`E${at}`, 'red, fast'])]);
+    expect(labels.fields).toEqual({ equipment_id: 'asset_tag', tags: '~' });
+  });
+});
+
 describe('a person', () => {
   it("is no item: Full Name beside item Name is the owner's", async () => {
     const { fields } = await suggested('asset', [
