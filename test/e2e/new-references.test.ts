@@ -4,8 +4,10 @@ import { checkJobText } from '../../src/runs/job/check.js';
 import { csv, type Desk, type ImportOptions, openDesk, table } from '../support/desk.js';
 
 let desk: Desk;
+let posted: () => void;
 beforeEach(async () => {
-  desk = await openDesk();
+  posted = () => undefined;
+  desk = await openDesk({ onRequest: ({ method }) => (method === 'POST' ? posted() : undefined) });
   desk.sandbox.insert('supplier', [{ name: 'Globex' }]);
 });
 afterEach(() => desk.close());
@@ -173,6 +175,28 @@ describe('references: { missing: create }', () => {
     desk.sandbox.setFaults([]);
     const retry = await desk.retry(run.summary.run);
     expect([retry.outcomes, vendors(), suppliers().length]).toEqual([['2 created'], ['A-1 Acme'], 2]);
+  });
+
+  it('interrupted while they are created: the run goes on with them, and the totals are those of an undisturbed one', async () => {
+    const stop = new AbortController();
+    posted = () => stop.abort('SIGTERM');
+    const run = await assets(ROWS, {}, { signal: stop.signal });
+    expect([run.summary.status, run.exitCode, run.summary.rows.not_attempted]).toEqual(['interrupted', 143, 5]);
+    posted = () => undefined;
+    const resumed = await desk.resume();
+    expect([resumed.exitCode, resumed.summary.rows.created, suppliers().length]).toEqual([0, 5, 3]);
+    expect(told(resumed)?.[0]).toMatchObject({ created: 2, total: 2 });
+    expect(desk.sandbox.commits).toHaveLength(7);
+  });
+
+  it('a service that refuses the token for them stops the run before its rows, and it can be resumed', async () => {
+    desk.sandbox.setFaults(['POST /supplier status=403']);
+    const run = await assets(ROWS);
+    expect([run.summary.status, run.exitCode, run.commits]).toEqual(['failed', 1, 0]);
+    expect(run.summary.reason).toContain('403');
+    desk.sandbox.setFaults([]);
+    const resumed = await desk.resume();
+    expect([resumed.exitCode, resumed.summary.rows.created, vendors()[0]]).toEqual([0, 5, 'A-1 Acme']);
   });
 
   it('an answer that is lost after it took effect doubles nothing', async () => {
