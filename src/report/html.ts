@@ -266,6 +266,7 @@ function reasonRows({ rows, first }: Reason, kind: Summary['kind']): Markup {
   const listed = faultsOf(outcome);
   const lines = listed.length ? listed : [undefined];
   const span = lines.length;
+  const alike = lines.every((issue, at) => first.every((one) => faultsOf(one)[at]?.message === issue?.message));
   const more = rows > first.length && html` <span class="soft">…</span>`;
   return html`${lines.map(
     (issue, at) =>
@@ -277,7 +278,7 @@ function reasonRows({ rows, first }: Reason, kind: Summary['kind']): Markup {
       )}</td><td>${
         rows > 1 &&
         at === 0 &&
-        html`<strong>${count(rows)} ${kind === 'undo' ? 'records' : 'rows'}, same reason.</strong> `
+        html`<strong>${count(rows)} ${kind === 'undo' ? 'records' : 'rows'}, same reason${alike ? '.' : '; the first:'}</strong> `
       }${prose(shorten(issue?.message ?? outcomeSentence(outcome, kind), MESSAGE))}</td></tr>`,
   )}`;
 }

@@ -91,11 +91,14 @@ export function createTally(): Tally {
   };
 }
 
-/** What rows of the same reason have alike: their faults, whatever the values are that messages quote. */
+/** Their messages measure the value. */
+const MEASURED: ReadonlySet<IssueCode> = new Set<IssueCode>(['too_long', 'wrong_length', 'out_of_range']);
+
+/** What rows of the same reason have alike: their faults, whatever the values are that messages quote and measure. */
 function reasonOf(outcome: Outcome): string {
   const faults = faultsOf(outcome).map(({ code, column, field, message, value }) => {
     const text = value ? message.replaceAll(`"${value}"`, '""') : message;
-    return [code, column, field, text];
+    return [code, column, field, MEASURED.has(code) ? text.replace(/\d+/g, '0') : text];
   });
   return JSON.stringify(faults);
 }

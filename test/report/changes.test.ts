@@ -174,9 +174,30 @@ describe('rows with the same reason', () => {
     const text = words(pageOf(summary({ invalid: 20 }, { status: 'partial' }), [...rows, bad(90, 'x', 'Price')]));
     expect(text.match(/cannot be read as a number\./g)).toHaveLength(2);
     expect(text).toContain(
-      '2, 3, 4, 5, 6 … K-2 , K-3 , K-4 , K-5 , K-6 … Cost tbc n/a 18 rows, same reason. &quot;tbc&quot; cannot be read',
+      '2, 3, 4, 5, 6 … K-2 , K-3 , K-4 , K-5 , K-6 … Cost tbc n/a 18 rows, same reason; the first: &quot;tbc&quot; cannot be read',
     );
     expect(text).toContain('90 K-90 Price x &quot;x&quot; cannot be read');
+  });
+
+  test('texts that are too long by any number of characters have the same one; records that are meant have not', () => {
+    const withFault = (code: 'too_long' | 'ambiguous_match', message: string) => ({
+      issues: [fault(code, message, { column: 'Name' })],
+    });
+    const rows = [52, 61].map((n) =>
+      row(outcome(n, 'invalid', withFault('too_long', `Name has ${n} characters, not 50.`))),
+    );
+    const meant = [7, 9].map((n) => row(outcome(n, 'ambiguous', withFault('ambiguous_match', `Ids ${n} and 1${n}.`))));
+    const text = words(pageOf(summary({ invalid: 2, ambiguous: 2 }, { status: 'partial' }), [...rows, ...meant]));
+    expect(text).toContain('52, 61 K-52 , K-61 Name 2 rows, same reason; the first: Name has 52 characters, not 50.');
+    expect(text).toContain('Ids 7 and 17.');
+    expect(text).toContain('Ids 9 and 19.');
+  });
+
+  test('without a value to quote stands as it is', () => {
+    const rows = [2, 3].map((at) => row(outcome(at, 'invalid', { issues: [fault('required', 'Fill the cell.')] })));
+    expect(words(pageOf(summary({ invalid: 2 }, { status: 'partial' }), rows))).toContain(
+      '2 rows, same reason. Fill the cell.',
+    );
   });
 
   test('the commonest come first, and those that are not shown are counted', () => {
