@@ -10,7 +10,7 @@ import { type Desk, type Line, type Night, openNights, worldText } from './recon
  * of each kind.
  */
 
-const RECORDS = FULL ? 20_000 : 6_400;
+const RECORDS = FULL ? 20_000 : 4_800;
 const ROUNDS = 80;
 const SCOPE = JOB.scope['category.name'];
 
