@@ -13,6 +13,8 @@ import { postgresServer, redisServer } from './binaries.js';
 import { freePort, type ServerProcess, startServer } from './server-process.js';
 
 const run = promisify(execFile);
+/** Data folders as a first start makes them, to be copied. */
+const KEPT = path.join(import.meta.dirname, '../../node_modules/.cache/rowferry-stores');
 
 /** A real server of one suite alone, on its own port, in a folder of its own. */
 export interface PrivateServer {
@@ -149,14 +151,21 @@ export async function privatePostgres(): Promise<PrivateServer> {
   if (user.uid !== undefined) {
     for (const one of [dir, data, passwordFile]) await chown(one, user.uid, user.gid ?? user.uid);
   }
-  await run(
-    path.join(path.dirname(found.path), 'initdb'),
-    [
-      ...['-D', data, '-U', 'rowferry', '--auth', 'scram-sha-256', '--pwfile', passwordFile],
-      ...['--no-sync', '-E', 'UTF8', '--locale', 'C'],
-    ],
-    { ...user, cwd: dir },
-  );
+  const { stdout: version } = await run(found.path, ['--version']);
+  const kept = path.join(KEPT, `cluster-${/[\d.]+/.exec(version)?.[0]}-${user.uid ?? process.getuid?.() ?? ''}`);
+  // With its owner, and without the second that making one takes.
+  if (existsSync(kept)) await run('cp', ['-a', `${kept}/.`, data]);
+  else {
+    await run(
+      path.join(path.dirname(found.path), 'initdb'),
+      [
+        ...['-D', data, '-U', 'rowferry', '--auth', 'scram-sha-256', '--pwfile', passwordFile],
+        ...['--no-sync', '-E', 'UTF8', '--locale', 'C'],
+      ],
+      { ...user, cwd: dir },
+    );
+    await keep((fresh) => run('cp', ['-a', data, fresh]), kept);
+  }
   const url = `postgres://rowferry:${POSTGRES_PASSWORD}@127.0.0.1:${port}/postgres`;
   const ready = async () => {
     const client = new pg.Client({ connectionString: url });
@@ -272,8 +281,6 @@ async function startStore(open: (() => Promise<PrivateServer>) | undefined): Pro
   };
 }
 
-const KEPT = path.join(import.meta.dirname, '../../node_modules/.cache/rowferry-queue');
-
 /**
  * A queue folder as a first start makes it, to be copied: making it takes a processor some 5 s, and most tests are not about
  * that. It is kept beside what is compiled for the tests.
@@ -285,17 +292,24 @@ export async function emptyQueue(): Promise<string> {
   };
   const folder = path.join(KEPT, `empty-queue-${version}-${process.getuid?.() ?? ''}`);
   if (existsSync(folder)) return folder;
+  await keep(async (fresh) => {
+    // As a worker does, which makes nothing that others may read.
+    const umask = process.umask(0o077);
+    await initialise(fresh).finally(() => process.umask(umask));
+  }, folder);
+  return folder;
+}
+
+/** Makes a folder for all who copy it. */
+async function keep(make: (fresh: string) => Promise<unknown>, folder: string): Promise<void> {
   await mkdir(KEPT, { recursive: true });
-  const made = path.join(await mkdtemp(path.join(KEPT, 'new-')), 'queue');
-  // As a worker does, which makes nothing that others may read.
-  const umask = process.umask(0o077);
-  await initialise(made).finally(() => process.umask(umask));
+  const place = await mkdtemp(path.join(KEPT, 'new-'));
+  await make(path.join(place, 'made'));
   // Another process may have been as quick; its folder is as good.
-  await rename(made, folder).catch((error: NodeJS.ErrnoException) => {
+  await rename(path.join(place, 'made'), folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
   });
-  await rm(path.dirname(made), { recursive: true, force: true });
-  return folder;
+  await rm(place, { recursive: true, force: true });
 }
 
 /**
