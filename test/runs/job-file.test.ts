@@ -575,6 +575,7 @@ describe('the job files that come with rowferry', () => {
       ...[orphanRules.in.shape, reconcileBrakes.shape],
       ...[shape, sourceOptions.shape, columnTarget.shape, shape.match.shape],
       ...[shape.references.unwrap().shape, shape.write.unwrap().shape, shape.schedule.unwrap().shape],
+      ...[shape.notify.unwrap().shape],
     ].flatMap((part) => Object.keys(part));
     const absent = keys.filter(
       (key) =>
