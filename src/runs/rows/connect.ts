@@ -10,7 +10,7 @@ import { loadBehaviour } from '../../service/behaviour.js';
 import { openKnownIds } from '../../service/known-ids.js';
 import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../../service/port.js';
 import { openService, type ServiceOptions } from '../../service/service.js';
-import type { Carrier, WorkerContext } from '../run/context.js';
+import type { WorkerContext } from '../run/context.js';
 import { nameCompany, serviceOptions, tellAway } from '../run/open-service.js';
 import type { RowsKind, Run } from '../run/run.js';
 import type { Shell, StoredRun } from '../run/shell.js';
@@ -101,7 +101,8 @@ export async function connect(run: Run): Promise<Connection> {
   });
   if (carrier) {
     run.closers.push(() => carrier.close());
-    run.counts = withCarried(connection.service.counts, carrier);
+    const { sent } = carrier;
+    run.counts = countsWith(connection.service.counts, () => ({ ...sent, total: sent.writes }));
   }
   run.carrier = carrier;
   const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, company));
@@ -128,20 +129,24 @@ function mayWrite(run: Run): boolean {
   return false;
 }
 
-/** Requests of this process and those that other workers sent for it. */
-function withCarried(own: Readonly<RequestCounts>, { sent }: Carrier): Readonly<RequestCounts> {
+/** Requests that are counted in two places; both go on counting. */
+export function countsWith(
+  own: Readonly<RequestCounts> | undefined,
+  more: () => Partial<RequestCounts>,
+): Readonly<RequestCounts> {
+  const sum = (kind: keyof RequestCounts) => (own?.[kind] ?? 0) + (more()[kind] ?? 0);
   return {
     get total() {
-      return own.total + sent.writes;
+      return sum('total');
     },
     get reads() {
-      return own.reads;
+      return sum('reads');
     },
     get writes() {
-      return own.writes + sent.writes;
+      return sum('writes');
     },
     get retries() {
-      return own.retries + sent.retries;
+      return sum('retries');
     },
   };
 }

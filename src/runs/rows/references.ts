@@ -17,13 +17,13 @@ import { results } from '../../report/results.js';
 import type { RunResult } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { checkValue } from '../../resources/value-check.js';
-import type { RequestCounts } from '../../service/port.js';
 import { REFERENCES_BEGUN, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { RunContext } from '../run/context.js';
 import { readRequest } from '../run/earlier-run.js';
 import { partOfRun, runFolder } from '../run/layout.js';
 import { openRun, type Run, reopenRun } from '../run/run.js';
+import { countsWith } from './connect.js';
 import type { Staged } from './stage.js';
 
 /** A name that rows of the plan refer to and that no record bears. */
@@ -253,7 +253,7 @@ async function createAll(
 
 /** Carries out a run inside another one: its requests count there, and where it is interrupted both are. */
 export async function carryPart(run: Run, part: Run, carryOut: (run: Run) => Promise<RunResult>): Promise<RunResult> {
-  run.counts = bothCounts(run.counts, part);
+  run.counts = countsWith(run.counts, () => part.counts ?? {});
   const result = await carryOut(part);
   if (result.summary.status !== 'interrupted') return result;
   run.halt(`the run ${part.folder.run} was interrupted`);
@@ -293,25 +293,6 @@ async function writeNames(path: string, missing: readonly MissingName[]): Promis
   const text = missing.map(({ name }) => `${JSON.stringify({ name })}\n`).join('');
   await writeSafely(path, (write) => write(text));
   return { sha256: createHash('sha256').update(text).digest('hex') };
-}
-
-/** Requests of a run and of its part; both go on counting. */
-function bothCounts(own: Run['counts'], part: Run): Readonly<RequestCounts> {
-  const sum = (kind: keyof RequestCounts) => (own?.[kind] ?? 0) + (part.counts?.[kind] ?? 0);
-  return {
-    get total() {
-      return sum('total');
-    },
-    get reads() {
-      return sum('reads');
-    },
-    get writes() {
-      return sum('writes');
-    },
-    get retries() {
-      return sum('retries');
-    },
-  };
 }
 
 /** What became of the names, by their place from 0; of those that were not reached nothing. */
