@@ -182,8 +182,10 @@ type Every = Findings & { readonly moments: number };
 
 /** `TEST_FAILPOINTS=all`: every occurrence that there is to choose from. Takes some minutes. */
 const ALL = process.env['TEST_FAILPOINTS'] === 'all';
-/** Of the milestones of a recovery every third one is taken, others with each seed. */
-const [THIRD, SEED] = [3, Number(process.env['TEST_SEED'])];
+const SEED = Number(process.env['TEST_SEED']);
+
+/** Of moments at which recoveries are killed every third one is taken, others with each seed. */
+export const isTaken = (at: number): boolean => ALL || at % 3 === SEED % 3;
 
 /** One kill a trial, at everything that an undisturbed run comes to: at its first, middle or last occurrence, or at all three. */
 export async function everyMoment(scenario: Scenario): Promise<Every> {
@@ -203,7 +205,7 @@ export async function everyRecovery(scenario: Scenario, begun: Moment, place: 0 
   const reached = await countMilestones(scenario, begun);
   const chains = (ALL ? ([0, 1, 2] as const) : [place]).map((at) => [
     begun,
-    ...MILESTONES.filter((name, i) => reached.has(name) && (ALL || i % THIRD === SEED % THIRD)).map((milestone) => ({
+    ...MILESTONES.filter((name, i) => reached.has(name) && isTaken(i)).map((milestone) => ({
       milestone,
       nth: PLACES[at](reached.get(milestone) ?? 0),
     })),
