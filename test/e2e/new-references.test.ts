@@ -111,7 +111,12 @@ describe('references: { missing: create }', () => {
       match: { key: 'serial_number', existing: 'skip' },
       columns: { ...JOB.columns, Serial: { field: 'serial_number', required: true } },
     });
-    expect(run.outcomes).toEqual(['2 skipped', '3 created', '4 duplicate', '5 invalid']);
+    expect(codes(run)).toEqual([
+      '2 skipped',
+      '3 created reference_created',
+      '4 duplicate duplicate_key',
+      '5 invalid required',
+    ]);
     expect(suppliers()).toEqual(['Globex', 'Acme']);
   });
 

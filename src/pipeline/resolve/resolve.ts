@@ -72,7 +72,7 @@ export interface NewRecords {
     found: Lookup,
     directory: Directory,
   ): { readonly ref?: Ref; readonly issue: Issue } | undefined;
-  /** Where they were created: a change that would need one that was not is not carried out. */
+  /** A change that would need one that was not created is not carried out; rows that are not written tell of none. */
   held(change: Change): Change;
 }
 

@@ -125,7 +125,8 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
         if (one.rows++ === 0 || change.ref.row < one.row) one.row = change.ref.row;
       }
     },
-    held(change) {
+    held(planned) {
+      const change = untold(planned);
       if (!made || standIns(change).length === 0) return change;
       const { ref, key, issues } = change;
       const message =
@@ -160,6 +161,14 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
     },
   };
 }
+
+/** For a row that is not written nothing is created: it does not tell of a new record. */
+function untold(change: Change): Change {
+  if (change.kind !== 'settled' || WRITTEN.has(change.outcome)) return change;
+  return { ...change, issues: change.issues.filter(({ code }) => code !== 'reference_created') };
+}
+
+const WRITTEN: ReadonlySet<OutcomeKind> = new Set(['created', 'updated']);
 
 /** References of a planned write that stand for records which are still to be created. */
 function standIns(change: Change): number[] {

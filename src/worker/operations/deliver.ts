@@ -88,6 +88,9 @@ export async function post(
   target.password = '';
   const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   const dispatcher = proxyAgent(target.origin, { connect: { timeout: timeoutMs } });
+  // A timer of our own: Node's `AbortSignal.timeout` is collected, and never fires, where only `AbortSignal.any` refers to it.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new DOMException('time-out', 'TimeoutError')), timeoutMs);
   try {
     const answer = await request(target, {
       ...(dispatcher && { dispatcher }),
@@ -100,7 +103,7 @@ export async function post(
       body: JSON.stringify(bodyFor(target.hostname, notification)),
       // Notifications are rare: no connection is kept for the next one.
       reset: true,
-      signal: AbortSignal.any([ending, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([ending, late.signal]),
     });
     // Its content is nobody's concern, but the connection is free only once it is read; a long one is cut.
     await answer.body.dump({ limit: 64 * 1024 }).catch(() => undefined);
@@ -113,6 +116,7 @@ export async function post(
     const fault = refusal ? `was not reached: ${refusal.words}` : `did not answer (${codeOf(error)})`;
     return { fault: `${host} ${fault}`, again: true };
   } finally {
+    clearTimeout(timer);
     await dispatcher?.destroy();
   }
 }

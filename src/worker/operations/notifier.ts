@@ -66,8 +66,8 @@ type JobState = z.output<typeof jobState>;
 export function openNotifier(options: NotifierOptions) {
   const { url, state, log, clean = (text: string) => text, now = Date.now, timing = TIMING } = options;
   const ending = new AbortController();
-  // One after another: what happened first is told first.
-  let chain = Promise.resolve();
+  // Those of a job one after another: what happened first is told first. A webhook that hangs holds up its own job alone.
+  const chains = new Map<string, Promise<void>>();
   let [sent, countedFrom] = [0, now()];
 
   async function tell(to: string, run: EndedRun, at: number): Promise<void> {
@@ -117,10 +117,11 @@ export function openNotifier(options: NotifierOptions) {
   }
 
   function next(job: string, step: () => Promise<void>): void {
-    chain = chain.then(step).catch((error: unknown) => {
+    const chain = (chains.get(job) ?? Promise.resolve()).then(step).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : 'unknown';
       log.warn({ job }, `A notification could not be made: ${clean(why)}`);
     });
+    chains.set(job, chain);
   }
 
   return {
@@ -137,7 +138,7 @@ export function openNotifier(options: NotifierOptions) {
     },
     /** Waits until what was told has gone out, at most so long. */
     async close(patienceMs = 10_000): Promise<void> {
-      if (!ending.signal.aborted) await within(patienceMs, chain);
+      if (!ending.signal.aborted) await within(patienceMs, Promise.all(chains.values()));
       ending.abort();
     },
   };
@@ -192,7 +193,8 @@ function endOf(run: EndedRun, at: number): Notification {
   const reason = run.reason ? oneLine(run.reason) : undefined;
   const rows = Object.entries(about.rows ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`);
   const told = [reason, rows.join(', ')].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
-  const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, 'report.html')}`];
+  const page = run.status === 'refused' ? 'ERROR.txt' : 'report.html';
+  const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
   const head = `${oneLine(run.file ?? run.job)} ${wayOf(run)}`;
   const text = [told.length > 0 ? `${head}: ${told.join(' ')}` : `${head}.`, ...report].join(' ');
   return { ...about, event: 'ended', text, reason };

@@ -1,4 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Notify } from '../../../src/model/job.js';
@@ -281,6 +284,7 @@ describe('notifications', () => {
       const { notifier } = open({ state, ...people({ webhook: url }) });
       notifier.ended(partial);
       notifier.ended({ ...RUN, status: 'braked', file: 'assets.xlsx', reason: '40% of the rows are invalid' });
+      notifier.ended({ ...RUN, status: 'refused', file: 'b.xlsx', reason: 'No heading.', counts: {} });
       notifier.ended({ ...RUN, job: 'others' });
       notifier.ended({ ...RUN, status: 'interrupted' });
       notifier.ended({ ...RUN, dryRun: true });
@@ -289,9 +293,32 @@ describe('notifications', () => {
       expect(bodies.map(({ event, text }) => `${event}: ${text}`)).toEqual([
         'ended: assets.xlsx finished; some rows need a person: 105 created, 15 invalid. Report: /data/runs/run-0/report.html',
         'ended: assets.xlsx was stopped by a brake: 40% of the rows are invalid. 2 created, 8 not attempted. Report: /data/runs/run-0/report.html',
+        'ended: b.xlsx was refused: No heading. Report: /data/runs/run-0/ERROR.txt',
       ]);
       expect(bodies[0]).toMatchObject({ job: 'assets', file: 'assets.xlsx', rows: { created: 105, invalid: 15 } });
       expect(state.texts.size).toBe(0);
+    });
+
+    it('a webhook that never answers holds up no other job, and is given up also after memory was tidied', async () => {
+      setFlagsFromString('--expose-gc');
+      const gc = runInNewContext('gc') as () => void;
+      const slow = await hook(() => undefined);
+      const { url, bodies } = await hook();
+      const { notifier, lines } = open({
+        people: async (job) => ({ webhook: job === 'slow' ? slow.url : url }),
+        timing: { timeoutMs: 500, waitsMs: [] },
+      });
+      notifier.ended({ ...partial, job: 'slow' });
+      await until(() => slow.bodies.length === 1, { what: 'asked' });
+      for (let turn = 0; turn < 3; turn++) {
+        gc();
+        await setImmediate();
+      }
+      notifier.ended(partial);
+      await until(() => bodies.length === 1, { what: 'the other job' });
+      expect(lines).toEqual([]);
+      await until(() => lines.length === 1, { what: 'given up' });
+      expect(lines[0]).toContain('time-out');
     });
 
     it('sends a card where Teams listens', () => {
