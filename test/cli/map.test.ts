@@ -85,17 +85,21 @@ it('prints one object with --json', async () => {
   expect(checkJobText(found.job).job).toBeDefined();
 });
 
-it('ends with 3 where nothing can be mapped, and says why', async () => {
+it('ends with 3 where nothing can be mapped: the job leaves all of it out, and asks', async () => {
   await writeFile(join(cwd, 'odd.csv'), 'foo,bar\n1,2\n');
-  const { code, out, err } = await map('odd.csv', '--resource', 'asset');
-  expect({ code, out }).toEqual({ code: 3, out: '' });
-  expect(err).toContain('No heading of the file means a field of asset, so there is no job to suggest.\n');
+  const { code, out } = await map('odd.csv', '--resource', 'asset');
+  expect(code).toBe(3);
+  expect(out).toMatch(/^ {2}foo: ~ +#.*\n {2}bar: ~ +#/m);
+  expect(out).toContain('# NEXT: Which column holds the name of each asset?');
   const json = await map('odd.csv', '--resource', 'asset', '--json');
   expect(json.code).toBe(3);
-  expect(JSON.parse(json.out)).toMatchObject({ job: null, reason: expect.stringContaining('No heading') });
+  expect(JSON.parse(json.out)).toMatchObject({
+    job: out,
+    next: expect.stringContaining('Which column holds the name'),
+  });
 });
 
-it('points to the other sheets of a workbook that begins with a cover', async () => {
+it('takes the sheet whose headings fit, of a workbook that begins with a cover', async () => {
   const book = new exceljs.Workbook();
   book.addWorksheet('Cover').addRows([['Register 2026'], ['Prepared by IT']]);
   const table = [
@@ -104,12 +108,10 @@ it('points to the other sheets of a workbook that begins with a cover', async ()
   ];
   book.addWorksheet('Inventory').addRows(table);
   await book.xlsx.writeFile(join(cwd, 'register.xlsx'));
-  const { code, err } = await map('register.xlsx', '--resource', 'asset');
-  expect(code).toBe(3);
-  expect(err).toContain('Further sheets are not read: "Inventory".');
-  expect(err).toContain('No heading of the sheet "Cover" means a field of asset');
-  expect(err).toContain('name it with --sheet');
-  expect((await map('register.xlsx', '--resource', 'asset', '--sheet', 'Inventory')).code).toBe(0);
+  const { code, out } = await map('register.xlsx', '--resource', 'asset');
+  expect(code).toBe(0);
+  expect(out).toContain('  sheet: Inventory');
+  expect((await map('register.xlsx', '--resource', 'asset', '--sheet', 'Cover')).code).toBe(3);
 });
 
 it('says what is wrong with the call', async () => {
