@@ -162,7 +162,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     name: 'what reads do not show is forgotten',
     scenario: 'hidden',
     why: 'Our own last write is the only one that knows it.',
-    patches: [{ file: 'pipeline/plan/memory.js', find: 'kept[field] = value;', replace: ';' }],
+    patches: [{ file: 'pipeline/plan/memory.js', find: 'kept[field] = fields[field];', replace: ';' }],
   },
   {
     name: 'an unchanged row is sent',
