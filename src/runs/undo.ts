@@ -174,7 +174,10 @@ async function undoParts(run: Run): Promise<boolean> {
       left ||= done < total;
       const what = `The run created ${total === 1 ? `a ${resource}` : `${total} ${resource}s`} that its rows refer to`;
       const said = dryRun ? 'would be retired' : 'retired';
-      const rest = done < total ? `; ${total - done} need a person: \`rowferry runs show ${id}\`` : '';
+      const rest =
+        done < total
+          ? `; ${total - done} need${total - done === 1 ? 's' : ''} a person: \`rowferry runs show ${id}\``
+          : '';
       run.warn(`${what}: ${done} ${said}${rest}.`);
     } catch (error) {
       // It created nothing that is known.

@@ -1,6 +1,7 @@
 import { ruleText } from '../resources/describe.js';
 import { isRequired } from '../resources/rules.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
+import { checkValue } from '../resources/value-check.js';
 import type { Assigned } from './assign.js';
 import type { Column } from './profile.js';
 
@@ -97,10 +98,15 @@ export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[])
       PARTS[field.name]
         ?.flatMap((part) => {
           const one = assigned.find(({ mapped }) => mapped?.field.name === part);
-          return one?.column.name !== undefined && one.column.filled > 0 ? [one.column.name] : [];
+          return one?.column.name !== undefined && fits(one.column, field) ? [one.column.name] : [];
         })
         .slice(0, 2) ?? [],
   }));
+}
+
+/** Whether most of its texts fit the field: long ones put nothing together. */
+function fits({ cells }: Column, field: FieldSpec): boolean {
+  return cells.filter(({ text }) => checkValue(field, text) === undefined).length * 2 > cells.length;
 }
 
 function constantFor(field: FieldSpec, given: ReadonlySet<string>): string | undefined {

@@ -133,6 +133,11 @@ describe('references: { missing: create }', () => {
       ['A-9', 'x'.repeat(51)],
       ['A-10', 'N/A'],
       ['A-11', '-'],
+      ['A-12', '17.0'],
+      ['A-13', '1,234'],
+      ['A-14', '00042'],
+      ['A-15', '1e5'],
+      ['A-16', '3M'],
     ]);
     expect(codes(run)).toEqual([
       '2 created reference_created',
@@ -146,8 +151,13 @@ describe('references: { missing: create }', () => {
       '10 invalid too_long',
       '11 invalid reference_not_found',
       '12 invalid reference_not_found',
+      '13 invalid reference_not_found',
+      '14 invalid reference_not_found',
+      '15 invalid reference_not_found',
+      '16 invalid reference_not_found',
+      '17 created reference_created',
     ]);
-    expect(suppliers()).toEqual(['Globex', 'Acme Ltd', 'Hooli']);
+    expect(suppliers()).toEqual(['Globex', 'Acme Ltd', 'Hooli', '3M']);
   });
 
   it('several records of a name are not guessed among', async () => {

@@ -206,6 +206,15 @@ describe('what a new record needs', () => {
     expect(read(job.replace('# computed:', 'computed:')).computed).toEqual({ name: '{Brand} {Model}' });
   });
 
+  it('is not put together of texts that are too long for it', async () => {
+    const { job } = await suggested('contract', [
+      ['Description', 'Amount'],
+      ...Array.from({ length: 5 }, (_, at) => [`${at} ${'words '.repeat(20)}`, '10.50']),
+    ]);
+    expect(job).toContain('Description: description');
+    expect(job).not.toContain('# computed:');
+  });
+
   it('is also the other party of a contract, where no column gives one', async () => {
     const { job } = await suggested('contract', [
       ['Contract No', 'Title', 'Start Date', 'End Date', 'Amount'],

@@ -99,7 +99,7 @@ export function trippedByPlan(
   check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
   const { creates, named = 0 } = plan;
   const both = (share: string) =>
-    `${shown(creates)} of ${shown(plan.rows)} rows and ${shown(named)} records that rows name${share} would be created`;
+    `${shown(creates)} of ${shown(plan.rows)} rows and ${shown(named)} record${named === 1 ? '' : 's'} that rows name${share} would be created`;
   const created = ofRows(creates + named, 'would be created');
   check('max_creates', named > 0 ? { ...created, told: both } : created);
   const cleared = `would have a value cleared${fieldsCounted(plan.clearedBy)}`;

@@ -11,7 +11,7 @@ import { quoted } from '../../pipeline/map/headings.js';
 import { isNullWord } from '../../pipeline/map/remarks.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import type { NewRecords } from '../../pipeline/resolve/resolve.js';
-import { isId, type Named } from '../../pipeline/rows.js';
+import type { Named } from '../../pipeline/rows.js';
 import type { ReferencesFound } from '../../report/finish.js';
 import { results } from '../../report/results.js';
 import type { RunResult } from '../../report/summary.js';
@@ -183,9 +183,11 @@ function standIns(change: Change): number[] {
 
 const isCreatable = (target: string): target is Creatable => CREATABLE.some((one) => one === target);
 
-/** Ids, and what people write where there is no name, name nobody. */
+/** Ids, other numbers (programs write an id as `17.0`), and what people write where there is no name, name nobody. */
 const isName = (text: string): boolean =>
-  /[\p{L}\p{N}]/u.test(text) && !/^\s*id:/i.test(text) && !isId(normaliseKey(text)) && !isNullWord(text);
+  /[\p{L}\p{N}]/u.test(text) && !/^\s*id:/i.test(text) && !NUMBER.test(normaliseKey(text)) && !isNullWord(text);
+
+const NUMBER = /^[#+-]?[\d\s.,'’]+(?:e[+-]?\d+)?$/iu;
 
 const keyOf = (resource: Creatable, name: string): string => `${resource} ${normaliseName(name)}`;
 

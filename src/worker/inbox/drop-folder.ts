@@ -86,7 +86,7 @@ export class DropFolder {
     const name = `${endedPrefix(claim)} - ${result}`;
     try {
       const here = await isFolder(from);
-      if (here && note) await placeText(join(from, note.name), visible(this.#forPeople(claim, note.text)));
+      if (here && note) await placeText(join(from, note.name), visible(this.forPeople(claim, note.text)));
       await this.ledger.settle(claim, finished);
       const before = await this.ended(claim);
       if (!here && before === undefined) return join(parent, name);
@@ -128,7 +128,7 @@ export class DropFolder {
   }
 
   /** People know the file by the name it was dropped under. */
-  #forPeople({ file, name }: Claim, text: string): string {
+  forPeople({ file, name }: Claim, text: string): string {
     return this.#hidden.reduce((left, root) => left.replaceAll(root, ''), text.replaceAll(file, name));
   }
 

@@ -303,7 +303,9 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const { kind, name: job, origin, data } = this;
     const file = origin.claim?.name ?? (data.file === undefined ? undefined : path.basename(data.file));
     const inline = typeof data.job !== 'string';
-    this.deps.onEnded({ kind, job, inline, trigger: origin.trigger, file, ...end });
+    const { claim, trigger } = origin;
+    const reason = claim && end.reason !== undefined ? this.deps.dropFolder.forPeople(claim, end.reason) : end.reason;
+    this.deps.onEnded({ kind, job, inline, trigger, file, ...end, reason });
   }
 
   /** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */
@@ -390,6 +392,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
       seconds,
       reports: dir,
       dryRun: await isRehearsal(home, summary),
+      reportOnly: summary.dry_run,
       reason: doubtful ? doubtText(summary) : reason,
       doubtful,
     });

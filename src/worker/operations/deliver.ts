@@ -30,6 +30,8 @@ export interface Notification {
   readonly reason?: string | undefined;
   /** Rows per outcome, without the outcomes no row has. */
   readonly rows?: Readonly<Record<string, number>> | undefined;
+  /** Nothing was written: the rows are those that would be. */
+  readonly report_only?: true | undefined;
   /** Folder of the reports. */
   readonly reports?: string | undefined;
 }
@@ -147,7 +149,7 @@ export async function postMail(
   const about = [
     `Job: ${end.job}`,
     ...(end.run === undefined ? [] : [`Run: ${end.run}`]),
-    ...(lines.length > 0 ? ['Rows:', ...lines] : []),
+    ...(lines.length > 0 ? [end.report_only ? 'Rows (nothing was written; what would be):' : 'Rows:', ...lines] : []),
   ];
   try {
     const { rejected } = await transport.sendMail({

@@ -19,6 +19,8 @@ export interface EndedRun {
    * does its work by that, so its report-only runs are none.
    */
   readonly dryRun?: boolean;
+  /** Of a reconcile job: nothing was written, and its counts are of what would be. */
+  readonly reportOnly?: boolean;
   /**
    * An export that is there but cannot be shown to be whole: somebody has to look, and the job has not done its work.
    * `reason` says why.

@@ -168,6 +168,7 @@ function aboutRun(run: EndedRun, at: number) {
     trigger: run.trigger,
     company: run.company,
     rows: run.counts && Object.fromEntries(Object.entries(run.counts).filter(([, count]) => count > 0)),
+    report_only: run.reportOnly || undefined,
     reports: run.reports,
   };
 }
@@ -192,8 +193,10 @@ function endOf(run: EndedRun, at: number): Notification {
   const about = aboutRun(run, at);
   const reason = run.reason ? oneLine(run.reason) : undefined;
   const rows = Object.entries(about.rows ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`);
-  const told = [reason, rows.join(', ')].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
-  const page = run.status === 'refused' ? 'ERROR.txt' : 'report.html';
+  const counts =
+    rows.length > 0 && run.reportOnly ? `Nothing was written; it would be ${rows.join(', ')}` : rows.join(', ');
+  const told = [reason, counts].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
+  const page = run.status === 'refused' ? 'ERROR.txt' : run.kind === 'export' ? 'summary.json' : 'report.html';
   const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
   const head = `${oneLine(run.file ?? run.job)} ${wayOf(run)}`;
   const text = [told.length > 0 ? `${head}: ${told.join(' ')}` : `${head}.`, ...report].join(' ');

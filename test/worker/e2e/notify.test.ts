@@ -27,25 +27,28 @@ it.skipIf('missing' in (await redisServer()))(
       const worker = await crew.worker('one');
       await crew.drop('march.csv', `Name,Serial\nA,S1\n${'x'.repeat(300)},S2\n`);
       await crew.drop('no sheet.csv', 'Nothing,Fits\n1,2\n');
+      await crew.drop('no table.xlsx', 'PK\u0003\u0004junk');
       const store = await open(crew.server);
       const queue = store.queue('rowferry');
       const forged = { job: { ...JSON.parse(ASSETS), notify }, rows: [{ Name: 'B', Serial: 'S3' }] };
       await queue.add('import', forged, { jobId: 'forged' });
       await until(async () => (await queue.getJobState('forged')) === 'failed', { what: 'the refusal' });
       expect((await queue.getJob('forged'))?.failedReason).toContain('`job.notify` stands in a job file only');
-      await until(() => hook.bodies.length === 2 && mailbox.mails.length === 2, { what: 'what people are told' });
+      await until(() => hook.bodies.length === 3 && mailbox.mails.length === 3, { what: 'what people are told' });
       await store.close();
       const told = hook.bodies.map(({ event, file, status }) => [event, file, status]);
       expect(told.sort()).toEqual([
         ['ended', 'march.csv', 'partial'],
         ['ended', 'no sheet.csv', 'refused'],
+        ['ended', 'no table.xlsx', 'refused'],
       ]);
       const march = hook.bodies.find(({ file }) => file === 'march.csv');
       expect(march).toMatchObject({ job: 'assets', trigger: 'drop', rows: { created: 1, invalid: 1 } });
       expect(await readFile(join(String(march?.reports), 'report.html'), 'utf8')).toContain('march.csv');
+      expect(hook.bodies.find(({ file }) => file === 'no table.xlsx')?.reason).toMatch(/^no table.xlsx: /);
       // Counts and a place, never a value of a row.
       expect(JSON.stringify([hook.bodies, mailbox.mails])).not.toMatch(/xxx|S1|S2/);
-      expect(mailbox.mails.map(({ to }) => to)).toEqual([['buyer@example.com'], ['buyer@example.com']]);
+      expect(mailbox.mails.map(({ to }) => to)).toEqual(Array(3).fill(['buyer@example.com']));
       expect(worker.err()).not.toMatch(/pass.?word/);
       expect(await readFile(join(crew.inbox, 'assets', 'march.csv.result.txt'), 'utf8')).toContain(
         'march.csv: 1 to correct',

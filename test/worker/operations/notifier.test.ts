@@ -285,6 +285,8 @@ describe('notifications', () => {
       notifier.ended(partial);
       notifier.ended({ ...RUN, status: 'braked', file: 'assets.xlsx', reason: '40% of the rows are invalid' });
       notifier.ended({ ...RUN, status: 'refused', file: 'b.xlsx', reason: 'No heading.', counts: {} });
+      notifier.ended({ ...partial, kind: 'export', file: undefined, status: 'succeeded', counts: {} });
+      notifier.ended({ ...partial, kind: 'reconcile', reportOnly: true, counts: { updated: 2 } });
       notifier.ended({ ...RUN, job: 'others' });
       notifier.ended({ ...RUN, status: 'interrupted' });
       notifier.ended({ ...RUN, dryRun: true });
@@ -294,8 +296,11 @@ describe('notifications', () => {
         'ended: assets.xlsx finished; some rows need a person: 105 created, 15 invalid. Report: /data/runs/run-0/report.html',
         'ended: assets.xlsx was stopped by a brake: 40% of the rows are invalid. 2 created, 8 not attempted. Report: /data/runs/run-0/report.html',
         'ended: b.xlsx was refused: No heading. Report: /data/runs/run-0/ERROR.txt',
+        'ended: assets succeeded. Report: /data/runs/run-0/summary.json',
+        'ended: assets.xlsx finished; some rows need a person: Nothing was written; it would be 2 updated. Report: /data/runs/run-0/report.html',
       ]);
       expect(bodies[0]).toMatchObject({ job: 'assets', file: 'assets.xlsx', rows: { created: 105, invalid: 15 } });
+      expect(bodies.map(({ report_only }) => report_only)).toEqual([undefined, undefined, undefined, undefined, true]);
       expect(state.texts.size).toBe(0);
     });
 
