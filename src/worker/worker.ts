@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Queue, Worker } from 'bullmq';
@@ -65,6 +66,8 @@ const CLOSE_EACH_MS = 18_000;
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { settings, log, notice, signal } = options;
+  // Every run at work listens to it.
+  setMaxListeners(0, signal);
   const { home, worker: own } = settings;
   const { apiUrl } = requireService(settings);
   const signer = await openSigner(settings);

@@ -301,11 +301,13 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
 
   private ended(end: Omit<EndedRun, 'kind' | 'job' | 'inline' | 'trigger'>): void {
     const { kind, name: job, origin, data } = this;
+    const { dropFolder } = this.deps;
     const file = origin.claim?.name ?? (data.file === undefined ? undefined : path.basename(data.file));
     const inline = typeof data.job !== 'string';
     const { claim, trigger } = origin;
-    const reason = claim && end.reason !== undefined ? this.deps.dropFolder.forPeople(claim, end.reason) : end.reason;
-    this.deps.onEnded({ kind, job, inline, trigger, file, ...end, reason });
+    const reason = claim && end.reason !== undefined ? dropFolder.forPeople(claim, end.reason) : end.reason;
+    const reports = claim && end.reports !== undefined ? dropFolder.asSeen(end.reports) : end.reports;
+    this.deps.onEnded({ kind, job, inline, trigger, file, ...end, reason, reports });
   }
 
   /** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */

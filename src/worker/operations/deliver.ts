@@ -32,7 +32,7 @@ export interface Notification {
   readonly rows?: Readonly<Record<string, number>> | undefined;
   /** Nothing was written: the rows are those that would be. */
   readonly report_only?: true | undefined;
-  /** Folder of the reports. */
+  /** Folder of the reports; of a dropped file, from the drop folder. */
   readonly reports?: string | undefined;
 }
 

@@ -36,7 +36,7 @@ export interface EndedRun {
   readonly counts?: Partial<OutcomeCounts> | undefined;
   /** One sentence for people; needed where the status is braked, failed or refused. */
   readonly reason?: string | undefined;
-  /** Folder of the reports, where they lie after the run was put away. */
+  /** Folder of the reports, where they lie after the run was put away; of a dropped file, from the drop folder. */
   readonly reports?: string | undefined;
   /** From beginning to end. */
   readonly seconds?: number | undefined;

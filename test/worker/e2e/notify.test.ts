@@ -44,7 +44,7 @@ it.skipIf('missing' in (await redisServer()))(
       ]);
       const march = hook.bodies.find(({ file }) => file === 'march.csv');
       expect(march).toMatchObject({ job: 'assets', trigger: 'drop', rows: { created: 1, invalid: 1 } });
-      expect(await readFile(join(String(march?.reports), 'report.html'), 'utf8')).toContain('march.csv');
+      expect(await readFile(join(crew.inbox, String(march?.reports), 'report.html'), 'utf8')).toContain('march.csv');
       expect(hook.bodies.find(({ file }) => file === 'no table.xlsx')?.reason).toMatch(/^no table.xlsx: /);
       // Counts and a place, never a value of a row.
       expect(JSON.stringify([hook.bodies, mailbox.mails])).not.toMatch(/xxx|S1|S2/);
