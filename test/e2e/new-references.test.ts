@@ -52,6 +52,14 @@ const ROWS = [
 ] as const;
 
 describe('references: { missing: create }', () => {
+  it('a name that hardly differs from one of the service is created, with the question whether that is meant', async () => {
+    for (const dryRun of [true, false]) {
+      const run = await assets([['A-1', 'Globexx']], {}, { dryRun });
+      expect(run.results[0]?.['message']).toContain('Is "Globex" meant?');
+    }
+    expect(suppliers()).toEqual(['Globex', 'Globexx']);
+  });
+
   it('names that no record bears are created once, before the rows that need them', async () => {
     const run = await assets(ROWS);
     expect(codes(run)).toEqual([

@@ -67,6 +67,8 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
   if (job.kind !== 'import' || job.references.missing !== 'create' || request.lineage?.retries) return undefined;
   const spellings = new Map(CREATABLE.map((resource) => [resource, spellingsOf(names.names.get(resource))]));
   const stands = new Map<string, Ref>();
+  /** Names that are hardly different, by the name that is to be created. */
+  const nearest = new Map<string, readonly string[]>();
   /** By the ids that stand for them: -1, -2 and so on. */
   const byId: MissingName[] = [];
   let made: Map<string, Outcome> | undefined;
@@ -105,11 +107,12 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
     find(value, field, found, directory) {
       const { named, name, column } = value;
       if (!isCreatable(named)) return undefined;
-      const outcome = made?.get(keyOf(named, name));
+      const key = keyOf(named, name);
+      const outcome = made?.get(key);
       const where = { field, value: name, ...(column === undefined ? {} : { column }) };
       if (outcome && isThere(outcome)) {
         const ref = { id: outcome.id as number, name: tidy(name) };
-        return { ref, issue: isNew(named, outcome.kind, where) };
+        return { ref, issue: isNew(named, outcome.kind, where, nearest.get(key)) };
       }
       if (found.kind !== 'missing') return undefined;
       if (outcome) return { issue: notCreated(named, outcome, where) };
@@ -117,7 +120,8 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
       if (!isName(name) || !directory.mayCreate(named, name)) return undefined;
       const stood = stand(value, named, field);
       if (!stood || !('id' in stood)) return stood && { issue: stood };
-      return { ref: stood, issue: isNew(named, 'created', where) };
+      nearest.set(key, found.nearest);
+      return { ref: stood, issue: isNew(named, 'created', where, found.nearest) };
     },
     see(change) {
       for (const id of new Set(standIns(change))) {
@@ -209,10 +213,11 @@ function spellingsOf(names: ReadonlySet<string> = new Set()): ReadonlyMap<string
 
 type Where = Pick<Issue, 'field' | 'value' | 'column'>;
 
-function isNew(resource: Creatable, kind: OutcomeKind, where: Where): Issue {
+function isNew(resource: Creatable, kind: OutcomeKind, where: Where, nearest: readonly string[] = []): Issue {
   const what =
     kind === 'created' ? 'the run creates it before the rows that name it' : 'somebody else created it meanwhile';
-  return warning('reference_created', `There was no ${resource} "${where.value}": ${what}.`, where);
+  const hint = nearest.length > 0 ? ` Is ${quoted(nearest, ' or ')} meant?` : '';
+  return warning('reference_created', `There was no ${resource} "${where.value}": ${what}.${hint}`, where);
 }
 
 function notCreated(resource: Creatable, { kind, issues }: Outcome, where: Where): Issue {
