@@ -93,7 +93,7 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
         `\`${name}\` is ${shown(found)}; it must be ${issue.values.length > 1 ? 'one of: ' : ''}${choices(issue.values)}${typeof found === 'string' ? didYouMean(found, issue.values.map(String)) : ''}`,
       );
     case 'invalid_type':
-      if (found === undefined) return [missing(path, '')];
+      if (found === undefined) return [missing(path, HINTS[name] ?? '')];
       return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${shown(found)}${listHint(name, whole)}`);
     case 'too_small':
       if (issue.origin === 'string') return say(`\`${name}\` is blank; write a value`);
@@ -146,6 +146,13 @@ function listHint(name: string, { kind }: Whole): string {
 function choices(values: readonly unknown[]): string {
   return values.map((value) => (/^\w/.test(String(value)) ? String(value) : `"${value}"`)).join(', ');
 }
+
+/** What to write for a key whose name alone does not say it. */
+const HINTS: Readonly<Record<string, string>> = {
+  match:
+    '; say which field tells one record from another, such as `match: { key: serial_number }`, or append every row as a new record with `match: { key: none }`',
+  columns: '; write a line `Heading: field` for each column',
+};
 
 function missing(path: KeyPath, what: string): ShapeProblem {
   return { path, part: 'key', message: `\`${path.join('.')}\` is missing${what}` };
