@@ -1,5 +1,5 @@
 import { normaliseKey, normaliseName } from '../model/value.js';
-import { countryByCode, findCountry } from '../resources/countries.js';
+import { fixedChoices } from '../resources/describe.js';
 import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 
 /** The columns of a blank workbook: which there are, in which order, under which headings, and what their lists offer. */
@@ -202,13 +202,14 @@ export function dropDowns(columns: readonly BlankColumn[], service: ServiceNames
 const SUBCATEGORY = 'category.subcategory';
 
 function listOf({ name, type, label }: FieldSpec, service: ServiceNames): Omit<DropDown, 'name'> | undefined {
+  const values = fixedChoices(type);
   switch (type.kind) {
     case 'enum':
-      return { title: label, values: type.values, closed: true };
+      return { title: label, values, closed: true };
     case 'boolean':
-      return { title: 'Yes or no', values: ['yes', 'no'], closed: true };
+      return { title: 'Yes or no', values, closed: true };
     case 'country':
-      return { title: 'Countries', values: countries(), closed: false };
+      return { title: 'Countries', values, closed: false };
   }
   const of = name === SUBCATEGORY ? 'subcategory' : type.kind === 'reference' ? type.to : undefined;
   const offered = of && service.get(of);
@@ -221,16 +222,6 @@ function listOf({ name, type, label }: FieldSpec, service: ServiceNames): Omit<D
       : []),
   ].join(' ');
   return { title: TITLES[of], values: names, closed: false, ...(remark === '' ? {} : { remark }) };
-}
-
-let allCountries: readonly string[] | undefined;
-
-/** English names in alphabetical order, each read back as its own country. */
-export function countries(): readonly string[] {
-  allCountries ??= Array.from({ length: 999 }, (_, code) => countryByCode(code + 1))
-    .flatMap((country) => (country && findCountry(country.name) === country ? [country.name] : []))
-    .sort((a, b) => a.localeCompare(b, 'en'));
-  return allCountries;
 }
 
 /** Longer than a person can choose from at a glance, and than names of the service may be. */

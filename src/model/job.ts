@@ -77,14 +77,15 @@ const scheduled = z
   .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
   .optional();
 
-const webAddress = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-  message: 'must be an address that begins with https:// or http://',
-});
+export const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 /** Who is told how each run of the job by a worker ended; section 4. */
 export const notify = z.strictObject({
   email: z.array(z.email('must be an e-mail address, such as buyer@example.com')).min(1).optional(),
-  webhook: webAddress.optional(),
+  webhook: z
+    .string()
+    .refine(isWebAddress, { message: 'must be an address that begins with https:// or http://' })
+    .optional(),
 });
 export type Notify = z.output<typeof notify>;
 

@@ -1,3 +1,4 @@
+import { countryNames } from './countries.js';
 import type { FieldSpec, FieldType, ReferenceTarget } from './spec.js';
 
 /** What a field holds, in one or two words for people. */
@@ -50,6 +51,13 @@ export function ruleText(field: FieldSpec): string {
     default:
       return '';
   }
+}
+
+/** What a field takes, where that is a list that no service has to be asked for. */
+export function fixedChoices(type: FieldType): readonly string[] {
+  if (type.kind === 'enum') return type.values;
+  if (type.kind === 'boolean') return ['yes', 'no'];
+  return type.kind === 'country' ? countryNames() : [];
 }
 
 /** How a cell refers to a record, where that is not by name or id. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
+import { isWebAddress } from '../model/job.js';
 import type { TokenSource } from '../model/token-source.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import { didYouMean } from './job/shape.js';
@@ -64,9 +65,7 @@ const port = text.refine(
   { message: 'must be a port, host:port, or off' },
 );
 // Not kept as it is checked: a webhook's address may well hold a query.
-const webhook = text.refine((given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol), {
-  message: 'must begin with https:// or http://',
-});
+const webhook = text.refine(isWebAddress, { message: 'must begin with https:// or http://' });
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { countries } from '../../blank-workbook/columns.js';
 import { writeSafely } from '../../files/safe-write.js';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
@@ -9,8 +8,8 @@ import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
 import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
+import { fixedChoices } from '../../resources/describe.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
-import type { FieldType } from '../../resources/spec.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { allRequests } from '../rows/past.js';
@@ -145,7 +144,8 @@ function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['
   const columns = Object.entries(job.columns).flatMap(([heading, target]) =>
     targetsOf(target).flatMap(({ field, values = {} }) => {
       const found = findField(spec, field);
-      const choices = [...Object.keys(values), ...(found ? listOf(found.type) : [])];
+      // The form of a workbook alone asks for them.
+      const choices = () => [...Object.keys(values), ...(found ? fixedChoices(found.type) : [])];
       return headings.positions(heading).map((at) => ({ at, field: found?.name ?? field, choices }));
     }),
   );
@@ -157,16 +157,9 @@ function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['
     keepHeaderRow: typeof header_row === 'number',
     ...(numbered ? { sheetNumber: Number(sheet) } : {}),
     columnsOf,
-    choicesOf: (at) => columns.find((one) => one.at === at)?.choices ?? [],
+    choicesOf: (at) => columns.find((one) => one.at === at)?.choices() ?? [],
     keyColumns: job.match.key.flatMap((key) => columnsOf(findField(spec, key)?.name ?? key)),
   };
-}
-
-/** What a field takes, where that is a list that no service has to be asked for. */
-function listOf(type: FieldType): readonly string[] {
-  if (type.kind === 'enum') return type.values;
-  if (type.kind === 'boolean') return ['yes', 'no'];
-  return type.kind === 'country' ? countries() : [];
 }
 
 function sourceFacts(run: Run) {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { request } from 'undici';
 import { pause } from '../../runs/run/context.js';
-import { proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
+import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
 import type { EndedRun } from './ended.js';
 
 /**
@@ -38,6 +38,9 @@ export interface Notification {
 
 /** Answers that may be other ones a moment later, beside those of 500 and above. */
 const PASSING = new Set([408, 425, 429]);
+
+/** The ways out. */
+export type Channel = 'webhook' | 'mail';
 
 /** Why a try failed, and whether another one may not. Names the host at most: the rest of an address is often a secret. */
 export interface Missed {
@@ -131,14 +134,15 @@ export async function postMail(
   timeoutMs: number,
 ): Promise<Missed | undefined> {
   const { createTransport } = await import('nodemailer');
-  const { protocol, hostname: host, port, username, password } = new URL(url);
+  const { protocol, hostname: named, port, username, password } = new URL(url);
+  const host = named.replace(/^\[|\]$/g, '');
   const secure = protocol === 'smtps:';
   const auth = username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   const transport = createTransport({
     host,
     port: Number(port) || (secure ? 465 : 587),
     secure,
-    ...(auth && { auth, requireTLS: !LOOPBACK.test(host) }),
+    ...(auth && { auth, requireTLS: !isLoopback(host) }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
@@ -171,8 +175,6 @@ export async function postMail(
     transport.close();
   }
 }
-
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
 
 const SUBJECTS: Record<Notification['status'], string> = {
   failed: 'failed',

@@ -2,6 +2,7 @@ import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import { within } from '../within.js';
+import type { Channel } from './deliver.js';
 import type { EndedRun, Trigger } from './ended.js';
 
 /** One exchange with the service, as `ServiceOptions.observe` hands it out. */
@@ -144,7 +145,7 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
       meters.scheduleLateness.set({ job: label(job) }, Math.max(0, lateMs) / 1000),
     /** A slot was refused, as the run before it had not ended. */
     slotRefused: (job: string): void => meters.scheduleRefused.inc({ job: label(job) }),
-    notified: (channel: 'webhook' | 'mail', ok: boolean): void =>
+    notified: (channel: Channel, ok: boolean): void =>
       meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
     /** Where a scrape reads the state of the moment; a later call replaces what it names. */
     watch: (more: Partial<Watched>): void => void Object.assign(watched, more),

@@ -6,7 +6,7 @@ import type { Notify } from '../../model/job.js';
 import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
 import { within } from '../within.js';
-import { type Missed, type Notification, post, postMail, repeated } from './deliver.js';
+import { type Channel, type Missed, type Notification, post, postMail, repeated } from './deliver.js';
 import type { EndedRun } from './ended.js';
 
 export type NotifierState = Pick<Store, 'read' | 'swap'>;
@@ -32,8 +32,6 @@ export interface NotifierOptions {
   /** A try that takes longer has failed; waits before the second and the third try. */
   readonly timing?: { readonly timeoutMs: number; readonly waitsMs: readonly number[] };
 }
-
-type Channel = 'webhook' | 'mail';
 
 const TIMING = { timeoutMs: 10_000, waitsMs: [1000, 5000] };
 /** What goes out; also where a webhook is down for long, no more than these wait for it. */
