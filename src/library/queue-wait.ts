@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { RunsApi, RunView } from '../api/runs.js';
 import { EXIT, RunError } from '../model/error.js';
 import type { RunResult } from '../runs/run/conclude.js';
 import type { Progress, RunListener } from '../runs/run/context.js';
 import { isRunId, readRun, readSummary } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
-import type { RunsApi, RunView } from '../worker/api/runs.js';
 
 /** How often the job is looked at, in milliseconds. */
 const LOOK_EVERY = 200;

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import type { RunsOptions } from '../api/client.js';
+import type { RunsApi } from '../api/runs.js';
 import { RunError } from '../model/error.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
-import type { RunsOptions } from '../worker/api/client.js';
-import type { RunsApi } from '../worker/api/runs.js';
 import { type RunHandle, runHandle } from './handle.js';
 import { call, inputFile, needed, type Opened } from './open.js';
 import type { CallOptions, EnqueueOptions, QueuedRun } from './options.js';

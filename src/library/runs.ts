@@ -163,7 +163,7 @@ export function resumeRun(options: ResumeOptions): RunHandle {
 
 /** Puts a run on the queue, for a worker to carry out. */
 export async function enqueue(options: EnqueueOptions): Promise<QueuedRun> {
-  const [{ enqueueOn }, { openRuns }] = await Promise.all([import('./queue.js'), import('../worker/api/client.js')]);
+  const [{ enqueueOn }, { openRuns }] = await Promise.all([import('./queue.js'), import('../api/client.js')]);
   return enqueueOn(options, openRuns);
 }
 

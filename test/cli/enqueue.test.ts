@@ -9,7 +9,7 @@ import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
 import { enqueueOn } from '../../src/library/queue.js';
 import { waitForJob } from '../../src/library/queue-wait.js';
-import { runsOnStore } from '../../src/worker/api/runs.js';
+import { runsOnStore } from '../../src/api/runs.js';
 import { homeId } from '../../src/worker/jobs/home.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
 import { capture, type Ran } from './fake-io.js';

@@ -12,7 +12,7 @@ import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { serviceName } from '../../src/service/address.js';
 import { loadBehaviour } from '../../src/service/behaviour.js';
-import { lookAtQueue } from '../../src/worker/api/client.js';
+import { lookAtQueue } from '../../src/api/client.js';
 import { freePort } from '../support/server-process.js';
 import { itWith, privateRedis } from '../support/servers.js';
 

@@ -46,7 +46,7 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
       cwd: io.cwd,
       env,
       signal: interruption.signal,
-      lookAtQueue: async (given) => (await import('../../worker/api/client.js')).lookAtQueue(given),
+      lookAtQueue: async (given) => (await import('../../api/client.js')).lookAtQueue(given),
     });
     const code = checkUpCode(checks);
     if (!options.json) for (const check of checks) print(cli, checkText(check));

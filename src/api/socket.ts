@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { RunError } from '../../model/error.js';
+import { RunError } from '../model/error.js';
 
 /** Systems take 104 to 108 bytes for the path of a socket. */
 const MAX_PATH_BYTES = 100;

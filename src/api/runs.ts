@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queue } from 'bullmq';
-import { RunError } from '../../model/error.js';
-import type { Summary } from '../../runs/run/present.js';
-import { type JobKind, RUNS_QUEUE } from '../jobs/data.js';
-import { toldRoots } from '../jobs/home.js';
-import type { JobState } from '../jobs/state.js';
-import type { Store } from '../store/port.js';
+import { RunError } from '../model/error.js';
+import type { Summary } from '../runs/run/present.js';
+import { type JobKind, RUNS_QUEUE } from '../worker/jobs/data.js';
+import { toldRoots } from '../worker/jobs/home.js';
+import type { JobState } from '../worker/jobs/state.js';
+import type { Store } from '../worker/store/port.js';
 
 /** A queue of runs, as it is now. */
 export interface QueueView {

@@ -5,10 +5,10 @@ import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { RunError } from '../../model/error.js';
-import { checkJobData } from '../jobs/check-data.js';
-import { DATA_LIMITS, JOB_KINDS } from '../jobs/data.js';
-import { isAway } from '../store/faults.js';
+import { RunError } from '../model/error.js';
+import { checkJobData } from '../worker/jobs/check-data.js';
+import { DATA_LIMITS, JOB_KINDS } from '../worker/jobs/data.js';
+import { isAway } from '../worker/store/faults.js';
 import type { RunsApi } from './runs.js';
 import { socketAddress } from './socket.js';
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, errors, request } from 'undici';
-import { RunError } from '../../model/error.js';
-import { LockHeld } from '../../runs/run/lock.js';
-import type { Settings } from '../../runs/settings.js';
-import { RUNS_QUEUE } from '../jobs/data.js';
-import { homeId } from '../jobs/home.js';
-import { openStore } from '../store/open.js';
-import type { Store, StoreOptions } from '../store/port.js';
+import { RunError } from '../model/error.js';
+import { LockHeld } from '../runs/run/lock.js';
+import type { Settings } from '../runs/settings.js';
+import { RUNS_QUEUE } from '../worker/jobs/data.js';
+import { homeId } from '../worker/jobs/home.js';
+import { openStore } from '../worker/store/open.js';
+import type { Store, StoreOptions } from '../worker/store/port.js';
 import { type QueueView, type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
 import { socketAddress } from './socket.js';
 

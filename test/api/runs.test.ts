@@ -3,12 +3,12 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resolveSettings } from '../../../src/runs/settings.js';
-import { askOwner, openRuns } from '../../../src/worker/api/client.js';
-import type { RunOrder, RunsApi, RunView } from '../../../src/worker/api/runs.js';
-import { KeyReused } from '../../../src/worker/api/runs.js';
-import { apiPages, serveHome } from '../../../src/worker/api/server.js';
-import { socketAddress } from '../../../src/worker/api/socket.js';
+import { askOwner, openRuns } from '../../src/api/client.js';
+import type { RunOrder, RunsApi, RunView } from '../../src/api/runs.js';
+import { KeyReused } from '../../src/api/runs.js';
+import { apiPages, serveHome } from '../../src/api/server.js';
+import { socketAddress } from '../../src/api/socket.js';
+import { resolveSettings } from '../../src/runs/settings.js';
 
 let root: string;
 beforeAll(async () => {

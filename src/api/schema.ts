@@ -1,0 +1,430 @@
+import { z } from 'zod';
+import { OUTCOMES } from '../model/outcome.js';
+
+/**
+ * What the API takes and answers: contract, section 12. Names are those of the reports; times are ISO 8601 in UTC, dates plain
+ * calendar dates. The console imports these as types, the description at `/api/v1/openapi.json` is made from them.
+ */
+
+const count = z.int().nonnegative();
+const time = z.string().meta({ format: 'date-time' });
+
+export const ROLES = ['viewer', 'operator', 'approver'] as const;
+/** Each may do what those before it may. */
+export type Role = (typeof ROLES)[number];
+
+/** A fault as RFC 9457 has it. `code`: `usage` where the request has to change, `failed` otherwise. */
+export const problem = z
+  .object({
+    type: z.string(),
+    status: z.int(),
+    code: z.enum(['usage', 'failed']),
+    detail: z.string().describe('What is wrong, and what to do, in sentences.'),
+    errors: z.array(z.string()).optional().describe('Each fault by itself, where there are several.'),
+  })
+  .meta({ id: 'Problem' });
+export type Problem = z.output<typeof problem>;
+
+/** Who is signed in, and what they look at. */
+export const session = z
+  .object({
+    name: z.string(),
+    role: z.enum(ROLES),
+    via: z.enum(['user', 'link', 'key', 'socket']),
+    service: z.string().describe('Address of the service.'),
+    company: z.int(),
+    company_name: z.string().nullable().describe('Null where it could not be read.'),
+    production: z
+      .boolean()
+      .describe('False where the address of the service looks like a test: sandbox, staging, localhost.'),
+    version: z.string(),
+    max_upload: z.int().describe('Bytes.'),
+  })
+  .meta({ id: 'Session' });
+export type Session = z.output<typeof session>;
+
+export const signIn = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
+
+// Files and what is found in them
+
+export const uploaded = z
+  .object({
+    id: z.string(),
+    file: z.string().describe('What `POST /runs` and the others take as `file`; the id will do, too.'),
+    name: z.string(),
+    bytes: count,
+    sha256: z.string(),
+  })
+  .meta({ id: 'File' });
+export type Uploaded = z.output<typeof uploaded>;
+
+/** How a table is to be read where detection would be wrong; as `source` of a job file. */
+export const tableOptions = z.strictObject({
+  sheet: z.union([z.string(), z.int()]).optional(),
+  header_row: z.union([z.int().min(1), z.literal('none')]).optional(),
+  encoding: z.string().optional(),
+  delimiter: z.string().optional(),
+});
+export type TableOptions = z.output<typeof tableOptions>;
+
+export const tableRequest = z.strictObject({ file: z.string(), source: tableOptions.optional() });
+
+export const gridRow = z
+  .object({ row: z.int().describe('The number that the spreadsheet program shows.'), cells: z.array(z.string()) })
+  .meta({ id: 'GridRow' });
+export type GridRow = z.output<typeof gridRow>;
+
+export const table = z
+  .object({
+    format: z.string(),
+    encoding: z.string().nullable(),
+    delimiter: z.string().nullable(),
+    sheet: z.string().nullable(),
+    sheets: z.array(z.string()),
+    header_row: z.int().nullable(),
+    headings: z.array(z.string()).describe('As job files name the columns.'),
+    first: z.array(gridRow).describe('The first rows below the heading, as a person sees them.'),
+    evidence: z.array(z.string()),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'Table' });
+export type Table = z.output<typeof table>;
+
+export const suggestionRequest = z.strictObject({
+  file: z.string(),
+  resource: z.string(),
+  source: tableOptions.optional(),
+});
+
+export const suggestion = z
+  .object({
+    resource: z.string(),
+    rows: count,
+    columns: z.array(
+      z.object({
+        heading: z.string().describe('As the job names the column.'),
+        column: z.int().describe('From 1.'),
+        field: z.string().nullable(),
+        confidence: z.enum(['high', 'medium', 'none']),
+        evidence: z.array(z.string()),
+        remarks: z.array(z.string()),
+        why: z.string().nullable().describe('Why it is not mapped.'),
+        alternatives: z.array(z.object({ field: z.string(), why: z.string() })),
+        samples: z.array(z.string()),
+        blank: z.number().describe('Share of its cells, 0 to 1.'),
+        converts: z.number().nullable().describe('Share of its cells that fit the field, 0 to 1; null where unmapped.'),
+      }),
+    ),
+    key: z
+      .object({ field: z.string(), heading: z.string(), blank: count, repeats: count, fits: z.boolean() })
+      .nullable(),
+    missing: z.array(z.string()).describe('Fields that a new record must have, and no column gives.'),
+    next: z.string().nullable().describe('What a person must decide next.'),
+    warnings: z.array(z.string()),
+    text: z.string().describe('The job file, YAML.'),
+    job: z.record(z.string(), z.unknown()).describe('The same as an object: what `POST /runs` takes as `job`.'),
+  })
+  .meta({ id: 'Suggestion' });
+export type Suggestion = z.output<typeof suggestion>;
+
+// What the service has
+
+export const field = z
+  .object({
+    name: z.string(),
+    label: z.string(),
+    group: z.string(),
+    type: z.enum(['text', 'number', 'date', 'boolean', 'choice', 'reference']),
+    required: z.boolean(),
+    choices: z.array(z.string()).describe('Of a choice; none where they are too many or come from the service.'),
+    of: z.string().nullable().describe('Of a reference: what `GET /names?of=` takes.'),
+    written: z.boolean().describe('False where it can only be read.'),
+  })
+  .meta({ id: 'Field' });
+export type Field = z.output<typeof field>;
+
+export const resource = z
+  .object({ name: z.string(), imported: z.boolean(), exported: z.boolean(), fields: z.array(field) })
+  .meta({ id: 'Resource' });
+export type Resource = z.output<typeof resource>;
+
+export const names = z.object({ names: z.array(z.string()), more: z.boolean() }).meta({ id: 'Names' });
+
+// Runs
+
+export const counts = z.object({ ...Object.fromEntries(OUTCOMES.map((kind) => [kind, count])) } as Record<
+  (typeof OUTCOMES)[number],
+  typeof count
+>);
+export type Counts = z.output<typeof counts>;
+
+/** What `POST /runs` takes beside `kind`, which the data of a job of the queue are: `src/worker/jobs/data.ts`. */
+export const correction = z
+  .strictObject({
+    column: z.string().describe('The heading, as job files name it.'),
+    value: z.string().max(100_000).describe('What stands there instead, as if it had been typed.'),
+    row: z.int().min(1).optional(),
+    from: z.string().max(100_000).optional().describe('In place of `row`: every cell of the column that shows this.'),
+  })
+  .meta({ id: 'Correction' });
+export type Correction = z.output<typeof correction>;
+
+export const RUN_STATES = [
+  'waiting',
+  'running',
+  'succeeded',
+  'partial',
+  'braked',
+  'failed',
+  'interrupted',
+  'unfinished',
+] as const;
+
+/** `waiting`: on the queue. `unfinished`: it ended without reports; `resume` goes on with it. */
+export type RunState = (typeof RUN_STATES)[number];
+
+export const progress = z.object({
+  phase: z.string(),
+  done: count,
+  total: count.nullable(),
+  outcomes: counts,
+});
+export type RunProgress = z.output<typeof progress>;
+
+export const run = z
+  .object({
+    id: z.string(),
+    status: z.enum(RUN_STATES),
+    kind: z.enum(['import', 'export', 'reconcile', 'undo']),
+    manner: z.enum(['retry', 'approved']).optional(),
+    of_run: z.string().optional().describe('The run that it retries, undoes or carries out.'),
+    job: z.string(),
+    file: z.string().describe('Its name, without folders.'),
+    dry_run: z.boolean(),
+    started_at: time,
+    rows: count.nullable(),
+    needs_person: count.nullable(),
+    outcomes: counts.nullable(),
+  })
+  .meta({ id: 'Run' });
+export type Run = z.output<typeof run>;
+
+export const VERBS = ['resume', 'retry', 'undo', 'approve', 'stop'] as const;
+export type Verb = (typeof VERBS)[number];
+
+export const verb = z.object({
+  allowed: z.boolean(),
+  why: z.string().optional().describe('Why not, in a sentence.'),
+});
+
+export const runDetail = run
+  .extend({
+    here: z.boolean().describe('False: its rows and reports lie in the data folder of another worker.'),
+    resource: z.string().optional(),
+    company: z.int().optional(),
+    corrections: count.optional().describe('Cells that were corrected in the console.'),
+    progress: progress.nullable().describe('Of a run that waits or works.'),
+    summary: z.record(z.string(), z.unknown()).nullable().describe('summary.json, once it has ended.'),
+    reason: z.string().nullable().describe('Why it was braked, failed or was refused.'),
+    reports: z.array(z.string()),
+    actions: z.record(z.enum(VERBS), verb),
+    state: z.string().optional().describe('Of its job on the queue.'),
+  })
+  .meta({ id: 'RunDetail' });
+export type RunDetail = z.output<typeof runDetail>;
+
+export const runs = z.object({ runs: z.array(run), next: z.string().nullable() }).meta({ id: 'Runs' });
+
+/** What people see first; the thirteen outcomes are one click down. `in` is created or updated. */
+export const FOUR = ['in', 'unchanged', 'to_correct', 'to_look_at'] as const;
+
+export const issue = z.object({
+  code: z.string(),
+  severity: z.enum(['error', 'warning']),
+  message: z.string(),
+  column: z.string().optional(),
+  field: z.string().optional(),
+  value: z.string().optional(),
+  origin: z.enum(['local', 'service']),
+});
+
+export const change = z.object({
+  field: z.string(),
+  old: z.string(),
+  new: z.string(),
+  kind: z.enum(['set', 'clear', 'preserved', 'at_risk', 'kept']),
+});
+
+export const row = z
+  .object({
+    row: z.int(),
+    outcome: z.enum(OUTCOMES).nullable().describe('Null while the run has not come to it.'),
+    key: z.string(),
+    id: z.int().nullable(),
+    changed: z.array(z.string()),
+    issues: z.array(issue),
+    cells: z
+      .array(z.string())
+      .optional()
+      .describe('With `cells=true`: as a person sees them, in the order of the headings.'),
+  })
+  .meta({ id: 'Row' });
+export type Row = z.output<typeof row>;
+
+export const rows = z
+  .object({
+    rows: z.array(row),
+    headings: z.array(z.string()).optional().describe('With `cells=true`.'),
+    total: count.describe('Rows that the filter lets through, so far.'),
+    next: z.string().nullable(),
+  })
+  .meta({ id: 'Rows' });
+export type Rows = z.output<typeof rows>;
+
+/** cells → values → what was found → decision → request → outcome */
+export const story = row
+  .extend({
+    cells: z.array(z.string()),
+    headings: z.array(z.string()),
+    corrected: z.array(z.int()).describe('Positions of cells that were corrected, from 0.'),
+    changes: z.array(change),
+    found: z.object({ id: z.int(), record: z.unknown() }).nullable().describe('The record as it was before an update.'),
+    sent: z
+      .object({ operation: z.enum(['create', 'update']), times: count, at: time.nullable() })
+      .nullable()
+      .describe('Null where nothing was sent.'),
+  })
+  .meta({ id: 'Story' });
+export type Story = z.output<typeof story>;
+
+/** The same fault in the same value of a column, over all rows. */
+export const faultGroup = z
+  .object({
+    code: z.string(),
+    meaning: z.string(),
+    column: z.string().nullable(),
+    field: z.string().nullable(),
+    value: z.string().nullable(),
+    message: z.string(),
+    rows: count,
+    first: z.int().describe('The first of these rows.'),
+  })
+  .meta({ id: 'Fault' });
+export type FaultGroup = z.output<typeof faultGroup>;
+
+/** What a run writes, or would. */
+export const plan = z
+  .object({
+    created: count,
+    updated: count,
+    unchanged: count,
+    cleared: count.describe('Values that updates empty.'),
+    at_risk: count,
+    brakes: z.array(z.object({ name: z.string(), limit: z.string(), found: z.string(), tripped: z.boolean() })),
+    fields: z.array(
+      z.object({
+        field: z.string(),
+        records: count,
+        first: z.array(z.object({ row: z.int(), key: z.string(), old: z.string(), new: z.string(), kind: z.string() })),
+      }),
+    ),
+    creates: z.array(
+      z.object({ row: z.int(), key: z.string(), values: z.array(z.object({ field: z.string(), value: z.string() })) }),
+    ),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'Plan' });
+export type Plan = z.output<typeof plan>;
+
+export const accepted = z
+  .object({ id: z.string().describe('Of the run that this began, or takes up.') })
+  .meta({ id: 'Accepted' });
+
+// Jobs, nights, queue, overview
+
+export const jobProblem = z.object({
+  line: z.int().nullable(),
+  column: z.int().nullable(),
+  severity: z.enum(['error', 'warning']),
+  message: z.string(),
+});
+
+export const job = z
+  .object({
+    name: z.string(),
+    kind: z.enum(['import', 'export', 'reconcile']).nullable().describe('Null where the file is wrong.'),
+    resource: z.string().nullable(),
+    schedule: z
+      .object({ cron: z.string(), timezone: z.string(), file: z.string().nullable(), next: time.nullable() })
+      .nullable(),
+    inbox: z.object({ waiting: count, folder: z.string() }).nullable().describe('What waits in its drop folder.'),
+    last: run.nullable(),
+    problems: z.array(jobProblem),
+  })
+  .meta({ id: 'Job' });
+export type Job = z.output<typeof job>;
+
+export const jobFile = job.extend({ text: z.string(), etag: z.string() }).meta({ id: 'JobFile' });
+export type JobFile = z.output<typeof jobFile>;
+
+export const night = z
+  .object({
+    run: z.string(),
+    started_at: time,
+    status: z.enum(RUN_STATES),
+    apply: z.boolean(),
+    rows: count,
+    differences: count,
+    put_right: count,
+    created: count,
+    orphans: count,
+    new_orphans: count,
+    reason: z.string().nullable(),
+    approved_by: z.string().nullable(),
+  })
+  .meta({ id: 'Night' });
+export type Night = z.output<typeof night>;
+
+export const queued = z.object({
+  id: z.string(),
+  run: z.string().nullable(),
+  kind: z.string(),
+  job: z.string(),
+  file: z.string().nullable(),
+  at: time,
+  progress: progress.nullable(),
+  reason: z.string().nullable(),
+});
+
+export const queue = z
+  .object({
+    address: z.string().describe('For people.'),
+    workers: count,
+    roots: z.array(z.string()).optional(),
+    counts: z.object({ waiting: count, active: count, delayed: count, failed: count, completed: count }),
+    waiting: z.array(queued).describe('The first of them.'),
+    active: z.array(queued),
+    failed: z.array(queued).describe('The latest of them.'),
+  })
+  .meta({ id: 'Queue' });
+export type Queue = z.output<typeof queue>;
+
+export const overview = z
+  .object({
+    needs_person: z.array(run).describe('Stopped nights, files to correct, what failed; the latest first.'),
+    running: z.array(run),
+    next: z.array(z.object({ job: z.string(), at: time })),
+    days: z
+      .array(z.object({ date: z.string(), outcomes: counts }))
+      .describe('The last 30, in the time zone asked for.'),
+    service: z.object({
+      ok: z.boolean().nullable().describe('Null where it was not asked yet.'),
+      rate: z.number().nullable().describe('Requests a second that it bears, as learned.'),
+      waiting: count.describe('Requests that wait for their turn.'),
+      paused_until: time.nullable(),
+    }),
+  })
+  .meta({ id: 'Overview' });
+export type Overview = z.output<typeof overview>;
+
+export const health = z.object({ ok: z.boolean(), details: z.record(z.string(), z.string()) }).meta({ id: 'Health' });
