@@ -9,7 +9,7 @@ import { rolldown } from 'rolldown';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** Stay packages: they find files of their own beside them (programs, WebAssembly, pages), start threads, or are optional. */
-const APART = ['@electric-sql/pglite', /^@bull-board\//, 'msgpackr-extract', 'pg-native', 'pino', 'pino-pretty'];
+const APART = ['@electric-sql/pglite', 'msgpackr-extract', 'pg-native', 'pino', 'pino-pretty'];
 
 export async function bundle(src, out) {
   const made = await rolldown({

@@ -34,7 +34,6 @@ import { FAULT_ACTIONS } from '../src/sandbox/fault.js';
 import { claimedName } from '../src/worker/inbox/claim.js';
 import { isIgnored } from '../src/worker/inbox/folders.js';
 import { DATA_LIMITS } from '../src/worker/jobs/data.js';
-import { BOARD_PATH } from '../src/worker/operations/board.js';
 import { parseAddress } from '../src/worker/store/address.js';
 import { cli } from './cli/fake-io.js';
 import { type Desk, openDesk } from './support/desk.js';
@@ -510,8 +509,8 @@ describe('the tutorial of the nightly ERP', () => {
 
 describe('the worker', () => {
   it('is asked at addresses that there are', () => {
-    for (const path of ['/healthz', '/readyz', '/metrics', BOARD_PATH]) {
-      expect(firstCellsOf('Health, readiness, metrics, board')).toContain(path);
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      expect(firstCellsOf('Health, readiness, metrics')).toContain(path);
     }
   });
 

@@ -120,11 +120,6 @@ const TABLE = {
     port,
     { fallback: '127.0.0.1:8720', flag: '--http' },
   ),
-  ROWFERRY_BOARD_PASSWORD: optional(
-    'Password of the board (`--board`), user name `rowferry`; without it the board answers this machine only',
-    text.min(8, 'must have 8 characters at least'),
-    { secret: true },
-  ),
   ROWFERRY_NOTIFY_URL: optional('Webhook that is told when a job begins to fail and when it works again', webhook, {
     secret: true,
   }),
@@ -241,7 +236,6 @@ interface WorkerSettings {
   readonly leaseMs: number;
   /** Where health, readiness and metrics are answered; absent for nowhere. `stated`: not the default. */
   readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
-  readonly boardPassword?: string;
   readonly notifyUrl?: string;
   readonly smtpUrl?: string;
   readonly mailFrom?: string;
@@ -398,7 +392,6 @@ function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): Wor
     roots: [...new Set([home, inbox, ...more])],
     leaseMs: Math.round(data.ROWFERRY_LEASE * 1000),
     ...(port !== undefined && { http: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated } }),
-    ...(data.ROWFERRY_BOARD_PASSWORD !== undefined && { boardPassword: data.ROWFERRY_BOARD_PASSWORD }),
     ...(data.ROWFERRY_NOTIFY_URL !== undefined && { notifyUrl: data.ROWFERRY_NOTIFY_URL }),
     ...(data.ROWFERRY_SMTP_URL !== undefined && { smtpUrl: data.ROWFERRY_SMTP_URL }),
     ...(data.ROWFERRY_MAIL_FROM !== undefined && { mailFrom: data.ROWFERRY_MAIL_FROM }),

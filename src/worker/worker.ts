@@ -35,8 +35,6 @@ export interface WorkerOptions {
   readonly settings: Settings;
   /** The queue alone: no drop folder, no schedules. */
   readonly queueOnly: boolean;
-  /** Shows the queue in a browser. */
-  readonly board: boolean;
   /** Of rowferry, for its metrics. */
   readonly version?: string;
   readonly log: Logger;
@@ -86,8 +84,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     let runs: Worker | undefined;
     const operations = await openOperations({
       http: own.http,
-      boardPassword: own.boardPassword,
-      board: options.board,
       queues: () => queues,
       ready: () => readiness(store, inbox),
       live: () => ({ ok: runs?.isRunning() !== false, details: { runs: runsText(runs) } }),
@@ -96,7 +92,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     });
     closing.add('http', operations.close);
     if (operations.url !== undefined) notice('info', `Health and metrics: ${operations.url}`);
-    if (operations.boardUrl !== undefined) notice('info', `Board: ${operations.boardUrl}`);
 
     const opened = await openStore({
       url: settings.queueUrl,

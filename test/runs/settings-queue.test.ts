@@ -143,10 +143,7 @@ describe('the secret of the queue', () => {
       await writeFile(file, `${SECRET.slice(1)}\n`);
       expect(refused(file)).toMatch(/ROWFERRY_QUEUE_SECRET must have 16 characters at least/);
       await writeFile(file, `${SECRET}\n`);
-      const files = ['QUEUE_SECRET', 'BOARD_PASSWORD', 'OAUTH_CLIENT_SECRET'].map((name) => [
-        `ROWFERRY_${name}_FILE`,
-        file,
-      ]);
+      const files = ['QUEUE_SECRET', 'OAUTH_CLIENT_SECRET'].map((name) => [`ROWFERRY_${name}_FILE`, file]);
       const settings = resolve('redis://localhost', {
         ...Object.fromEntries(files),
         ROWFERRY_OAUTH_TOKEN_URL: 'https://id.example',
@@ -154,7 +151,6 @@ describe('the secret of the queue', () => {
       });
       expect(settings).toMatchObject({
         queueSecret: SECRET,
-        worker: { boardPassword: SECRET },
         auth: { kind: 'oauth', clientSecret: SECRET },
       });
       expect(settings.secrets).toContain(SECRET);

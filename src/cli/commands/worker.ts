@@ -8,7 +8,6 @@ import { openTelling } from '../telling.js';
 
 interface Options {
   queueOnly?: true;
-  board?: true;
   inbox?: string;
   http?: string;
   concurrency?: string;
@@ -26,7 +25,6 @@ export function workerCommand(cli: Cli): Command {
   const command = new Command('worker')
     .description('work on the queue, the drop folder and the schedules, until SIGTERM')
     .option('--queue-only', 'the queue alone: no drop folder, no schedules')
-    .option('--board', 'show the queue in a browser, below the address of --http')
     .addHelpText(
       'after',
       `
@@ -64,7 +62,6 @@ async function work(cli: Cli, options: Options): Promise<number> {
     await runWorker({
       settings,
       queueOnly: options.queueOnly === true,
-      board: options.board === true,
       version: packageVersion(),
       log,
       notice: (level, text) => listener.notice({ level, text }),

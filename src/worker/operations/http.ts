@@ -1,14 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Queue } from 'bullmq';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { RunError } from '../../model/error.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../within.js';
-import { BOARD_PATH, boardPages } from './board.js';
 import type { Metrics } from './metrics.js';
 
 export interface Health {
@@ -20,10 +17,7 @@ export interface Health {
 export interface OperationsOptions {
   /** `Settings.worker.http`; absent: nothing is answered. */
   readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean } | undefined;
-  /** `--board`: serves the board at `/board`. */
-  readonly board: boolean;
-  readonly boardPassword?: string | undefined;
-  /** The board shows these, and `/metrics` counts their jobs; asked anew each time, as the store may be opened later. */
+  /** `/metrics` counts their jobs; asked anew each time, as the store may be opened later. */
   queues(): readonly Queue[];
   /** Whether queue and drop folder can be used now. May take its time: the answer to `/readyz` is bounded. */
   ready(): Promise<Health>;
@@ -36,36 +30,23 @@ export interface OperationsOptions {
 export interface Operations {
   /** Where it is answered, e.g. `http://127.0.0.1:8720`; absent where `http` is. */
   readonly url?: string;
-  readonly boardUrl?: string;
   /** Ends within 2 s, whoever is connected. */
   close(): Promise<void>;
 }
 
 /**
- * Health, readiness, metrics and the board over HTTP. Throws `RunError` (usage) for a stated port that is taken, and for a
- * board that other machines reach without a password.
+ * Health, readiness and metrics over HTTP. Throws `RunError` (usage) for a stated port that is taken.
  */
 export async function openOperations(options: OperationsOptions): Promise<Operations> {
-  const { http, board, boardPassword, queues, metrics, notice } = options;
+  const { http, queues, metrics, notice } = options;
   metrics.watch({ queues });
-  if (http === undefined) {
-    if (board) throw new RunError('usage', '--board needs an address, and --http or ROWFERRY_HTTP says off.');
-    return { close: async () => undefined };
-  }
-  const loopback = isLoopback(http.host);
-  if (board && !loopback && boardPassword === undefined) {
-    throw new RunError(
-      'usage',
-      `--board shows the queue to everybody who reaches ${http.host}:${http.port}. Set ROWFERRY_BOARD_PASSWORD (the user is ${BOARD_USER}), or listen on 127.0.0.1 (--http or ROWFERRY_HTTP).`,
-    );
-  }
-
+  if (http === undefined) return { close: async () => undefined };
   const loop = watchEventLoop();
   const ready = readiness(options.ready);
   const pages = new Hono();
   pages.use(headers, readOnly);
-  if (loopback) pages.use(ownHostOnly(http.host));
-  pages.get('/', (c) => c.text(`rowferry worker\n\n/healthz\n/readyz\n/metrics\n${board ? `${BOARD_PATH}\n` : ''}`));
+  if (isLoopback(http.host)) pages.use(ownHostOnly(http.host));
+  pages.get('/', (c) => c.text('rowferry worker\n\n/healthz\n/readyz\n/metrics\n'));
   pages.get('/healthz', (c) => answer(c, liveness(options.live, loop.lagMs())));
   pages.get('/readyz', async (c) => answer(c, await ready()));
   pages.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
@@ -76,18 +57,12 @@ export async function openOperations(options: OperationsOptions): Promise<Operat
     return c.text('This could not be answered; the log of the worker says why.\n', 500);
   });
   try {
-    if (board) {
-      // Also matches `/board` itself.
-      if (boardPassword !== undefined) pages.use(`${BOARD_PATH}/*`, passwordRequired(boardPassword, notice));
-      pages.route(BOARD_PATH, await boardPages(queues));
-    }
     const server = await listen(pages, http);
     if (!http.stated && server.port !== http.port) {
       notice('info', `Port ${http.port} is taken; health and metrics are at ${server.url}.`);
     }
     return {
       url: server.url,
-      ...(board && { boardUrl: `${server.url}${BOARD_PATH}` }),
       async close() {
         loop.close();
         await server.close();
@@ -227,9 +202,6 @@ function portFault(code: string, { host, port }: { readonly host: string; readon
   return `${host}:${port} (ROWFERRY_HTTP) ${fault}. Set --http or ROWFERRY_HTTP to another one, or to off.`;
 }
 
-/** The board's only user. */
-const BOARD_USER = 'rowferry';
-
 /** Nothing here is a page of somebody else, nothing is kept by a browser, and no other server is asked for anything. */
 const headers: MiddlewareHandler = async (c, next) => {
   await next();
@@ -273,49 +245,3 @@ function hostName(c: Context): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   return new URL(url).hostname.replace(/^\[|\]$/g, '');
 }
-
-/** Wrong passwords that one address may send within a window. */
-const MOST_WRONG = 10;
-const WINDOW_MS = 60_000;
-
-/**
- * Basic authorisation. Compares in constant time, whatever the lengths. An address that sent too many wrong passwords is
- * answered 429 for the rest of the minute, whatever it sends; `warn` is told of its first wrong one and of that.
- */
-function passwordRequired(password: string, notice: OperationsOptions['notice']): MiddlewareHandler {
-  const expected = digest(`${BOARD_USER}:${password}`);
-  let begun = performance.now();
-  const wrong = new Map<string, number>();
-
-  return async (c, next) => {
-    const { authorization } = c.req.header();
-    if (performance.now() - begun > WINDOW_MS) {
-      begun = performance.now();
-      wrong.clear();
-    }
-    const address = getConnInfo(c).remote.address ?? 'unknown';
-    const before = wrong.get(address) ?? 0;
-    if (authorization !== undefined && before >= MOST_WRONG) {
-      return c.text('Too many wrong passwords came from this address. Try again in a minute.\n', 429, {
-        'retry-after': String(WINDOW_MS / 1000),
-      });
-    }
-    const given = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization ?? '')?.[1] ?? '';
-    if (timingSafeEqual(digest(Buffer.from(given, 'base64').toString('utf8')), expected)) return next();
-    if (authorization !== undefined) {
-      wrong.set(address, before + 1);
-      if (before === 0) notice('warn', `The board refused a wrong password or user from ${address}.`);
-      if (before + 1 === MOST_WRONG) {
-        notice(
-          'warn',
-          `${MOST_WRONG} wrong passwords for the board came from ${address}: it is not listened to for a minute.`,
-        );
-      }
-    }
-    return c.text('The board needs its password.\n', 401, {
-      'www-authenticate': 'Basic realm="rowferry board", charset="UTF-8"',
-    });
-  };
-}
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

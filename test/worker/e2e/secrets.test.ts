@@ -93,7 +93,7 @@ it.runIf(!('missing' in (await redisServer())))(
         ROWFERRY_NOTIFY_URL: `http://127.0.0.1:${port}/${HOOK_SECRET}`,
       },
     });
-    const workers = await Promise.all([crew.worker('one', { argv: ['--board'] }), crew.worker('two')]);
+    const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
     await writeFile(join(crew.dir, 'queued.csv'), assetSheet(300, 5_000));
     const enqueued = await crew.command('three', 'enqueue', 'import', '--job', 'assets', '--file', 'queued.csv');
     await writeFile(join(crew.dir, 'broken.xlsx'), 'no workbook');
@@ -110,7 +110,7 @@ it.runIf(!('missing' in (await redisServer())))(
     // The queue goes away and comes back, so that errors are told too.
     await redis.kill();
     await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 503, { withinMs: 30_000 });
-    for (const page of ['readyz', 'healthz', 'metrics', 'board/api/queues']) {
+    for (const page of ['readyz', 'healthz', 'metrics']) {
       // Bounded, also while the queue is away.
       const answer = await fetch(`${workers[0].http}/${page}`, { signal: AbortSignal.timeout(10_000) });
       found.set(page, await answer.text());

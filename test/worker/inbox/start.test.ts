@@ -33,7 +33,6 @@ function start(inbox: string, queueOnly = false): Promise<void> {
   return runWorker({
     settings: resolveSettings(env, {}, dir),
     queueOnly,
-    board: false,
     log: pino({ level: 'silent' }),
     notice: () => undefined,
     clean: (text) => text,

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import { Queue } from 'bullmq';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   type Health,
   liveness,
@@ -11,7 +10,6 @@ import {
 } from '../../../src/worker/operations/http.js';
 import { openMetrics } from '../../../src/worker/operations/metrics.js';
 import { freePort } from '../../support/server-process.js';
-import { itWith, type PrivateServer, privateRedis } from '../../support/servers.js';
 
 const FINE: Health = { ok: true, details: { queue: 'ok' } };
 const opened: Operations[] = [];
@@ -24,7 +22,6 @@ async function open(options: Partial<OperationsOptions> = {}) {
   const notices: string[] = [];
   const operations = await openOperations({
     http: { host: '127.0.0.1', port: await freePort(), stated: true },
-    board: false,
     queues: () => [],
     ready: async () => FINE,
     live: () => FINE,
@@ -125,7 +122,6 @@ describe('the address', () => {
 
   it('answers nowhere where it is off', async () => {
     const operations = await openOperations({
-      board: false,
       queues: () => [],
       ready: async () => FINE,
       live: () => FINE,
@@ -171,140 +167,5 @@ describe('the address', () => {
     await operations.close();
     expect(performance.now() - begun).toBeLessThan(2500);
     socket.destroy();
-  });
-});
-
-describe.skipIf((await itWith('redis')) !== it)('the board', () => {
-  let redis: PrivateServer;
-  let queue: Queue;
-  const auth = (user: string, password: string) => ({
-    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-  });
-
-  beforeAll(async () => {
-    redis = await privateRedis();
-    queue = new Queue('rowferry', { connection: { host: '127.0.0.1', port: redis.port } });
-    queue.on('error', () => undefined);
-    await queue.add('import', {
-      job: 'assets',
-      rows: [{ 'Serial number': 'SECRET-ROW-VALUE' }],
-      options: { dry_run: true },
-    });
-  });
-
-  afterAll(async () => {
-    await queue.close();
-    await redis.stop();
-  });
-
-  it('is there only when asked for', async () => {
-    const { url } = await open({ queues: () => [queue] });
-    expect((await get(`${url}/board`)).status).toBe(404);
-  });
-
-  it('shows the queue without the rows, wherever the worker was started', async () => {
-    const folder = process.cwd();
-    process.chdir('/tmp');
-    onTestFinished(() => process.chdir(folder));
-    const { url, operations } = await open({ queues: () => [queue], board: true });
-    expect(operations.boardUrl).toBe(`${url}/board`);
-    const page = await get(`${url}/board`);
-    expect(page.status).toBe(200);
-    expect(page.text).toContain('<title>rowferry</title>');
-    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
-    const script = /src="(static\/js\/main\.[^"]+)"/.exec(page.text)?.[1];
-    expect((await get(`${url}/board/${script}`)).status).toBe(200);
-    const jobs = await get(`${url}/board/api/queues?activeQueue=rowferry&status=latest&page=1&jobsPerPage=10`);
-    expect(jobs.status).toBe(200);
-    expect(jobs.text).not.toContain('SECRET-ROW-VALUE');
-    expect(JSON.parse(jobs.text).queues[0].jobs[0].data).toEqual({
-      job: 'assets',
-      rows: '(1 items)',
-      options: { dry_run: true },
-    });
-    expect((await get(`${url}/board/api/redis/stats`)).status).toBe(200);
-  });
-
-  it('shows queues that come later', async () => {
-    const queues: Queue[] = [];
-    const { url } = await open({ queues: () => queues, board: true });
-    const names = async () =>
-      (JSON.parse((await get(`${url}/board/api/queues`)).text) as { queues: { name: string }[] }).queues.map(
-        ({ name }) => name,
-      );
-    expect(await names()).toEqual([]);
-    expect((await get(`${url}/metrics`)).text).not.toContain('rowferry_queue_up{');
-    queues.push(queue);
-    expect(await names()).toEqual(['rowferry']);
-    expect((await get(`${url}/metrics`)).text).toContain('rowferry_queue_up{queue="rowferry"} 1');
-  });
-
-  it('is for reading', async () => {
-    const { url } = await open({ queues: () => [queue], board: true });
-    for (const [method, path] of [
-      ['PUT', 'rowferry/empty'],
-      ['PUT', 'rowferry/obliterate'],
-      ['PUT', 'rowferry/1/clean'],
-      ['PATCH', 'rowferry/1/update-data'],
-      ['POST', 'rowferry/add'],
-    ] as const) {
-      expect((await get(`${url}/board/api/queues/${path}`, {}, method)).status, path).toBe(405);
-    }
-    expect(await queue.getJobCountByTypes('waiting')).toBe(1);
-  });
-
-  it('asks for the password where there is one, also on loopback', async () => {
-    const { url } = await open({ queues: () => [queue], board: true, boardPassword: 'correct horse: battery' });
-    for (const path of ['board', 'board/', 'board/api/queues', 'board/queue/rowferry', 'board//api/queues', 'BOARD']) {
-      expect((await get(`${url}/${path}`)).status, path).toBeGreaterThanOrEqual(400);
-    }
-    for (const path of [
-      '%62oard/api/queues',
-      'board/%61pi/queues',
-      './board/api/queues',
-      'x/../board/api/queues',
-      'board;/api/queues',
-    ]) {
-      const sent = request(url, { path: `/${path}` }).end();
-      const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
-      answer.resume();
-      expect(answer.statusCode, path).toBeGreaterThanOrEqual(400);
-    }
-    const asked = await get(`${url}/board`);
-    expect(asked.status).toBe(401);
-    expect(asked.headers['www-authenticate']).toContain('Basic');
-    expect((await get(`${url}/board`, auth('rowferry', 'wrong'))).status).toBe(401);
-    expect((await get(`${url}/board`, auth('admin', 'correct horse: battery'))).status).toBe(401);
-    expect((await get(`${url}/board`, auth('rowferry', 'correct horse: battery'))).status).toBe(200);
-    expect((await get(`${url}/board/api/queues`, auth('rowferry', 'correct horse: battery'))).status).toBe(200);
-    expect((await get(`${url}/metrics`)).status).toBe(200);
-  });
-
-  it('tells of wrong passwords, and listens no more to who sends many', async () => {
-    const { url, notices } = await open({ queues: () => [queue], board: true, boardPassword: 'correct horse' });
-    for (let n = 0; n < 10; n++) {
-      expect((await get(`${url}/board`)).status).toBe(401);
-      expect((await get(`${url}/board`, auth('rowferry', `wrong ${n}`))).status).toBe(401);
-    }
-    const refused = await get(`${url}/board`, auth('rowferry', 'correct horse'));
-    expect(refused.status).toBe(429);
-    expect(refused.headers['retry-after']).toBe('60');
-    expect((await get(`${url}/metrics`)).status).toBe(200);
-    expect(notices).toEqual([
-      'The board refused a wrong password or user from 127.0.0.1.',
-      '10 wrong passwords for the board came from 127.0.0.1: it is not listened to for a minute.',
-    ]);
-  });
-
-  it('is refused off loopback without a password', async () => {
-    const http = { host: '0.0.0.0', port: await freePort(), stated: true };
-    await expect(open({ queues: () => [queue], board: true, http })).rejects.toMatchObject({
-      kind: 'usage',
-      message: expect.stringContaining('Set ROWFERRY_BOARD_PASSWORD'),
-    });
-    const { url } = await open({ queues: () => [queue], board: true, boardPassword: 'correct horse', http });
-    const { port } = new URL(url);
-    expect((await get(`http://127.0.0.1:${port}/board`)).status).toBe(401);
-    expect((await get(`http://127.0.0.1:${port}/metrics`, { host: 'worker-1:8720' })).status).toBe(200);
   });
 });
