@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
+import { openApi } from '../api/open.js';
 import { runsOnStore } from '../api/runs.js';
 import { serveHome } from '../api/server.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
@@ -16,6 +17,7 @@ import { type Inbox, openInbox } from './inbox/inbox.js';
 import { prune } from './inbox/prune.js';
 import { type JobFiles, openJobFiles, scheduledJobs } from './job-files.js';
 import { RUNS_QUEUE } from './jobs/data.js';
+import type { RunDeps } from './jobs/delivery.js';
 import { homeId, restoreJobs, tellHome } from './jobs/home.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
@@ -144,7 +146,40 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
     });
     queues.push(queue, parts.queue);
-    if (opened.kind === 'embedded') closing.add('api', await serveHome(home, runsOnStore(opened, id, queue)));
+    const context: RunDeps['context'] = ({ run, insteadOf, log: told }) => ({
+      settings,
+      worker: {
+        channel,
+        observe: metrics.requestDone,
+        carrier: parts.carrier,
+        shared: opened,
+        exclusive: (name, stop) =>
+          waitForRight({
+            store: opened,
+            name,
+            runs: [run, insteadOf],
+            leaseMs: own.leaseMs,
+            settleMs: effectOverMs(settings),
+            signal: stop,
+            told: (text) => told.warn(text),
+          }),
+      },
+    });
+    const api = openApi({
+      settings,
+      version: options.version,
+      log,
+      stopping: signal,
+      store: opened,
+      queue,
+      runs: runsOnStore(opened, id, queue),
+      channel,
+      context,
+      readJobs,
+      ready: () => readiness(opened, inbox),
+      audit: async ({ name, role, via }, what, about) => log.info({ who: name, role, via, ...about }, `audit.${what}`),
+    });
+    if (opened.kind === 'embedded') closing.add('api', await serveHome(home, api));
     const dropFolder = new DropFolder(own.inbox, [settings.jobsDir, settings.home]);
     const processor = runProcessor({
       settings,
@@ -153,25 +188,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       stopping: signal,
       homeId: id,
       dropFolder,
-      context: ({ run, insteadOf, log: told }) => ({
-        settings,
-        worker: {
-          channel,
-          observe: metrics.requestDone,
-          carrier: parts.carrier,
-          shared: opened,
-          exclusive: (name, stop) =>
-            waitForRight({
-              store: opened,
-              name,
-              runs: [run, insteadOf],
-              leaseMs: own.leaseMs,
-              settleMs: effectOverMs(settings),
-              signal: stop,
-              told: (text) => told.warn(text),
-            }),
-        },
-      }),
+      context,
       onBegun(about) {
         let tally: ReturnType<typeof metrics.tally> | undefined;
         return ({ outcomes }) => {

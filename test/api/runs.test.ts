@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askOwner, openRuns } from '../../src/api/client.js';
 import type { RunOrder, RunsApi, RunView } from '../../src/api/runs.js';
 import { KeyReused } from '../../src/api/runs.js';
-import { apiPages, serveHome } from '../../src/api/server.js';
+import { serveHome } from '../../src/api/server.js';
 import { socketAddress } from '../../src/api/socket.js';
 import { resolveSettings } from '../../src/runs/settings.js';
+import { apiOf, pagesOf } from './support.js';
 
 let root: string;
 beforeAll(async () => {
@@ -33,7 +34,7 @@ function fake(): RunsApi & { readonly orders: RunOrder[] } {
   };
 }
 
-const post = (pages: ReturnType<typeof apiPages>, body: unknown, headers: Record<string, string> = {}) =>
+const post = (pages: ReturnType<typeof pagesOf>, body: unknown, headers: Record<string, string> = {}) =>
   pages.request('/api/v1/runs', {
     method: 'POST',
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -43,13 +44,9 @@ const post = (pages: ReturnType<typeof apiPages>, body: unknown, headers: Record
 describe('POST /runs', () => {
   it('puts a run on the queue and tells where it is', async () => {
     const runs = fake();
-    const answer = await post(
-      apiPages(runs),
-      '{"kind":"import","job":"assets","rows":[{"__proto__":"x","Name":"a"}]}',
-      {
-        'idempotency-key': 'k-1',
-      },
-    );
+    const answer = await post(pagesOf(runs), '{"kind":"import","job":"assets","rows":[{"__proto__":"x","Name":"a"}]}', {
+      'idempotency-key': 'k-1',
+    });
     expect([answer.status, answer.headers.get('location'), await answer.json()]).toEqual([
       202,
       '/api/v1/runs/api.k-1',
@@ -75,7 +72,7 @@ describe('POST /runs', () => {
     ['too much', `{"kind":"import","x":"${'y'.repeat(17 * 1024 * 1024)}"}`, {}, 413, /more than \d+ bytes/],
   ])('refuses %s with a problem document', async (_, body, headers, status, words) => {
     const runs = fake();
-    const answer = await post(apiPages(runs), body, headers as Record<string, string>);
+    const answer = await post(pagesOf(runs), body, headers as Record<string, string>);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
     expect(await answer.json()).toMatchObject({ status, code: 'usage', detail: expect.stringMatching(words) });
@@ -83,14 +80,14 @@ describe('POST /runs', () => {
   });
 
   it('lists every fault of the data', async () => {
-    const answer = await post(apiPages(fake()), { kind: 'import', job: '../a', fil: 'x' });
+    const answer = await post(pagesOf(fake()), { kind: 'import', job: '../a', fil: 'x' });
     const { errors } = (await answer.json()) as { errors: string[] };
     expect(errors.join('\n')).toMatch(/`job`.*unknown key `fil`.*exactly one of/s);
   });
 });
 
 it('GET /runs/{id} and /queue tell where a run and the queue stand; other addresses are problems, too', async () => {
-  const pages = apiPages(fake());
+  const pages = pagesOf(fake());
   const get = async (path: string) => {
     const answer = await pages.request(`/api/v1${path}`);
     return [answer.status, await answer.json()];
@@ -113,8 +110,8 @@ describe('the socket of a home', () => {
     const home = await mkdtemp(join(root, 'home-'));
     expect(await askOwner(home)).toBeUndefined();
     const runs = fake();
-    await (await serveHome(home, runs))();
-    const close = await serveHome(home, runs);
+    await (await serveHome(home, apiOf(runs)))();
+    const close = await serveHome(home, apiOf(runs));
     expect((await stat(join(home, 'queue.sock'))).mode & 0o777).toBe(0o600);
     const client = await clientOf(home);
     expect(await client.queue()).toMatchObject({ workers: 1, roots: ['/srv/files'] });
@@ -136,7 +133,7 @@ describe('the socket of a home', () => {
 
   it('lies elsewhere where the path of the home is too long, and says who may be asked', async () => {
     const home = await mkdtemp(join(root, `${'x'.repeat(90)}-`));
-    const close = await serveHome(home, fake());
+    const close = await serveHome(home, apiOf(fake()));
     const address = await socketAddress(home);
     expect(address.startsWith(home)).toBe(false);
     expect((await stat(join(address, '..'))).mode & 0o777).toBe(0o700);

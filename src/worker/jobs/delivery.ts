@@ -46,7 +46,7 @@ export interface RunDeps {
   onSlot?(slot: { readonly job: string; readonly dueAt: number }): void;
 }
 
-interface RunAbout {
+export interface RunAbout {
   /** Name of the job file, or `inline`. */
   readonly job: string;
   readonly run: string;
