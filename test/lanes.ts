@@ -39,7 +39,7 @@ export const LANES: readonly Lane[] = [
       'Every room, the main job from a sheet to its reports, a worker on the embedded queue, a kill with its resume; documents, fixtures and import directions against the code.',
     together: [
       'test/library/!(examples).test.ts',
-      'test/{blank-workbook,cli,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,store,suggest,trace}/**/*.test.ts',
+      'test/{blank-workbook,cli,console-model,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,store,suggest,trace}/**/*.test.ts',
       'test/e2e/{custom-fields,export,fixtures,references,reports,round-trip,update-rules}.test.ts',
       'test/compact/**/*.test.ts',
       'test/crash/resume.test.ts',

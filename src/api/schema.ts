@@ -223,6 +223,14 @@ export const runDetail = run
     resource: z.string().optional(),
     company: z.int().optional(),
     corrections: count.optional().describe('Cells that were corrected in the console.'),
+    ordered: z
+      .object({
+        job: z.union([z.string(), z.record(z.string(), z.unknown())]),
+        file: z.string().optional(),
+        corrections: z.array(correction).optional(),
+      })
+      .optional()
+      .describe('What `POST /runs` was given, for somebody who takes it up from here.'),
     progress: progress.nullable().describe('Of a run that waits or works.'),
     summary: z.record(z.string(), z.unknown()).nullable().describe('summary.json, once it has ended.'),
     reason: z.string().nullable().describe('Why it was braked, failed or was refused.'),
@@ -270,6 +278,18 @@ export const row = z
   })
   .meta({ id: 'Row' });
 export type Row = z.output<typeof row>;
+
+/** What `GET /runs/{id}/rows` may be asked. `offset` is for lists that are scrolled to any place, `after` for all others. */
+export const rowsQuery = z.object({
+  outcome: z.string().optional().describe('Outcomes, or `to_correct` and the others of those four, between commas.'),
+  code: z.string().optional(),
+  column: z.string().optional().describe('With `code`: only rows whose fault of this code is in this column.'),
+  key: z.string().optional().describe('What the key begins with.'),
+  after: z.string().optional().describe('`next` of the page before.'),
+  offset: z.coerce.number().int().nonnegative().optional().describe('In place of `after`: rows to pass over.'),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  cells: z.stringbool().default(false),
+});
 
 export const rows = z
   .object({

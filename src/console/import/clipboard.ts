@@ -1,0 +1,45 @@
+/** Ranges on the clipboard, as spreadsheet programs write them: cells between tabs, rows on lines, quotes where needed. */
+
+export function toTsv(cells: readonly (readonly string[])[]): string {
+  return cells.map((row) => row.map(quoted).join('\t')).join('\n');
+}
+
+function quoted(text: string): string {
+  return /[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A cell and what ends it. A quote that no quote closes is a sign like any other. */
+const CELL = /(?:"((?:[^"]|"")*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r?\n|\r|$)/y;
+
+export function fromTsv(text: string): string[][] {
+  const rows: string[][] = [[]];
+  const cell = new RegExp(CELL);
+  for (;;) {
+    const [, inQuotes, plain = '', end] = cell.exec(text)!;
+    rows.at(-1)!.push(inQuotes?.replaceAll('""', '"') ?? plain);
+    // The line end behind the last row begins no row.
+    if (end === '' || (end !== '\t' && cell.lastIndex === text.length)) return rows;
+    if (end !== '\t') rows.push([]);
+  }
+}
+
+/** What stands in each cell of a range: one cell that was copied fills it, a block is set once from its corner. */
+export function laid(
+  block: readonly (readonly string[])[],
+  range: { readonly top: number; readonly left: number; readonly bottom: number; readonly right: number },
+): { readonly row: number; readonly column: number; readonly value: string }[] {
+  const height = block.length;
+  const width = Math.max(...block.map((row) => row.length));
+  const times = (have: number, each: number) => (have % each === 0 ? have : each);
+  const rows = times(range.bottom - range.top + 1, height);
+  const columns = times(range.right - range.left + 1, width);
+  return Array.from({ length: rows * columns }, (_, at) => {
+    const down = Math.floor(at / columns);
+    const along = at % columns;
+    return {
+      row: range.top + down,
+      column: range.left + along,
+      value: block[down % height]?.[along % width] ?? '',
+    };
+  });
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { fromTsv, laid, toTsv } from '../../src/console/import/clipboard.js';
+import {
+  after,
+  begin,
+  corrections,
+  editsOf,
+  NO_EDITS,
+  record,
+  redo,
+  setCells,
+  setEqual,
+  shownValue,
+  undo,
+} from '../../src/console/import/edits.js';
+import { at, commandOf, move, rangeOf } from '../../src/console/import/selection.js';
+
+const cell = (row: number, text: string, column = 'Supplier') => ({ column, row, cell: text });
+const plain = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false };
+const bounds = { rows: 100, columns: 4, page: 10 };
+
+test('one correction stands for all equal cells, and a cell of its own for one', () => {
+  const all = setEqual(NO_EDITS, cell(9, 'Acme Computer'), 'Acme Computers');
+  const one = setCells(all, [{ ...cell(12, 'Acme Computer'), value: 'Globex' }]);
+  expect(shownValue(one, cell(40, 'Acme Computer'))).toBe('Acme Computers');
+  expect(shownValue(one, cell(12, 'Acme Computer'))).toBe('Globex');
+  expect(shownValue(one, cell(40, 'Acme Computer', 'Owner'))).toBe('Acme Computer');
+  expect(corrections(one)).toEqual([
+    { column: 'Supplier', from: 'Acme Computer', value: 'Acme Computers' },
+    { column: 'Supplier', row: 12, value: 'Globex' },
+  ]);
+  expect(corrections(editsOf(corrections(one)))).toEqual(corrections(one));
+});
+
+test('a cell that gets back what the file has is no correction', () => {
+  const changed = setCells(NO_EDITS, [{ ...cell(9, 'x'), value: 'y' }]);
+  expect(setCells(changed, [{ ...cell(9, 'x'), value: 'x' }])).toEqual(NO_EDITS);
+  const kept = setCells(setEqual(NO_EDITS, cell(9, 'x'), 'y'), [{ ...cell(9, 'x'), value: 'x' }]);
+  expect(shownValue(kept, cell(9, 'x'))).toBe('x');
+  expect(shownValue(kept, cell(10, 'x'))).toBe('y');
+});
+
+test('corrections of a corrected copy are corrections of the file', () => {
+  const first = setCells(setEqual(NO_EDITS, cell(2, 'A'), 'B'), [{ ...cell(7, 'Q'), value: 'B' }]);
+  // The second check shows B in the rows of A, in row 7, and where the file itself has B.
+  const both = after(first, setCells(setEqual(NO_EDITS, cell(2, 'B'), 'C'), [{ ...cell(8, 'D'), value: 'E' }]));
+  expect(shownValue(both, cell(2, 'A'))).toBe('C');
+  expect(shownValue(both, cell(3, 'B'))).toBe('C');
+  expect(shownValue(both, cell(7, 'Q'))).toBe('C');
+  expect(shownValue(both, cell(8, 'D'))).toBe('E');
+  expect(shownValue(both, cell(9, 'C'))).toBe('C');
+  // What is exchanged is exchanged, and not taken twice.
+  const swapped = after(
+    setEqual(NO_EDITS, cell(2, 'A'), 'B'),
+    setEqual(setEqual(NO_EDITS, cell(2, 'B'), 'A'), cell(3, 'A'), 'B'),
+  );
+  expect([shownValue(swapped, cell(2, 'A')), shownValue(swapped, cell(3, 'B'))]).toEqual(['A', 'A']);
+});
+
+test('undo and redo go through the states one by one', () => {
+  const one = setEqual(NO_EDITS, cell(2, 'A'), 'B');
+  const two = setEqual(one, cell(2, 'D'), 'E');
+  const trail = record(record(begin(), one), two);
+  expect(undo(trail).now).toBe(one);
+  expect(undo(undo(undo(trail))).now).toBe(NO_EDITS);
+  expect(redo(undo(trail)).now).toBe(two);
+  expect(redo(record(undo(trail), NO_EDITS)).now).toBe(NO_EDITS);
+});
+
+test('the cursor moves as in a spreadsheet, and stays in the table', () => {
+  const start = at({ row: 1, column: 3 });
+  expect(move(start, 'next', false, bounds).head).toEqual({ row: 2, column: 0 });
+  expect(move(start, 'right', false, bounds).head).toEqual({ row: 1, column: 3 });
+  expect(move(start, 'page-up', false, bounds).head).toEqual({ row: 0, column: 3 });
+  expect(rangeOf(move(start, 'first', true, bounds))).toEqual({ top: 0, left: 0, bottom: 1, right: 3 });
+  expect(commandOf({ ...plain, key: 'ArrowDown', shiftKey: true })).toEqual({ do: 'move', step: 'down', extend: true });
+  expect(commandOf({ ...plain, key: 'z', ctrlKey: true })).toEqual({ do: 'undo' });
+  expect(commandOf({ ...plain, key: 'Z', metaKey: true, shiftKey: true })).toEqual({ do: 'redo' });
+  expect(commandOf({ ...plain, key: 'é' })).toEqual({ do: 'edit', text: 'é' });
+  expect(commandOf({ ...plain, key: '@', ctrlKey: true, altKey: true })).toEqual({ do: 'edit', text: '@' });
+  expect(commandOf({ ...plain, key: 'r', ctrlKey: true })).toBeUndefined();
+  expect(commandOf({ ...plain, key: 'F5' })).toBeUndefined();
+});
+
+test('ranges go through the clipboard as spreadsheet programs write them', () => {
+  const cells = [
+    ['a', 'two\nlines', ''],
+    ['"quoted"', 'tab\there', '5" disk'],
+  ];
+  expect(fromTsv(toTsv(cells))).toEqual(cells);
+  expect(fromTsv('1\t2\r\n3\t4\r\n')).toEqual([
+    ['1', '2'],
+    ['3', '4'],
+  ]);
+  expect(fromTsv('"open\tend')).toEqual([['"open', 'end']]);
+  expect(fromTsv('')).toEqual([['']]);
+  expect(fromTsv('a\n\nb')).toEqual([['a'], [''], ['b']]);
+});
+
+test('one cell fills the range, a block is laid from its corner', () => {
+  const range = { top: 3, left: 1, bottom: 4, right: 2 };
+  expect(laid([['x']], range)).toHaveLength(4);
+  expect(laid([['1', '2', '3']], range)).toEqual([
+    { row: 3, column: 1, value: '1' },
+    { row: 3, column: 2, value: '2' },
+    { row: 3, column: 3, value: '3' },
+    { row: 4, column: 1, value: '1' },
+    { row: 4, column: 2, value: '2' },
+    { row: 4, column: 3, value: '3' },
+  ]);
+});
