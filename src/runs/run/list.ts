@@ -5,6 +5,7 @@ import { makeFolder } from '../../files/make-folder.js';
 import { writeSafely } from '../../files/safe-write.js';
 import { RunError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
+import type { OutcomeCounts } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
 import { needingPerson } from '../../report/results.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
@@ -31,6 +32,8 @@ export interface RunEntry {
   readonly rows?: number;
   /** Rows whose outcome is not a good one. */
   readonly needsPerson?: number;
+  /** Not of an export: records that are read have no outcome. */
+  readonly outcomes?: OutcomeCounts;
   /** Where its reports are, or will be. */
   readonly reportDir: string;
   /** The run whose reports lie there instead: it was told to put them into the same folder. */
@@ -150,9 +153,10 @@ export async function readRunSummary(home: string, run: string): Promise<Summary
   return (await ownSummary(folder, reportDir)).summary;
 }
 
-function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson'> {
+function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson' | 'outcomes'> {
   if (summary.kind === 'export') return summary.records === undefined ? {} : { rows: summary.records };
-  return { rows: summary.rows.total, needsPerson: rowsForPerson(summary.rows) };
+  const { total, ...outcomes } = summary.rows;
+  return { rows: total, needsPerson: rowsForPerson(outcomes), outcomes };
 }
 
 /** The summary in a folder of reports; undefined where they are not complete. Of which run they are, it says itself. */

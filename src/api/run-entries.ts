@@ -1,0 +1,74 @@
+import { stat } from 'node:fs/promises';
+import { fileName } from '../report/summary.js';
+import { runFolder } from '../runs/run/layout.js';
+import { type RunEntry, readRun, runIds } from '../runs/run/list.js';
+import type { Run } from './schema.js';
+
+/** Folders that are looked at at the same time. */
+const AT_ONCE = 32;
+/** Who asks within this time of each other is given the same answer. */
+const FRESH_MS = 250;
+
+/**
+ * The runs of a data folder. With thousands of them reading each takes seconds: one is read again only where something came or
+ * went in its folder, and for as long as it has not ended.
+ */
+export class RunEntries {
+  private known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
+  private latest: { readonly at: number; readonly entries: Promise<readonly RunEntry[]> } | undefined;
+
+  constructor(private readonly home: string) {}
+
+  /** All of them, newest first. One whose own files cannot be read is left out. */
+  list(): Promise<readonly RunEntry[]> {
+    const now = performance.now();
+    if (!this.latest || now - this.latest.at > FRESH_MS) this.latest = { at: now, entries: this.read() };
+    return this.latest.entries;
+  }
+
+  private async read(): Promise<readonly RunEntry[]> {
+    const ids = await runIds(this.home);
+    const entries: RunEntry[] = [];
+    const known: typeof this.known = new Map();
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const some = ids.slice(at, at + AT_ONCE);
+      const found = await Promise.all(some.map((run) => this.look(run).catch(() => undefined)));
+      for (const one of found) {
+        if (!one) continue;
+        known.set(one.entry.run, one);
+        entries.push(one.entry);
+      }
+    }
+    this.known = known;
+    return entries;
+  }
+
+  private async look(run: string) {
+    // Before it is read: a change meanwhile makes it another version.
+    const { ino, mtimeMs } = await stat(runFolder(this.home, run).dir);
+    const version = `${ino} ${mtimeMs}`;
+    const before = this.known.get(run);
+    const open = before?.entry.status === 'running' || before?.entry.status === 'unfinished';
+    if (before?.version === version && !open) return before;
+    return { version, entry: await readRun(this.home, run) };
+  }
+}
+
+/** As lists of runs show it. */
+export function runOf(entry: RunEntry): Run {
+  const { run, manner, ofRun, rows, needsPerson, outcomes } = entry;
+  return {
+    id: run,
+    status: entry.status,
+    kind: entry.kind,
+    ...(manner && { manner }),
+    ...(ofRun !== undefined && { of_run: ofRun }),
+    job: entry.job,
+    file: fileName(entry.file),
+    dry_run: entry.dryRun,
+    started_at: entry.startedAt,
+    rows: rows ?? null,
+    needs_person: needsPerson ?? null,
+    outcomes: outcomes ?? null,
+  };
+}
