@@ -16,7 +16,7 @@ const FLAGS = {
   maxRps: ['--max-rps <n>', 'ceiling of requests per second (ROWFERRY_MAX_RPS)'],
   keepDays: ['--keep-days <n>', 'days to keep what lies of runs (ROWFERRY_KEEP_DAYS)'],
   inbox: ['--inbox <dir>', 'drop folder (ROWFERRY_INBOX)'],
-  http: ['--http <[host:]port>', 'where health and metrics are answered, or off (ROWFERRY_HTTP)'],
+  http: ['--http <[host:]port>', 'where the console, the API, health and metrics are answered, or off (ROWFERRY_HTTP)'],
   logLevel: ['--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (ROWFERRY_LOG_LEVEL)'],
 } as const satisfies Record<keyof SettingFlags, readonly [string, string]>;
 

@@ -24,6 +24,18 @@ export function serviceAddress(text: string, context: z.core.$RefinementCtx<stri
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api\/v2$/, '')}`;
 }
 
+/** `https://rowferry.example/` → `https://rowferry.example` */
+export function consoleAddress(text: string, context: z.core.$RefinementCtx<string>): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be an address without a path, such as https://rowferry.example',
+    input: '',
+  });
+  return '';
+}
+
 /** Ways in which a token, a password or the data could be read by others on the network. */
 export function remarks(addresses: {
   readonly apiUrl: string | undefined;

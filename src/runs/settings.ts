@@ -7,7 +7,14 @@ import { isWebAddress } from '../model/job.js';
 import type { TokenSource } from '../model/token-source.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import { didYouMean } from './job/shape.js';
-import { queueAddress, queueSecrets, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
+import {
+  consoleAddress,
+  queueAddress,
+  queueSecrets,
+  remarks,
+  serviceAddress,
+  webhookSecrets,
+} from './settings-address.js';
 
 /** A variable that rowferry reads, as data: docs/reference/settings.md and `doctor` show it. */
 export interface SettingRow {
@@ -66,6 +73,12 @@ const port = text.refine(
 );
 // Not kept as it is checked: a webhook's address may well hold a query.
 const webhook = text.refine(isWebAddress, { message: 'must begin with https:// or http://' });
+const UNITS: Readonly<Record<string, number>> = { kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+const BYTES = /^(?<count>\d{1,15}(\.\d{1,3})?) ?(?<unit>[kmg]b)?$/i;
+const bytes = text.regex(BYTES, 'must be a number of bytes, such as 200 MB or 1 GB').transform((given) => {
+  const { count, unit = '' } = BYTES.exec(given)?.groups ?? {};
+  return Math.round(Number(count) * (UNITS[unit.toLowerCase()] ?? 1));
+});
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -116,10 +129,22 @@ const TABLE = {
     { otherwise: 'the working folder' },
   ),
   ROWFERRY_HTTP: setting(
-    'Where the worker answers `/healthz`, `/readyz` and `/metrics`: `port`, `host:port`, or `off`',
+    'Where the worker answers the console, the API, `/healthz`, `/readyz` and `/metrics`: `port`, `host:port`, or `off`',
     port,
     { fallback: '127.0.0.1:8720', flag: '--http' },
   ),
+  ROWFERRY_USERS_FILE: optional('Who may sign in to the console, as `rowferry console user` writes it', text, {
+    otherwise: '`users.json` in the data folder',
+  }),
+  ROWFERRY_PUBLIC_URL: optional(
+    'Address at which people reach the console, such as `https://rowferry.example`; notices link to it',
+    text.transform(consoleAddress),
+  ),
+  ROWFERRY_TRUSTED_PROXY: optional(
+    'Header in which the proxy before the console names the address of the browser, such as `X-Forwarded-For`; without it no such header is believed',
+    text.regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'must be the name of a header, such as X-Forwarded-For').toLowerCase(),
+  ),
+  ROWFERRY_MAX_UPLOAD: setting('The largest file that the console and the API take', bytes, { fallback: '200 MB' }),
   ROWFERRY_NOTIFY_URL: optional('Webhook that is told when a job begins to fail and when it works again', webhook, {
     secret: true,
   }),
@@ -211,6 +236,7 @@ export interface Settings {
   /** What workers sign with on the queue; absent: what they sign in to the service with. */
   readonly queueSecret?: string;
   readonly worker: WorkerSettings;
+  readonly console: ConsoleSettings;
   readonly concurrency: number;
   readonly maxRps?: number;
   readonly timeoutMs: number;
@@ -234,11 +260,22 @@ interface WorkerSettings {
   /** Folders that files of queue jobs may lie in. */
   readonly roots: readonly string[];
   readonly leaseMs: number;
-  /** Where health, readiness and metrics are answered; absent for nowhere. `stated`: not the default. */
+  /** Where console, API, health and metrics are answered; absent for nowhere. `stated`: not the default. */
   readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
   readonly notifyUrl?: string;
   readonly smtpUrl?: string;
   readonly mailFrom?: string;
+}
+
+/** What only the console and the API look at. */
+interface ConsoleSettings {
+  readonly usersFile: string;
+  /** Origin: `https://rowferry.example`. */
+  readonly publicUrl?: string;
+  /** Header, in lower case, that holds the address of whoever asks; absent: none is believed. */
+  readonly proxyHeader?: string;
+  /** Bytes. */
+  readonly maxUpload: number;
 }
 
 /** `API_URL` → `apiUrl` */
@@ -346,6 +383,12 @@ export function resolveSettings(
     ...(data.ROWFERRY_QUEUE_URL !== undefined && { queueUrl: data.ROWFERRY_QUEUE_URL }),
     ...(data.ROWFERRY_QUEUE_SECRET !== undefined && { queueSecret: data.ROWFERRY_QUEUE_SECRET }),
     worker: workerOf(data, cwd, home, stated.has('ROWFERRY_HTTP')),
+    console: {
+      usersFile: path.resolve(cwd, data.ROWFERRY_USERS_FILE ?? path.join(home, 'users.json')),
+      ...(data.ROWFERRY_PUBLIC_URL !== undefined && { publicUrl: data.ROWFERRY_PUBLIC_URL }),
+      ...(data.ROWFERRY_TRUSTED_PROXY !== undefined && { proxyHeader: data.ROWFERRY_TRUSTED_PROXY }),
+      maxUpload: data.ROWFERRY_MAX_UPLOAD,
+    },
     concurrency: data.ROWFERRY_CONCURRENCY,
     ...(data.ROWFERRY_MAX_RPS !== undefined && { maxRps: data.ROWFERRY_MAX_RPS }),
     timeoutMs: Math.round(data.ROWFERRY_TIMEOUT * 1000),

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from './sqlite.js';
  * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name` and `written`
  * src/service/known-ids.ts, `behaviour` src/service/behaviour.ts, `night` and `absence` src/runs/reconcile/nights.ts, `appended`
  * src/runs/rows/appended.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
- * src/worker/jobs/home.ts. Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
+ * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts. Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
  */
 const SCHEMA = `
   create table name (
@@ -31,6 +31,10 @@ const SCHEMA = `
     primary key (job, company, service, sha256)
   ) strict, without rowid;
   create table identity (id text not null) strict;
+  create table sign_in_link (sha256 text primary key, until integer not null) strict, without rowid;
+  create table console (
+    host text not null, pid integer not null, url text not null, primary key (host, pid)
+  ) strict, without rowid;
   create table ticket (run text primary key, job text not null, ended integer not null, content text not null) strict, without rowid;
 `;
 
@@ -44,7 +48,7 @@ export function openHome(home: string): Database {
   return openDatabase(fileOf(home), {
     what: 'The memory of earlier runs',
     schema: SCHEMA,
-    version: 3,
+    version: 4,
     remedy:
       'Restore the file from a backup, or use the version of rowferry that wrote it. Without it, fields that reads never show ' +
       'and the nights of jobs are not known.',

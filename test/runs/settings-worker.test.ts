@@ -51,3 +51,43 @@ describe('settings of the worker', () => {
     expect(faults).not.toMatch(/secret/);
   });
 });
+
+describe('settings of the console', () => {
+  const resolveConsole = (env: Record<string, string>) => resolveSettings(env, {}, cwd).console;
+
+  it('lie in the data folder, and take 200 MB, where nothing is stated', () => {
+    expect(resolveConsole({})).toEqual({ usersFile: `${cwd}/.rowferry/users.json`, maxUpload: 200 * 1024 * 1024 });
+  });
+
+  it.each([
+    ['1 GB', 1024 ** 3],
+    ['1.5mb', 1.5 * 1024 ** 2],
+    ['500000', 500_000],
+  ])('take an upload of %s', (text, wanted) => {
+    expect(resolveConsole({ ROWFERRY_MAX_UPLOAD: text }).maxUpload).toBe(wanted);
+  });
+
+  it('know the address and the header of a proxy', () => {
+    const env = {
+      ROWFERRY_PUBLIC_URL: 'https://Rowferry.example/',
+      ROWFERRY_TRUSTED_PROXY: 'X-Forwarded-For',
+      ROWFERRY_USERS_FILE: 'people.json',
+    };
+    expect(resolveConsole(env)).toMatchObject({
+      publicUrl: 'https://rowferry.example',
+      proxyHeader: 'x-forwarded-for',
+      usersFile: `${cwd}/people.json`,
+    });
+  });
+
+  it('name what is wrong', () => {
+    const faults = faultsOf({
+      ROWFERRY_MAX_UPLOAD: 'lots',
+      ROWFERRY_PUBLIC_URL: 'https://rowferry.example/console',
+      ROWFERRY_TRUSTED_PROXY: 'yes, please',
+    });
+    expect(faults).toMatch(/ROWFERRY_MAX_UPLOAD is "lots"; it must be a number of bytes/);
+    expect(faults).toMatch(/ROWFERRY_PUBLIC_URL must be an address without a path/);
+    expect(faults).toMatch(/ROWFERRY_TRUSTED_PROXY is "yes, please"; it must be the name of a header/);
+  });
+});
