@@ -20,7 +20,7 @@ const sources = [
   'tsconfig.build.json',
 ];
 const newest = Math.max(...(await Promise.all(sources.map(timeOf))));
-// The bundle is made last but for the declarations.
-const built = Math.min(...(await Promise.all(['dist/bin/rowferry.js', 'dist/types/library/index.d.ts'].map(timeOf))));
+const made = ['dist/bin/rowferry.js', 'dist/console/index.html', 'dist/types/library/index.d.ts'];
+const built = Math.min(...(await Promise.all(made.map(timeOf))));
 if (built <= newest)
   execFileSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });

@@ -68,6 +68,13 @@ export const LANES: readonly Lane[] = [
     alone: ['test/worker/**/*.test.ts', 'test/conformance/**/*.test.ts'],
   },
   {
+    name: 'browser',
+    proves:
+      'The console in Chromium, with a worker and the sandbox: every page and state by pointer and by keyboard, light and dark, on a phone and on a wall, with axe and without a request elsewhere.',
+    together: ['test/console/*.test.ts'],
+    alone: [],
+  },
+  {
     name: 'crash',
     proves:
       'Processes killed at every milestone and at random moments, full disks, little memory: one outcome a row, nothing twice.',

@@ -111,9 +111,19 @@ describe.skipIf(dir === '')('the packed package', { timeout: 300_000 }, () => {
           .join('/'),
       ),
     );
-    for (const name of ['dist/bin', 'dist/types', 'jobs', 'fixtures', 'docs', 'schemas', 'examples', 'LICENSE'])
+    for (const name of [
+      'dist/bin',
+      'dist/console',
+      'dist/types',
+      'jobs',
+      'fixtures',
+      'docs',
+      'schemas',
+      'examples',
+      'LICENSE',
+    ])
       expect(folders).toContain(name);
-    expect([...folders].filter((name) => name.startsWith('dist/'))).toEqual(['dist/bin', 'dist/types']);
+    expect([...folders].filter((name) => name.startsWith('dist/'))).toEqual(['dist/bin', 'dist/console', 'dist/types']);
     expect([...folders].filter((name) => /^(?:src|test|bench|build|node_modules)$/.test(name))).toEqual([]);
     expect(packed?.size).toBeLessThan(3_000_000);
   });

@@ -149,6 +149,7 @@ export const resource = z
 export type Resource = z.output<typeof resource>;
 
 export const names = z.object({ names: z.array(z.string()), more: z.boolean() }).meta({ id: 'Names' });
+export type Names = z.output<typeof names>;
 
 // Runs
 
@@ -242,9 +243,7 @@ export const runDetail = run
 export type RunDetail = z.output<typeof runDetail>;
 
 export const runs = z.object({ runs: z.array(run), next: z.string().nullable() }).meta({ id: 'Runs' });
-
-/** What people see first; the thirteen outcomes are one click down. `in` is created or updated. */
-export const FOUR = ['in', 'unchanged', 'to_correct', 'to_look_at'] as const;
+export type Runs = z.output<typeof runs>;
 
 export const issue = z.object({
   code: z.string(),

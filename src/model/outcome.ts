@@ -23,6 +23,26 @@ export type OutcomeKind = (typeof OUTCOMES)[number];
 /** Outcomes that ask nothing of anybody; every other one makes the exit code 3. */
 export const GOOD_OUTCOMES: ReadonlySet<OutcomeKind> = new Set(['created', 'updated', 'unchanged', 'skipped']);
 
+/** What people see first of an outcome: the row is in, was left as it is, waits for other cells, or for somebody's eyes. */
+export const FOUR = ['in', 'unchanged', 'to_correct', 'to_look_at'] as const;
+export type Four = (typeof FOUR)[number];
+
+export const FOUR_OF: Readonly<Record<OutcomeKind, Four>> = {
+  created: 'in',
+  updated: 'in',
+  unchanged: 'unchanged',
+  skipped: 'unchanged',
+  invalid: 'to_correct',
+  duplicate: 'to_correct',
+  ambiguous: 'to_correct',
+  conflict: 'to_correct',
+  rejected: 'to_correct',
+  at_risk: 'to_look_at',
+  failed: 'to_look_at',
+  unknown: 'to_look_at',
+  not_attempted: 'to_look_at',
+};
+
 /** How one row ended. A row has exactly one. */
 export interface Outcome {
   readonly ref: RowRef;

@@ -1,6 +1,6 @@
 import type { RunError } from '../model/error.js';
 import type { IssueCode } from '../model/issue.js';
-import { GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
+import { FOUR_OF, GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
 import type { Creatable } from '../model/resource-names.js';
 import type { SourceFormat } from '../model/source.js';
@@ -215,8 +215,8 @@ export function brakeStop({ dry_run: dry, rows, of_run: of, reconcile }: Summary
 }
 
 /** Rows whose cells, or the records they are about, somebody puts right before they are imported again. */
-export function rowsToCorrect({ invalid, duplicate, ambiguous, conflict, rejected }: Readonly<OutcomeCounts>): number {
-  return invalid + duplicate + ambiguous + conflict + rejected;
+export function rowsToCorrect(counts: Readonly<OutcomeCounts>): number {
+  return sum(counts, (kind) => FOUR_OF[kind] === 'to_correct');
 }
 
 /** Rows that ended well by their outcome, and lost values. */
@@ -233,7 +233,12 @@ export function totalRows(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, () => true);
 }
 
-const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+let grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** A page that one reader sees has numbers in that reader's form; files are the same wherever they are made. */
+export function countAs(form: Intl.NumberFormat): void {
+  grouped = form;
+}
 
 /** 1204 → `1,204` */
 export function count(n: number): string {

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 type Typescript = typeof import('typescript');
 
@@ -20,8 +22,30 @@ export function cliPath(): Promise<string> {
   return built;
 }
 
+/** Folder of the pages as they are served, made once for each state of their sources. */
+export async function consolePath(): Promise<string> {
+  const rooms = await Promise.all(['console', 'model', 'report'].map((room) => filesBelow(join(root, 'src', room))));
+  const script = join(root, 'build', 'console.mjs');
+  const hash = createHash('sha256');
+  for (const path of [script, ...rooms.flat()].sort()) {
+    hash
+      .update(`${path}\0`)
+      .update(await readFile(path))
+      .update('\0');
+  }
+  const target = join(cache, `console-${hash.digest('hex').slice(0, 16)}`);
+  if (await exists(target)) return target;
+  await mkdir(cache, { recursive: true });
+  const fresh = await mkdtemp(join(cache, 'new-'));
+  await promisify(execFile)(process.execPath, [script, fresh]);
+  // Another suite may have been first; its pages are the same.
+  await rename(fresh, target).catch(() => rm(fresh, { recursive: true, force: true }));
+  return target;
+}
+
 async function build(): Promise<string> {
-  const sources = (await filesBelow(join(root, 'src'))).sort();
+  const pages = join(root, 'src', 'console');
+  const sources = (await filesBelow(join(root, 'src'))).filter((path) => !path.startsWith(pages)).sort();
   const contents = await Promise.all(sources.map((path) => readFile(path)));
   const hash = createHash('sha256')
     .update(await readFile(join(root, 'node_modules', 'typescript', 'package.json')))

@@ -1,0 +1,78 @@
+import type { Problem } from '../../api/schema.js';
+
+/** The console speaks to its own origin alone, over the API that every program has: contract, section 12. */
+export const API = '/api/v1';
+
+export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** A fault as the API tells it, or a connection that failed: then `status` is 0. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  constructor(
+    readonly status: number,
+    detail: string,
+    readonly details: readonly string[] = [],
+    readonly code: Problem['code'] = 'failed',
+  ) {
+    super(detail);
+  }
+
+  /** Nobody answered, or somebody who could not reach the server: what was asked may be asked again. */
+  get passing(): boolean {
+    return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
+  }
+}
+
+export function addressOf(path: string, query: Query = {}): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') params.set(name, String(value));
+  }
+  const text = params.toString();
+  return `${API}${path}${text === '' ? '' : `?${text}`}`;
+}
+
+export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return ask<T>(addressOf(path, query), { signal: signal ?? null });
+}
+
+interface Sending {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** `body`: an object goes as JSON, a file as its bytes. */
+export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown, sending: Sending = {}) {
+  const raw = body instanceof Blob;
+  return ask<T>(`${API}${path}`, {
+    method,
+    headers: {
+      'content-type': raw ? 'application/octet-stream' : 'application/json',
+      ...sending.headers,
+    },
+    body: raw ? body : JSON.stringify(body ?? {}),
+    signal: sending.signal ?? null,
+  });
+}
+
+async function ask<T>(address: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(address, { ...init, headers: { accept: 'application/json', ...init.headers } });
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') throw error;
+    throw new ApiError(0, 'rowferry does not answer. What runs goes on; the page tries again by itself.');
+  }
+  const text = await response.text();
+  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
+  throw problemOf(response.status, text);
+}
+
+function problemOf(status: number, text: string): ApiError {
+  try {
+    const { detail, errors, code } = JSON.parse(text) as Partial<Problem>;
+    return new ApiError(status, detail ?? `HTTP ${status}`, errors, code);
+  } catch {
+    return new ApiError(status, `The answer was HTTP ${status}, without a reason.`);
+  }
+}

@@ -1,0 +1,62 @@
+import { useEffect, useState } from 'react';
+import type { RunDetail, RunProgress } from '../../api/schema.js';
+import { addressOf } from './client.js';
+import { client, runQuery } from './queries.js';
+
+/** What a page knows of a run at work. `lost`: nothing was heard since `lastSeen`; the run itself goes on. */
+export interface RunEvents {
+  readonly progress: RunProgress | null;
+  readonly connection: 'connecting' | 'live' | 'lost';
+  readonly lastSeen: Date | null;
+}
+
+const AGAIN_MS = 3_000;
+const NOTHING: RunEvents = { progress: null, connection: 'connecting', lastSeen: null };
+
+/**
+ * Follows a run, as long as `on`: progress as it comes, and the run itself, with all that hangs on it, read anew at its end.
+ *
+ *   connecting → live → (the browser lost it, and tries again by itself) → lost → live → … → the end
+ *   (somebody in between refused, and the browser gives up) → lost → asked anew every few seconds
+ */
+export function useRunEvents(id: string, on: boolean): RunEvents {
+  const [seen, setSeen] = useState<{ readonly id: string; readonly events: RunEvents }>({ id, events: NOTHING });
+  useEffect(() => {
+    if (!on) return;
+    let source: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let events = NOTHING;
+    const tell = (change: Partial<RunEvents>) => {
+      events = { ...events, ...change };
+      setSeen({ id, events });
+    };
+    const alive = () => tell({ connection: 'live', lastSeen: new Date() });
+    function connect(): void {
+      source = new EventSource(addressOf(`/runs/${encodeURIComponent(id)}/events`));
+      source.addEventListener('open', alive);
+      source.addEventListener('progress', ({ data }: MessageEvent<string>) => {
+        tell({ progress: JSON.parse(data) as RunProgress, connection: 'live', lastSeen: new Date() });
+      });
+      source.addEventListener('end', ({ data }: MessageEvent<string>) => {
+        source?.close();
+        client.setQueryData(runQuery(id).queryKey, JSON.parse(data) as RunDetail);
+        void client.invalidateQueries({ queryKey: ['run', id] });
+        void client.invalidateQueries({ queryKey: ['runs'] });
+        void client.invalidateQueries({ queryKey: ['overview'] });
+      });
+      source.addEventListener('error', () => {
+        tell({ connection: 'lost' });
+        if (source?.readyState !== EventSource.CLOSED) return;
+        // It may have ended meanwhile, or nobody may be signed in any more: the run itself says so.
+        void client.invalidateQueries({ queryKey: runQuery(id).queryKey, exact: true });
+        timer = setTimeout(connect, AGAIN_MS);
+      });
+    }
+    connect();
+    return () => {
+      source?.close();
+      clearTimeout(timer);
+    };
+  }, [id, on]);
+  return seen.id === id ? seen.events : NOTHING;
+}

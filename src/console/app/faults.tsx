@@ -1,0 +1,88 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Component, type ReactNode } from 'react';
+import { timeOfDay } from '../kit/format.js';
+import { Button, ButtonLink, Empty, Notice } from '../kit/parts.js';
+import { ApiError } from './client.js';
+import type { RunEvents } from './events.js';
+
+/** What cannot be shown: why, and what to do. */
+export function Fault({ error }: { error: unknown }) {
+  const queries = useQueryClient();
+  const again = <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>;
+  if (!(error instanceof ApiError)) {
+    return (
+      <Notice tone="bad" title="The page has a fault of its own">
+        <p>{error instanceof Error ? error.message : String(error)}</p>
+        <div>
+          <Button onClick={() => location.reload()}>Load the page again</Button>
+        </div>
+      </Notice>
+    );
+  }
+  if (error.status === 403) {
+    return (
+      <Empty title="You may not see this">
+        <p>{error.message}</p>
+      </Empty>
+    );
+  }
+  if (error.status === 404) {
+    return (
+      <Empty title="There is no such thing here">
+        <p>{error.message}</p>
+        <ButtonLink href="/">To the overview</ButtonLink>
+      </Empty>
+    );
+  }
+  return (
+    <Notice tone="bad" title={error.passing ? 'No connection' : 'That did not work'}>
+      <p>{error.message}</p>
+      {error.details.length > 0 && (
+        <ul>
+          {error.details.map((detail) => (
+            <li key={detail}>{detail}</li>
+          ))}
+        </ul>
+      )}
+      <div>{again}</div>
+    </Notice>
+  );
+}
+
+/** What a button began and could not do, beside the button. */
+export function Refused({ error }: { error: unknown }) {
+  if (error === null || error === undefined) return null;
+  const details = error instanceof ApiError ? error.details : [];
+  return (
+    <Notice tone="bad" title={error instanceof Error ? error.message : String(error)}>
+      {details.length > 0 && (
+        <ul>
+          {details.map((detail) => (
+            <li key={detail}>{detail}</li>
+          ))}
+        </ul>
+      )}
+    </Notice>
+  );
+}
+
+/** The run goes on whether somebody looks or not. */
+export function ConnectionLost({ events: { connection, lastSeen } }: { events: RunEvents }) {
+  if (connection !== 'lost') return null;
+  return (
+    <Notice tone="warn" icon="off" title="Connection lost">
+      <p>The run goes on. {lastSeen ? `Last seen ${timeOfDay(lastSeen)}.` : 'Trying again.'}</p>
+    </Notice>
+  );
+}
+
+/** A fault in a page leaves the shell as it is. */
+export class Guard extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: undefined as unknown };
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+  override render() {
+    return this.state.error === undefined ? this.props.children : <Fault error={this.state.error} />;
+  }
+}

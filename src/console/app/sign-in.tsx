@@ -1,0 +1,75 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { Session } from '../../api/schema.js';
+import { Button, Card, Field, Notice } from '../kit/parts.js';
+import { ApiError, send } from './client.js';
+import { sessionQuery } from './queries.js';
+
+/** In place of every page while nobody is signed in; the address stays, so that the page is there afterwards. */
+export function SignIn() {
+  const queries = useQueryClient();
+  const [params] = useSearchParams();
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const signIn = useMutation({
+    mutationFn: () => send<Session>('POST', '/session', { name, password }),
+    onSuccess: (session) => queries.setQueryData(sessionQuery.queryKey, session),
+  });
+  const wrong = signIn.error instanceof ApiError && signIn.error.status === 401;
+  return (
+    <main className="sign-in">
+      <Card title="Sign in to rowferry">
+        <form
+          className="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            signIn.mutate();
+          }}
+        >
+          {params.has('expired') && (
+            <Notice tone="warn" title="This link was used before, or is too old">
+              <p>
+                Take the link that <code>rowferry console</code> prints when it starts; it works once, for 10 minutes.
+              </p>
+            </Notice>
+          )}
+          {signIn.error && <Notice tone="bad" title={wrong ? 'Name or password is wrong' : signIn.error.message} />}
+          <Field label="Name">
+            {(props) => (
+              <input
+                {...props}
+                className="input"
+                name="username"
+                autoComplete="username"
+                required
+                value={name}
+                onChange={({ target }) => setName(target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Password">
+            {(props) => (
+              <input
+                {...props}
+                className="input"
+                type="password"
+                name="password"
+                autoComplete="current-password"
+                required
+                value={password}
+                onChange={({ target }) => setPassword(target.value)}
+              />
+            )}
+          </Field>
+          <Button type="submit" look="primary" busy={signIn.isPending}>
+            Sign in
+          </Button>
+          <p className="soft small">
+            On your own machine no name is needed: <code>rowferry console</code> prints a link that signs you in.
+          </p>
+        </form>
+      </Card>
+    </main>
+  );
+}

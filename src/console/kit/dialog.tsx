@@ -1,0 +1,38 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './parts.js';
+
+/** The browser's own: it keeps the focus inside, gives it back, and closes with Escape. */
+export function Dialog({
+  open,
+  onClose,
+  title,
+  footer,
+  children,
+}: {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  footer?: ReactNode;
+  children: ReactNode;
+}) {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (open && !dialog.current?.open) dialog.current?.showModal();
+    if (!open) dialog.current?.close();
+  }, [open]);
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      {open && (
+        <>
+          <header>
+            <h2 id={id}>{title}</h2>
+            <Button look="quiet" icon="close" aria-label="Close" onClick={onClose} />
+          </header>
+          <div className="body stack">{children}</div>
+          {footer && <footer>{footer}</footer>}
+        </>
+      )}
+    </dialog>
+  );
+}

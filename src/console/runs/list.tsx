@@ -1,0 +1,7 @@
+import { usePageTitle } from '../app/shell.js';
+import { Empty } from '../kit/parts.js';
+
+export default function Runs() {
+  usePageTitle('Runs');
+  return <Empty title="This page is not there yet" />;
+}
