@@ -1,5 +1,6 @@
-import { link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { cliPath } from '../support/build.js';
 
 /** One place of the compiled program that is made wrong. `find` must stand there exactly once. */
@@ -24,8 +25,6 @@ export interface Plant {
 export interface Copy {
   /** Its `dist`. */
   readonly dist: string;
-  /** Path of its command. */
-  readonly cli: string;
   remove(): Promise<void>;
 }
 
@@ -39,32 +38,77 @@ export function patched(source: string, { file, find, replace }: Patch): string 
   return `${before}${replace}${after}`;
 }
 
-/** The compiled program with the bug in it. What is not patched is linked, so that a copy costs next to nothing. */
+/**
+ * The compiled program with the bug in it. Modules that the bug cannot reach are those of the program itself: within one process
+ * they are loaded once for all plants.
+ */
 export async function plantedCopy({ patches }: Pick<Plant, 'patches'>): Promise<Copy> {
-  const cli = await cliPath();
-  const root = dirname(dirname(dirname(cli)));
-  const copy = await mkdtemp(join(dirname(root), 'plant-'));
-  const dist = join(copy, 'dist');
+  const { root, modules } = await program();
   const texts = new Map<string, string>();
   for (const patch of patches) {
-    const text = texts.get(patch.file) ?? (await readFile(join(root, 'dist', patch.file), 'utf8'));
+    const text = texts.get(patch.file) ?? modules.get(patch.file)?.text;
+    if (text === undefined) throw new Error(`There is no dist/${patch.file}: the plant has to be put elsewhere.`);
     texts.set(patch.file, patched(text, patch));
   }
-  for (const entry of await readdir(join(root, 'dist'), { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
-    const below = path.slice(join(root, 'dist').length + 1);
-    if (entry.isDirectory()) await mkdir(join(dist, below), { recursive: true });
-    else {
-      await mkdir(dirname(join(dist, below)), { recursive: true });
-      const text = texts.get(below);
-      if (text === undefined) await link(path, join(dist, below));
-      else await writeFile(join(dist, below), text);
-    }
+  const own = reachedBy([...texts.keys()], modules);
+  const copy = await mkdtemp(join(dirname(root), 'plant-'));
+  const dist = join(copy, 'dist');
+  for (const folder of new Set([...modules.keys()].map((file) => dirname(file)))) {
+    mkdirSync(join(dist, folder), { recursive: true });
   }
-  await link(join(root, 'package.json'), join(copy, 'package.json'));
+  for (const [file, { text }] of modules) {
+    const to = join(dist, file);
+    if (own.has(file)) writeFileSync(to, texts.get(file) ?? text);
+    else symlinkSync(join(root, 'dist', file), to);
+  }
+  symlinkSync(join(root, 'package.json'), join(copy, 'package.json'));
   return {
     dist,
-    cli: join(dist, 'cli', 'main.js'),
     remove: () => rm(copy, { recursive: true, force: true }),
   };
+}
+
+interface Module {
+  readonly text: string;
+  /** What it imports of the program, by paths below `dist`. */
+  readonly imports: ReadonlySet<string>;
+}
+
+interface Program {
+  readonly root: string;
+  /** By their paths below `dist`; the bundle is none of them. */
+  readonly modules: ReadonlyMap<string, Module>;
+}
+
+let compiled: Promise<Program> | undefined;
+
+function program(): Promise<Program> {
+  compiled ??= read();
+  return compiled;
+}
+
+async function read(): Promise<Program> {
+  const root = dirname(dirname(dirname(await cliPath())));
+  const dist = join(root, 'dist');
+  const modules = new Map<string, Module>();
+  for (const entry of await readdir(dist, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const file = relative(dist, path);
+    if (!entry.isFile() || file.startsWith('bin/')) continue;
+    const text = await readFile(path, 'utf8');
+    const imports = [...text.matchAll(IMPORT)].map(([, to = '']) => join(dirname(file), to));
+    modules.set(file, { text, imports: new Set(imports) });
+  }
+  return { root, modules };
+}
+
+const IMPORT = /(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g;
+
+/** These modules and all that import one of them, by others too: they see another module than the program does. */
+function reachedBy(files: readonly string[], modules: Program['modules']): ReadonlySet<string> {
+  const reached = new Set(files);
+  for (const one of reached) {
+    for (const [file, { imports }] of modules) if (imports.has(one)) reached.add(file);
+  }
+  return reached;
 }

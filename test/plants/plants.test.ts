@@ -22,7 +22,7 @@ async function play(plant: Plant): Promise<ReadonlyMap<string, readonly Violatio
   try {
     for (const scenario of SCENARIOS) {
       if (!everywhere && scenario.name !== plant.scenario) continue;
-      byScenario.set(scenario.name, await playScenario(scenario, copy.cli));
+      byScenario.set(scenario.name, await playScenario(scenario, copy.dist));
     }
   } finally {
     await copy.remove();

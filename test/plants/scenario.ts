@@ -9,12 +9,14 @@ export interface Scenario {
   readonly title: string;
   /** The service it is played against. */
   readonly service?: () => SandboxOptions;
+  /** Its commands have to be processes of their own. */
+  readonly apart?: true;
   readonly play: (stage: Stage) => Promise<void>;
 }
 
-/** What a program does wrong in a scenario. `cli`: path of its compiled command. */
-export async function playScenario(scenario: Scenario, cli: string): Promise<readonly Violation[]> {
-  const stage = await openStage(cli, scenario.service?.());
+/** What a program does wrong in a scenario. `dist`: where it is compiled. */
+export async function playScenario(scenario: Scenario, dist: string): Promise<readonly Violation[]> {
+  const stage = await openStage(dist, { apart: scenario.apart, service: scenario.service?.() });
   try {
     await scenario.play(stage);
     return stage.found;

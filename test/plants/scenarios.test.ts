@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { linesOf } from '../invariants/check.js';
 import { cliPath } from '../support/build.js';
@@ -6,6 +7,7 @@ import { SCENARIOS } from './scenarios/all.js';
 
 describe('the program as it is keeps the promise', { timeout: 240_000 }, () => {
   it.concurrent.each(SCENARIOS.map((one) => [one.title, one] as const))('%s', async (_, scenario) => {
-    expect(linesOf(await playScenario(scenario, await cliPath()))).toEqual([]);
+    const dist = dirname(dirname(await cliPath()));
+    expect(linesOf(await playScenario(scenario, dist))).toEqual([]);
   });
 });

@@ -3,6 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { SeenRequest } from '../../src/sandbox/server.js';
 import { check, type Evidence, secondRunQuiet, type Violation } from '../invariants/check.js';
@@ -48,6 +51,20 @@ export interface Act {
   readonly also?: (seen: Seen) => readonly string[];
 }
 
+type Environment = Readonly<Record<string, string>>;
+
+interface Ended {
+  readonly code: number | string;
+  /** The end of it. */
+  readonly stderr: string;
+}
+
+export interface StageOptions {
+  /** Each command is a process of its own: it can be killed, and its clock turned. Otherwise the program runs within this one. */
+  readonly apart?: boolean | undefined;
+  readonly service?: SandboxOptions | undefined;
+}
+
 /** What the service saw of a run, with moments in milliseconds, and what the run told. */
 export interface Seen {
   readonly requests: readonly { readonly method: string; readonly path: string; readonly at: number }[];
@@ -71,7 +88,8 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStage(cli: string, options: SandboxOptions = {}): Promise<Stage> {
+/** `dist`: folder of a compiled program. */
+export async function openStage(dist: string, { apart = false, service = {} }: StageOptions): Promise<Stage> {
   let requests: { method: string; path: string; at: number }[] = [];
   let answers: { status: number | undefined; at: number }[] = [];
   let see: (request: SeenRequest) => void | Promise<void> = () => undefined;
@@ -81,7 +99,7 @@ export async function openStage(cli: string, options: SandboxOptions = {}): Prom
     token: TOKEN,
     responses: 'bare',
     seed: 'empty',
-    ...options,
+    ...service,
     onRequest(request) {
       requests.push({ method: request.method, path: request.path, at: performance.now() });
       if (trigger?.method === request.method && --trigger.left <= 0) {
@@ -109,10 +127,16 @@ export async function openStage(cli: string, options: SandboxOptions = {}): Prom
   });
   let acts = 0;
 
-  async function rowferry(argv: readonly string[], more?: Readonly<Record<string, string>>) {
-    const child = spawn(process.execPath, [cli, ...argv], {
+  async function rowferry(argv: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ended> {
+    const ended = await (apart ? asProcess(argv, env(more)) : within(argv, env(more)));
+    trigger = undefined;
+    return ended;
+  }
+
+  async function asProcess(argv: readonly string[], environment: Environment): Promise<Ended> {
+    const child = spawn(process.execPath, [join(dist, 'cli', 'main.js'), ...argv], {
       cwd: dir,
-      env: env(more),
+      env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     atWork = child;
@@ -125,8 +149,27 @@ export async function openStage(cli: string, options: SandboxOptions = {}): Prom
       child.on('close', (exit, signal) => resolve(exit ?? signal ?? '')),
     );
     clearTimeout(tooLong);
-    trigger = undefined;
     return { code, stderr };
+  }
+
+  async function within(argv: readonly string[], environment: Environment): Promise<Ended> {
+    const { openCli, runCli } = await programOf(dist);
+    let said = '';
+    const stderr = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        said = (said + chunk.toString('utf8')).slice(-4000);
+        done();
+      },
+    });
+    const cli = openCli({
+      env: environment,
+      cwd: dir,
+      stdin: new PassThrough(),
+      stdout: new PassThrough().resume(),
+      stderr,
+    });
+    const tooLong = pause(LONGEST_MS, 'does not end', { ref: false });
+    return { code: await Promise.race([runCli(argv, cli), tooLong]), stderr: said };
   }
 
   async function play(sheet: Sheet, act: Act = {}): Promise<string | undefined> {
@@ -136,7 +179,7 @@ export async function openStage(cli: string, options: SandboxOptions = {}): Prom
     [requests, answers] = [[], []];
     await place(sheet);
     let argv = argvFor(sheet, report, act);
-    let ended: Awaited<ReturnType<typeof rowferry>> | undefined;
+    let ended: Ended | undefined;
     for (const [method, nth] of act.kills ?? []) {
       trigger = { method, left: nth };
       ended = await rowferry(argv, act.env);
@@ -218,6 +261,10 @@ export async function openStage(cli: string, options: SandboxOptions = {}): Prom
     },
   };
 }
+
+/** Each copy of the program is loaded once, with modules of its own. */
+const programOf = (dist: string): Promise<typeof import('../../src/cli/program.js')> =>
+  import(pathToFileURL(join(dist, 'cli', 'program.js')).href);
 
 const argvFor = ({ name }: Sheet, report: string, { argv = [] }: Act): string[] => [
   ...['import', `${name}.csv`, '--job', `${name}.yaml`, '--json', '--report', report, ...argv],

@@ -25,6 +25,7 @@ const assets: Sheet = {
 export const killed: Scenario = {
   name: 'killed',
   title: 'killed among creates and updates, the journal torn, and resumed (37)',
+  apart: true,
   service: () => ({ switches: { uniqueField: 'ignored' } }),
   async play(stage) {
     stage.sandbox.insert(
@@ -71,6 +72,7 @@ const moved: Sheet = {
 export const blind: Scenario = {
   name: 'blind',
   title: 'customers, which cannot be looked up: killed, cut off, never answered (2, 37)',
+  apart: true,
   async play(stage) {
     const { sandbox } = stage;
     sandbox.setFaults(['POST /customer nth=3 timeout_before', 'POST /customer nth=7 close_after']);

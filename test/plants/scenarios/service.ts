@@ -101,6 +101,7 @@ export const hidden: Scenario = {
 export const together: Scenario = {
   name: 'together',
   title: 'two processes, one file',
+  apart: true,
   service: () => ({ switches: { uniqueField: 'ignored' } }),
   async play(stage) {
     let companies = 0;

@@ -29,6 +29,7 @@ performance.now = () => steady() + look();
 export const stale: Scenario = {
   name: 'stale',
   title: 'others change the records between reading and writing (31, 32)',
+  apart: true,
   async play(stage) {
     const { sandbox, dir } = stage;
     const ids = sandbox.insert(
