@@ -5,7 +5,6 @@ import { RunError } from '../model/error.js';
 import { LockHeld } from '../runs/run/lock.js';
 import type { Settings } from '../runs/settings.js';
 import { RUNS_QUEUE } from '../worker/jobs/data.js';
-import { homeId } from '../worker/jobs/home.js';
 import { openStore } from '../worker/store/open.js';
 import type { Store, StoreOptions } from '../worker/store/port.js';
 import { type QueueView, type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
@@ -23,7 +22,7 @@ const ANSWER_MS = 30_000;
 export async function openRuns(settings: Settings, options: RunsOptions): Promise<RunsApi> {
   if (settings.queueUrl === undefined) return embeddedRuns(settings, options);
   const store = await storeOf(settings, options);
-  return { ...runsOnStore(store, homeId(settings.home)), close: () => store.close() };
+  return { ...runsOnStore(store, settings.home), close: () => store.close() };
 }
 
 /** What the worker that has the embedded queue open says of it; undefined where none has. */
@@ -61,7 +60,7 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
       }
       try {
         const store = await storeOf(settings, { ...options, patienceMs: 0 });
-        own = { store, runs: runsOnStore(store, homeId(home)) };
+        own = { store, runs: runsOnStore(store, home) };
       } catch (error) {
         if (!(error instanceof LockHeld) || performance.now() - began > HELD_MS) throw error;
         await pause(LOOK_AGAIN_MS, undefined, { signal: options.signal });

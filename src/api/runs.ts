@@ -1,9 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Queue } from 'bullmq';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Job, Queue } from 'bullmq';
 import { RunError } from '../model/error.js';
+import { newRunId } from '../runs/run/layout.js';
+import { freshRunId, isRunId } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
+import { inHome } from '../store/home.js';
+import { reached } from '../trace/milestones.js';
+import { isHere } from '../worker/jobs/claims.js';
 import { type JobKind, RUNS_QUEUE } from '../worker/jobs/data.js';
-import { toldRoots } from '../worker/jobs/home.js';
+import { homeId, toldRoots } from '../worker/jobs/home.js';
+import { againJobId, runJobId } from '../worker/jobs/ids.js';
 import type { JobState } from '../worker/jobs/state.js';
 import type { Store } from '../worker/store/port.js';
 
@@ -20,9 +26,9 @@ export interface QueueView {
 /** What other processes ask of a queue of runs: the verbs of contract, section 12, on whichever store it lies. */
 export interface RunsApi {
   queue(): Promise<QueueView>;
-  /** Puts a run on the queue and answers its id. With a key it may be said again: the same order is one run. */
+  /** Puts a run on the queue and answers the run's id. With a key it may be said again: the same order is one run. */
   put(order: RunOrder): Promise<string>;
-  /** Undefined where there is no such run. */
+  /** By the id of the run, or of its job on the queue. Undefined where the queue knows none. */
   look(id: string): Promise<RunView | undefined>;
   close(): Promise<void>;
 }
@@ -59,34 +65,65 @@ export class KeyReused extends RunError {
 }
 
 /** Over a store that this process has open; closing it is left to whoever opened it. */
-export function runsOnStore(store: Store, homeId: string, queue: Queue = store.queue(RUNS_QUEUE)): RunsApi {
+export function runsOnStore(store: Store, home: string, queue: Queue = store.queue(RUNS_QUEUE)): RunsApi {
+  const id = homeId(home);
   return {
     queue: async () => ({
       address: store.address,
       workers: await store.workers(RUNS_QUEUE),
-      roots: await toldRoots(store, homeId),
+      roots: await toldRoots(store, id),
     }),
-    async put({ kind, data, once, key }) {
-      const jobId = key === undefined ? undefined : `api.${key}`;
-      const known = jobId === undefined ? undefined : await queue.getJob(jobId);
-      if (known && !(known.name === kind && isDeepStrictEqual(known.data, data))) throw new KeyReused();
-      // A job of this id that is there already stays; the queue drops the second one.
-      const job = known ?? (await queue.add(kind, data, { ...(jobId && { jobId }), ...(!once && RETRIES) }));
-      return job.id ?? '';
+    async put({ kind, data, once, key = randomBytes(8).toString('hex') }) {
+      const run = orderedRun(home, key, JSON.stringify([kind, data, once]), await freshRunId(home));
+      reached('order-noted');
+      // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.
+      if (!(await isHere(home, run))) await queue.add(kind, data, { jobId: runJobId(run), ...(!once && RETRIES) });
+      return run;
     },
-    async look(id) {
+    async look(wanted) {
+      const job = await jobOfRun(queue, wanted);
+      if (!job?.id) return undefined;
       // The state first: what is read after it belongs to it, or to a later one.
-      const state = await queue.getJobState(id);
-      const job = await queue.getJob(id);
-      if (!job) return undefined;
-      const progress = typeof job.progress === 'object' && job.progress !== null ? job.progress : {};
+      const state = await queue.getJobState(job.id);
+      const now = await queue.getJob(job.id);
+      if (!now) return undefined;
+      const progress = typeof now.progress === 'object' && now.progress !== null ? now.progress : {};
       return {
         state,
         progress: progress as Partial<JobState>,
-        ...(state === 'completed' && { summary: job.returnvalue as Summary }),
-        ...(state === 'failed' && { failed: job.failedReason || 'The job failed.' }),
+        ...(state === 'completed' && { summary: now.returnvalue as Summary }),
+        ...(state === 'failed' && { failed: now.failedReason || 'The job failed.' }),
       };
     },
     close: async () => undefined,
   };
+}
+
+/** The job of the queue that stands for a run; `wanted` may be its own id, too. */
+export async function jobOfRun(queue: Pick<Queue, 'getJob'>, wanted: string): Promise<Job | undefined> {
+  const ids = isRunId(wanted) ? [runJobId(wanted), againJobId(wanted)] : [wanted];
+  for (const id of ids) {
+    const job = await queue.getJob(id);
+    if (job) return job;
+  }
+  return undefined;
+}
+
+const KEPT_MS = 14 * 86_400_000;
+
+/** The run that an order stands for: chosen when its key is said first. Throws `KeyReused` where that was said with another order. */
+function orderedRun(home: string, key: string, order: string, fresh: string): string {
+  const hash = createHash('sha256').update(order).digest('hex');
+  const row = inHome(home, (db) =>
+    db.transaction(() => {
+      const now = Date.now();
+      db.prepare('delete from api_order where at < ?').run(now - KEPT_MS);
+      // Two that were ordered within a millisecond may have drawn the same number: the second draws again.
+      db.prepare('insert or ignore into api_order (key, run, hash, at) values (?, ?, ?, ?)').run(key, fresh, hash, now);
+      return db.prepare('select run, hash from api_order where key = ?').get(key);
+    }),
+  );
+  if (!row) return orderedRun(home, key, order, newRunId());
+  if (row['hash'] !== hash) throw new KeyReused();
+  return String(row['run']);
 }

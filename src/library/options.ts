@@ -57,7 +57,7 @@ export type EnqueueOptions =
 
 /** A run that is on the queue. */
 export interface QueuedRun {
-  /** Its id on the queue. */
+  /** Of the run; its job on the queue is `run.<id>`. */
   readonly id: string;
   /** The queue, in words. */
   readonly queue: string;

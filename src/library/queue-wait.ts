@@ -38,7 +38,7 @@ export async function waitForJob(
     try {
       const run = await runs.look(id);
       away = false;
-      if (!run) throw new RunError('failed', `The job ${id} was removed from the queue before it ended.`);
+      if (!run) throw new RunError('failed', `The run ${id} was removed from the queue before it ended.`);
       if (run.summary) return await resultOf(run.summary, run, home);
       if (run.failed !== undefined) throw failureOf(run.failed, run);
       if (tellProgress(run, listener)) idle = 0;
@@ -57,7 +57,7 @@ export async function waitForJob(
 
 /** The signal ended the waiting, not the run. */
 export function stoppedWaiting(id: string): RunError {
-  const text = `Stopped waiting. The job ${id} stays on the queue and is run all the same.`;
+  const text = `Stopped waiting. The run ${id} stays on the queue and is carried out all the same.`;
   return new RunError('failed', text, [], { code: 'interrupted' });
 }
 

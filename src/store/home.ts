@@ -6,7 +6,8 @@ import { type Database, openDatabase } from './sqlite.js';
  * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name` and `written`
  * src/service/known-ids.ts, `behaviour` src/service/behaviour.ts, `night` and `absence` src/runs/reconcile/nights.ts, `appended`
  * src/runs/rows/appended.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
- * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts. Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
+ * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts, `api_order` src/api/runs.ts. Texts of people are kept as
+ * JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
  */
 const SCHEMA = `
   create table name (
@@ -35,6 +36,7 @@ const SCHEMA = `
   create table console (
     host text not null, pid integer not null, url text not null, primary key (host, pid)
   ) strict, without rowid;
+  create table api_order (key text primary key, run text not null unique, hash text not null, at integer not null) strict, without rowid;
   create table ticket (run text primary key, job text not null, ended integer not null, content text not null) strict, without rowid;
 `;
 

@@ -6,6 +6,8 @@ import { channel } from 'node:diagnostics_channel';
  * moment: one that ends the process ends it there. Without one, a moment costs a look at a flag.
  */
 export const MILESTONES = [
+  /** API: the run of an order is chosen and kept; next it goes on the queue. */
+  'order-noted',
   /** Worker: a dropped file lies in the folder of its claim. */
   'claimed',
   /** Worker: the claim is known to be complete; next it goes on the queue. */

@@ -172,7 +172,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       stopping: signal,
       store: opened,
       queue,
-      runs: runsOnStore(opened, id, queue),
+      runs: runsOnStore(opened, home, queue),
       channel,
       context,
       readJobs,

@@ -4,13 +4,12 @@ import { PassThrough } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runsOnStore } from '../../src/api/runs.js';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
 import { presentFailure } from '../../src/cli/failure.js';
 import { openCli } from '../../src/cli/program.js';
 import { enqueueOn } from '../../src/library/queue.js';
 import { waitForJob } from '../../src/library/queue-wait.js';
-import { runsOnStore } from '../../src/api/runs.js';
-import { homeId } from '../../src/worker/jobs/home.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
 import { capture, type Ran } from './fake-io.js';
 
@@ -47,11 +46,7 @@ async function enqueue(
   const cli = openCli({ env, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream });
   const program = new Command('rowferry')
     .exitOverride()
-    .addCommand(
-      enqueueCommand(cli, (order) =>
-        enqueueOn(order, async ({ home }) => runsOnStore(bench.store, await homeId(home))),
-      ),
-    );
+    .addCommand(enqueueCommand(cli, (order) => enqueueOn(order, async ({ home }) => runsOnStore(bench.store, home))));
   const code = await program.parseAsync(['enqueue', ...argv], { from: 'user' }).then(
     () => cli.code,
     (error: unknown) => presentFailure(error, cli, { json: argv.includes('--json') }),
@@ -82,7 +77,7 @@ describe('without a worker', () => {
     const told = JSON.parse(ran.out);
     expect(told).toMatchObject({ queue: 'rowferry', name: 'import', workers: 0 });
     expect(ran.err).toContain('No worker is connected');
-    const job = await bench.queue.getJob(told.id);
+    const job = await bench.queue.getJob(`run.${told.id}`);
     expect(job?.data).toMatchObject({ job: 'assets', options: { dry_run: true, company: 7 } });
     // A copy that workers on the same data folder may read.
     expect(job?.data.file).toMatch(/^uploads\/[0-9a-f]{16}-a\.csv$/);
@@ -90,7 +85,7 @@ describe('without a worker', () => {
     expect(job?.opts.attempts).toBe(3);
     await job?.remove();
     const plain = await enqueue(['import', '--job', 'assets', '--file', 'a.csv']);
-    expect(plain.out).toMatch(/^Job \d+ is on the queue \(redis:/);
+    expect(plain.out).toMatch(/^Run \d{8}T\d{9}Z-[0-9a-f]+ is on the queue \(redis:/);
     await bench.queue.drain();
   });
 
@@ -258,7 +253,7 @@ describe('with a worker and --wait', () => {
     process.emit('SIGINT');
     const ran = await waiting;
     expect(ran.code).toBe(130);
-    expect(ran.err).toMatch(/The job \S+ stays on the queue/);
+    expect(ran.err).toMatch(/The run \S+ stays on the queue/);
     expect(await bench.queue.getWaitingCount()).toBe(1);
     bound.worker.resume();
   });

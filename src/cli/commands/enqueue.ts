@@ -155,7 +155,7 @@ async function rowsFrom(stdin: Cli['io']['stdin']): Promise<unknown[]> {
 }
 
 function placedText(id: string, address: string): string {
-  return `Job ${id} is on the queue (${address}); the next free worker runs it.\nIts run is shown by \`rowferry runs\` where the worker is, and its end here with --wait.`;
+  return `Run ${id} is on the queue (${address}); the next free worker takes it.\nIt is shown by \`rowferry runs\` where the worker is, and its end here with --wait.`;
 }
 
 function shortData(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

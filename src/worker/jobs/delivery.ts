@@ -248,8 +248,8 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
       // In small steps, so that the worker that began it finds it soon when it comes back.
       return this.postpone(Math.min(GRACE_STEP_MS, notBefore - Date.now()), { ...rest, home, host, notBefore });
     }
-    // The folder of a claimed file bears the run's id. Taken up again at once, under the lease of the new run.
-    const run = this.origin.claim ? state.run : await freshRunId(deps.settings.home);
+    // The job's id may name the run. Taken up again at once, under the lease of the new run.
+    const run = this.origin.run === undefined ? await freshRunId(deps.settings.home) : state.run;
     const { mark } = state;
     return this.postpone(0, { ...freshState(run), insteadOf: { run: state.run, host }, mark });
   }

@@ -135,7 +135,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     const known = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
     if (known && keyOf(known) === row['job']) continue;
-    const jobId = id.startsWith('night.') ? id : againJobId(run);
+    const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
     await queue.add(name, data, { jobId, ...(attempts !== undefined && { attempts }) });
     restored.push(run);
@@ -145,7 +145,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
 
 /** An id may be given twice over time, except those that are ours (`ids.ts`). */
 function keyOf({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
-  const text = /^(night|again|drop)\./.test(id) ? id : `${id}\0${timestamp}`;
+  const text = /^(night|again|drop|run)\./.test(id) ? id : `${id}\0${timestamp}`;
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -7,11 +7,12 @@ import type { RunData } from './data.js';
 
 /**
  * The ids of our jobs say what they stand for: `drop.<job>.<run>` a file of the drop folder, `night.<job>.<slot>` a slot of
- * a schedule, `again.<run>` a run whose job the queue had lost. A queue holds one job of an id, so each is run once.
+ * a schedule, `again.<run>` a run whose job the queue had lost, `run.<run>` one that was ordered under that id. A queue holds one job of an id, so each is run once.
  */
 export const claimJobId = ({ job, run }: Pick<Claim, 'job' | 'run'>): string => `drop.${safeName(job)}.${run}`;
 export const slotJobId = (job: string, slot: string): string => `night.${safeName(job)}.${slot}`;
 export const againJobId = (run: string): string => `again.${run}`;
+export const runJobId = (run: string): string => `run.${run}`;
 
 /** A queue's ids may hold no colon. Different names stay different. */
 function safeName(job: string): string {
@@ -20,7 +21,7 @@ function safeName(job: string): string {
 
 const RUN = String.raw`\d{8}T\d{9}Z-[0-9a-f]+`;
 const DROP = new RegExp(`^drop\\.(.+)\\.(${RUN})$`, 's');
-const AGAIN = new RegExp(`^again\\.(${RUN})$`);
+const NAMED = new RegExp(`^(?:again|run)\\.(${RUN})$`);
 const NIGHT = /^night\.(.+)\.([^.]+)$/s;
 
 /** Where a job of the queue came from. */
@@ -38,8 +39,8 @@ export interface Origin {
  * anybody's. No export reads what is dropped.
  */
 export function originOf({ id = '', name }: Pick<Job, 'id' | 'name'>, data: RunData, inbox: string): Origin {
-  const again = AGAIN.exec(id)?.[1];
-  if (again !== undefined) return { trigger: 'queue', run: again };
+  const ordered = NAMED.exec(id)?.[1];
+  if (ordered !== undefined) return { trigger: 'queue', run: ordered };
   const { job, file } = data;
   if (typeof job !== 'string') return { trigger: 'queue' };
   const named = (found: string | undefined) => found === job || found === safeName(job);
