@@ -8,8 +8,11 @@ import type { Settings } from '../runs/settings.js';
 import type { JobFiles } from '../worker/job-files.js';
 import type { RunAbout } from '../worker/jobs/delivery.js';
 import type { Store } from '../worker/store/port.js';
+import type { RunEntries } from './run-entries.js';
 import type { RunsApi } from './runs.js';
 import { problem as problemShape, ROLES, type Role } from './schema.js';
+import type { Tables } from './table-index.js';
+import type { Uploads } from './uploads.js';
 
 /** What the worker that the API is part of gives it. */
 export interface ApiDeps {
@@ -31,6 +34,13 @@ export interface ApiDeps {
   ready(): Promise<{ readonly ok: boolean; readonly details: Readonly<Record<string, string>> }>;
   /** Leaves a line in the audit log; awaited before anything is answered. Never a cell or a secret in it. */
   audit(who: Who, what: string, about?: AuditAbout): Promise<void>;
+}
+
+/** What the routes share besides. */
+export interface ApiParts extends ApiDeps {
+  readonly uploads: Uploads;
+  readonly tables: Tables;
+  readonly entries: RunEntries;
 }
 
 export interface AuditAbout {

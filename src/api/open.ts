@@ -2,8 +2,21 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { HTTPException } from 'hono/http-exception';
 import { RunError } from '../model/error.js';
 import { isAway } from '../worker/store/faults.js';
-import { API_PATH, type Api, type ApiDeps, type Env, type ProblemStatus, problem, STATUSES } from './app.js';
+import {
+  API_PATH,
+  type Api,
+  type ApiDeps,
+  type ApiParts,
+  type Env,
+  type ProblemStatus,
+  problem,
+  STATUSES,
+} from './app.js';
+import { fileRoutes } from './files.js';
+import { RunEntries } from './run-entries.js';
 import { runRoutes } from './run-routes.js';
+import { Tables } from './table-index.js';
+import { Uploads } from './uploads.js';
 
 /** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
 export function openApi(deps: ApiDeps): Api {
@@ -18,7 +31,15 @@ export function openApi(deps: ApiDeps): Api {
     await next();
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
-  runRoutes(app, deps);
+  const { home, console } = deps.settings;
+  const parts: ApiParts = {
+    ...deps,
+    uploads: new Uploads(home, console.maxUpload),
+    tables: new Tables(),
+    entries: new RunEntries(home),
+  };
+  runRoutes(app, parts);
+  fileRoutes(app, parts);
   app.doc31('/openapi.json', {
     openapi: '3.1.0',
     info: {

@@ -1,11 +1,28 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Hono } from 'hono';
 import { API_PATH, type Api, type ApiDeps, type Env, type Who } from '../../src/api/app.js';
 import { openApi } from '../../src/api/open.js';
 import type { RunsApi } from '../../src/api/runs.js';
 import type { Role } from '../../src/api/schema.js';
+import { resolveSettings } from '../../src/runs/settings.js';
+
+/** The API of a data folder without a worker; what a test is about it gives itself. */
+export function apiIn(home: string, more: Partial<ApiDeps> = {}, env: Readonly<Record<string, string>> = {}): Api {
+  const deps: Partial<ApiDeps> = {
+    settings: resolveSettings({ ROWFERRY_HOME: home, ROWFERRY_JOBS_DIR: join(home, 'job-files'), ...env }, {}, home),
+    version: '1.2.3',
+    log: { warn: () => undefined, error: () => undefined } as unknown as ApiDeps['log'],
+    stopping: new AbortController().signal,
+    queue: { getJobs: async () => [] } as unknown as ApiDeps['queue'],
+    audit: async () => undefined,
+    ...more,
+  };
+  return openApi(deps as ApiDeps);
+}
 
 /** The API over a queue alone. */
-export const apiOf = (runs: RunsApi): Api => openApi({ runs, audit: async () => undefined } as unknown as ApiDeps);
+export const apiOf = (runs: RunsApi): Api => apiIn(join(tmpdir(), 'rowferry-no-home'), { runs });
 
 export const pagesOf = (runs: RunsApi): Hono<Env> => pagesFor(apiOf(runs));
 

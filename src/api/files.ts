@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { RunError } from '../model/error.js';
+import { type Api, type ApiParts, type Env, needs, problem, problems } from './app.js';
+import { type Uploaded, uploaded } from './schema.js';
+import { Refused, type Uploads } from './uploads.js';
+
+const ID = z.object({ id: z.string().openapi({ param: { name: 'id', in: 'path' } }) });
+
+export function fileRoutes(app: Api, parts: ApiParts): void {
+  const { uploads, tables, audit, queue, log, stopping } = parts;
+  const prune = () =>
+    uploads.prune((path) => isAwaited(queue, path)).catch((error: unknown) => log.warn({ err: error }, 'api.prune'));
+  void prune();
+  const daily = setInterval(prune, 86_400_000).unref();
+  stopping.addEventListener('abort', () => {
+    clearInterval(daily);
+    void tables.close();
+  });
+  const answers = { 'application/json': { schema: uploaded } };
+  // Described by itself: what checks bodies would read a form into memory.
+  app.openAPIRegistry.registerPath({
+    method: 'post',
+    path: '/files',
+    summary: 'Sends a spreadsheet, as it is or as the file of a form.',
+    request: {
+      query: z.object({ name: z.string().optional().describe('Of the file; else as Content-Disposition has it.') }),
+      body: {
+        content: {
+          'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+          'multipart/form-data': {
+            schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } },
+          },
+        },
+      },
+    },
+    responses: { 201: { description: 'It is there.', content: answers }, ...problems },
+  });
+  app.post('/files', needs('operator'), async (c) => {
+    try {
+      const about = await receive(c, uploads);
+      await audit(c.get('who'), 'file sent', { file: about.file });
+      return c.json(about, 201, { location: `/api/v1/files/${about.id}` });
+    } catch (error) {
+      // What still comes of the file is not read: the connection cannot be used for anything else.
+      const close = { connection: 'close' };
+      if (error instanceof Refused) return problem(c, error.status, error.message, [], close);
+      if (error instanceof RunError) throw error;
+      return problem(c, 400, `The file was not received whole: ${(error as Error).message}`, [], close);
+    }
+  });
+  app.openAPIRegistry.registerPath({
+    method: 'get',
+    path: '/files/{id}',
+    request: { params: ID },
+    responses: { 200: { description: 'What is known of it.', content: answers }, ...problems },
+  });
+  app.get('/files/:id', async (c) => {
+    const found = await uploads.find(c.req.param('id'));
+    if (!found) return noFile(c);
+    const { path: _, folder: __, ...about } = found;
+    return c.json(about);
+  });
+  app.openAPIRegistry.registerPath({
+    method: 'delete',
+    path: '/files/{id}',
+    request: { params: ID },
+    responses: { 204: { description: 'It is gone.' }, ...problems },
+  });
+  app.delete('/files/:id', needs('operator'), async (c) => {
+    const found = await uploads.find(c.req.param('id'));
+    if (!found) return noFile(c);
+    if (await isAwaited(queue, found.path)) return problem(c, 409, 'A run waits for this file. Stop that run first.');
+    await tables.close(join(found.folder, '.tables'));
+    await rm(found.folder, { recursive: true, force: true });
+    await audit(c.get('who'), 'file removed', { file: found.file });
+    return c.body(null, 204);
+  });
+}
+
+export const noFile = (c: Context) =>
+  problem(c, 404, 'There is no such file: it was removed, or nobody used it for a week. Send it again.');
+
+/** Whether a run that has not ended was told to read a file. */
+export async function isAwaited(queue: ApiParts['queue'], path: string): Promise<boolean> {
+  const open = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
+  return open.some(({ data }) => (data as { file?: unknown } | undefined)?.file === path);
+}
+
+/** The file of a request: its body, or the first file of a form. */
+async function receive(c: Context<Env>, uploads: Uploads): Promise<Uploaded> {
+  const type = c.req.header('content-type') ?? '';
+  const { body } = c.req.raw;
+  const name = c.req.query('name') ?? dispositionName(c.req.header('content-disposition') ?? '');
+  if (!body) throw new Refused(422, 'The file is empty.');
+  const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
+  if (!/^multipart\/form-data\b/i.test(type)) {
+    try {
+      return await uploads.take(name ?? 'file', source);
+    } finally {
+      source.destroy();
+    }
+  }
+  let form: InstanceType<typeof Busboy>;
+  try {
+    form = new Busboy({
+      headers: { 'content-type': type },
+      limits: { files: 1, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
+    });
+  } catch (error) {
+    throw new Refused(400, `The form cannot be read: ${(error as Error).message}`);
+  }
+  const cut = new AbortController();
+  // Faults that come once nobody listens any more would end the process.
+  form.on('error', () => undefined);
+  let taken: Promise<Uploaded> | undefined;
+  let part: BusboyFileStream | undefined;
+  form.on('file', (_field, stream, filename) => {
+    part = stream.on('error', () => undefined);
+    taken = uploads.take(name ?? filename ?? 'file', stream);
+    // A file that is refused ends the form.
+    taken.catch(() => cut.abort());
+  });
+  const read = pipeline(source, form, { signal: cut.signal });
+  await Promise.race([read, once(cut.signal, 'abort')]).catch((error: unknown) => {
+    if (!taken) throw new Refused(400, `The form cannot be read: ${(error as Error).message}`);
+    // A form that was cut off does not end its file by itself.
+    part?.destroy(error as Error);
+  });
+  if (!taken) throw new Refused(422, 'The form holds no file.');
+  return taken;
+}
+
+/** `attachment; filename*=UTF-8''m%C3%A4rz.xlsx` → `märz.xlsx` */
+function dispositionName(header: string): string | undefined {
+  const [, encoded] = /filename\*\s*=\s*UTF-8'[^']*'([^;\s]+)/i.exec(header) ?? [];
+  try {
+    if (encoded !== undefined) return decodeURIComponent(encoded);
+  } catch {}
+  const [, quoted, word] = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(header) ?? [];
+  return quoted?.replace(/\\(.)/g, '$1') ?? word;
+}

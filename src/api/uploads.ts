@@ -1,0 +1,159 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sizeText } from '../files/limits.js';
+import { writeSafely } from '../files/safe-write.js';
+import { HOME, makeFolder } from '../runs/run/layout.js';
+import type { Uploaded } from './schema.js';
+
+/** Days after which a file goes that nobody used. */
+const KEEP_MS = 7 * 86_400_000;
+/** So long nothing may come of a file, and so long it may take as a whole. */
+const IDLE_MS = 60_000;
+const WHOLE_MS = 3_600_000;
+/** Files that come at the same time. */
+const AT_ONCE = 16;
+/** Bytes of a file's name, below what every file system takes. */
+const NAME_BYTES = 150;
+
+/** A file that is not taken, and how that is answered. */
+export class Refused extends Error {
+  constructor(
+    readonly status: 400 | 413 | 422 | 429,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Files that were sent, each in a folder of its own below `<home>/uploads`:
+ *
+ *     <id>/<name>          as it was sent, under a safe name; complete or not there
+ *     <id>/.about.json     `Uploaded`; comes last, and its time is when the file was used last
+ *     <id>/.tables/        indexes of its tables
+ *
+ * Outside of the drop folder and of the queue's own copies, so that neither takes it away from under a run that waits.
+ */
+export class Uploads {
+  private readonly dir: string;
+  private coming = 0;
+
+  constructor(
+    home: string,
+    private readonly most: number,
+    private readonly idleMs = IDLE_MS,
+  ) {
+    this.dir = join(home, 'uploads');
+  }
+
+  /** Takes a file as it comes; what was cut off, is too large, or never ends leaves nothing behind. */
+  async take(given: string, body: AsyncIterable<Uint8Array>): Promise<Uploaded> {
+    if (this.coming >= AT_ONCE) throw new Refused(429, 'Too many files are being sent at the moment. Try again soon.');
+    this.coming++;
+    const id = randomBytes(12).toString('hex');
+    const folder = join(this.dir, id);
+    const name = safeName(given);
+    const hash = createHash('sha256');
+    let bytes = 0;
+    try {
+      await makeFolder(folder, HOME);
+      await writeSafely(join(folder, name), async (write) => {
+        for await (const chunk of inTime(body, this.idleMs)) {
+          bytes += chunk.length;
+          if (bytes > this.most) throw new Refused(413, tooLarge(this.most));
+          hash.update(chunk);
+          await write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        }
+        if (bytes === 0) throw new Refused(422, 'The file is empty.');
+      });
+      const about: Uploaded = { id, file: `uploads/${id}/${name}`, name, bytes, sha256: hash.digest('hex') };
+      await writeSafely(join(folder, '.about.json'), (write) => write(JSON.stringify(about)));
+      return about;
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    } finally {
+      this.coming--;
+    }
+  }
+
+  /** What is known of a file, by its id or what it was called in the answer to its upload; it counts as used now. */
+  async find(idOrFile: string): Promise<(Uploaded & { readonly path: string; readonly folder: string }) | undefined> {
+    const id = /^(?:uploads\/)?([0-9a-f]{24})(?:\/[^/]+)?$/.exec(idOrFile)?.[1];
+    if (id === undefined) return undefined;
+    const folder = join(this.dir, id);
+    const about = await readAbout(folder);
+    if (!about || (idOrFile !== id && idOrFile !== about.file)) return undefined;
+    await utimes(join(folder, '.about.json'), new Date(), new Date());
+    return { ...about, path: join(folder, about.name), folder };
+  }
+
+  /** Absolute path of an uploaded file; undefined where what is named is none. */
+  async path(idOrFile: string): Promise<string | undefined> {
+    return (await this.find(idOrFile))?.path;
+  }
+
+  /** `inUse`: tells of a path whether a run waits for it. Returns the ids of what is removed. */
+  async prune(inUse: (path: string) => Promise<boolean>, now = Date.now()): Promise<string[]> {
+    const removed: string[] = [];
+    for (const id of await readdir(this.dir).catch((): string[] => [])) {
+      const folder = join(this.dir, id);
+      const about = await readAbout(folder);
+      const used = await stat(about ? join(folder, '.about.json') : folder).catch(() => undefined);
+      if (!used || now - used.mtimeMs < (about ? KEEP_MS : 2 * WHOLE_MS)) continue;
+      if (about && (await inUse(join(folder, about.name)))) continue;
+      await rm(folder, { recursive: true, force: true });
+      removed.push(id);
+    }
+    return removed;
+  }
+}
+
+async function readAbout(folder: string): Promise<Uploaded | undefined> {
+  const text = await readFile(join(folder, '.about.json'), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as Uploaded);
+}
+
+const tooLarge = (most: number) =>
+  `The file has more than ${sizeText(most)}, the most that is taken. Whoever runs rowferry can raise it: ROWFERRY_MAX_UPLOAD.`;
+
+/** Ends with a fault where nothing comes for a while, or all of it takes too long. */
+async function* inTime(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGenerator<Uint8Array> {
+  const end = performance.now() + WHOLE_MS;
+  const chunks = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        const stalled = () => reject(new Refused(400, 'The file did not come to its end in time. Send it again.'));
+        timer = setTimeout(stalled, Math.min(idleMs, end - performance.now()));
+      });
+      const { done, value } = await Promise.race([chunks.next(), late]).finally(() => clearTimeout(timer));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Not waited for: it may be what never ends.
+    void chunks.return?.().catch(() => undefined);
+  }
+}
+
+/** Names that Windows takes for devices, whatever their extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
+
+/** The last part of a name, fit for every file system, with its extension. */
+export function safeName(given: string): string {
+  const plain = given
+    .normalize('NFC')
+    .replace(/^.*[/\\]/su, '')
+    // Controls, halves of surrogate pairs, what turns the direction of writing, and what Windows forbids.
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}<>:"|?*]/gu, '_')
+    .replace(/^[\s.~]+|[\s.]+$/gu, '');
+  const at = plain.lastIndexOf('.');
+  const end = at > 0 && plain.length - at <= 12 ? plain.slice(at) : '';
+  let stem = plain.slice(0, plain.length - end.length);
+  while (Buffer.byteLength(stem + end) > NAME_BYTES) stem = [...stem].slice(0, -1).join('');
+  if (stem === '' || DEVICE.test(stem.split('.', 1)[0]?.trim() ?? '')) stem = `file${stem === '' ? '' : `_${stem}`}`;
+  return stem + end;
+}

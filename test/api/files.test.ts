@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ApiDeps } from '../../src/api/app.js';
+import { safeName, Uploads } from '../../src/api/uploads.js';
+import { until } from '../support/until.js';
+import { apiIn, pagesFor } from './support.js';
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'rowferry-files-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(root, 'home-'));
+});
+
+const folders = () => readdir(join(home, 'uploads')).catch(() => []);
+const MAX = { ROWFERRY_MAX_UPLOAD: '1 MB' };
+const CSV = 'Serial number,Item Name\nSN-1,Laptop\n';
+
+describe('POST /files', () => {
+  it('takes a body as it is, under a safe name, and tells what came', async () => {
+    const told: unknown[] = [];
+    const audit: ApiDeps['audit'] = async (who, what, about) => void told.push([who.name, what, about]);
+    const pages = pagesFor(apiIn(home, { audit }));
+    const answer = await pages.request('/api/v1/files?name=..%2F..%2Fm%C3%A4rz.csv', { method: 'POST', body: CSV });
+    const about = (await answer.json()) as { id: string; file: string };
+    expect([answer.status, answer.headers.get('location')]).toEqual([201, `/api/v1/files/${about.id}`]);
+    expect(about).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      file: `uploads/${about.id}/märz.csv`,
+      name: 'märz.csv',
+      bytes: CSV.length,
+      sha256: createHash('sha256').update(CSV).digest('hex'),
+    });
+    expect(await readFile(join(home, about.file), 'utf8')).toBe(CSV);
+    expect(told).toEqual([['mara', 'file sent', { file: about.file }]]);
+    expect(await (await pages.request(`/api/v1/files/${about.id}`)).json()).toEqual(about);
+  });
+
+  it('takes the file of a form, and its name', async () => {
+    const form = new FormData();
+    form.append('what', 'a field before it');
+    form.append('file', new Blob([CSV]), 'a b.csv');
+    const answer = await pagesFor(apiIn(home)).request('/api/v1/files', { method: 'POST', body: form });
+    const about = (await answer.json()) as { file: string; name: string };
+    expect([answer.status, about.name]).toEqual([201, 'a b.csv']);
+    expect(await readFile(join(home, about.file), 'utf8')).toBe(CSV);
+  });
+
+  it.each([
+    ['no bytes', () => ({ body: '' }), 422, 'empty'],
+    ['more than is taken', () => ({ body: 'x'.repeat(1024 * 1024 + 1) }), 413, 'ROWFERRY_MAX_UPLOAD'],
+    ['more than is taken in a form', () => ({ body: formOf('x'.repeat(1024 * 1024 + 1)) }), 413, 'more than 1 MB'],
+    ['a form without a file', () => ({ body: formOf() }), 422, 'no file'],
+    [
+      'a form without a boundary',
+      () => ({ body: 'x', headers: { 'content-type': 'multipart/form-data' } }),
+      400,
+      'cannot be read',
+    ],
+    [
+      'a form that was cut off',
+      () => ({
+        body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\nSerial,Na',
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      }),
+      400,
+      'not received whole',
+    ],
+  ])('refuses %s and leaves nothing behind', async (_, init, status, words) => {
+    const pages = pagesFor(apiIn(home, {}, MAX));
+    const answer = await pages.request('/api/v1/files', { method: 'POST', ...init() });
+    expect(await answer.json()).toMatchObject({ status, detail: expect.stringContaining(words) });
+    expect(await folders()).toEqual([]);
+  });
+
+  it('is not for viewers', async () => {
+    const pages = pagesFor(apiIn(home), 'viewer');
+    expect((await pages.request('/api/v1/files', { method: 'POST', body: CSV })).status).toBe(403);
+    expect((await pages.request('/api/v1/files/0123', { method: 'DELETE' })).status).toBe(403);
+    expect(await folders()).toEqual([]);
+  });
+});
+
+function formOf(text?: string): FormData {
+  const form = new FormData();
+  if (text !== undefined) form.append('file', new Blob([text]), 'a.csv');
+  form.append('other', 'x');
+  return form;
+}
+
+describe('a server', () => {
+  let server: Server;
+  let port: number;
+  beforeEach(async () => {
+    server = createServer(getRequestListener(pagesFor(apiIn(home, {}, MAX)).fetch));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const send = (path: string, headers: Record<string, string> = {}) =>
+    request({ port, host: '127.0.0.1', method: 'POST', path, headers });
+
+  it.each([
+    ['as it is', {}, ''],
+    [
+      'in a form',
+      { 'content-type': 'multipart/form-data; boundary=b' },
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n',
+    ],
+  ])('ends an upload that never ends at the limit, %s', async (_, headers, head) => {
+    const sent = send('/api/v1/files?name=a.csv', headers as Record<string, string>);
+    const answer = new Promise<number>((resolve) => sent.on('response', ({ statusCode = 0 }) => resolve(statusCode)));
+    const ended = new Promise((resolve) => sent.once('close', resolve));
+    let broken = false;
+    sent.on('error', () => {
+      broken = true;
+    });
+    let answered = 0;
+    void answer.then((status) => {
+      answered = status;
+    });
+    sent.write(head);
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    let written = 0;
+    while (answered === 0 && !broken) {
+      written += chunk.length;
+      if (written > 512 * 1024 * 1024) throw new Error('it is read without an end');
+      if (!sent.write(chunk))
+        await Promise.race([new Promise((resolve) => sent.once('drain', resolve)), answer, ended]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([0, 413]).toContain(answered);
+    sent.destroy();
+    await until(async () => (await folders()).length === 0);
+  });
+
+  it('removes what came of an upload that was cut off', async () => {
+    const sent = send('/api/v1/files?name=a.csv', { 'content-length': '100000' });
+    sent.on('error', () => undefined);
+    sent.write('x'.repeat(50_000));
+    await until(async () => (await folders()).length === 1);
+    sent.destroy();
+    await until(async () => (await folders()).length === 0);
+  });
+});
+
+async function* bytes(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+describe('uploads', () => {
+  async function* slowly(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('Serial,Name\n');
+    await new Promise(() => undefined);
+  }
+
+  it('ends what stands still, and lets no more than some come at a time', async () => {
+    const uploads = new Uploads(home, 1_000, 40);
+    const coming = Array.from({ length: 16 }, () => uploads.take('a.csv', slowly()).catch(({ message }) => message));
+    await expect(uploads.take('a.csv', slowly())).rejects.toMatchObject({ status: 429 });
+    expect(new Set(await Promise.all(coming))).toEqual(
+      new Set(['The file did not come to its end in time. Send it again.']),
+    );
+    expect(await folders()).toEqual([]);
+    expect((await uploads.take('a.csv', bytes('x'))).bytes).toBe(1);
+  });
+
+  it('are found by their id or name alone, and nothing outside of their folder is', async () => {
+    const uploads = new Uploads(home, 1_000);
+    const { id, file } = await uploads.take('a.csv', bytes('x'));
+    await writeFile(join(home, 'secret.csv'), 'x');
+    expect(await uploads.path(id)).toBe(join(home, file));
+    expect(await uploads.path(file)).toBe(join(home, file));
+    for (const other of [`uploads/${id}/b.csv`, `uploads/${id}/../../secret.csv`, `${id}/..`, '../secret.csv', '', '.'])
+      expect([other, await uploads.path(other)]).toEqual([other, undefined]);
+  });
+
+  it('go after a week without use, and stay while a run waits for them', async () => {
+    const uploads = new Uploads(home, 1_000);
+    const take = async (name: string) => (await uploads.take(name, bytes('x'))).id;
+    const [old, used, awaited] = [await take('old.csv'), await take('used.csv'), await take('awaited.csv')];
+    await mkdir(join(home, 'uploads', '0123'));
+    const aged = new Date(Date.now() - 8 * 86_400_000);
+    for (const id of [old, used, awaited]) await utimes(join(home, 'uploads', id, '.about.json'), aged, aged);
+    await utimes(join(home, 'uploads', '0123'), aged, aged);
+    await uploads.path(used);
+    const removed = await uploads.prune(async (path) => path.endsWith('awaited.csv'));
+    expect(removed.sort()).toEqual([old, '0123'].sort());
+    expect((await folders()).sort()).toEqual([used, awaited].sort());
+  });
+
+  it('are removed on demand, but not from under a run', async () => {
+    const uploads = new Uploads(home, 1_000);
+    const [waited, free] = [await uploads.take('a.csv', bytes('x')), await uploads.take('b.csv', bytes('x'))];
+    const queue = { getJobs: async () => [{ data: { file: join(home, waited.file) } }] };
+    const pages = pagesFor(apiIn(home, { queue: queue as unknown as ApiDeps['queue'] }));
+    const remove = async (id: string) => (await pages.request(`/api/v1/files/${id}`, { method: 'DELETE' })).status;
+    expect([await remove(waited.id), await remove(free.id), await remove(free.id)]).toEqual([409, 204, 404]);
+    expect([existsSync(join(home, waited.file)), existsSync(join(home, free.file))]).toEqual([true, false]);
+  });
+});
+
+it.each([
+  ['inventory.xlsx', 'inventory.xlsx'],
+  ['../../etc/passwd', 'passwd'],
+  ['C:\\Users\\mara\\a.csv', 'a.csv'],
+  ['a\0b\n.csv', 'a_b_.csv'],
+  ['NUL.csv', 'file_NUL.csv'],
+  ['con', 'file_con'],
+  ['...', 'file'],
+  ['.hidden.csv', 'hidden.csv'],
+  ['~$open.xlsx', '$open.xlsx'],
+  ['a.csv. . ', 'a.csv'],
+  ['\u202Efdp.exe', '_fdp.exe'],
+  ['a<b>:"|?*.csv', 'a_b______.csv'],
+  ['', 'file'],
+  ['x/', 'file'],
+])('the name %j is made %j', (given, made) => expect(safeName(given)).toBe(made));
+
+it('a name of 300 characters is cut, and keeps its extension', () => {
+  for (const name of [
+    `${'x'.repeat(300)}.csv.gz`,
+    `${'ü'.repeat(300)}.xlsx`,
+    `${'😀'.repeat(300)}.csv`,
+    'y'.repeat(300),
+  ]) {
+    const made = safeName(name);
+    expect(Buffer.byteLength(made)).toBeLessThanOrEqual(150);
+    expect(made).toBe(made.normalize('NFC'));
+    expect(/\p{Cs}/u.test(made)).toBe(false);
+    const end = name.lastIndexOf('.');
+    if (end > 0) expect(made.endsWith(name.slice(end))).toBe(true);
+  }
+});
