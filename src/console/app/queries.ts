@@ -10,7 +10,6 @@ import type {
   Queue,
   Resource,
   Role,
-  Rows,
   RunDetail,
   Runs,
   Session,
@@ -49,12 +48,6 @@ export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ['run', id],
     queryFn: ({ signal }) => get<RunDetail>(`/runs/${encodeURIComponent(id)}`, {}, signal),
-  });
-
-export const rowsQuery = (id: string, filter: Query) =>
-  queryOptions({
-    queryKey: ['run', id, 'rows', filter],
-    queryFn: ({ signal }) => get<Rows>(`/runs/${encodeURIComponent(id)}/rows`, filter, signal),
   });
 
 export const storyQuery = (id: string, row: number) =>
