@@ -28,8 +28,8 @@ export interface SourceMeta {
   /** Whether the first line of a CSV file names its delimiter for spreadsheet programs (`sep=;`); it has no row number. */
   readonly hinted?: boolean;
   readonly sheet: string | null;
-  /** Visible sheets of a workbook beside the one that is read. */
-  readonly otherSheets?: readonly string[];
+  /** Visible sheets of a workbook, in its order. */
+  readonly sheets?: readonly string[];
   /** Number of the heading row as the spreadsheet program shows it; null for NDJSON, and where there is none. */
   readonly header_row: number | null;
   /** The headings as the file has them, in order. Blank headings are ''. */

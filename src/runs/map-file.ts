@@ -3,7 +3,7 @@ import { basename, isAbsolute, relative } from 'node:path';
 import { openSource } from '../files/open.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
-import type { OpenSource, SourceMeta } from '../model/source.js';
+import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { resourceSpec } from '../resources/registry.js';
 import { READ_ONLY, type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
@@ -22,6 +22,8 @@ import { openLists } from './rows/lexicon.js';
 import { serviceOptions } from './run/open-service.js';
 import type { Settings } from './settings.js';
 
+export { columnNames } from '../suggest/profile.js';
+
 export interface MapRequest {
   /** Absolute path of the spreadsheet. */
   readonly file: string;
@@ -33,7 +35,7 @@ export interface MapRequest {
   /** Replace a job file that is there. */
   readonly force?: boolean;
   /** The heading row and the like, where detection would be wrong. */
-  readonly source?: { readonly sheet?: string | number; readonly header_row?: number | 'none' };
+  readonly source?: Pick<SourceOptions, 'sheet' | 'encoding' | 'delimiter'> & { readonly header_row?: number | 'none' };
   /** Where they name a service, it is asked which names it knows. */
   readonly settings?: Settings;
 }
@@ -136,7 +138,8 @@ async function openFitting(
     return { meta: { ...meta, warnings: [why, ...meta.warnings] }, rows };
   }
   if (stated.sheet !== undefined) return best.source;
-  for (const sheet of first.meta.otherSheets?.slice(0, MOST_SHEETS) ?? []) {
+  for (const sheet of first.meta.sheets?.slice(0, MOST_SHEETS) ?? []) {
+    if (sheet === first.meta.sheet) continue;
     // A chart, or a sheet without a table: it is not the one.
     const source = await openSource(file, { ...stated, sheet }).catch(() => undefined);
     const fields = source ? headingsThatFit(spec, source.meta.headings) : 0;

@@ -23,6 +23,8 @@ export interface Fit {
   /** Multiplies what the heading says: 1 fits, below 0.7 the column is not mapped. */
   readonly factor: number;
   readonly evidence: readonly string[];
+  /** Share of the values looked at that fit; undefined where none can be held against the field. */
+  readonly share?: number;
   /** What a person should know although the column is mapped. */
   readonly remarks: readonly string[];
   /** Why the values forbid the field. */
@@ -98,6 +100,7 @@ function judged({ cells }: Column, test: (one: SampledCell) => boolean, what: st
   const few = `${fits === 0 ? said.replace(/^0/, 'none') : `only ${said}`}, such as ${example}`;
   return {
     factor: factorOf(fits / cells.length),
+    share: fits / cells.length,
     remarks: [],
     ...more,
     evidence: [first ? `${said}, not ${example}` : said, ...(more.evidence ?? [])],
@@ -274,11 +277,11 @@ function fitNames(cells: readonly SampledCell[], to: ReferenceTarget, known: Kno
   const share = 1 - strangers.length / cells.length;
   const what = to.replace('-', ' ');
   const evidence = [`the service knows ${Math.floor(share * 100)}% of the values as names (${what})`];
-  if (names.size === 0) return { factor: RAISED, evidence, remarks: [] };
+  if (names.size === 0) return { factor: RAISED, share, evidence, remarks: [] };
   const such = quoted([...names].slice(0, 3));
   const way = to === 'supplier' ? ', or `references: { missing: create }` creates them' : '';
   const remark = `the service knows no ${what} ${such}${names.size > 3 ? ` and ${number(names.size - 3)} more` : ''}: those rows are invalid until it does${way}`;
-  return { factor: share >= 0.5 ? 1 : 0.85, evidence, remarks: [remark], unknown: names.size };
+  return { factor: share >= 0.5 ? 1 : 0.85, share, evidence, remarks: [remark], unknown: names.size };
 }
 
 /** Lifts a likely heading to a certain one. */
@@ -320,7 +323,7 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
     if (long / cells.length > TOO_MANY_LONG && field.required !== true) {
       if (UNCUT.test(name)) return against(said);
       const cut = `${said}: \`overflow: cut\` keeps the beginning of those, with a warning that counts them; without it the rows are invalid`;
-      return { factor: 0.85, evidence, remarks: [cut], cut: true };
+      return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
     }
     remarks.push(
       `${said} (the longest has ${number(Math.max(...cells.map(({ text }) => characters(text))))}): those rows will be invalid`,
@@ -331,7 +334,8 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
     const others = lost.length === 1 ? such : `${such} and ${number(lost.length - 1)} more`;
     remarks.push(`${others} cannot be read as text without loss; such rows will be invalid`);
   }
-  return { factor: remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97, evidence, remarks };
+  const factor = remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97;
+  return { factor, share: 1 - (long + lost.length) / cells.length, evidence, remarks };
 }
 
 const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

@@ -110,7 +110,8 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
   return { format, rows, uneven, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
 }
 
-function columnNames(headings: readonly string[]): (string | undefined)[] {
+/** As a job names the columns of these headings; undefined where none can. */
+export function columnNames(headings: readonly string[]): (string | undefined)[] {
   const { positions } = indexHeadings(headings);
   const seen = new Map<string, number>();
   return headings.map((heading, index) => {

@@ -50,6 +50,12 @@ export interface SuggestedColumn {
   /** Fields it may mean instead, the best first. */
   readonly alternatives: readonly { readonly field: string; readonly why: string }[];
   readonly options: ColumnOptions;
+  /** The first of its different texts. */
+  readonly samples: readonly string[];
+  /** Share of the rows that have no value in it, 0 to 1. */
+  readonly blank: number;
+  /** Share of its values that fit the field, 0 to 1; undefined where it is not mapped, or none was held against it. */
+  readonly converts: number | undefined;
 }
 
 /** What the job says about a mapped column beside its field. */
@@ -172,6 +178,9 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
     remarks: [],
     why: '',
     options: {},
+    samples: firstTexts(column.cells),
+    blank: column.blank / Math.max(1, column.blank + column.filled),
+    converts: mapped?.fit.share,
   };
   if (custom !== undefined) {
     return {
@@ -196,8 +205,10 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
   };
 }
 
+const firstTexts = (cells: Column['cells']) => [...new Set(cells.slice(0, 20).map(({ text }) => text))].slice(0, 3);
+
 function holding(cells: Column['cells']): string {
-  const texts = [...new Set(cells.slice(0, 20).map(({ text }) => text))].slice(0, 3);
+  const texts = firstTexts(cells);
   return texts.length === 0 ? '' : `; it holds ${quoted(texts)}`;
 }
 

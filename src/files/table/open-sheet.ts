@@ -130,8 +130,8 @@ export async function openSheet<Sheet extends BookSheet>(
       encoding: null,
       delimiter: null,
       sheet: sheet.name,
-      otherSheets: book.sheets
-        .filter((other) => other !== sheet && other.state === 'visible' && other.part !== undefined)
+      sheets: book.sheets
+        .filter(({ state, part }) => state === 'visible' && part !== undefined)
         .map(({ name }) => name),
       header_row: heading.row === 0 ? null : heading.row,
       headings,
