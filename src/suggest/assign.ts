@@ -95,7 +95,7 @@ function isMappable({ final, field: { type } }: Guess): boolean {
 function guessesFor(book: PhraseBook, column: Column, file: FileProfile, known?: KnownNames): Guess[] {
   return candidates(book, column.heading)
     .map((candidate): Guess => {
-      const fit = fitOf(column, candidate.field, file, known);
+      const fit = fitOf(column, candidate.field, file, known, book.ofParty);
       return { ...candidate, fit, final: candidate.score * fit.factor };
     })
     .sort((a, b) => b.final - a.final);
@@ -132,6 +132,8 @@ interface Phrase extends Words {
 
 const OTHER_ORDER = 0.985;
 const AT_END = 0.72;
+/** Of the word alone: less than of `Company name` or `Hostname`. */
+const NAME = 0.93;
 /** By its mark in the vocabulary. */
 const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 
@@ -142,6 +144,8 @@ interface PhraseBook {
   readonly context: ReadonlySet<string>;
   /** These, and words that change nothing about what a column holds. */
   readonly plain: ReadonlySet<string>;
+  /** Of suppliers or customers. */
+  readonly ofParty: boolean;
   /** What a longer heading may end with. */
   readonly ends: readonly Phrase[];
 }
@@ -181,7 +185,9 @@ export function phraseBook(spec: ResourceSpec): PhraseBook {
   const ends: Phrase[] = [];
   for (const field of spec.fields) {
     if (field.derived || (field.create === undefined && field.update === undefined)) continue;
-    const add = (text: string, weight: number, why: string) => all.push({ ...wordsOf(text), field, weight, why });
+    // `Name` beside `Device` or `Company` is the name of somebody.
+    const add = (text: string, weight: number, why: string) =>
+      all.push({ ...wordsOf(text), field, weight: /^name$/i.test(text) ? Math.min(weight, NAME) : weight, why });
     add(field.name, 1, "the heading is the field's name");
     for (const alias of field.aliases ?? []) add(alias, 0.98, 'the heading is another name of the field');
     add(field.label, 0.98, "the heading is the field's label");
@@ -207,6 +213,7 @@ export function phraseBook(spec: ResourceSpec): PhraseBook {
     phrases: index,
     context: new Set(context),
     plain: new Set([...context, ...PLAIN_QUALIFIERS.trim().split(/\s+/)]),
+    ofParty: spec.name === 'supplier' || spec.name === 'customer',
     ends,
   };
 }

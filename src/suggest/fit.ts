@@ -9,7 +9,7 @@ import type { FieldSpec, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
 import type { Column, FileProfile, SampledCell } from './profile.js';
-import { phrases, VALUE_WORDS } from './vocabulary.js';
+import { NO_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
 import { wordsOf } from './words.js';
 
 /** Whether the service has a record of this name; undefined where it was not asked for such records. */
@@ -45,13 +45,16 @@ interface ChoiceFinding {
   readonly open: readonly string[];
 }
 
-export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known?: KnownNames): Fit {
+/** `ofParty`: the field is one of a supplier or customer. */
+export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known?: KnownNames, ofParty = false): Fit {
   if (column.filled === 0 && file.rows > 0) return { factor: BLANK, evidence: ['every cell is blank'], remarks: [] };
   if (column.cells.length === 0) return { factor: BLANK, evidence: ['no value was looked at'], remarks: [] };
   if (isOneForAll(column, field))
     return against(
       `all ${number(column.filled)} rows have the one value "${excerpt(column.cells[0]!.text)}"; if that is right, state it under constants`,
     );
+  const other = otherThan(column, field, ofParty);
+  if (other !== undefined) return against(`the values are ${other}, such as "${excerpt(column.cells[0]!.text)}"`);
   if (isOfOtherUnit(column, field)) return against('the heading says that its numbers are in another unit');
   switch (field.type.kind) {
     case 'date':
@@ -77,10 +80,53 @@ const BLANK = 0.75;
 /** As many rows with one and the same value tell nothing about each of them. */
 const MANY = 20;
 
+const isParty = (type: FieldSpec['type']): boolean =>
+  type.kind === 'reference' && (type.to === 'supplier' || type.to === 'customer');
+
 function isOneForAll({ distinct, filled }: Column, { name, type }: FieldSpec): boolean {
-  const isParty = type.kind === 'reference' && (type.to === 'supplier' || type.to === 'customer');
-  return (isParty || name === 'name') && distinct === 1 && filled >= MANY;
+  return (isParty(type) || name === 'name') && distinct === 1 && filled >= MANY;
 }
+
+/** Fields whose headings mean other things as well, and what such a value then is. */
+const OTHERWISE: readonly (readonly [fields: RegExp, isOther: (text: string) => boolean, what: string])[] = [
+  [/./, (text) => /\p{L}/u.test(text) && booleanValue(text) !== undefined, 'yes and no'],
+  [/./, (text) => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text), 'network addresses'],
+  [/^(?:state_province|city|area|floor|room|bldg_name)$/, (text) => NO_PLACE.has(plainWords(text)), 'no places'],
+  [/^unit$/, (text) => !/\d/.test(text), 'units of measure'],
+  [/^website$/, (text) => !text.includes('.'), 'no addresses of pages'],
+  [/^(?:contact_person\.)?name$/, (text) => PHONE.test(text), 'numbers, not names'],
+];
+
+const plainWords = (text: string) => wordsOf(text).words.join(' ');
+const NO_PLACE: ReadonlySet<string> = new Set(phrases(NO_PLACES).map(plainWords));
+
+/** `SUP-0017`: people and companies are not called so, things are. */
+const CODE = /^\p{L}{0,5}[-_. ]?\d{2,}$/u;
+
+/** Amounts and the like; whole numbers may be ids. */
+const UNNAMED = /^(?!\d+$)[^\p{L}]*$/u;
+
+/** Of a column whose values are nearly all something else than the field holds: what they are. */
+function otherThan(column: Column, { name, type }: FieldSpec, ofParty: boolean): string | undefined {
+  const { cells, words, repeats, counted: among } = column;
+  if (type.kind === 'boolean' || type.kind === 'enum' || cells.length < 2) return undefined;
+  if (OWN.test(name) && repeats > among / 2) return 'the same in many rows';
+  if (name === 'number' && words.joined === 'number' && cells.every(({ text }, at) => Number(text) === at + 1))
+    return 'the numbers of the rows';
+  const nearlyAll = (test: (text: string) => boolean) =>
+    cells.filter(({ text }) => test(text)).length > cells.length * 0.8;
+  if (
+    type.kind === 'reference' &&
+    nearlyAll((text) => (type.to === 'contract' ? !/\d/.test(text) : UNNAMED.test(text)))
+  )
+    return type.to === 'contract' ? 'names, not numbers of contracts' : 'no names';
+  if (isParty(type) || (ofParty && name === 'name'))
+    if (nearlyAll((text) => CODE.test(text))) return 'codes, not names';
+  return OTHERWISE.find(([fields, isOther]) => fields.test(name) && nearlyAll(isOther))?.[2];
+}
+
+/** What tells one asset from another. */
+const OWN = /^(?:serial_number|asset_tag|inventory_no|mac_address)$/;
 
 const against = (why: string): Fit => ({ factor: 0.5, evidence: [], remarks: [], against: why });
 
@@ -307,8 +353,6 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   if (type.kind === 'text' && type.exact !== undefined)
     return judged(column, valid, `have the ${type.exact} characters of ${name}`);
   if (PHONES.test(name)) return judged(column, ({ text }) => PHONE.test(text), 'are phone numbers');
-  if (name === 'name' && cells.length >= 3 && cells.every(({ text }) => /^\d+$/.test(text)))
-    return against('the values are numbers, not names');
   const typed = cells.filter(({ text }) => EMAIL.test(text) || DATE.test(text));
   if (typed.length * 2 > cells.length && !name.endsWith('_date'))
     return against(`the values are no text, such as "${excerpt(typed[0]!.text)}"`);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { SourceMeta } from '../model/source.js';
 import { counted, number } from './fit.js';
-import { type MissingField, type SuggestedKey, TO_FILL } from './key.js';
+import { isPutTogether, type MissingField, type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
 /** Paths as the commands in the comments name them. */
@@ -34,11 +34,13 @@ export function jobText(suggestion: Suggestion, meta: SourceMeta, names: JobName
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function head({ columns, rows, resource, next, warnings }: Suggestion, names: JobNames): string[] {
+function head({ columns, missing, rows, resource, next, warnings }: Suggestion, names: JobNames): string[] {
   const file = shellWord(commentText(names.file, 400));
   const job = shellWord(commentText(names.job, 400));
   const mapped = columns.filter(({ field }) => field !== undefined);
-  const likely = mapped.filter(({ confidence }) => confidence === 'medium').length;
+  const likely =
+    mapped.filter(({ confidence }) => confidence === 'medium').length +
+    missing.filter(({ parts }) => isPutTogether(parts)).length;
   const size = `${counted(rows, 'row')}, ${counted(columns.length, 'column')}, ${number(mapped.length)} of them mapped to fields of ${resource}`;
   const first =
     likely === 0
@@ -179,9 +181,12 @@ function constantLines({ missing, resource, columns }: Suggestion): string[] {
   const mapped = new Set(columns.map(({ field }) => field));
   for (const { field, parts } of missing.filter(({ parts }) => parts.length > 0)) {
     const text = parts.map((part) => `{${part}}`).join(' ');
+    const line = `computed: { ${field}: ${JSON.stringify(text)} }`;
+    const why = 'put together; change the text, or take the line out where a column is it';
     lines.push(
-      ...commentLines(`Where no column is the ${field}, it can be put together: take the # away, and change the text.`),
-      `# computed: { ${field}: ${JSON.stringify(text)} }`,
+      ...(isPutTogether(parts)
+        ? [behind(line, `medium: no column is the ${field}: ${why}`, 40)]
+        : [...commentLines(`Where no column is the ${field}, it can be put together: take the # away.`), `# ${line}`]),
     );
   }
   const constants = missing.filter(({ constant }) => constant !== undefined);

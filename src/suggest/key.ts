@@ -81,6 +81,9 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** One column says too little: of two the job puts the field together by itself. */
+export const isPutTogether = (parts: readonly string[]): boolean => parts.length > 1;
+
 /** What a person must put in; no value of any field, so that a job in which it is left is refused. */
 export const TO_FILL = '?';
 

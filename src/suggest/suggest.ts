@@ -6,7 +6,7 @@ import { excerpt, isOwnHeading, quoted } from '../pipeline/map/headings.js';
 import type { ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
 import { counted, type KnownNames, number } from './fit.js';
-import { chooseKey, type KeyChoice, type MissingField, missingFields } from './key.js';
+import { chooseKey, isPutTogether, type KeyChoice, type MissingField, missingFields } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
 
 /** What `map` makes of a file: everything the job text, the table for people and `--json` are written from. */
@@ -92,10 +92,11 @@ export async function suggestJob(spec: ResourceSpec, source: OpenSource, ask?: A
   const decimal = decimalOf(assigned, file);
   const dates = sharedDates(assigned);
   const { key, tried } = chooseKey(spec, assigned, file.rows);
+  const given = new Set(assigned.flatMap(({ mapped }) => (mapped ? [mapped.field.name] : [])));
   const found = {
     resource: spec.name,
     rows: file.rows,
-    columns: assigned.map((one) => suggested(one, { dates, sign: decimal?.sign })),
+    columns: assigned.map((one) => suggested(one, { dates, sign: decimal?.sign, given })),
     key,
     keys: tried,
     dates,
@@ -138,11 +139,11 @@ function nextQuestion(found: Omit<Suggestion, 'next'>): string | undefined {
   }
   const keyQuestion = `What tells one ${resource} from another? No column does by itself: take the # from one of the lines \`match:\`.`;
   if (!key && keys.length > 0) return keyQuestion;
-  const texts = missing.filter(({ constant }) => constant === undefined);
+  const texts = missing.filter(({ constant, parts }) => constant === undefined && !isPutTogether(parts));
   if (texts.length > 0)
     return `Which column is the ${texts.map(({ field }) => field).join(', and which the ')} of each ${resource}? A new one needs it.`;
   if (!key) return keyQuestion;
-  const constants = missing.map(({ field }) => field);
+  const constants = missing.flatMap(({ field, constant }) => (constant === undefined ? [] : [field]));
   if (constants.length > 0)
     return `What is the ${constants.join(', ')} of these ${resource}s? Fill in the line \`constants\` and take its # away.`;
   const open = (test: (column: SuggestedColumn) => boolean) => mapped.find(test)?.heading;
@@ -163,6 +164,8 @@ function nextQuestion(found: Omit<Suggestion, 'next'>): string | undefined {
 interface Whole {
   readonly dates: readonly string[];
   readonly sign: '.' | ',' | undefined;
+  /** Fields that columns give. */
+  readonly given: ReadonlySet<string>;
 }
 
 function suggested(one: Assigned, whole: Whole): SuggestedColumn {
@@ -193,7 +196,7 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
   }
   if (!mapped) return { ...base, field: undefined, confidence: 'none', why: whyNot(one) };
   const confidence = mapped.final >= HIGH ? 'high' : 'medium';
-  const second = others.find(({ fit }) => fit.against === undefined);
+  const second = others.find(({ field, fit }) => fit.against === undefined && !whole.given.has(field.name));
   const doubt = confidence === 'medium' && second ? [`it may also mean ${second.field.name}`] : [];
   return {
     ...base,

@@ -20,7 +20,8 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 /** Words that change nothing about what a column holds. */
 export const PLAIN_QUALIFIERS = `
   official primary main full legal current standard text field info detail data master default basic corporate
-  registered internal usd eur euro gbp sterling pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
+  registered internal billing remit remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling
+  pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(
@@ -32,19 +33,18 @@ export const OTHER_THINGS: ReadonlySet<string> = new Set(
 /** Abbreviations in headings, each with what it stands for. */
 export const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
   phrases(`
-    acct account; addr address; adr address; amt amount; asst asset; bldg building; bldng building; cat category;
-    cntry country; co company; contr contract; cntr contract; ctry country; curr currency; cust customer; dept
-    department; descr description; desc description; dob birth date; dt date; eff effective; eol end life; eos end
-    support; exp expiry; expiration expiry; expires expiry; hw hardware; loc location; mail email; mfg manufacturer;
-    mfgr manufacturer; mfr manufacturer; manuf manufacturer; mob mobile; nbr number; no number; nr number; nro number;
-    num number; org organisation; organization organisation; pct percent; ph phone; qnty quantity; qty quantity; quant
-    quantity; ref reference; ser serial; sn serial number; str strasse; subcat subcategory; svc service; tel phone;
-    telefon phone; telefono phone; telephone phone; tlf phone; val value; vend vendor; warr warranty; wty warranty`).map(
-    (entry) => {
-      const [short, ...long] = entry.split(' ');
-      return [short!, long];
-    },
-  ),
+    acct account; acq acquisition; addr address; adr address; amt amount; asst asset; bldg building; bldng building;
+    cat category; cntr contract; cntry country; co company; contr contract; ctry country; curr currency; cust customer;
+    dept department; desc description; descr description; dob birth date; dt date; eff effective; equip equipment; exp
+    expiry; expiration expiry; expires expiry; flr floor; hw hardware; loc location; mail email; maint maintenance;
+    manuf manufacturer; mdl model; mfg manufacturer; mfgr manufacturer; mfr manufacturer; mob mobile; nbr number; no
+    number; nr number; nro number; num number; numero number; nummer number; org organisation; organization
+    organisation; pct percent; ph phone; qnty quantity; qty quantity; quant quantity; ref reference; rm room; ser
+    serial; sn serial number; str strasse; subcat subcategory; svc service; tel phone; telefon phone; telefono phone;
+    telephone phone; tlf phone; val value; vend vendor; warr warranty; wty warranty`).map((entry) => {
+    const [short, ...long] = entry.split(' ');
+    return [short!, long];
+  }),
 );
 
 /** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
@@ -77,6 +77,13 @@ export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string
   },
 };
 
+/** What is no place: the state of a thing, a rank, a sales region. `State`, `Level` and `Region` mean either. */
+export const NO_PLACES = `
+  active; inactive; in use; in stock; in repair; in service; available; assigned; deployed; retired; disposed; scrapped;
+  broken; spare; stock; lost; new; used; good; fair; poor; open; closed; yes; no; high; medium; low; critical; aktiv;
+  inaktiv; in betrieb; lager; defekt; ausgemustert; en service; en stock; hors service; reforme; actif; inactif; rebut;
+  activo; baja; almacen; bueno; malo; emea; apac; amer; latam; dach; global`;
+
 /** The phrases of an entry, one blank between their words. */
 export function phrases(entry: string): string[] {
   return entry
@@ -93,9 +100,9 @@ const LOCATION: Vocabulary = {
     country name; country code; nation; land; landercode; lander; pays; pais; iso country; iso country code; country
     iso; ?address country; ?country region; ?address country code; ?herkunftsland; ?site country; ?location country`,
   state_province: `
-    state or province; state; province; state province; state code; bundesland; provincia; etat; departement;
-    prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?address state; ?estado provincia; ?state region;
-    ?canton; ?state county; ?site state; ?location state`,
+    state or province; state; province; state code; bundesland; provincia; departement; prefecture; ?county; ?region;
+    ?kanton; ?comunidad autonoma; ?address state; ?estado provincia; ?state region; ?canton; ?state county; ?site
+    state; ?location state; ?etat province`,
 };
 
 const ASSET: Vocabulary = {
@@ -103,63 +110,68 @@ const ASSET: Vocabulary = {
   name: `
     asset; item; item name; equipment; equipment name; device; device name; asset name; hostname; host name; computer
     name; machine name; bezeichnung; gerat; geratename; anlagenbezeichnung; nom; designation; nombre; nombre del
-    activo; nombre del equipo; denominacion; libelle; ?product name; ?product; ?title; ?item description; ?asset
-    description; ?equipment description; display name; system name; node name; dns name; ci name; configuration item;
-    nom appareil; nom equipement; nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?nom
-    article; ?artikelbezeichnung; ?objet; ?materiel`,
+    activo; nombre del equipo; denominacion; libelle; ?product name; ?product; ?title; ?asset description; ?equipment
+    description; display name; system name; node name; dns name; ci name; configuration item; nom appareil; nom
+    equipement; nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?nom article;
+    ?artikelbezeichnung; ?objet; ?materiel; ?articulo; ?article; ?item description; ?objektbezeichnung; ?software;
+    ?software name; ?application; ?license name; ?description; ?descripcion; ?beschreibung`,
   manufacturer: `
     manufacturer; maker; brand; manufacturer name; oem; hersteller; marke; fabricant; marque; fabricante; marca; ?make;
-    brand name; make manufacturer; producer; constructeur; ?geratehersteller`,
+    brand name; make manufacturer; producer; constructeur; ?geratehersteller; ?publisher; ?software publisher;
+    ?hersteller name`,
   serial_number: `
-    serial; serial number; serial no; serial id; serialnumber; serial code; seriennummer; serien nr; fabriknummer;
-    numero de serie; no de serie; service tag; ?service tag number; serie; serial s n; factory number; seriennr;
-    geratenummer serial; *serial number`,
+    serial; serial number; serial id; serialnumber; serial code; seriennummer; fabriknummer; numero de serie; service
+    tag; ?service tag number; serial s n; factory number; geratenummer serial; ?serie; ?vin; ?fahrgestellnummer;
+    ?chassis number; *serial number`,
   pseudo_number: 'pseudo number; pseudo serial number',
   asset_tag: `
-    asset tag; tag number; tag; asset tag number; property tag; inventory tag; barcode; inventarnummer; inventar nr;
-    numero de inventario; numero d inventaire; etiquette; etiqueta; ?asset number; ?asset id; ?asset code; ?equipment
-    number; ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo; tag id; asset label;
-    inventarnr; code inventaire; code barre; ?fixed asset number; ?anlagennr; ?equipment code; ?device id; ?item id;
-    ?item code; ?inventory id; ?inventory code; ?numero interne; ?id interne; ?property id; *asset tag`,
+    asset tag; tag number; tag; asset tag number; property tag; inventory tag; barcode; inventarnummer; numero de
+    inventario; numero d inventaire; etiquette; etiqueta; ?asset number; ?asset id; ?asset code; ?equipment number;
+    ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo; tag id; asset label; code
+    inventaire; code barre; ?fixed asset number; ?equipment code; ?item code; ?inventory id; ?inventory code; ?numero
+    interne; ?id interne; ?property id; ?kennzeichen; ?license plate; ?plate number; -device id; -item id; -codigo;
+    -code; ?anlage; *asset tag`,
   lifecycle_stage: `
     lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life;
     ?zustand; ?statut; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device status;
     ?equipment status; ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state; ?deployment
-    status; ?etat; ?betriebsstatus; ?status equipment`,
+    status; ?etat; ?betriebsstatus; ?status equipment; ?state`,
   product_description: `
     product description; ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product
     name; ?modell; ?modele; ?modelo; ?beschreibung; ?descripcion; ?specification; ?hardware model; ?computer model;
     ?product model; ?equipment model; ?device model; ?model description; ?make model; ?modellbezeichnung;
-    ?typbezeichnung; ?produktbezeichnung; ?produkt; ?produit; ?model type`,
+    ?typbezeichnung; ?produktbezeichnung; ?produkt; ?produit; ?model type; ?modellname; ?nom du modele; ?nombre del
+    modelo`,
   asset_notes: `
-    note; remark; comment; bemerkung; bemerkungen; kommentar; notiz; anmerkung; remarque; commentaire; nota;
-    comentario; observacion; observaciones; ?asset comment; ?description; ?beschreibung; ?descripcion; ?information;
-    ?info; ?additional information; ?additional note; ?detail; ?observation; ?hinweis; ?notizen; ?asset description`,
+    note; remark; comment; bemerkung; kommentar; notiz; anmerkung; remarque; commentaire; nota; comentario;
+    observacion; ?asset comment; ?description; ?beschreibung; ?descripcion; ?information; ?info; ?additional
+    information; ?additional note; ?detail; ?observation; ?hinweis; ?notizen; ?asset description`,
   asset_hardware_model: 'hardware model id; asset hardware model',
   manufacturer_part_number: `
-    manufacturer part number; mpn; part number; manufacturer part no; teilenummer; numero de piece; numero de parte;
-    artikelnummer; ?part no; ?model number; ?sku; ?article number; ?product number; ?product code; manufacturer number;
-    ?model code; ?reference fabricant; ?reference constructeur; ?herstellernummer; ?hersteller artikelnummer`,
+    manufacturer part number; mpn; part number; teilenummer; numero de piece; numero de parte; artikelnummer; ?model
+    number; ?sku; ?article number; ?product number; ?product code; manufacturer number; ?model code; ?reference
+    fabricant; ?reference constructeur; ?herstellernummer; ?hersteller artikelnummer`,
   parent_manufacturer_part_number: 'parent part number',
   parent_serial_number: 'parent serial; parent asset serial number; parent serial no',
-  customer_part_number: 'customer part number; customer part no; customer item number; cpn',
+  customer_part_number: 'customer part number; customer item number; cpn',
   business_entity_type: 'business entity; legal entity',
   make: 'make id',
-  inventory_no: 'inventory number; inventory no',
+  inventory_no: 'inventory number',
   mac_address: `
-    mac; mac address; ethernet address; mac adresse; adresse mac; direccion mac; mac id; mac addr; ethernet mac; wifi
-    mac; wireless mac; wlan mac; lan mac`,
+    mac; mac address; ethernet address; mac adresse; adresse mac; direccion mac; mac id; ethernet mac; wifi mac;
+    wireless mac; wlan mac; lan mac`,
   asset_physical_location: 'physical location',
   contract: `
-    contract; contract number; contract no; agreement number; vertrag; vertragsnummer; contrat; numero de contrat;
-    contrato; numero de contrato; ?contract reference; ?contract id; ?support contract; ?maintenance contract; ?support
-    contract number; ?maintenance contract number; ?service contract; ?lease number; ?lease contract`,
+    contract; contract number; agreement number; vertrag; vertragsnummer; contrat; numero de contrat; contrato; numero
+    de contrato; ?contract reference; ?contract id; ?support contract; ?maintenance contract; ?support contract number;
+    ?maintenance contract number; ?service contract; ?lease number; ?lease contract; ?wartungsvertrag; ?contrat de
+    maintenance; -smartnet number`,
   'category.name': `
     category; category name; asset category; asset class; kategorie; categorie; categoria; ?asset type; ?equipment
-    type; ?device type; ?item type; ?asset group; ?class; ?equipment category; ?item category; ?product category;
-    ?gruppe; ?type; ?hardware type; ?computer type; ?hardware category; ?gerateklasse; ?geratetyp; ?anlagenklasse;
-    ?gerateart; ?type materiel; ?type equipement; ?type appareil; ?famille; ?tipo de equipo; *category name; *class
-    name`,
+    type; ?device type; ?item type; ?asset group; ?equipment category; ?item category; ?product category; ?type;
+    ?hardware type; ?computer type; ?hardware category; ?gerateklasse; ?geratetyp; ?anlagenklasse; ?gerateart; ?type
+    materiel; ?type equipement; ?type appareil; ?famille; ?tipo de equipo; ?objekttyp; ?object type; -class; -gruppe;
+    -license type; *category name; *class name`,
   'category.subcategory': `
     subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria; ?subclass; ?sub
     type; ?subtype; ?sub class; ?device subtype; ?sous famille; *subcategory name; *class name`,
@@ -169,14 +181,15 @@ const ASSET: Vocabulary = {
     ?benutzer; ?utilisateur; ?usuario; ?held by; owned by; asset custodian; detenteur; inhaber; ?full name; ?employee
     name; ?employee full name; ?user full name; ?assigned employee; ?assignee; ?issued to; ?allocated to; ?allocated
     user; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?mitarbeiter; ?nutzer; ?zugewiesen;
-    ?affecte a; ?attribue a; ?responsable; ?user email; ?employee email; ?assigned email; -name; -agent`,
+    ?affecte a; ?attribue a; ?responsable; ?user email; ?employee email; ?assigned email; -name; -agent; ?checked out
+    to; ?checked out; ?usager; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name`,
   business_unit: `
     business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division; ?abteilung;
     ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company`,
   attached_supplier: `
     supplier; supplier name; vendor; vendor name; lieferant; fournisseur; proveedor; ?purchased from; ?reseller;
     ?seller; ?bought from; ?dealer; supplied by; supplier vendor; ?procured from; ?bought at; ?revendeur;
-    ?distributeur; ?distributor; ?bezugsquelle; ?handler`,
+    ?distributeur; ?distributor; ?bezugsquelle; ?handler; ?leasinggeber; ?lessor; ?vendor supplier; ?handler name`,
   customer: 'customer; customer name; client; client name; kunde; kundenname; cliente',
   usage_status: 'usage status; usage; use status; asset usage status; nutzungsstatus',
   address: `
@@ -188,17 +201,18 @@ const ASSET: Vocabulary = {
     location description; location note; ?location; ?site; ?site name; ?standort; ?emplacement; ?ubicacion; ?lieu;
     ?lagerort; ?asset location; ?current location; ?equipment location; ?device location; ?item location; ?office
     location; ?building location; ?location name; ?site location; ?lagerplatz; ?aufstellungsort; ?localisation;
-    ?physical site; ?place; ?storage location`,
+    ?physical site; ?place; ?storage location; ?aufstellort; ?office`,
   asset_location_address: 'asset location address; location address; installation address',
   bldg_name: `
-    building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building; ?haus`,
-  floor: 'floor; storey; level; floor number; etage; stockwerk; geschoss; piso; planta; ?floor level; ?geschosse',
+    building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building; ?haus;
+    ?gebaudeteil`,
+  floor: 'floor; storey; floor number; etage; stockwerk; geschoss; piso; planta; ?floor level; ?geschosse; ?level',
   unit: 'unit; unit number; suite; apartment',
   room: `
-    room; room number; room name; office; raum; raumnummer; zimmer; salle; piece; sala; habitacion; ?lab; ?bureau;
-    ?room location; ?office number; ?buro; ?local; ?laboratory; ?raumbezeichnung`,
+    room; room number; room name; raum; raumnummer; zimmer; salle; sala; habitacion; ?lab; ?bureau; ?room location;
+    ?office number; ?buro; ?local; ?laboratory; ?raumbezeichnung; ?office; -piece; ?aula; zimmer number; ?despacho`,
   street: 'street; street name; strasse; rue; calle; ?road',
-  area: 'area; zone; bereich',
+  area: 'area; bereich; -zone',
   general_info_notes: 'general information; general note; general info',
   warranty_status: 'warranty status; in warranty; under warranty; ?warranty',
   warranty_type: `
@@ -206,29 +220,31 @@ const ASSET: Vocabulary = {
   warranty_provider: `
     warranty provider; warranty vendor; warranty supplier; garantiegeber; ?warranty company; ?warranty by`,
   end_of_life_date: `
-    end of life; eol; eol date; end of life date; lebensende; fin de vie; ?retirement date; ?planned retirement;
-    ?disposal date; ?retire date; ?replacement date; ?date retired; ?expected replacement date; ?ausmusterung; ?date de
-    fin de vie`,
+    end of life; eol date; lebensende; fin de vie; ?retirement date; ?planned retirement; ?disposal date; ?retire date;
+    ?replacement date; ?date retired; ?expected replacement date; ?ausmusterung; ?date de fin de vie; ?fecha baja;
+    ?deaktivierung`,
   warranty_start_date: `
     warranty start; warranty from; warranty begin; warranty start date; garantiebeginn; garantie von; debut de
-    garantie; inicio de garantia; inicio garantia`,
+    garantie; inicio de garantia`,
   warranty_end_date: `
-    warranty end; warranty until; warranty expiry; warranty expiry date; warranty end date; warranty expiration date;
-    warranty through; garantieende; garantie bis; fin de garantie; fin garantia; fin de garantia; vencimiento garantia;
-    ?warranty; ?garantie; ?garantia; warranty expires; warranty valid until; end of warranty; garantieablauf;
-    garantiedatum bis; expiration garantie; fin de la garantie; date fin garantie; ?warranty date; ?guarantee expiry`,
+    warranty end; warranty until; warranty expiry; warranty expiry date; warranty end date; warranty through;
+    garantieende; garantie bis; fin de garantie; fin garantia; vencimiento garantia; ?warranty; ?garantie; ?garantia;
+    warranty valid until; end of warranty; garantieablauf; garantiedatum bis; expiration garantie; date fin garantie;
+    ?warranty date; ?guarantee expiry; garantia hasta; garantie jusqu au; ?echeance garantie`,
   warranty_contact_phone: 'warranty phone; warranty contact; warranty contact phone; warranty hotline',
   warranty_contact_email: 'warranty email; warranty contact; warranty contact email',
   warranty_notes: 'warranty note; warranty comment; warranty remark; warranty description',
   support_status: 'support status; in support; under support; ?support',
   support_type: 'support type; ?support; ?support level',
-  support_provider: 'support provider; support vendor; maintenance provider; support supplier',
-  end_of_support_date: 'end of support; eos; eos date; end of support date; supportende',
+  support_provider: `
+    support provider; support vendor; maintenance provider; support supplier; ?service vendor; ?service provider;
+    ?maintenance vendor`,
+  end_of_support_date: 'end of support; eos date; supportende',
   support_start_date: 'support start; support from; maintenance start; support start date; maintenance start date',
   support_end_date: `
     support end; support until; support expiry; support expiry date; maintenance end; support end date; maintenance end
-    date; ?support; support expires; maintenance expiry; maintenance until; end of maintenance; wartungsende; fin de
-    maintenance; fin de support; ?amc end; ?amc expiry`,
+    date; ?support; maintenance expiry; maintenance until; end of maintenance; wartungsende; fin de maintenance; fin de
+    support; ?amc end; ?amc expiry; ?service expiry; ?service end; ?smartnet end`,
   support_contact_phone: 'support phone; support contact; support contact phone; support hotline',
   support_contact_email: 'support email; support contact; support contact email',
   support_notes: 'support note; support comment; support remark; maintenance note',
@@ -237,16 +253,16 @@ const ASSET: Vocabulary = {
     value; cost; unit cost; buy price; anschaffungskosten; anschaffungswert; kaufpreis; einkaufspreis; prix d achat;
     cout; cout d achat; precio de compra; costo; coste; coste de compra; costo de adquisicion; valor de adquisicion;
     ?price; ?unit price; ?preis; ?prix; ?precio; ?original value; historical cost; historic cost; cost price; cost
-    value; price paid; asset cost; equipment cost; anschaffungspreis; neupreis; kaufwert; prix achat; valeur d achat;
-    valeur d acquisition; cout d acquisition; precio de adquisicion; ?asset value; ?purchase amount; ?unit value; ?item
-    cost; ?replacement cost; ?preis euro; ?valeur; ?wert; -total cost; -value`,
+    value; price paid; asset cost; equipment cost; anschaffungspreis; neupreis; kaufwert; valeur d achat; valeur d
+    acquisition; cout d acquisition; precio de adquisicion; ?asset value; ?purchase amount; ?unit value; ?item cost;
+    ?replacement cost; ?preis euro; ?valeur; ?wert; -total cost; -value; ?importe; ?acquisition amount; -list price`,
   service_start_date: `
     in service; in service date; service start; service date; commissioning date; put into service; inbetriebnahme;
     date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date;
     ?installation date; ?go live date; commissioned; date commissioned; date in service; in use since; placed in
     service; date placed in service; inbetriebnahmedatum; in betrieb seit; date de service; ?date deployed; ?deployed
     date; ?date installed; ?installed; ?installed on; ?installed date; -purchase date; -date acquisition; -kaufdatum;
-    -date d achat; -acquisition date`,
+    -date d achat; -acquisition date; ?fecha alta; ?aktivierung; ?aktivierungsdatum`,
   depreciation_schedule: `
     depreciation schedule; depreciation; depreciation method; abschreibung; amortissement; depreciacion`,
   estimated_salvage_value: 'salvage value; salvage; residual value; restwert; valeur residuelle; valor residual',
@@ -273,18 +289,18 @@ const CONTRACT: Vocabulary = {
     subject; libelle; ?project name; ?project; ?project title; ?objeto; contract label; titre; titre du contrat;
     libelle du contrat; vertragstitel; vertragsgegenstand; ?contract subject; ?subject of contract; ?award title;
     ?procurement title; ?project description title; ?objet du contrat; ?objet du marche; ?objeto del contrato;
-    ?bezeichnung vertrag; ?software; ?product; ?product name; ?subscription; ?service name`,
+    ?bezeichnung vertrag; ?software; ?product; ?product name; ?subscription; ?service name; ?application; ?record name;
+    ?vertragsinhalt`,
   number: `
-    number; contract number; contract no; contract id; contract code; agreement number; agreement no; agreement id;
-    vertragsnummer; vertrags nr; numero de contrat; numero de contrato; numero; contract reference; reference number;
-    award number; ?reference; ?unique id; ?po number; ?purchase order; ?purchase order number; ?bestellnummer;
-    ?procurement id; ?award id; ?referencia; contract ref; contract key; vertragsnr; vertragskennung; numero de marche;
-    no marche; ?award reference; ?agreement reference; ?procurement number; ?procurement reference; ?document number;
-    ?contract identifier; ?no dossier; ?numero de dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid; *contract
-    number`,
+    number; contract number; contract id; contract code; agreement number; agreement id; vertragsnummer; numero de
+    contrat; numero de contrato; contract reference; reference number; award number; ?reference; ?unique id; ?po
+    number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; ?referencia; contract
+    key; vertragskennung; numero de marche; ?award reference; ?agreement reference; ?procurement number; ?procurement
+    reference; ?document number; ?contract identifier; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid;
+    ?numero expediente; ?expediente; ?record id; *contract number`,
   parent_contract: `
-    parent; parent no; parent number; parent contract; parent contract number; master agreement; master contract;
-    framework; framework agreement; rahmenvertrag; contrat cadre; contrato marco`,
+    parent; parent no; parent contract; parent contract number; master agreement; master contract; framework; framework
+    agreement; rahmenvertrag; contrat cadre; contrato marco`,
   customer: `
     customer; customer name; client; client name; buyer; kunde; kundenname; auftraggeber; cliente; ?client company;
     ?auftraggeber name`,
@@ -294,7 +310,8 @@ const CONTRACT: Vocabulary = {
     ?seller; ?counterparty; ?company; ?company name; ?recipient; ?prestataire; ?adjudicatario; supplier vendor; vendor
     supplier; contracting company; attributaire; titulaire; nom du titulaire; dienstleister; ?awarded to; ?winner;
     ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service provider;
-    ?publisher; ?manufacturer; ?payee; ?organisation name; *supplier name; *vendor name`,
+    ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name; ?contratista;
+    ?contratada; *supplier name; *vendor name`,
   status: `
     status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active;
     current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status`,
@@ -302,37 +319,37 @@ const CONTRACT: Vocabulary = {
     category; category name; contract category; kategorie; categorie; categoria; ?commodity; ?spend category; ?class;
     ?expense type; ?contract type; ?agreement type; ?type of contract; ?type de contrat; ?vertragsart; ?vertragstyp;
     ?category of spend; ?procurement category; ?procurement type; ?product category; ?service category; ?goods
-    category; ?purchase category; -type; -sector; -industry`,
+    category; ?purchase category; -type; -sector; -industry; ?vertragskategorie; -nature; ?categorie de contrat; ?tipo
+    de contrato`,
   'category.subcategory': `
     subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria`,
   description: `
     description; contract description; long description; beschreibung; descripcion; scope; scope of work; ?summary;
     ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description; contract detail; contract purpose;
     contract scope; texte du contrat; leistungsbeschreibung; ?note; ?remark; ?comment; ?bemerkung; ?anmerkung;
-    ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?texte contrat; ?goods`,
+    ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?goods; ?observation`,
   business_unit: `
     business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division; ?abteilung;
     ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center`,
   contract_start_date: `
     start; start date; contract start; contract start date; effective date; effective from; commencement date;
     commencement; begin date; valid from; term start; beginn; vertragsbeginn; startdatum; laufzeit von; gultig ab;
-    debut; date de debut; date debut; fecha de inicio; fecha inicio; inicio; ?from; ?period from; ?award date; ?von;
-    contract begin; contract commencement; contract effective date; valid since; in effect from; in force from;
-    vertragsstart; startdatum vertrag; date d effet; date de prise d effet; date de debut de contrat; ?start of
-    contract; ?date from; ?awarded date; ?date awarded; ?date of award; ?date debut contrat; ?active from;
-    ?subscription start; -signed date`,
+    debut; date de debut; fecha de inicio; inicio; ?from; ?period from; ?award date; ?von; contract begin; contract
+    commencement; contract effective date; valid since; in effect from; in force from; vertragsstart; startdatum
+    vertrag; date d effet; date de prise d effet; date de debut de contrat; ?start of contract; ?date from; ?awarded
+    date; ?date awarded; ?date of award; ?active from; ?subscription start; -signed date; ?effective; ?start on`,
   contract_end_date: `
-    end; end date; contract end; contract end date; expiry; expiry date; expiration date; contract expiry; contract
-    expiry date; termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis; gultig
-    bis; fin; date de fin; date fin; fecha de fin; fecha fin; vencimiento; fecha de vencimiento; ?to; ?until; ?bis;
-    ?period to; ?completion date; ?end of contract; contract expire; contract expiration; contract termination date;
-    expire date; in force until; vertragsende datum; laufzeitende; ablaufdatum; endet am; date d echeance; echeance;
-    date d expiration; date de fin de contrat; fin de contrat; ?date to; ?active until; ?subscription end; ?close date;
-    -renewal date; -estimated completion date`,
+    end; end date; contract end; contract end date; expiry; expiry date; contract expiry; contract expiry date;
+    termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis; gultig bis; fin;
+    date de fin; fecha de fin; vencimiento; fecha de vencimiento; ?to; ?until; ?bis; ?period to; ?completion date; ?end
+    of contract; contract expire; contract termination date; expire date; in force until; vertragsende datum;
+    laufzeitende; ablaufdatum; endet am; date d echeance; echeance; date d expiration; date de fin de contrat; fin de
+    contrat; ?date to; ?active until; ?subscription end; ?close date; -renewal date; -estimated completion date; ?end
+    on; fecha de finalizacion`,
   notice_period: `
     notice; notice period; notice day; notice period day; termination notice; cancellation notice; kundigungsfrist;
     frist; preavis; preaviso; delai de preavis; plazo de preaviso; notice period in day; kundigungsfrist in tagen;
-    kundigungsfrist tage; delai de resiliation`,
+    kundigungsfrist tage; delai de resiliation; ?length of notice; ?notice length; ?renewal notice`,
   service_start_date: `
     service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date`,
   end_of_term_clause: `
@@ -348,33 +365,36 @@ const CONTRACT: Vocabulary = {
     award value; award amount; ?value; ?amount; ?total budget; ?spend; ?wert; ?betrag; ?budget; ?price; contract price;
     contract cost; contract worth; contract sum; awarded amount; awarded value; total award; total award amount; total
     contract amount; total contract cost; auftragssumme; vertragssumme; vertragsvolumen; montant du contrat; montant du
-    marche; montant ttc; montant ht; total value gbp; valor contrato; ?contract budget; ?current value; ?current
-    contract value; ?award; ?valeur; ?cost; ?total ht; ?spend amount; ?agreed price; ?final price; ?annual value`,
+    marche; montant ttc; montant ht; total value gbp; ?contract budget; ?current value; ?current contract value;
+    ?award; ?valeur; ?cost; ?total ht; ?spend amount; ?agreed price; ?final price; ?annual value; ?importe de
+    adjudicacion; ?importe adjudicado`,
   first_offer_value: 'first offer; first offer value; initial offer; original offer',
   cost_avoidance_value: 'cost avoidance; cost avoided; saving; einsparung; ?negotiated saving',
   contract_risk_value: 'contract risk; risk value',
   mrc: `
     mrc; monthly recurring cost; monthly recurring charge; monthly cost; monthly; monthly fee; monatlich; monatliche
-    kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge`,
+    kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge; ?monatsrate; ?monatsbetrag`,
   nrc: `
     nrc; non recurring cost; non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup
-    cost; einmalkosten; einmalig; cout unique; coste unico; ?one time fee; ?installation cost`,
-  'expenditure_type.type': `
-    expenditure type; spend type; capex opex; capex or opex; opex capex; ?expense type; ?cost type`,
+    cost; einmalkosten; einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one
+    time charge; ?einrichtungsgebuhr`,
+  'expenditure_type.type': 'expenditure type; spend type; capex opex; opex capex; ?expense type; ?cost type',
   'expenditure_type.capex_actual': 'capex; capex actual; capital expenditure; capex amount',
   'expenditure_type.opex_actual': 'opex; opex actual; operating expenditure; opex amount',
   payment_terms: `
-    payment term; term of payment; payment condition; zahlungsbedingung; zahlungsbedingungen; zahlungsziel; condition
-    de paiement; conditions de paiement; condiciones de pago; condicion de pago; ?term; ?net term; default payment
-    term; credit term`,
+    payment term; term of payment; payment condition; zahlungsbedingung; zahlungsziel; condition de paiement;
+    condiciones de pago; ?term; ?net term; default payment term; credit term`,
   financing: 'financing; financing type; finanzierung; financement; financiacion; ?funding',
   financial_notes: 'financial note; finance note; financial comment; cost note; payment note',
-  approver: 'approver; approved by; genehmigt von; approuve par; aprobado por; approver name; ?approved',
+  approver: `
+    approver; approved by; genehmigt von; approuve par; aprobado por; approver name; ?approved; ?freigegeben durch;
+    ?freigegeben von`,
   signer: `
     signer; signed by; signatory; unterzeichner; unterschrieben von; signataire; signe par; firmante; firmado por`,
   signed_date: `
     signed date; date signed; signed on; signature date; signing date; unterschriftsdatum; date de signature; fecha de
-    firma; ?signed; ?execution date`,
+    firma; ?signed; ?execution date; unterschrieben; ?unterzeichnet; ?abschlussdatum; ?vertragsdatum; ?agreement date;
+    ?fecha de formalizacion`,
 };
 
 const COUNTERPARTY: Vocabulary = {
@@ -382,7 +402,8 @@ const COUNTERPARTY: Vocabulary = {
   'category.name': `
     category; category name; kategorie; categorie; categoria; ?supplier category; ?vendor category; ?customer category;
     ?classification; ?industry; ?type of supplier; ?business category; ?supplier group; ?vendor group; ?customer group;
-    ?lieferantengruppe; ?kundengruppe; -sector; -type; -segment`,
+    ?lieferantengruppe; ?kundengruppe; -sector; -type; -segment; ?commodity; ?famille; ?warengruppe; ?supplier type;
+    ?vendor type; ?customer type`,
   'contact_person.name': `
     contact; contact name; contact person; contact full name; primary contact; ansprechpartner; kontakt; kontaktperson;
     personne de contact; interlocuteur; persona de contacto; contacto; attention; ?representative; ?account manager;
@@ -390,35 +411,33 @@ const COUNTERPARTY: Vocabulary = {
     first and last name; ?attn; ?representative name; ?relationship manager; ?point of contact`,
   'contact_person.email': `
     contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse; adresse
-    email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info email; mail
-    address; email id; company email; business email; work email; contact mail; e mail adresse; mailadresse; adresse
-    mail; primary email; ?sale email; ?office email; ?order email; ?billing email`,
+    email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info email;
+    email id; company email; business email; work email; mailadresse; primary email; ?sale email; ?office email; ?order
+    email; ?billing email`,
   'contact_person.type': 'contact type; contact role; role of contact; kontaktart; type de contact; tipo de contacto',
   address_line_1: `
     address; address line; address line 1; address 1; street; street address; street 1; street name; postal address;
     mailing address; adresse; anschrift; strasse; adresszeile 1; strasse hausnummer; rue; adresse 1; direccion;
     direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address; line 1; full address;
-    office address; business street; strasse und nummer; strasse und hausnummer; strasse nr; rue et numero; adresse
-    postale; adresse ligne 1; ?location address; ?physical address; ?registered address; ?site address; ?adresse siege;
-    ?premise; ?company address`,
+    office address; business street; strasse und nummer; rue et numero; adresse postale; adresse ligne 1; ?location
+    address; ?physical address; ?registered address; ?site address; ?adresse siege; ?premise; ?company address`,
   address_line_2: `
     address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion 2;
-    ?address suffix; ?suite; line 2; address suite; adresse ligne 2; complement adresse; zusatz; ?address extra;
-    ?building; ?district`,
+    ?address suffix; ?suite; line 2; address suite; adresse ligne 2; ?address extra; ?building; ?district; -zusatz;
+    ?street address 2`,
   zip_postal_code: `
     zip; zip code; postal code; postcode; post code; zip postal code; plz; postleitzahl; code postal; codigo postal;
     cp; ?address postcode; ?address zip; ?address postal code; post zip code; zip postcode; pin code; pincode; postal;
     zip postal; cod postal; ?address pin code`,
   phone: `
-    phone; phone number; office phone; business phone; work phone; rufnummer; phone nummer; numero de phone; ?contact
-    number; ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; telephone
-    number; main phone; primary phone; company phone; phone 1; telefonnummer; numero telephone; festnetznummer;
-    ?contact tel; ?central phone; ?sale phone; ?phone contact`,
+    phone; phone number; office phone; business phone; work phone; rufnummer; numero de phone; ?contact number;
+    ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone;
+    primary phone; company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?phone contact; ?contact`,
   mobile: `
     mobile; mobile number; mobile phone; cell; cell phone; cellular; handy; mobil; mobiltelefon; handynummer;
-    mobilnummer; portable; movil; celular; phone movil; phone portable; ?contact mobile; mobil nummer; portable numero;
-    gsm; ?mobile contact; ?whatsapp`,
-  fax: 'fax; fax number; facsimile; telefax; faxnummer; telecopie',
+    mobilnummer; portable; movil; celular; phone movil; phone portable; ?contact mobile; portable numero; gsm; ?mobile
+    contact; ?whatsapp`,
+  fax: 'fax; fax number; facsimile; telefax; telecopie',
   website: `
     website; web site; web; url; homepage; home page; web page; webpage; web address; internet; internetseite;
     webseite; site web; site internet; sitio web; pagina web; ?domain; company website; website url; web site url;
@@ -428,12 +447,13 @@ const COUNTERPARTY: Vocabulary = {
     description; ?note; ?remark; ?comment; ?bemerkung; ?commentaire; ?observacion; ?service; ?product; ?services
     offered; overview; supplier description; company profile; presentation; ?information; ?additional note; ?business
     activity; ?activity; ?activite; ?branche; ?specialty; ?specialisation; ?speciality; ?supplied product; ?product
-    service; ?kommentar; ?notiz; ?notizen; ?remarque; ?anmerkung; ?detail; -sector`,
+    service; ?kommentar; ?notiz; ?notizen; ?remarque; ?anmerkung; ?detail; -sector; ?observation`,
   nda_signed: `
     nda; nda signed; nda in place; has nda; confidentiality agreement; non disclosure agreement;
-    geheimhaltungsvereinbarung; accord de confidentialite`,
+    geheimhaltungsvereinbarung; accord de confidentialite; ?nda on file`,
   nda_signed_date: 'nda date; nda signed date; nda signed on; date of nda; ?nda; ?nda signed',
-  msa_signed: 'msa; msa signed; msa in place; has msa; master service agreement; rahmenvertrag; contrat cadre',
+  msa_signed: `
+    msa; msa signed; msa in place; has msa; master service agreement; rahmenvertrag; contrat cadre; ?msa on file`,
   msa_signed_date: 'msa date; msa signed date; msa signed on; date of msa; ?msa; ?msa signed',
   supplementary_description: 'supplementary description; supplementary information',
   additional_description: 'additional description; additional information',
@@ -441,9 +461,9 @@ const COUNTERPARTY: Vocabulary = {
 
 const COMPANY_NAMES = `
   company; company name; organisation; organisation name; business name; legal name; trading name; firma; firmenname;
-  firmenbezeichnung; unternehmen; name 1; raison sociale; societe; entreprise; nom; nom de l entreprise; razon social;
-  empresa; nombre; nombre de la empresa; denominacion social; account name; ?trade name; ?counterparty; ?partner name;
-  ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory name; ?plant name`;
+  firmenbezeichnung; unternehmen; ?nombre fiscal; ?intitule; name 1; raison sociale; societe; entreprise; nom; nom de l entreprise;
+  razon social; empresa; nombre; nombre de la empresa; denominacion social; account name; ?trade name; ?counterparty;
+  ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory name; ?plant name`;
 
 const SUPPLIER: Vocabulary = {
   ...COUNTERPARTY,
@@ -455,7 +475,7 @@ const SUPPLIER: Vocabulary = {
     denomination; ?contractor; ?seller; ?seller name; ?distributor; ?partner; ?subcontractor; ?dienstleister;
     ?prestataire; ?etablissement; ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name; *vendor
     name; ${COMPANY_NAMES}`,
-  type: 'supplier type; vendor type; us or foreign; domestic or foreign; domestic foreign; ?type',
+  type: 'supplier type; vendor type; us or foreign; domestic or foreign; ?type',
   business_name: `
     business legal name; doing business as; dba; trading as; ?business name; ?trade name; ?legal name; ?registered
     name; ?registered company name`,

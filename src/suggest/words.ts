@@ -25,6 +25,12 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\p{L}\p{N}])p\s*\/\s*n(?![\p{L}\p{N}])/giu, 'part number'],
   [/(?<![\p{L}\p{N}])c\s*\/\s*o(?![\p{L}\p{N}])/giu, 'care of'],
   [/\be[\s-]*mails?\b/giu, 'email'],
+  [/\beol\b/giu, 'end of life'],
+  [/\beos\b/giu, 'end of support'],
+  [/\bwi-?fi\b/giu, 'wifi'],
+  // `Seriennummer`, `Inventar-Nr.`
+  [/(\p{L}{3})-?(?:nummer|nr)(?!\p{L})/giu, '$1 number'],
+  [/^\s*address(?:\s*1)?\s*[:–-]\s*(?=\p{L})/iu, ''],
   // An asset has one tag; several are labels.
   [/(?<!\p{L})tags(?!\p{L})/giu, 'labels'],
   [/\bn[°º]|№/giu, 'number '],
@@ -35,7 +41,9 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
 
 /** Articles and connectives of the languages of the vocabulary. */
 const FILLERS = new Set(
-  'a an the of for and or is our your und der die das des dem den la le les l el los las d de del du et y'.split(' '),
+  'a an the of for and or is our your und am vom der die das des dem den la le les l el los las d de del du et y'.split(
+    ' ',
+  ),
 );
 
 export function wordsOf(text: string): Words {
@@ -75,6 +83,7 @@ function expand(word: string): string[] {
 
 /** The plural is cut on both sides, so that it does not matter whether what is left is a word. */
 function singular(word: string): string {
+  if (/(?:ungen|ciones)$/.test(word)) return word.slice(0, -2);
   if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word;
   return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.slice(0, -1);
 }

@@ -166,7 +166,7 @@ describe('a service', () => {
       expect(vendor).toMatchObject({ field: 'attached_supplier', confidence: 'medium' });
       expect(vendor?.remarks.join()).toContain('`references: { missing: create }`');
       expect(summary.job).toContain('\n# references: { missing: create }');
-      expect(summary.next).toContain('Which column is the name of each asset?');
+      expect(summary.next).toContain('Shall the service have the names of "Device Type"');
       expect(desk.sandbox.commits).toEqual([]);
     } finally {
       await desk.close();

@@ -198,12 +198,20 @@ describe('the key', () => {
 
 describe('what a new record needs', () => {
   it('can be put together where no column is the name', async () => {
-    const { job } = await suggested('asset', [
+    const table = [
       ['Brand', 'Model', 'Serial'],
       ...Array.from({ length: 5 }, (_, at) => ['Contoso', `T${at % 2}`, `S${at}`]),
-    ]);
+    ];
+    const { job, suggestion } = await suggested('asset', table);
+    expect(read(job).computed).toEqual({ name: '{Brand} {Model}' });
+    expect(job).toContain('medium: no column is the name: put together');
+    expect(suggestion.next).toBe('Is "Model" what its line says? It is likely, and not certain.');
+  });
+
+  it('is put together of one column by a person only', async () => {
+    const { job } = await suggested('asset', [['Serial'], ...Array.from({ length: 5 }, (_, at) => [`S${at}`])]);
     expect(read(job).computed).toEqual({});
-    expect(read(job.replace('# computed:', 'computed:')).computed).toEqual({ name: '{Brand} {Model}' });
+    expect(read(job.replace('# computed:', 'computed:')).computed).toEqual({ name: '{Serial}' });
   });
 
   it('is not put together of texts that are too long for it', async () => {

@@ -455,6 +455,57 @@ describe('a person', () => {
   });
 });
 
+describe('a heading that means two things', () => {
+  const values: Readonly<Record<string, readonly unknown[]>> = {
+    'State/in use/in repair': ['lifecycle_stage'],
+    'State/Texas/Ohio': ['state_province'],
+    'Unit/EA/PCS': [undefined],
+    'Level/High/Low': [undefined],
+    'Office/London/Leeds': ['location_description', 'room'],
+    'Contract/Yes/No': [undefined],
+    'Supplier/Y/N': [undefined],
+    'Supplier/V-1001/V-1002': [undefined],
+    'Address/10.0.0.1/10.0.0.2': [undefined],
+    'Tag/loaner/VIP': [undefined],
+    'Usage/12%/70%': [undefined],
+    'Etat/En service/Rebut': ['lifecycle_stage'],
+  };
+  it.each(Object.entries(values))('%s: the values say which', async (heading, fields) => {
+    const [name = '', ...texts] = heading.split('/');
+    const table = [['Item', name], ...range(8, (at) => [`Press ${at}`, texts[at % texts.length] ?? ''])];
+    const { column } = await suggested('asset', table);
+    expect(fields).toContain(column(name).field);
+  });
+
+  it('Name beside Company is the name of somebody, and a code is the name of nobody', async () => {
+    const rows = range(6, (at) => [`Globex ${at}`, `SUP-00${at}`, 'Ann Moss']);
+    const { fields } = await suggested('supplier', [['Company', 'Supplier', 'Name'], ...rows]);
+    expect(fields).toMatchObject({ Company: 'name', Supplier: '~', Name: '~' });
+  });
+
+  it('the number of a row is the number of no contract', async () => {
+    const rows = range(6, (at) => [at + 1, `K-${70 - at}`, `Rent ${at}`]);
+    const { fields } = await suggested('contract', [['No.', 'Contract ID', 'Title'], ...rows]);
+    expect(fields).toEqual({ 'No.': '~', 'Contract ID': 'number', Title: 'name' });
+  });
+});
+
+describe('the words of other languages', () => {
+  it.each([
+    ['asset', 'Serialnummer', 'serial_number'],
+    ['asset', "N° d'inventaire", 'asset_tag'],
+    ['asset', 'Anmerkungen', 'asset_notes'],
+    ['asset', 'Inbetriebnahme am', 'service_start_date'],
+    ['customer', 'Billing City', 'city'],
+    ['customer', 'Address 1: City', 'city'],
+    ['customer', 'Observaciones', 'general_description'],
+  ] as const)('%s: %s', async (resource, heading, field) => {
+    const texts = range(6, (at) => (field === 'service_start_date' ? `2024-05-1${at}` : `Text ${at}`));
+    const { column } = await suggested(resource, beside('Name', heading, texts));
+    expect(column(heading).field).toBe(field);
+  });
+});
+
 describe('texts that mean blank', () => {
   it('are stated, and count as blank', async () => {
     const { job, column } = await suggested('supplier', [
