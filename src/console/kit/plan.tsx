@@ -1,0 +1,94 @@
+import { Link } from 'wouter';
+import type { Plan } from '../../api/schema.js';
+import { counted, number } from './format.js';
+import { Icon, type IconName } from './icons.js';
+import { Badge, type Tone } from './parts.js';
+
+/** What a run writes, or would: in numbers, against its brakes, and field by field. */
+
+export interface Figure {
+  readonly n: number;
+  readonly what: string;
+  /** Where it is more than none. */
+  readonly tone?: Tone;
+  readonly icon?: IconName;
+}
+
+/** Numbers side by side, each with what it counts. */
+export function Figures({ of }: { of: readonly Figure[] }) {
+  return (
+    <dl className="tiles">
+      {of.map(({ n, what, tone = 'calm', icon }) => (
+        <div key={what} className={n > 0 ? tone : 'calm'}>
+          <dt>{what}</dt>
+          <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
+            {icon && n > 0 && <Icon name={icon} />}
+            {number(n)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const BRAKES: Readonly<Record<string, string>> = {
+  min_rows: 'Rows in the file',
+  max_invalid: 'Rows to correct',
+  max_rejected: 'Rows that the service refused',
+  max_updates: 'Records to update',
+  max_creates: 'Records to create',
+  max_cleared: 'Rows that empty a value',
+  max_orphans: 'Records missing from the file',
+  max_change: 'Rows, against the last run',
+  same_file: 'The same file as before',
+  unknown_keys: 'Keys that the service does not know',
+};
+
+/** A line a brake, those that stop the run first. */
+export function Brakes({ of }: { of: Plan['brakes'] }) {
+  const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
+  return (
+    <ul className="limits">
+      {sorted.map(({ name, limit, found, tripped }) => (
+        <li key={name}>
+          <Badge tone={tripped ? 'bad' : 'good'} icon={tripped ? 'stop' : 'check'}>
+            {tripped ? 'Stopped' : 'Within'}
+          </Badge>
+          <span className="stack">
+            <strong>
+              {BRAKES[name] ?? name}: {found}
+            </strong>
+            <span className="soft">
+              The limit is {limit} (<code>{name}</code>)
+            </span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Field by field, each to be opened for old → new of its first records. */
+export function FieldChanges({ of, run }: { of: Plan['fields']; run: string }) {
+  return of.map(({ field, records, first }) => (
+    <details key={field} className="edits">
+      <summary>
+        <bdi>{field}</bdi> changes in {counted(records, 'record')}
+      </summary>
+      <ul>
+        {first.map(({ row, key, old, new: to, kind }) => (
+          <li key={row}>
+            <Link href={`/runs/${run}?row=${row}`} className="cut">
+              <bdi>{key || `Row ${row}`}</bdi>
+            </Link>
+            <span className="wrap">
+              <bdi className="value">{old || 'blank'}</bdi> → <bdi className="value new">{to || 'blank'}</bdi>
+              {kind === 'clear' && <span className="toned warn"> is emptied</span>}
+            </span>
+          </li>
+        ))}
+        {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
+      </ul>
+    </details>
+  ));
+}
