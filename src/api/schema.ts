@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { correction } from '../model/correction.js';
 import { OUTCOMES } from '../model/outcome.js';
 
 /**
@@ -159,16 +160,7 @@ export const counts = z.object({ ...Object.fromEntries(OUTCOMES.map((kind) => [k
 >);
 export type Counts = z.output<typeof counts>;
 
-/** What `POST /runs` takes beside `kind`, which the data of a job of the queue are: `src/worker/jobs/data.ts`. */
-export const correction = z
-  .strictObject({
-    column: z.string().describe('The heading, as job files name it.'),
-    value: z.string().max(100_000).describe('What stands there instead, as if it had been typed.'),
-    row: z.int().min(1).optional(),
-    from: z.string().max(100_000).optional().describe('In place of `row`: every cell of the column that shows this.'),
-  })
-  .meta({ id: 'Correction' });
-export type Correction = z.output<typeof correction>;
+export { type Correction, correction } from '../model/correction.js';
 
 export const RUN_STATES = [
   'waiting',
