@@ -68,12 +68,12 @@ export function Brakes({ of }: { of: Plan['brakes'] }) {
   );
 }
 
-/** Field by field, each to be opened for old → new of its first records. */
-export function FieldChanges({ of, run }: { of: Plan['fields']; run: string }) {
+/** Field by field, each to be opened for old → new of its first records. `back`: what an undo does to them. */
+export function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: string; back?: boolean }) {
   return of.map(({ field, records, first }) => (
     <details key={field} className="edits">
       <summary>
-        <bdi>{field}</bdi> changes in {counted(records, 'record')}
+        <bdi>{field}</bdi> {back ? 'goes back' : 'changes'} in {counted(records, 'record')}
       </summary>
       <ul>
         {first.map(({ row, key, old, new: to, kind }) => (
@@ -81,14 +81,37 @@ export function FieldChanges({ of, run }: { of: Plan['fields']; run: string }) {
             <Link href={`/runs/${run}?row=${row}`} className="cut">
               <bdi>{key || `Row ${row}`}</bdi>
             </Link>
-            <span className="wrap">
-              <bdi className="value">{old || 'blank'}</bdi> → <bdi className="value new">{to || 'blank'}</bdi>
-              {kind === 'clear' && <span className="toned warn"> is emptied</span>}
-            </span>
+            {back ? <OldNew old={to} to={old} kind="set" /> : <OldNew old={old} to={to} kind={kind} />}
           </li>
         ))}
         {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
       </ul>
     </details>
   ));
+}
+
+const KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {
+  clear: ['warn', 'is emptied'],
+  at_risk: ['bad', 'would be lost'],
+  preserved: ['calm', 'is carried over'],
+  kept: ['calm', 'is left to the service'],
+};
+
+/** One value of a record: as it was, and as it is afterwards. */
+export function OldNew({ old, to, kind }: { old: string; to: string; kind: string }) {
+  const [tone, word] = KINDS[kind] ?? [];
+  return (
+    <span className="wrap">
+      <Value>{old}</Value> → <Value fresh={kind === 'set'}>{to}</Value>
+      {word && <span className={`toned ${tone}`}> {word}</span>}
+    </span>
+  );
+}
+
+function Value({ children, fresh = false }: { children: string; fresh?: boolean }) {
+  return children === '' ? (
+    <span className="soft">blank</span>
+  ) : (
+    <bdi className={fresh ? 'value new' : 'value'}>{children}</bdi>
+  );
 }

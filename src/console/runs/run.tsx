@@ -1,7 +1,236 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useSearchParams } from 'wouter';
+import type { RunDetail, RunProgress } from '../../api/schema.js';
+import { FOUR, type Four } from '../../model/outcome.js';
+import { addressOf } from '../app/client.js';
+import { type RunEvents, useRunEvents } from '../app/events.js';
+import { ConnectionLost, Fault } from '../app/faults.js';
+import { planQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { Empty } from '../kit/parts.js';
+import { exactly, number, when } from '../kit/format.js';
+import { Icon } from '../kit/icons.js';
+import {
+  Badge,
+  ButtonLink,
+  Card,
+  FOUR_LOOKS,
+  Notice,
+  OutcomeBar,
+  Prose,
+  Skeleton,
+  StateBadge,
+  sumOf,
+} from '../kit/parts.js';
+import { Actions, VerbButton } from './actions.js';
+import { PlanView } from './plan.js';
+import { Rows } from './rows.js';
+import { Timeline } from './timeline.js';
+import { firstLine, fourWord, kindWord, nextSteps, summaryOf } from './words.js';
+import './runs.css';
 
-export default function Run({ id }: { id: string }) {
-  usePageTitle(id);
-  return <Empty title="This page is not there yet" />;
+/** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
+export default function RunPage({ id }: { id: string }) {
+  const { data: run, error } = useQuery({
+    ...runQuery(id),
+    // Events tell of a run at work; this is for what they may have missed.
+    refetchInterval: ({ state: { data } }) => (data && isLive(data) ? 10_000 : false),
+  });
+  const events = useRunEvents(run?.id ?? id, run !== undefined && isLive(run));
+  usePageTitle(run ? run.file || run.job : 'Run');
+  if (error && !run) return <Fault error={error} />;
+  if (!run) return <Skeleton what="the run" lines={8} />;
+  return <Told run={run} events={events} />;
+}
+
+export function isLive({ status }: Pick<RunDetail, 'status'>): boolean {
+  return status === 'running' || status === 'waiting';
+}
+
+function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
+  const live = isLive(run);
+  const progress = live ? (events.progress ?? run.progress) : null;
+  const counts = progress?.outcomes ?? run.outcomes;
+  const total = progress?.total ?? run.rows;
+  const steps = nextSteps(run);
+  const summary = summaryOf(run);
+  const planned = run.kind !== 'export' && run.here && (run.dry_run || run.status === 'braked');
+  return (
+    <div className="stack run">
+      <div className="stack tight">
+        <nav className="soft small" aria-label="Where this is">
+          <Link href="/runs">Runs</Link> / <bdi>{run.job}</bdi>
+        </nav>
+        <h1 aria-live="polite">{firstLine(run, progress)}</h1>
+        <Meta run={run} />
+      </div>
+      {live && <ConnectionLost events={events} />}
+      {run.reason && !live && (
+        <Notice tone={run.status === 'braked' || run.status === 'failed' ? 'bad' : 'warn'} title={reasonTitle(run)}>
+          <p>
+            <Prose>{run.reason}</Prose>
+          </p>
+        </Notice>
+      )}
+      {counts && run.kind !== 'export' && <Figures run={run} counts={counts} total={total} />}
+      <div className="beside">
+        <div className="stack">
+          {(steps.length > 0 || (summary && run.kind !== 'export')) && <Next run={run} steps={steps} />}
+          <Timeline run={run} progress={progress} />
+        </div>
+        <div className="stack">
+          <Actions run={run} progress={progress} />
+          {run.reports.length > 0 && <Reports run={run} />}
+        </div>
+      </div>
+      {!run.here && (
+        <Notice tone="info" title="Its rows lie elsewhere">
+          <p>This run was carried out by a worker with another data folder. Its rows and reports are there.</p>
+        </Notice>
+      )}
+      {planned && <Planned id={run.id} />}
+      {run.here && run.kind !== 'export' && run.status !== 'waiting' && <Rows run={run} counts={counts} live={live} />}
+    </div>
+  );
+}
+
+function reasonTitle({ status }: RunDetail): string {
+  if (status === 'braked') return 'Why it was stopped';
+  return status === 'failed' ? 'Why it failed' : 'Why it ended';
+}
+
+function Meta({ run }: { run: RunDetail }) {
+  return (
+    <div className="line wide soft meta">
+      <StateBadge state={run.status} />
+      <strong className="wrap">
+        <bdi>{run.file}</bdi>
+      </strong>
+      <span>{kindWord(run)}</span>
+      <time dateTime={run.started_at} title={exactly(run.started_at)}>
+        {when(run.started_at)}
+      </time>
+      {run.of_run && (
+        <span>
+          of <Link href={`/runs/${run.of_run}`}>run {run.of_run.slice(0, 15)}</Link>
+        </span>
+      )}
+      {run.corrections ? <span>{number(run.corrections)} cells corrected</span> : null}
+      <code className="soft">{run.id}</code>
+    </div>
+  );
+}
+
+/** The four words with their counts: each is a filter of the rows below. */
+function Figures({ run, counts, total }: { run: RunDetail; counts: RunProgress['outcomes']; total: number | null }) {
+  const [params] = useSearchParams();
+  const chosen = params.get('outcome');
+  return (
+    <div className="stack tight">
+      <div className="four">
+        {FOUR.map((four: Four) => {
+          const rows = sumOf(counts, four);
+          const { tone, icon } = FOUR_LOOKS[four];
+          return (
+            <Link
+              key={four}
+              className={`${rows > 0 ? tone : 'calm'}`}
+              href={chosen === four ? `/runs/${run.id}` : `/runs/${run.id}?outcome=${four}`}
+              aria-current={chosen === four ? 'true' : undefined}
+            >
+              <span className="toned line">
+                <Icon name={icon} />
+                <strong>{number(rows)}</strong>
+              </span>
+              <span>{fourWord(four, run)}</span>
+            </Link>
+          );
+        })}
+      </div>
+      <OutcomeBar counts={counts} total={total} />
+    </div>
+  );
+}
+
+function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof nextSteps> }) {
+  return (
+    <Card title="What to do next">
+      {steps.length === 0 ? (
+        <p>Nothing. Every {run.kind === 'undo' ? 'record' : 'row'} ended well.</p>
+      ) : (
+        <ol className="todo">
+          {steps.map(({ text, verb, report, show }) => (
+            <li key={text}>
+              <span>{text}</span>
+              {verb && <VerbButton run={run} verb={verb} look="primary" />}
+              {report && (
+                <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
+                  {report}
+                </ButtonLink>
+              )}
+              {show && <Link href={`/runs/${run.id}?outcome=${show}`}>Show them</Link>}
+            </li>
+          ))}
+        </ol>
+      )}
+    </Card>
+  );
+}
+
+function reportAddress({ id }: RunDetail, name: string): string {
+  return addressOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
+}
+
+const WHAT: Readonly<Record<string, string>> = {
+  'report.html': 'The run on one page, to send or print',
+  'results.csv': 'Every row with its outcome and id',
+  'rejected.csv': 'The rows that need you, to correct',
+  'rejected.xlsx': 'The rows that need you, to correct',
+  'faults.csv': 'Every fault on a line',
+  'plan.csv': 'Every changed field, old and new',
+  'before.ndjson': 'The records as they were before',
+  'corrected.csv': 'The file as it was corrected here',
+  'corrected.xlsx': 'The file as it was corrected here',
+  'references.csv': 'Records that were created because rows name them',
+  'reconcile.xlsx': 'The night as a workbook',
+  'summary.json': 'The run for programs',
+};
+
+function Reports({ run }: { run: RunDetail }) {
+  return (
+    <Card title="Reports">
+      <ul className="reports">
+        {run.reports.map((name) => (
+          <li key={name}>
+            <a
+              href={reportAddress(run, name)}
+              {...(name === 'report.html' ? { target: '_blank', rel: 'noreferrer' } : { download: name })}
+            >
+              {name}
+            </a>
+            <span className="soft small">{WHAT[name] ?? ''}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Planned({ id }: { id: string }) {
+  const { data: plan, error } = useQuery(planQuery(id));
+  if (error) return <Fault error={error} />;
+  if (!plan) return <Skeleton what="the plan" />;
+  return (
+    <Card
+      title="What would be written"
+      beside={
+        plan.brakes.some(({ tripped }) => tripped) && (
+          <Badge tone="bad" icon="stop">
+            A brake stops it
+          </Badge>
+        )
+      }
+    >
+      <PlanView plan={plan} run={id} />
+    </Card>
+  );
 }

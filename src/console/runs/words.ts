@@ -1,0 +1,168 @@
+import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
+import type { Four } from '../../model/outcome.js';
+import { brakeStop, rowsForPerson, type Summary } from '../../report/summary.js';
+import { headline } from '../../report/words.js';
+import { counted, number } from '../kit/format.js';
+
+/** What is said of runs as a whole; of rows and faults `src/report/words.ts` says it. */
+
+const KINDS = { import: 'Import', export: 'Export', reconcile: 'Night', undo: 'Undo' } as const;
+
+/** `Import`, `Import, dry run`, `Night, approved` */
+export function kindWord({ kind, manner, dry_run }: Pick<Run, 'kind' | 'manner' | 'dry_run'>): string {
+  return [
+    KINDS[kind],
+    ...(manner ? [manner === 'retry' ? 'again' : 'let through'] : []),
+    ...(dry_run ? ['dry run'] : []),
+  ].join(', ');
+}
+
+export function summaryOf(run: RunDetail): Summary | null {
+  return run.summary as unknown as Summary | null;
+}
+
+/** The run in one sentence; here the person who is needed is the reader. */
+export function firstLine(run: RunDetail, progress: RunProgress | null): string {
+  const summary = summaryOf(run);
+  if (summary && run.kind === 'export') return exported(summary);
+  if (summary) return headline(summary).replace(/\b(needs?) a person\b/, '$1 you');
+  switch (run.status) {
+    case 'waiting':
+      return 'It waits for its turn on the queue.';
+    case 'running':
+      return progress ? atWork(progress) : 'It is at work.';
+    case 'unfinished':
+      return 'It was cut off before its end; what it wrote is known, and it can go on.';
+    default:
+      return run.reason ?? 'It has ended, and left no summary.';
+  }
+}
+
+function exported({ records, status, reason }: Summary): string {
+  if (status === 'failed' || status === 'interrupted') return reason ?? 'The export did not come to its end.';
+  return records === undefined
+    ? 'No file was written.'
+    : `${counted(records, 'record')} ${records === 1 ? 'is' : 'are'} in the file.`;
+}
+
+const PHASES: Readonly<Record<string, string>> = {
+  reading: 'read',
+  'reading again': 'read again',
+  'looking up': 'looked up',
+  planning: 'planned',
+  writing: 'through',
+  reporting: 'in the reports',
+};
+
+function atWork({ phase, done, total }: RunProgress): string {
+  if (phase === 'waiting for its turn') return 'Another run writes to the same records; this one waits for its turn.';
+  const word = PHASES[phase] ?? phase;
+  return total
+    ? `${number(done)} of ${counted(total, 'row')} ${done === 1 ? 'is' : 'are'} ${word}.`
+    : `${counted(done, 'row')} ${done === 1 ? 'is' : 'are'} ${word}.`;
+}
+
+/** What a person does now: a sentence, and what the button or link beside it does. */
+export interface NextStep {
+  readonly text: string;
+  readonly verb?: Verb;
+  /** Name of a report to take. */
+  readonly report?: string;
+  /** Outcomes to look at below. */
+  readonly show?: string;
+}
+
+export function nextSteps(run: RunDetail): readonly NextStep[] {
+  const summary = summaryOf(run);
+  const { status, kind, dry_run: dry } = run;
+  if (status === 'waiting' || status === 'running') return [];
+  if (status === 'unfinished' || status === 'failed' || status === 'interrupted')
+    return [{ text: 'Go on where it stopped. Nothing is written twice.', verb: 'resume' }];
+  if (!summary) return [];
+  const { rows, reports } = summary;
+  const night = kind === 'reconcile';
+  const braked = status === 'braked' ? brakeStop(summary) : undefined;
+  const rejected = reports.find((name) => name.startsWith('rejected.'));
+  const correct = rowsForPerson(rows) - rows.not_attempted - rows.failed - rows.unknown - rows.at_risk;
+  const steps: NextStep[] = [];
+  if (braked === 'approval')
+    return [
+      {
+        text: 'The records have changed since the plan was approved. Run the file again and look at the new plan; nothing was written.',
+      },
+    ];
+  if (braked === 'plan')
+    steps.push({
+      text: 'Look at what the brake names, and at the plan below. If its numbers are meant, let it through: exactly this plan is carried out. If not, leave it: nothing was written.',
+      verb: 'approve',
+    });
+  if (braked === 'refusals')
+    steps.push({ text: 'The service refused too many rows. Correct what it names, then import the file again.' });
+  if (rows.unknown > 0)
+    steps.push({
+      text: `Look up ${these(rows.unknown, 'row')} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.`,
+      show: 'unknown',
+    });
+  if (rows.failed + rows.unknown > 0)
+    steps.push({
+      text: `When the service is well, take ${these(rows.failed + rows.unknown, 'row')} up again. What is there is not sent again.`,
+      verb: 'retry',
+    });
+  if (correct > 0 && kind === 'import')
+    steps.push(
+      rejected
+        ? {
+            text: `Correct ${these(correct, 'row')}: the file holds ${them(correct)} with the reasons. Import it with the same job; rows that are in are not sent twice.`,
+            report: rejected,
+          }
+        : {
+            text: `Correct ${these(correct, 'row')} in the file and import it again; rows that are in are not sent twice.`,
+            show: 'to_correct',
+          },
+    );
+  if (correct > 0 && night)
+    steps.push({
+      text: `Put ${these(correct, 'row')} right where the file comes from. The next night takes ${them(correct)} up.`,
+      show: 'to_correct',
+    });
+  if (correct > 0 && kind === 'undo')
+    steps.push({
+      text: `Look at ${these(correct, 'record')} in the service; the reason stands beside ${them(correct)}.`,
+      show: 'to_correct',
+    });
+  if (rows.at_risk > 0)
+    steps.push({
+      text: `${number(rows.at_risk)} ${rows.at_risk === 1 ? 'update was' : 'updates were'} held back so that no value is lost. Map the fields that the reason names, or allow the loss in the job.`,
+      show: 'at_risk',
+    });
+  if (dry && braked === undefined && rows.created + rows.updated > 0)
+    steps.push({
+      text: 'When this is what you want, write it: exactly this plan is carried out.',
+      verb: run.actions.approve?.allowed ? 'approve' : undefined,
+    } as NextStep);
+  return steps;
+}
+
+function these(n: number, one: string): string {
+  return n === 1 ? `the one ${one}` : `the ${counted(n, one)}`;
+}
+
+function them(n: number): string {
+  return n === 1 ? 'it' : 'them';
+}
+
+/** What people see of outcomes, in the tense of the run. */
+export function fourWord(four: Four, { kind, dry_run: dry }: Pick<Run, 'kind' | 'dry_run'>): string {
+  if (four === 'in') {
+    if (kind === 'undo') return dry ? 'Would be put back' : 'Put back';
+    if (kind === 'reconcile') return dry ? 'Would be put right' : 'Put right';
+    return dry ? 'Would go in' : 'In';
+  }
+  return { unchanged: 'Unchanged', to_correct: 'To correct', to_look_at: 'To look at' }[four];
+}
+
+/** `not_a_number` → `Not a number` */
+export function faultWord(code: string): string {
+  const plain = code.replace(/^rule_/, '').replaceAll('_', ' ');
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
+}
