@@ -263,6 +263,7 @@ export const issue = z.object({
   value: z.string().optional(),
   origin: z.enum(['local', 'service']),
 });
+export type Issue = z.output<typeof issue>;
 
 export const change = z.object({
   field: z.string(),
@@ -367,6 +368,7 @@ export type Plan = z.output<typeof plan>;
 export const accepted = z
   .object({ id: z.string().describe('Of the run that this began, or takes up.') })
   .meta({ id: 'Accepted' });
+export type Accepted = z.output<typeof accepted>;
 
 // Jobs, nights, queue, overview
 

@@ -46,7 +46,7 @@ export type Step =
 export type Command =
   | { readonly do: 'move'; readonly step: Step; readonly extend: boolean }
   | { readonly do: 'edit'; readonly text?: string }
-  | { readonly do: 'clear' | 'all' | 'copy' | 'cut' | 'undo' | 'redo' | 'next-fault' | 'previous-fault' | 'leave' };
+  | { readonly do: 'clear' | 'all' | 'undo' | 'redo' | 'next-fault' | 'previous-fault' };
 
 export interface Key {
   readonly key: string;
@@ -128,13 +128,7 @@ const STEPS: Readonly<Record<string, readonly [plain: Step, withCtrl: Step]>> = 
   End: ['row-end', 'last'],
 };
 
-const WITH_CTRL: Readonly<Record<string, Command['do']>> = {
-  a: 'all',
-  c: 'copy',
-  x: 'cut',
-  z: 'undo',
-  y: 'redo',
-};
+const WITH_CTRL: Readonly<Record<string, 'all' | 'undo' | 'redo'>> = { a: 'all', z: 'undo', y: 'redo' };
 
 /** What a key does while no cell is being edited; undefined: nothing, so that the browser may have it. */
 export function commandOf({ key, ctrlKey, metaKey, shiftKey, altKey }: Key): Command | undefined {
@@ -146,12 +140,11 @@ export function commandOf({ key, ctrlKey, metaKey, shiftKey, altKey }: Key): Com
     const letter = key.toLowerCase();
     if (letter === 'z' && shiftKey) return { do: 'redo' };
     const named = WITH_CTRL[letter];
-    return named ? ({ do: named } as Command) : undefined;
+    return named ? { do: named } : undefined;
   }
   if (key === 'Tab') return { do: 'move', step: shiftKey ? 'previous' : 'next', extend: false };
   if (key === 'F2' || key === 'Enter') return { do: 'edit' };
   if (key === 'Delete' || key === 'Backspace') return { do: 'clear' };
-  if (key === 'Escape') return { do: 'leave' };
   // Any one sign that is typed; with AltGr, which some systems report as Ctrl and Alt, too.
   if (Array.from(key).length === 1 && ctrl === altKey) return { do: 'edit', text: key };
   return undefined;

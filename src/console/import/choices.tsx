@@ -1,0 +1,199 @@
+// biome-ignore-all lint/a11y/useSemanticElements: browsers have no list that is filtered by typing
+// biome-ignore-all lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active choice
+import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+
+/** Lists to choose from: under a field that filters them, and under a cell that is being edited. */
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+  readonly group?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+const HIGHEST = 280;
+
+/** In the layer above all, at its field; the focus stays in the field. */
+export function ChoiceList({
+  id,
+  at,
+  label,
+  choices,
+  active,
+  onPick,
+}: {
+  id: string;
+  at: RefObject<HTMLElement | null>;
+  label: string;
+  choices: readonly Choice[];
+  active: number;
+  onPick: (choice: Choice) => void;
+}) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const place = () => {
+      const field = at.current?.getBoundingClientRect();
+      const box = list.current;
+      if (!field || !box) return;
+      const below = window.innerHeight - field.bottom;
+      const up = below < HIGHEST && field.top > below;
+      const width = Math.min(Math.max(field.width, 240), window.innerWidth - 16);
+      box.style.width = `${width}px`;
+      box.style.left = `${Math.max(8, Math.min(field.left, window.innerWidth - width - 8))}px`;
+      box.style.maxHeight = `${Math.min(HIGHEST, (up ? field.top : below) - 16)}px`;
+      box.style.top = up ? 'auto' : `${field.bottom + 4}px`;
+      box.style.bottom = up ? `${window.innerHeight - field.top + 4}px` : 'auto';
+    };
+    list.current?.showPopover();
+    place();
+    window.addEventListener('scroll', place, true);
+    window.addEventListener('resize', place);
+    return () => {
+      window.removeEventListener('scroll', place, true);
+      window.removeEventListener('resize', place);
+    };
+  }, [at]);
+  useEffect(() => {
+    list.current?.querySelector(`[data-at="${active}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+  const groups = [...new Set(choices.map(({ group }) => group))];
+  return (
+    <div ref={list} id={id} role="listbox" aria-label={label} popover="manual" className="choices">
+      {groups.map((group) => {
+        const options = choices.map((choice, place) =>
+          choice.group === group ? (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the field
+            <div
+              key={choice.value}
+              id={`${id}-${place}`}
+              data-at={place}
+              role="option"
+              aria-selected={place === active}
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => onPick(choice)}
+            >
+              <bdi className="wrap">{choice.label}</bdi>
+              {choice.hint && <span className="soft small">{choice.hint}</span>}
+            </div>
+          ) : null,
+        );
+        if (group === undefined) return options;
+        return (
+          <div key={group} role="group" aria-label={group}>
+            <div className="group small soft" aria-hidden="true">
+              {group}
+            </div>
+            {options}
+          </div>
+        );
+      })}
+      {choices.length === 0 && (
+        <div role="option" aria-selected="false" aria-disabled="true" className="soft">
+          Nothing like it
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Up and down among choices; -1: none is active. True where the key was taken. */
+export function moveActive(
+  event: KeyboardEvent,
+  active: number,
+  count: number,
+  set: (active: number) => void,
+): boolean {
+  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || count === 0) return false;
+  event.preventDefault();
+  const to = active + (event.key === 'ArrowDown' ? 1 : -1);
+  set(to >= count ? 0 : to < 0 ? count - 1 : to);
+  return true;
+}
+
+/** Those that hold the text, in their names or groups; those that begin with it first. */
+export function matching(choices: readonly Choice[], text: string): Choice[] {
+  const wanted = text.trim().toLocaleLowerCase();
+  if (wanted === '') return [...choices];
+  const rank = ({ label, value }: Choice) => (label.toLocaleLowerCase().startsWith(wanted) || value === wanted ? 0 : 1);
+  const found = choices
+    .filter(({ label, value, group = '' }) => `${label} ${value} ${group}`.toLocaleLowerCase().includes(wanted))
+    .sort((a, b) => rank(a) - rank(b));
+  // As they stand in the list, group by group.
+  return [...new Set(found.map(({ group }) => group))].flatMap((group) => found.filter((one) => one.group === group));
+}
+
+/** One of a list that is searched by typing. */
+export function Combo({
+  label,
+  value,
+  choices,
+  onChoose,
+  empty,
+}: {
+  label: string;
+  value: string;
+  choices: readonly Choice[];
+  onChoose: (value: string) => void;
+  /** What stands there where nothing is chosen. */
+  empty: string;
+}) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState<string>();
+  const [active, setActive] = useState(0);
+  const shown = choices.find((choice) => choice.value === value)?.label ?? '';
+  const found = matching(choices, typed ?? '');
+  const open = typed !== undefined;
+  function pick(choice: Choice | undefined): void {
+    setTyped(undefined);
+    if (choice && choice.value !== value) onChoose(choice.value);
+  }
+  function begin(): void {
+    setTyped('');
+    setActive(
+      Math.max(
+        0,
+        choices.findIndex((choice) => choice.value === value),
+      ),
+    );
+  }
+  return (
+    <>
+      <input
+        ref={input}
+        className="input combo"
+        role="combobox"
+        aria-label={label}
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        aria-autocomplete="list"
+        aria-activedescendant={open && found.length > 0 ? `${id}-${active}` : undefined}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={shown || empty}
+        value={typed ?? shown}
+        onFocus={(event) => event.currentTarget.select()}
+        onClick={() => !open && begin()}
+        onBlur={() => setTyped(undefined)}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          setActive(0);
+        }}
+        onKeyDown={(event) => {
+          if (!open) {
+            if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
+            event.preventDefault();
+            begin();
+          } else if (event.key === 'Enter') {
+            event.preventDefault();
+            pick(found[active]);
+          } else if (event.key === 'Escape') {
+            event.preventDefault();
+            setTyped(undefined);
+          } else moveActive(event, active, found.length, setActive);
+        }}
+      />
+      {open && <ChoiceList id={id} at={input} label={label} choices={found} active={active} onPick={pick} />}
+    </>
+  );
+}
