@@ -13,9 +13,11 @@ import {
   STATUSES,
 } from './app.js';
 import { fileRoutes } from './files.js';
+import { listRoutes } from './lists.js';
 import { RunEntries } from './run-entries.js';
 import { runRoutes } from './run-routes.js';
 import { Tables } from './table-index.js';
+import { tableRoutes } from './tables.js';
 import { Uploads } from './uploads.js';
 
 /** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
@@ -40,6 +42,8 @@ export function openApi(deps: ApiDeps): Api {
   };
   runRoutes(app, parts);
   fileRoutes(app, parts);
+  tableRoutes(app, parts);
+  listRoutes(app, parts);
   app.doc31('/openapi.json', {
     openapi: '3.1.0',
     info: {

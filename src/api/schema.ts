@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { correction } from '../model/correction.js';
 import { OUTCOMES } from '../model/outcome.js';
 
 /**
@@ -90,6 +91,27 @@ export const table = z
   .meta({ id: 'Table' });
 export type Table = z.output<typeof table>;
 
+/** What `GET /files/{id}/rows` may be asked; the rest as `tableOptions`. */
+export const gridQuery = z.object({
+  after: z.coerce.number().int().nonnegative().default(0).describe('Number of the row before.'),
+  offset: z.coerce.number().int().nonnegative().optional().describe('In place of `after`: rows to pass over.'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  sheet: z.string().optional().describe('Its name, or its number from 1.'),
+  header_row: z.union([z.literal('none'), z.coerce.number().int().min(1)]).optional(),
+  encoding: z.string().optional(),
+  delimiter: z.string().optional(),
+});
+
+export const grid = z
+  .object({
+    headings: z.array(z.string()),
+    rows: z.array(gridRow).describe('Fewer than asked for where cells are very long, or were not read yet.'),
+    total: count.describe('Rows that were read so far.'),
+    whole: z.boolean().describe('Whether these are all.'),
+  })
+  .meta({ id: 'Grid' });
+export type Grid = z.output<typeof grid>;
+
 export const suggestionRequest = z.strictObject({
   file: z.string(),
   resource: z.string(),
@@ -148,7 +170,15 @@ export const resource = z
   .meta({ id: 'Resource' });
 export type Resource = z.output<typeof resource>;
 
-export const names = z.object({ names: z.array(z.string()), more: z.boolean() }).meta({ id: 'Names' });
+export const resources = z.object({ resources: z.array(resource) });
+
+export const names = z
+  .object({
+    names: z.array(z.string()),
+    more: z.boolean(),
+    lack: z.string().nullable().describe('Why there are none, or not all, in a sentence.'),
+  })
+  .meta({ id: 'Names' });
 export type Names = z.output<typeof names>;
 
 // Runs
@@ -159,16 +189,7 @@ export const counts = z.object({ ...Object.fromEntries(OUTCOMES.map((kind) => [k
 >);
 export type Counts = z.output<typeof counts>;
 
-/** What `POST /runs` takes beside `kind`, which the data of a job of the queue are: `src/worker/jobs/data.ts`. */
-export const correction = z
-  .strictObject({
-    column: z.string().describe('The heading, as job files name it.'),
-    value: z.string().max(100_000).describe('What stands there instead, as if it had been typed.'),
-    row: z.int().min(1).optional(),
-    from: z.string().max(100_000).optional().describe('In place of `row`: every cell of the column that shows this.'),
-  })
-  .meta({ id: 'Correction' });
-export type Correction = z.output<typeof correction>;
+export { type Correction, correction } from '../model/correction.js';
 
 export const RUN_STATES = [
   'waiting',

@@ -65,6 +65,8 @@ export interface ReportInput {
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
    */
   readonly stopped?: string;
+  /** Cells of the file were corrected: adds corrected.*, the file as it was read. */
+  readonly corrected?: boolean;
   /** Fields go by their names without. */
   readonly columnOf?: ColumnOf;
   /** Reconciliations: what adds differences.csv, orphans.csv and reconcile.xlsx to the reports. */
@@ -91,6 +93,9 @@ const ALL_REPORTS = [
   'rejected.csv',
   'rejected.xlsx',
   'rejected.ndjson',
+  'corrected.csv',
+  'corrected.xlsx',
+  'corrected.ndjson',
   'faults.csv',
   'plan.csv',
   'differences.csv',
@@ -135,6 +140,13 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     const name = rejectedName(source.meta.format);
     const all = () => rejectedRows(input, source);
     const warning = await writeRejected(join(dir, name), all, { meta: source.meta, ...input.rejected });
+    if (warning) warnings.push(warning);
+    reports.push(name);
+  }
+  if (source && input.corrected) {
+    const name = rejectedName(source.meta.format, 'corrected');
+    const all = () => copiedRows(source);
+    const warning = await writeRejected(join(dir, name), all, { ...input.rejected, meta: source.meta, copy: true });
     if (warning) warnings.push(warning);
     reports.push(name);
   }
@@ -244,6 +256,10 @@ async function writeTables(
     ),
   );
   return tally;
+}
+
+async function* copiedRows(source: OpenSource): AsyncGenerator<readonly RejectedRow[]> {
+  for await (const batch of source.rows()) yield batch.map((row) => ({ row }));
 }
 
 /** The rows of the input that need a person, with their outcomes, in input order. Stops reading behind the last one. */

@@ -13,7 +13,8 @@ import { faultsOf, REJECTED_COLUMNS, rejectedLine, sentence } from './report-lin
 /** A row that needs a person: as the file has it, and how it ended. */
 export interface RejectedRow {
   readonly row: SheetRow;
-  readonly outcome: Outcome;
+  /** Absent in a copy of the file, which has none of our columns. */
+  readonly outcome?: Outcome;
 }
 
 export type ColumnsOf = (field: string) => readonly number[];
@@ -30,6 +31,8 @@ export interface RejectedOptions {
   readonly keepEncoding?: boolean;
   /** The job names the heading row by number, so the heading must stand in that row again. */
   readonly keepHeaderRow?: boolean;
+  /** All rows, and none of our columns: the file as it was corrected. */
+  readonly copy?: boolean;
   /** The job names the sheet by this number, so it must stand there again. */
   readonly sheetNumber?: number;
 }
@@ -37,8 +40,8 @@ export interface RejectedOptions {
 const OURS: ReadonlySet<string> = new Set(REJECTED_COLUMNS);
 
 /** Rows of an OpenDocument spreadsheet are written as .xlsx, which its programs open and which is read by the same job. */
-export function rejectedName(format: SourceFormat): string {
-  return `rejected.${format === 'ods' ? 'xlsx' : format}`;
+export function rejectedName(format: SourceFormat, name = 'rejected'): string {
+  return `${name}.${format === 'ods' ? 'xlsx' : format}`;
 }
 
 /**
@@ -79,9 +82,12 @@ export async function writeRejected(
 }
 
 /** Positions of the columns that are kept. */
-function keptColumns(headings: readonly string[]): number[] {
-  return [...headings.keys()].filter((at) => !OURS.has((headings[at] ?? '').trim().toLowerCase()));
+function keptColumns({ meta: { headings }, copy }: RejectedOptions): number[] {
+  return [...headings.keys()].filter((at) => copy || !OURS.has((headings[at] ?? '').trim().toLowerCase()));
 }
+
+/** The headings of the columns that are added. */
+const addedColumns = ({ copy }: RejectedOptions): readonly string[] => (copy ? [] : REJECTED_COLUMNS);
 
 /** A row's cells in output order, with the four columns of ours. */
 function arrange({ row, outcome }: RejectedRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
@@ -94,7 +100,7 @@ function arrange({ row, outcome }: RejectedRow, kept: readonly number[], width: 
   return [
     ...kept.map(whole),
     ...ours,
-    ...(surplus.length === 0 && looksMended({ row, outcome }) ? [CHECK_CELL] : surplus),
+    ...(surplus.length === 0 && looksMended({ row, ...(outcome && { outcome }) }) ? [CHECK_CELL] : surplus),
   ];
 }
 
@@ -106,13 +112,15 @@ function surplusOf(row: SheetRow, width: number): readonly Cell[] {
 const GONE: ReadonlySet<string> = new Set<RowFault['code']>(['ragged_row', 'stray_quote']);
 
 /** Whether the row, as it is written, would be taken for right. A fault in a column that is not imported is no reason. */
-function looksMended({ row, outcome: { issues } }: RejectedRow): boolean {
+function looksMended({ row, outcome }: RejectedRow): boolean {
   if (!row.faults?.some(({ code }) => GONE.has(code))) return false;
+  const { issues = [] } = outcome ?? {};
   return issues.length === 0 || issues.some(({ code }) => GONE.has(code));
 }
 
 /** Our four columns where cells have types: the row is a number. */
-function typedLine(outcome: Outcome): Cell[] {
+function typedLine(outcome: Outcome | undefined): Cell[] {
+  if (!outcome) return [];
   const [row = '', ...texts] = rejectedLine(outcome);
   return [{ t: 'n', value: row, shown: row }, ...texts];
 }
@@ -145,13 +153,14 @@ async function writeCsv(
 async function writeCsvIn(
   path: string,
   rows: AsyncIterable<readonly RejectedRow[]>,
-  { meta, keepEncoding, keepHeaderRow }: RejectedOptions,
+  options: RejectedOptions,
   encoding: string,
   bom: boolean,
 ): Promise<void> {
+  const { meta, keepEncoding, keepHeaderRow } = options;
   const newline = meta.newline ?? '\r\n';
   const unicode = encoding.startsWith('utf-');
-  const kept = keptColumns(meta.headings);
+  const kept = keptColumns(options);
   const encode = csvEncoder({ encoding, delimiter: meta.delimiter, newline });
   const bytes = (lines: readonly (readonly string[])[]): Buffer => {
     if (!unicode && !encodable(lines.flat().join('\n'), encoding, keepEncoding)) throw new NotEncodable();
@@ -161,10 +170,11 @@ async function writeCsvIn(
     if (bom) await write(encodeText('\ufeff', encoding));
     if (meta.hinted) await write(encodeText(`sep=${meta.delimiter}${newline}`, encoding));
     if (keepHeaderRow) await write(encodeText(newline.repeat((meta.header_row ?? 1) - 1), encoding));
-    await write(bytes([[...kept.map((at) => meta.headings[at] ?? ''), ...REJECTED_COLUMNS]]));
+    await write(bytes([[...kept.map((at) => meta.headings[at] ?? ''), ...addedColumns(options)]]));
     for await (const batch of rows) {
       const lines = batch.map((rejected) => {
-        const ours = rejectedLine(rejected.outcome).map((text) => (unicode ? text : plainer(text, encoding)));
+        const { outcome } = rejected;
+        const ours = outcome ? rejectedLine(outcome).map((text) => (unicode ? text : plainer(text, encoding))) : [];
         return arrange(rejected, kept, meta.headings.length, ours).map(shownText);
       });
       await write(bytes(lines));
@@ -175,9 +185,10 @@ async function writeCsvIn(
 async function writeXlsx(
   path: string,
   rows: AsyncIterable<readonly RejectedRow[]>,
-  { meta, columnsOf, choicesOf, keyColumns = [], keepHeaderRow, sheetNumber = 1 }: RejectedOptions,
+  options: RejectedOptions,
 ): Promise<string | undefined> {
-  const kept = keptColumns(meta.headings);
+  const { meta, columnsOf, choicesOf, keyColumns = [], keepHeaderRow, sheetNumber = 1, copy = false } = options;
+  const kept = keptColumns(options);
   const width = meta.headings.length;
   async function* lines() {
     for await (const batch of rows) {
@@ -195,7 +206,7 @@ async function writeXlsx(
       const choices = choicesOf?.(at) ?? [];
       return { heading: meta.headings[at] ?? '', kind: 'cell', choices, open: true };
     }),
-    ...REJECTED_COLUMNS.map((heading): BookColumn => ({ heading, kind: 'cell', soft: true })),
+    ...addedColumns(options).map((heading): BookColumn => ({ heading, kind: 'cell', soft: true })),
   ];
   const key = kept.findIndex((at) => keyColumns.includes(at));
   const name = sheetName(meta.sheet ?? 'Rejected');
@@ -203,7 +214,7 @@ async function writeXlsx(
   const names = [...before, name];
   let withoutNote = 0;
   await writeSafely(path, async (write) => {
-    const book = await openBook({ write }, 'Rows to correct', names);
+    const book = await openBook({ write }, copy ? 'Corrected' : 'Rows to correct', names);
     for (const empty of before) await book.sheet({ name: empty }, async () => {});
     const written = await writeTable(
       book,
@@ -212,8 +223,7 @@ async function writeXlsx(
         columns,
         rows: lines(),
         ...(keepHeaderRow && meta.header_row !== null ? { headingRow: meta.header_row } : {}),
-        inSight: { columns: key + 1, column: columns.length - 1 },
-        hint: TO_DO,
+        ...(copy ? {} : { inSight: { columns: key + 1, column: columns.length - 1 }, hint: TO_DO }),
       },
       names,
     );
@@ -252,7 +262,7 @@ export function marksOf(
     if (!list) notes.set(at, [message]);
     else if (!list.includes(message)) list.push(message);
   };
-  for (const issue of faultsOf(outcome)) {
+  for (const issue of outcome ? faultsOf(outcome) : []) {
     const named = issue.column === undefined ? -1 : headings.indexOf(issue.column);
     if (named >= 0) mark(named, issue.message);
     else for (const at of (issue.field !== undefined && columnsOf?.(issue.field)) || []) mark(at, sentence(issue));
@@ -264,14 +274,14 @@ export function marksOf(
 async function writeNdjson(
   path: string,
   rows: AsyncIterable<readonly RejectedRow[]>,
-  { meta }: RejectedOptions,
+  { meta, copy = false }: RejectedOptions,
 ): Promise<void> {
   const encoding = meta.encoding ?? 'utf-8';
   const headings = meta.headings.filter((heading) => !heading.startsWith('_'));
   await writeSafely(path, async (write) => {
     if (encoding.startsWith('utf-16')) await write(encodeText('\ufeff', encoding));
     for await (const batch of rows) {
-      const text = batch.map((rejected) => `${rejectedObject(rejected, headings)}\n`).join('');
+      const text = batch.map((one) => `${copy ? (one.row.line ?? '') : rejectedObject(one, headings)}\n`).join('');
       await write(encoding.startsWith('utf-') ? encodeText(text, encoding) : text.replace(NOT_ASCII, escaped));
     }
   });

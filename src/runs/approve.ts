@@ -17,6 +17,8 @@ export interface ApproveOptions {
   readonly by: string;
   readonly reportDir?: string;
   readonly concurrency?: number;
+  /** Its id where it is given from outside; else a new one. */
+  readonly run?: string;
 }
 
 /**
@@ -46,7 +48,7 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
     throw refuse('it stopped before all its rows were planned. Run the file again.');
   }
   await assertNotYet(folder, home, refuse);
-  const run = await freshRunId(home);
+  const run = options.run ?? (await freshRunId(home));
   const at = new Date().toISOString();
   await writeSafely(markerOf(folder), (write) => write(`${JSON.stringify({ run, by: options.by, at })}\n`));
   const carryOut = request.kind === 'reconcile' ? reconcileFile : importFile;
@@ -56,6 +58,7 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
       job: request.job,
       kind: request.kind,
       ...(request.jsonRows ? { jsonRows: true } : {}),
+      ...(request.corrections && { corrections: request.corrections }),
       lineage: { approves: { run: approved, by: options.by, at } },
       makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
       dryRun: false,

@@ -19,7 +19,7 @@ import {
 import { didYouMean } from './job/shape.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { openLists } from './rows/lexicon.js';
-import { serviceOptions } from './run/open-service.js';
+import { type Channel, serviceOptions } from './run/open-service.js';
 import type { Settings } from './settings.js';
 
 export { columnNames } from '../suggest/profile.js';
@@ -38,6 +38,8 @@ export interface MapRequest {
   readonly source?: Pick<SourceOptions, 'sheet' | 'encoding' | 'delimiter'> & { readonly header_row?: number | 'none' };
   /** Where they name a service, it is asked which names it knows. */
   readonly settings?: Settings;
+  /** What the service is asked through; absent: it is opened for this. */
+  readonly channel?: Channel;
 }
 
 export interface MapResult {
@@ -98,7 +100,10 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   const spec = resourceSpec(resource);
   const source = await openFitting(file, request.source ?? {}, spec);
   const notes: string[] = [];
-  const ask = settings?.apiUrl === undefined || settings.auth === undefined ? undefined : askService(settings, notes);
+  const ask =
+    settings?.apiUrl === undefined || settings.auth === undefined
+      ? undefined
+      : askService(settings, notes, request.channel);
   const suggested = await suggestJob(spec, source, ask);
   const suggestion = { ...suggested, warnings: [...suggested.warnings, ...notes] };
   const reason = whyNothing(suggestion, source.meta.sheet);
@@ -155,12 +160,13 @@ async function openFitting(
 const LISTED: ReadonlySet<ReferenceTarget> = new Set(['asset-owner', 'category', 'supplier', 'usage-status']);
 
 /** Asks the service as an import would. Where it cannot be asked, that is a note and the suggestion does without. */
-function askService(settings: Settings, notes: string[]): AskNames {
+function askService(settings: Settings, notes: string[], channel: Channel | undefined): AskNames {
   return async (names) => {
     const needed = new Map([...names].filter(([to]) => LISTED.has(to)));
     const service = openService({
       ...serviceOptions(settings, settings.company),
       patienceMs: Math.min(settings.patienceMs, PATIENCE_MS),
+      ...(channel && { channel }),
     });
     try {
       const nothing = { ids: () => [], names: () => [], nameOf: () => undefined };

@@ -20,6 +20,8 @@ interface RetryOptions {
   readonly concurrency?: number;
   /** Writes also to a company that is archived. */
   readonly force?: boolean;
+  /** Its id where it is given from outside; else a new one. */
+  readonly run?: string;
 }
 
 /**
@@ -42,13 +44,15 @@ export async function retryRun(wanted: string, options: RetryOptions, context: R
   const { chosen, before } = openRows(folder);
   const notReached = earlier.summary?.rows.not_attempted ?? 0;
   if (chosen.rows.size === 0) throw nothingToRetry(earlier, notReached);
-  const { reportDir, concurrency, force = false } = options;
+  const { reportDir, concurrency, force = false, run } = options;
   const again: ImportRequest = {
     kind: request.kind,
     lineage: { retries: folder.run },
     file: request.file,
     job: withoutBrakes(request.job),
     ...(request.jsonRows ? { jsonRows: true } : {}),
+    ...(request.corrections && { corrections: request.corrections }),
+    ...(run !== undefined && { run }),
     company: request.company,
     dryRun: false,
     force,

@@ -35,7 +35,7 @@ export interface UndoOptions {
   readonly force?: boolean;
   /** What records that the run created are to be given, in place of the job's `retire`. */
   readonly retire?: RetireValues;
-  /** The id of the undo where it is a part of another one. */
+  /** Its id where it is given from outside; else a new one. */
   readonly run?: string;
 }
 

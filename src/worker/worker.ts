@@ -21,6 +21,7 @@ import type { RunDeps } from './jobs/delivery.js';
 import { homeId, restoreJobs, tellHome } from './jobs/home.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
+import { openStops } from './jobs/stops.js';
 import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
@@ -165,6 +166,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
           }),
       },
     });
+    const stops = openStops(opened);
+    closing.add('stops', stops.close);
     const api = openApi({
       settings,
       version: options.version,
@@ -188,6 +191,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       stopping: signal,
       homeId: id,
       dropFolder,
+      stops,
       context,
       onBegun(about) {
         let tally: ReturnType<typeof metrics.tally> | undefined;

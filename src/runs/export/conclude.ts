@@ -14,6 +14,7 @@ import {
   summaryHead,
   writeSummary,
 } from '../run/conclude.js';
+import { STOPPED } from '../run/context.js';
 import { closeAll } from '../run/shell.js';
 import type { Records } from './read.js';
 import type { ExportRun } from './run.js';
@@ -35,7 +36,7 @@ export async function concludeExport(run: ExportRun, end: End): Promise<RunResul
       throw stopped;
     }
     // In a worker it is taken up again at once, here or elsewhere.
-    if (status === 'interrupted' && run.worker) throw new RunInterrupted();
+    if (status === 'interrupted' && run.worker && run.signal.reason !== STOPPED) throw new RunInterrupted();
     const reason = stopped && status === 'failed' ? reasonOf(stopped) : undefined;
     const summary = summaryOf(run, end, status, reason);
     await writeSummary(run.request.reportDir, summary);

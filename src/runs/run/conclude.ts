@@ -13,6 +13,7 @@ import { findField, resourceSpec } from '../../resources/registry.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { allRequests } from '../rows/past.js';
+import { STOPPED } from './context.js';
 import { jobKey } from './layout.js';
 import { rememberRun } from './list.js';
 import type { Lineage, Run } from './run.js';
@@ -65,7 +66,7 @@ export async function conclude(
       throw stopped;
     }
     // In a worker it is taken up again at once, here or elsewhere: nobody reads the reports of half a run.
-    if (status === 'interrupted' && run.worker) throw new RunInterrupted();
+    if (status === 'interrupted' && run.worker && run.signal.reason !== STOPPED) throw new RunInterrupted();
     // Likewise: it goes on once there is space.
     if (status === 'failed' && run.worker && isDiskFull(stopped)) throw stopped;
     const { source, request } = run;
@@ -78,9 +79,8 @@ export async function conclude(
       store: run.store,
       source,
       rejected: rejectedForm(run),
-      ...(status === undefined
-        ? {}
-        : { stopped: reason ?? 'The run was interrupted; `rowferry runs resume` continues it.' }),
+      ...(status === undefined ? {} : { stopped: reason ?? interruption(run) }),
+      ...(request.corrections && request.lineage?.retries === undefined ? { corrected: true } : {}),
       ...(reconcile ? { reconcile } : {}),
       references: references(run),
       ...(columnOf ? { columnOf } : {}),
@@ -127,6 +127,11 @@ function isWhole({ corrected, request: { kind, dryRun, lineage } }: Run): boolea
 function ofRun(lineage: Lineage = {}): { of_run?: string } {
   const run = lineage.retries ?? lineage.undoes ?? lineage.createsFor ?? lineage.approves?.run;
   return run === undefined ? {} : { of_run: run };
+}
+
+function interruption({ signal }: Run): string {
+  const how = signal.reason === STOPPED ? 'stopped' : 'interrupted';
+  return `The run was ${how}; \`rowferry runs resume\` continues it.`;
 }
 
 /** A fault of closing must not hide why the run stopped. */

@@ -9,6 +9,9 @@ export type { Log, Notice, Progress, RunListener } from '../../model/progress.js
 export { pause } from '../../service/clock.js';
 export type { WriteAnswer, WriteRequest };
 
+/** Why a signal ends a run that somebody stopped: its reports are written, and nobody takes it up but on request. */
+export const STOPPED = 'stopped';
+
 /** What every run is given from outside. */
 export interface RunContext {
   readonly settings: Settings;

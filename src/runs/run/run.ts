@@ -2,6 +2,7 @@ import { basename, join, resolve } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { openSource } from '../../files/open.js';
 import { copyPrivately } from '../../files/safe-write.js';
+import type { Correction } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../../model/outcome.js';
@@ -16,6 +17,7 @@ import type { LoadedJob } from '../job-file.js';
 import { type OpenIntent, type Past, readPast } from '../rows/past.js';
 import type { Planned } from '../rows/planned.js';
 import type { Carrier, Progress, Right, RunContext } from './context.js';
+import { withCorrections } from './corrections.js';
 import type { RunFolder } from './layout.js';
 import { type Outlook, openOutlook } from './outlook.js';
 import {
@@ -56,6 +58,7 @@ export interface ImportRequest extends RunOptions {
   readonly lineage?: Lineage;
   /** The file holds rows that were handed over as JSON: a key that a row, or each of them, lacks was not given. */
   readonly jsonRows?: boolean;
+  readonly corrections?: readonly Correction[];
   /** Makes the private copy of the file at a path, where there is no file to take it from. Returns its SHA-256 in hex. */
   readonly makeSource?: (path: string, folder: RunFolder) => Promise<{ readonly sha256: string }>;
 }
@@ -70,6 +73,7 @@ export interface StoredRequest extends StoredRun {
   readonly dryRun: boolean;
   readonly force: boolean;
   readonly jsonRows?: boolean;
+  readonly corrections?: readonly Correction[];
 }
 
 /** A run of rows at work. */
@@ -129,6 +133,7 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
         force: request.force,
         reportDir: request.reportDir ? resolve(request.reportDir) : folder.dir,
         ...(request.jsonRows ? { jsonRows: true } : {}),
+        ...(request.corrections?.length ? { corrections: request.corrections } : {}),
       };
     },
     (kept) => begin(kept, context),
@@ -153,7 +158,8 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
     const chosen = request.lineage?.retries === undefined ? undefined : readChosen(opened);
-    const source = chosen ? onlyRows(whole, chosen.rows) : whole;
+    const mended = withCorrections(whole, request.corrections);
+    const source = chosen ? onlyRows(mended, chosen.rows) : mended;
     const past = pastOf(opened, chosen);
     reached('past-read');
     const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warned];

@@ -19,6 +19,8 @@ export interface Asking {
   readonly service: Service;
   readonly signal: AbortSignal;
   readonly warn: (text: string) => void;
+  /** Longer lists are not read. */
+  readonly most?: number;
 }
 
 /** Lists by what they name, and the spellings by which a record of them is found. */
@@ -112,12 +114,16 @@ export async function readNames(
 }
 
 /** Undefined where the list could not be read, or is too long; `lack` says what follows from that. */
-async function readList(list: Readable, { service, signal, warn }: Asking, lack: string): Promise<Json[] | undefined> {
+async function readList(
+  list: Readable,
+  { service, signal, warn, most = MOST_NAMES }: Asking,
+  lack: string,
+): Promise<Json[] | undefined> {
   try {
     const first = await service.page(list, 1);
-    if (first.count > MOST_NAMES) {
+    if (first.count > most) {
       warn(
-        `The list of ${list} has ${first.count.toLocaleString('en-US')} entries; ${lack}: the most that is offered is ${MOST_NAMES.toLocaleString('en-US')}. Names can be typed.`,
+        `The list of ${list} has ${first.count.toLocaleString('en-US')} entries; ${lack}: the most that is offered is ${most.toLocaleString('en-US')}. Names can be typed.`,
       );
       return undefined;
     }

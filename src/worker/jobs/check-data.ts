@@ -54,6 +54,8 @@ export function checkJobData(name: string, data: unknown): CheckedData {
     faults.push(...problems.map((wrong) => `\`file\` is ${shown(file)}; ${wrong}`));
   } else {
     if (Array.isArray(rows) && rows.length <= DATA_LIMITS.rows) faults.push(...rowFaults(rows));
+    const { corrections } = data as { readonly corrections?: unknown };
+    if (Array.isArray(corrections)) faults.push(...correctionFaults(corrections));
     if ((file === undefined) === (rows === undefined)) {
       faults.push(`give exactly one of \`file\` and \`rows\`; ${file === undefined ? 'neither is' : 'both are'} there`);
     }
@@ -117,6 +119,17 @@ function rowFaults(rows: readonly unknown[]): string[] {
     faults.push(`\`rows\` have ${headings.size} different headings; there may be ${DATA_LIMITS.columns}`);
   }
   return faults;
+}
+
+function correctionFaults(corrections: readonly unknown[]): string[] {
+  return corrections.flatMap((one, index) => {
+    if (typeof one !== 'object' || one === null) return [];
+    const { row, from } = one as { readonly row?: unknown; readonly from?: unknown };
+    if ((row === undefined) !== (from === undefined)) return [];
+    return [
+      `\`corrections[${index}]\` says ${row === undefined ? 'neither' : 'both'} of \`row\` and \`from\`; say one`,
+    ];
+  });
 }
 
 function cellFault(value: unknown): string | undefined {

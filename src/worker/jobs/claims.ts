@@ -127,7 +127,12 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
     status === 'braked'
       ? `Check the file; if its numbers are meant, ${anyway}`
       : `When the cause is gone, drop the file into ${job}/ again: rows that are written already are left alone.`;
-  const how = status === 'braked' ? 'A brake of the job stopped' : 'A fault stopped';
+  const how =
+    status === 'braked'
+      ? 'A brake of the job stopped'
+      : status === 'interrupted'
+        ? 'Somebody stopped'
+        : 'A fault stopped';
   return `${how} the ${WORDS[kind].noun} of ${name}. ${what}\n\n${reason ?? ''}\n\n${next}\nThe reports of run ${run} lie beside this note.\n`;
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Correction } from '../../model/correction.js';
+import { correction, MOST_CORRECTIONS } from '../../model/correction.js';
 import { exportJob, importJob, reconcileJob } from '../../model/job.js';
 
 /**
@@ -44,6 +46,14 @@ const company = z
   .optional()
   .describe('Company id; wins over the job and the settings of the worker.');
 
+const corrections = z
+  .array(correction)
+  .max(MOST_CORRECTIONS)
+  .optional()
+  .describe(
+    'Cells that are read as if something else stood there; each names its `row`, or with `from` what the cell shows.',
+  );
+
 const FLAGS = 'What the flags of the command line say otherwise.';
 
 const options = z
@@ -78,6 +88,7 @@ export type RowsOptions = Readonly<z.output<typeof options>>;
 /** Checked data of a run that takes rows. Exactly one of `file` and `rows` is there. */
 export interface RowsData extends RunData {
   readonly rows?: readonly Readonly<Record<string, string | number | boolean | null>>[];
+  readonly corrections?: readonly Correction[];
   readonly options?: RowsOptions;
 }
 
@@ -97,12 +108,14 @@ function shapes(inline: Readonly<Record<JobKind, z.ZodType>>, rows: z.ZodType, t
       job: z.union([named, inline.import]),
       file: file.optional(),
       rows: rows.optional(),
+      corrections,
       options: options.omit({ apply: true }).describe(FLAGS).optional(),
     }),
     reconcile: z.strictObject({
       job: z.union([named, inline.reconcile]),
       file: file.optional(),
       rows: rows.optional(),
+      corrections,
       options: options.optional(),
     }),
     export: z.strictObject({

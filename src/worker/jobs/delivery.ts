@@ -7,7 +7,7 @@ import type { RowsJob } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { resumeRun } from '../../runs/resume.js';
 import type { RunResult } from '../../runs/run/conclude.js';
-import type { Progress, RunContext } from '../../runs/run/context.js';
+import { type Progress, type RunContext, STOPPED } from '../../runs/run/context.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
@@ -25,6 +25,7 @@ import { beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
 import { type Lateness, lateNote, lateness, type Origin, originOf } from './ids.js';
 import { FileAway, OutsideRoots } from './roots.js';
 import { freshState, type JobState, stateOf, stateWriter } from './state.js';
+import type { Stops } from './stops.js';
 
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps {
@@ -38,6 +39,7 @@ export interface RunDeps {
   /** What a run is given besides what the processor knows. */
   context(about: RunAbout): Omit<RunContext, 'listener' | 'log' | 'signal'>;
   readonly dropFolder: DropFolder;
+  readonly stops: Pick<Stops, 'watch'>;
   /** After every run, and when a job was refused; not after one that is handed back or tried again. */
   onEnded(ended: EndedRun): void;
   /** A run is taken up; what comes back is told its progress. */
@@ -85,6 +87,7 @@ const PLACED = new Set(['DelayedError', 'WaitingError', 'UnrecoverableError']);
  *   begun on a machine whose worker is gone ── after a wait ────> begun anew here
  *   run ── ended ──────────────────────────────────────────────> completed, with its summary
  *       ── failed, attempts left ──────────────────────────────> tried again: the run is continued
+ *       ── stopped by somebody ──────────────────────────────────> completed, with its summary: interrupted
  *       ── this worker is told to end ─────────────────────────> waiting: any worker continues it
  *       ── nothing will be different next time ────────────────> failed
  *
@@ -218,12 +221,15 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     };
     listen(deps.stopping, 'SIGTERM');
     for (const one of ends) listen(one, 'taken away');
+    const wanted = deps.stops.watch(state.run);
+    listen(wanted.signal, STOPPED);
     try {
       if (deps.stopping.aborted) throw await this.handBack(state);
       return await this.run(resumed, stop.signal);
     } catch (error) {
       throw await this.afterFault(error, stop.signal);
     } finally {
+      wanted.release();
       over.abort();
     }
   }
@@ -259,6 +265,8 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const { log, deps } = this;
     if (error instanceof Error && PLACED.has(error.name)) return error;
     this.state = this.begunHere();
+    // It had not come so far that there could be reports.
+    if (stop.reason === STOPPED) return this.giveUp('The run was stopped by somebody before it had begun.');
     if (stop.aborted || error instanceof RunInterrupted) {
       return stop.reason === 'SIGTERM' ? this.handBack(this.state) : this.postpone(SOON_MS, this.state);
     }
@@ -332,7 +340,9 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
       const signal = right ? AbortSignal.any([stop, right.lost]) : stop;
       const rowsJob = prepared?.rowsJob ?? (await storedJob(deps.settings.home, this.state.run));
       const clean = rowsJob ? withoutCells(rowsJob) : (text: string) => text;
-      return await this.conclude(await this.carryOut(prepared, signal, clean), clean);
+      const result = await this.carryOut(prepared, signal, clean);
+      if (result.summary.status === 'interrupted' && signal.reason !== STOPPED) throw new RunInterrupted();
+      return await this.conclude(result, clean);
     } finally {
       await right?.release().catch(() => undefined);
     }
@@ -371,7 +381,6 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const { home, secrets } = this.deps.settings;
     const { status } = result.summary;
     const reason = result.summary.reason === undefined ? undefined : clean(result.summary.reason);
-    if (status === 'interrupted') throw new RunError('failed', 'The run was interrupted.');
     if (status === 'failed' && !this.lastAttempt) {
       throw new RunFailed(redactor(secrets)(reason ?? 'The run failed.'));
     }

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { RunError } from '../../model/error.js';
+import { runFolder } from '../../runs/run/layout.js';
+import { isHeld } from '../../runs/run/lock.js';
 import { inHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import { parsed } from '../parsed.js';
@@ -95,6 +97,12 @@ export function readTicket(home: string, job: Ticketed): string | undefined {
   return row && String(row['run']);
 }
 
+/** The id on the queue of the job that began a run which has not ended. */
+export function ticketJob(home: string, run: string): string | undefined {
+  const row = inHome(home, (db) => db.prepare('select content from ticket where run = ? and ended = 0').get(run));
+  return row && (JSON.parse(String(row['content'])) as Ticket).id;
+}
+
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
 export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): boolean {
   const row = inHome(home, (db) => db.prepare('select job from ticket where run = ?').get(run));
@@ -132,6 +140,8 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     const run = String(row['run']);
     const { id = '', name, data, attempts } = JSON.parse(String(row['content'])) as Ticket;
     if (id.startsWith('drop.')) continue;
+    // A process is at work on it, with a job or on request.
+    if (await isHeld(runFolder(home, run).lock)) continue;
     const known = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
     if (known && keyOf(known) === row['job']) continue;

@@ -159,6 +159,7 @@ export class RowsDelivery extends Delivery<RowsData, LoadedJob> {
     const request = {
       ...{ run: state.run, file, job: loaded, dryRun: dryRun(data.options ?? {}, loaded), force, notes },
       ...(company !== undefined && { company }),
+      ...(data.corrections && { corrections: data.corrections }),
       ...(origin.claim && { reportDir: origin.claim.dir }),
       // What `fileBelowRoots` found leads through no link, and must not do so later.
       ...(data.rows ? { jsonRows: true } : { makeSource: linklessCopy(file) }),

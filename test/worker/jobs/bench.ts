@@ -10,6 +10,7 @@ import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import type { RunDeps } from '../../../src/worker/jobs/delivery.js';
 import { homeId, tellHome } from '../../../src/worker/jobs/home.js';
 import { runProcessor } from '../../../src/worker/jobs/process.js';
+import { openStops } from '../../../src/worker/jobs/stops.js';
 import type { EndedRun } from '../../../src/worker/operations/ended.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Lease, Store } from '../../../src/worker/store/port.js';
@@ -158,6 +159,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
     log: pino({ level: process.env['JOBS_LOG'] ?? 'silent' }),
     stopping: stopping.signal,
     homeId: id,
+    stops: openStops(store),
     context: () => ({ settings }),
     dropFolder: new DropFolder(settings.worker.inbox, [settings.jobsDir, settings.home]),
     onEnded: (one) => ended.push(one),

@@ -11,6 +11,7 @@ import { checkJobData } from '../../../src/worker/jobs/check-data.js';
 import type { Prepared, RunDeps } from '../../../src/worker/jobs/delivery.js';
 import { RowsDelivery } from '../../../src/worker/jobs/process.js';
 import { freshState } from '../../../src/worker/jobs/state.js';
+import { openStops } from '../../../src/worker/jobs/stops.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 
@@ -44,7 +45,7 @@ async function prepared(
   const store = { read: async () => undefined, workers: async () => 1 } as Partial<Store> as Store;
   const signal = new AbortController().signal;
   const deps: RunDeps = {
-    ...{ settings, store, log, stopping: signal, homeId: '0'.repeat(16) },
+    ...{ settings, store, log, stopping: signal, homeId: '0'.repeat(16), stops: openStops(store) },
     context: () => ({ settings }),
     dropFolder: new DropFolder(settings.worker.inbox),
     onEnded: () => undefined,

@@ -1,0 +1,153 @@
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { foldText } from '../model/value.js';
+import { fixedChoices } from '../resources/describe.js';
+import { type ReadOnlyField, readOnlySpec, resourceSpec } from '../resources/registry.js';
+import { type FieldSpec, type FieldType, READ_ONLY, WRITABLE } from '../resources/spec.js';
+import { findNames, type NamesFound, type NamesWanted } from '../runs/names.js';
+import { type Api, type ApiParts, problem, problems } from './app.js';
+import { type Field, names, type Resource, resource, resources } from './schema.js';
+
+/** So long names are answered as they were read, and so long it is left at that they could not be. */
+const FRESH_MS = 5 * 60_000;
+const LACKING_MS = 15_000;
+
+/** What `GET /names?of=` takes. */
+const LISTED = [
+  'asset-owner',
+  'business-unit',
+  'category',
+  'contract',
+  'customer',
+  'hardware-model',
+  'make',
+  'subcategory',
+  'supplier',
+  'usage-status',
+] as const satisfies readonly NamesWanted['of'][];
+
+export function listRoutes(app: Api, { settings, channel, stopping }: ApiParts): void {
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/resources',
+      summary: 'What can be imported and exported, with the fields.',
+      responses: { 200: { description: 'All.', content: { 'application/json': { schema: resources } } }, ...problems },
+    }),
+    (c) => c.json({ resources: resourceList() }, 200),
+  );
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/resources/{name}',
+      request: { params: z.object({ name: z.string() }) },
+      responses: { 200: { description: 'It.', content: { 'application/json': { schema: resource } } }, ...problems },
+    }),
+    (c) => {
+      const { name } = c.req.valid('param');
+      const found = resourceList().find((one) => one.name === name);
+      if (found) return c.json(found, 200);
+      return problem(c, 404, `There is no resource ${name}. There are: ${[...WRITABLE, ...READ_ONLY].join(', ')}.`);
+    },
+  );
+  const known = new Map<string, { until: number; readonly found: Promise<NamesFound> }>();
+  const ask = (of: NamesWanted['of'], company: number): Promise<NamesFound> => {
+    const key = `${of} ${company}`;
+    const before = known.get(key);
+    if (before && before.until > Date.now()) return before.found;
+    const found = findNames({ of, settings: { ...settings, company }, channel, signal: stopping });
+    const entry = { until: Number.POSITIVE_INFINITY, found };
+    known.set(key, entry);
+    const keep = (ms: number) => () => {
+      entry.until = Date.now() + ms;
+    };
+    found.then(({ lack }) => keep(lack === undefined ? FRESH_MS : LACKING_MS)(), keep(0));
+    return found;
+  };
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/names',
+      summary: 'Names that the service has, for a cell that refers to a record.',
+      request: {
+        query: z.object({
+          of: z.enum(LISTED),
+          q: z.string().max(200).default('').describe('What the names hold; those that begin with it come first.'),
+          limit: z.coerce.number().int().min(1).max(200).default(20),
+          company: z.coerce.number().int().min(1).optional(),
+        }),
+      },
+      responses: { 200: { description: 'They.', content: { 'application/json': { schema: names } } }, ...problems },
+    }),
+    async (c) => {
+      const { of, q, limit, company = settings.company } = c.req.valid('query');
+      const { names: all, lack = null } = await ask(of, company);
+      const wanted = foldText(q);
+      const fit = all.filter((name) => foldText(name).includes(wanted));
+      const begins = (name: string) => (foldText(name).startsWith(wanted) ? 0 : 1);
+      const best = fit.sort((one, other) => begins(one) - begins(other)).slice(0, limit);
+      return c.json({ names: best, more: fit.length > limit, lack }, 200);
+    },
+  );
+}
+
+const resourceList = (): Resource[] => [
+  ...WRITABLE.map((name) => ({
+    name,
+    imported: true,
+    exported: resourceSpec(name).readPath !== undefined,
+    fields: resourceSpec(name).fields.map(fieldOf),
+  })),
+  ...READ_ONLY.map((name) => ({
+    name,
+    imported: false,
+    exported: true,
+    fields: readOnlySpec(name).fields.map(shownOf),
+  })),
+];
+
+const TYPES: Readonly<Record<FieldType['kind'], Field['type']>> = {
+  text: 'text',
+  email: 'text',
+  texts: 'text',
+  integer: 'number',
+  decimal: 'number',
+  date: 'date',
+  boolean: 'boolean',
+  enum: 'choice',
+  country: 'choice',
+  reference: 'reference',
+};
+
+const GROUPS: Readonly<Record<Field['type'], string>> = {
+  text: 'Texts',
+  number: 'Numbers',
+  date: 'Dates',
+  boolean: 'Choices',
+  choice: 'Choices',
+  reference: 'Other records',
+};
+
+function fieldOf({ name, label, type, required, create, update }: FieldSpec): Field {
+  const kind = TYPES[type.kind];
+  const [part, inner] = name.split('.');
+  return {
+    name,
+    label,
+    group: inner === undefined ? GROUPS[kind] : words(part ?? ''),
+    type: kind,
+    required: required === true,
+    choices: [...fixedChoices(type)],
+    of: name === 'category.subcategory' ? 'subcategory' : type.kind === 'reference' ? type.to : null,
+    written: create !== undefined || update !== undefined,
+  };
+}
+
+function shownOf({ name, kind, values }: ReadOnlyField): Field {
+  const type = kind === 'integer' ? 'number' : kind === 'boolean' ? 'boolean' : 'text';
+  const choices = [...(values ?? [])];
+  return { name, label: words(name), group: GROUPS[type], type, required: false, choices, of: null, written: false };
+}
+
+/** `contact_person` → `Contact person` */
+const words = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');

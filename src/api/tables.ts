@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { RunError } from '../model/error.js';
+import { readJobYaml } from '../runs/job/yaml.js';
+import { columnNames, type MapResult, mapFile } from '../runs/map-file.js';
+import { type Api, type ApiParts, needs, problems } from './app.js';
+import { noFile } from './files.js';
+import {
+  type Grid,
+  grid,
+  gridQuery,
+  type Suggestion,
+  suggestion,
+  suggestionRequest,
+  type Table,
+  type TableOptions,
+  table,
+  tableRequest,
+} from './schema.js';
+import type { TableIndex } from './table-index.js';
+
+/** Rows below the heading that are shown at once. */
+const FIRST_ROWS = 50;
+/** A text that is shown as a sample. */
+const SAMPLE_CHARACTERS = 200;
+
+type Found = NonNullable<Awaited<ReturnType<ApiParts['uploads']['find']>>>;
+
+export function tableRoutes(app: Api, { uploads, tables, settings, channel }: ApiParts): void {
+  const open = ({ path, folder }: Found, options: TableOptions): Promise<TableIndex> =>
+    named(path, () => tables.of({ file: path, folder: join(folder, '.tables'), options: stated(options) }));
+  app.openapi(
+    createRoute({
+      method: 'post',
+      path: '/tables',
+      summary: 'The table that is found in a file, with the evidence.',
+      request: { body: { content: { 'application/json': { schema: tableRequest } }, required: true } },
+      responses: { 200: { description: 'It.', content: { 'application/json': { schema: table } } }, ...problems },
+    }),
+    async (c) => {
+      const { file, source = {} } = c.req.valid('json');
+      const found = await uploads.find(file);
+      return found ? c.json(await tableOf(await open(found, source)), 200) : noFile(c);
+    },
+  );
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/files/{id}/rows',
+      summary: 'Rows of the table in a file, at any place.',
+      request: { params: z.object({ id: z.string() }), query: gridQuery },
+      responses: { 200: { description: 'They.', content: { 'application/json': { schema: grid } } }, ...problems },
+    }),
+    async (c) => {
+      const { after, offset, limit, ...source } = c.req.valid('query');
+      const found = await uploads.find(c.req.valid('param').id);
+      if (!found) return noFile(c);
+      const opened = await open(found, source);
+      const rows = await opened.page(offset === undefined ? { after } : { place: offset }, limit);
+      const answer: Grid = { headings: headingsOf(opened), rows, total: opened.rows, whole: opened.whole };
+      return c.json(answer, 200);
+    },
+  );
+  app.openapi(
+    createRoute({
+      method: 'post',
+      path: '/suggestions',
+      summary: 'Suggests a job for a file, as `rowferry map` does.',
+      middleware: needs('operator'),
+      request: { body: { content: { 'application/json': { schema: suggestionRequest } }, required: true } },
+      responses: { 200: { description: 'It.', content: { 'application/json': { schema: suggestion } } }, ...problems },
+    }),
+    async (c) => {
+      const { file, resource, source = {} } = c.req.valid('json');
+      const found = await uploads.find(file);
+      if (!found) return noFile(c);
+      const request = { file: found.path, resource, source: stated(source), settings, channel };
+      return c.json(suggestionOf(await named(found.path, () => mapFile(request))), 200);
+    },
+  );
+}
+
+/** A key without a value is as one that is not there. */
+const stated = ({ sheet, header_row, encoding, delimiter }: TableOptions) => ({
+  ...(sheet !== undefined && { sheet }),
+  ...(header_row !== undefined && { header_row }),
+  ...(encoding !== undefined && { encoding }),
+  ...(delimiter !== undefined && { delimiter }),
+});
+
+/** People know the file by its name, and the folder is none of their business. */
+async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    const shorten = (text: string) => text.replaceAll(path, path.slice(path.lastIndexOf('/') + 1));
+    // Whatever is wrong with the file, it is another one that has to be sent, or read in another way.
+    throw new RunError('usage', shorten(error.message), error.details.map(shorten), { cause: error });
+  }
+}
+
+const headingsOf = ({ meta }: TableIndex): string[] =>
+  columnNames(meta.headings).map((name, at) => name ?? meta.headings[at] ?? '');
+
+async function tableOf(index: TableIndex): Promise<Table> {
+  const { format, encoding, delimiter, sheet, sheets, header_row, evidence, warnings } = index.meta;
+  return {
+    format,
+    encoding,
+    delimiter,
+    sheet,
+    sheets: [...(sheets ?? [])],
+    header_row,
+    headings: headingsOf(index),
+    first: await index.page({ after: 0 }, FIRST_ROWS),
+    evidence: [...evidence],
+    warnings: [...warnings],
+  };
+}
+
+function suggestionOf({ suggestion: found, summary, job }: MapResult): Suggestion {
+  return {
+    resource: found.resource,
+    rows: found.rows,
+    columns: summary.columns.map((column, at) => {
+      const { name, samples = [], blank = 0, converts } = found.columns[at] ?? {};
+      return {
+        ...column,
+        heading: name ?? column.heading,
+        evidence: [...column.evidence],
+        remarks: [...column.remarks],
+        alternatives: column.alternatives.map((one) => ({ ...one })),
+        samples: samples.map((text) => text.slice(0, SAMPLE_CHARACTERS)),
+        blank,
+        converts: converts ?? null,
+      };
+    }),
+    key: summary.key,
+    missing: [...summary.missing],
+    next: summary.next,
+    warnings: [...summary.warnings],
+    text: job,
+    job: readJobYaml(job).value as Record<string, unknown>,
+  };
+}

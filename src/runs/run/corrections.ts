@@ -1,0 +1,89 @@
+import { jsonMembers } from '../../files/json-line.js';
+import type { Correction } from '../../model/correction.js';
+import { RunError } from '../../model/error.js';
+import { type SheetRow, shownText } from '../../model/row.js';
+import type { OpenSource, SourceMeta } from '../../model/source.js';
+import { indexHeadings } from '../../pipeline/map/headings.js';
+
+/** The corrections of a table, by the place of their column. */
+export interface Overlay {
+  /** What is to stand in a cell that shows `shown`; undefined where it stays. */
+  at(row: number, column: number, shown: string): string | undefined;
+  /** 0-based positions of the columns that have corrections. */
+  readonly columns: readonly number[];
+}
+
+/**
+ * Of several corrections of a cell the last counts, and one that names the row before one that names what the cell shows.
+ * @throws RunError `usage` for a column that the table lacks.
+ */
+export function overlayOf(corrections: readonly Correction[], { headings }: Pick<SourceMeta, 'headings'>): Overlay {
+  const index = indexHeadings(headings);
+  const byRow = new Map<number, Map<number, string>>();
+  const byText = new Map<number, Map<string, string>>();
+  const missing = new Set<string>();
+  for (const { column, value, row, from } of corrections) {
+    const positions = index.positions(column);
+    if (positions.length === 0) missing.add(column);
+    for (const at of positions) {
+      if (row !== undefined) into(byRow, row, new Map<number, string>()).set(at, value);
+      else if (from !== undefined) into(byText, at, new Map<string, string>()).set(from, value);
+    }
+  }
+  if (missing.size > 0) {
+    const faults = [...missing].map((column) => index.missing(column));
+    throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
+  }
+  const columns = new Set([...byText.keys(), ...[...byRow.values()].flatMap((cells) => [...cells.keys()])]);
+  return {
+    at: (row, column, shown) => byRow.get(row)?.get(column) ?? byText.get(column)?.get(shown),
+    columns: [...columns].sort((a, b) => a - b),
+  };
+}
+
+function into<K, V>(map: Map<K, V>, key: K, fresh: V): V {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  map.set(key, fresh);
+  return fresh;
+}
+
+/** The source with its corrections. Rows and their numbers stay; so does whatever is not corrected. */
+export function withCorrections(source: OpenSource, corrections: readonly Correction[] = []): OpenSource {
+  if (corrections.length === 0) return source;
+  const overlay = overlayOf(corrections, source.meta);
+  async function* rows() {
+    for await (const batch of source.rows()) yield batch.map((row) => correctedRow(row, overlay, source.meta));
+  }
+  return { meta: source.meta, rows };
+}
+
+function correctedRow(row: SheetRow, overlay: Overlay, { headings }: SourceMeta): SheetRow {
+  const found = overlay.columns.flatMap((at): [number, string][] => {
+    const value = overlay.at(row.row, at, shownText(row.cells[at]));
+    return value === undefined ? [] : [[at, value]];
+  });
+  if (found.length === 0) return row;
+  const values = new Map(found);
+  return {
+    ...row,
+    cells: row.cells.map((cell, at) => values.get(at) ?? cell),
+    ...(row.faults && { faults: row.faults.filter(({ index }) => index === undefined || !values.has(index)) }),
+    ...(row.escaped && { escaped: row.escaped.filter((at) => !values.has(at)) }),
+    ...(row.line !== undefined && { line: correctedLine(row, row.line, values, headings) }),
+  };
+}
+
+/** A line of NDJSON keeps its other members as they stand. One that was refused for its form stays whole. */
+function correctedLine(
+  { faults }: SheetRow,
+  line: string,
+  values: ReadonlyMap<number, string>,
+  headings: readonly string[],
+): string {
+  if (faults?.some(({ code }) => code === 'ragged_row')) return line;
+  const named = new Map([...values].map(([at, value]) => [headings[at] ?? '', value]));
+  const kept = jsonMembers(line).filter(({ name }) => !named.has(name));
+  const set = [...named].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return `{${[...kept.map(({ text }) => text), ...set].join(',')}}`;
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { STOPPED } from '../../runs/run/context.js';
+import { isRunId } from '../../runs/run/list.js';
+import { parsed } from '../parsed.js';
+import type { Store } from '../store/port.js';
+
+/** Runs that somebody wants stopped, in one text of the store that each worker looks at while it has runs. */
+const asked = z.array(z.object({ run: z.custom<string>(isRunId), at: z.number() })).max(1_000);
+type Asked = z.output<typeof asked>;
+
+const NAME = 'stops';
+const LOOK_MS = 1_000;
+/** Whoever has the run looks long before; what nobody took up is forgotten. */
+const KEEP_MS = 3_600_000;
+const MOST = 200;
+
+export interface Stops {
+  /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped. */
+  watch(run: string): { readonly signal: AbortSignal; release(): void };
+  /** Stops a run, on whichever worker of the queue it is. */
+  ask(run: string): Promise<void>;
+  /** What was asked before does not concern a run that is taken up on request. */
+  withdraw(run: string): Promise<void>;
+  close(): void;
+}
+
+export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
+  const here = new Map<string, AbortController>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+
+  async function look(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      const found = parsed(asked, await store.read(NAME)) ?? [];
+      for (const { run } of found) {
+        here.get(run)?.abort(STOPPED);
+        if (here.has(run)) await change((all) => all.filter((one) => one.run !== run));
+      }
+    } catch {
+      // A store that is away is asked again.
+    } finally {
+      looking = false;
+    }
+  }
+
+  /** Others may change it at the same time: what was replaced unseen is put back, with the same change. */
+  async function change(edit: (all: Asked) => Asked): Promise<void> {
+    let expected = await store.read(NAME);
+    let all = parsed(asked, expected) ?? [];
+    for (;;) {
+      const text = JSON.stringify(edit(all.filter(({ at }) => Date.now() - at < KEEP_MS)).slice(-MOST));
+      if (text === (expected ?? '[]')) return;
+      const replaced = await store.swap(NAME, text);
+      if (replaced === expected) return;
+      all = [...all, ...(parsed(asked, replaced) ?? []).filter(({ run }) => !all.some((one) => one.run === run))];
+      expected = text;
+    }
+  }
+
+  return {
+    watch(run) {
+      const controller = new AbortController();
+      here.set(run, controller);
+      timer ??= setInterval(() => void look(), LOOK_MS).unref();
+      return {
+        signal: controller.signal,
+        release() {
+          if (here.get(run) === controller) here.delete(run);
+          if (here.size > 0) return;
+          clearInterval(timer);
+          timer = undefined;
+        },
+      };
+    },
+    async ask(run) {
+      const own = here.get(run);
+      if (own) own.abort(STOPPED);
+      else await change((all) => [...all.filter((one) => one.run !== run), { run, at: Date.now() }]);
+    },
+    withdraw: (run) => change((all) => all.filter((one) => one.run !== run)),
+    close: () => clearInterval(timer),
+  };
+}
