@@ -2,6 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { HTTPException } from 'hono/http-exception';
 import { RunError } from '../model/error.js';
 import { isAway } from '../worker/store/faults.js';
+import { sessionRoutes } from './access/session.js';
 import {
   API_PATH,
   type Api,
@@ -40,6 +41,7 @@ export function openApi(deps: ApiDeps): Api {
     tables: new Tables(),
     entries: new RunEntries(home),
   };
+  sessionRoutes(app, parts);
   runRoutes(app, parts);
   fileRoutes(app, parts);
   tableRoutes(app, parts);

@@ -3,6 +3,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
+import { openAudit } from '../api/access/audit.js';
+import { noteConsole } from '../api/access/links.js';
+import { openPages } from '../api/access/pages.js';
+import { openAccess } from '../api/access/sign-in.js';
 import { openApi } from '../api/open.js';
 import { runsOnStore } from '../api/runs.js';
 import { serveHome } from '../api/server.js';
@@ -38,6 +42,10 @@ export interface WorkerOptions {
   readonly settings: Settings;
   /** The queue alone: no drop folder, no schedules. */
   readonly queueOnly: boolean;
+  /** Folder of the pages of the console, as they were built. */
+  readonly pages: string;
+  /** Told when the console can be used, and where; default: a notice. */
+  readonly onConsole?: (url: string) => void;
   /** Of rowferry, for its metrics. */
   readonly version?: string;
   readonly log: Logger;
@@ -85,12 +93,20 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     let store: Store | undefined;
     let inbox: Inbox | undefined;
     let runs: Worker | undefined;
+    const audit = openAudit(home);
     const operations = await openOperations({
       http: own.http,
       queues: () => queues,
       ready: () => readiness(store, inbox),
       live: () => ({ ok: runs?.isRunning() !== false, details: { runs: runsText(runs) } }),
       metrics,
+      door: {
+        access: openAccess({ home, usersFile: settings.console.usersFile, notice }),
+        audit,
+        pages: openPages(options.pages),
+        publicUrl: settings.console.publicUrl,
+        proxyHeader: settings.console.proxyHeader,
+      },
       notice,
     });
     closing.add('http', operations.close);
@@ -180,7 +196,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       context,
       readJobs,
       ready: () => readiness(opened, inbox),
-      audit: async ({ name, role, via }, what, about) => log.info({ who: name, role, via, ...about }, `audit.${what}`),
+      audit,
     });
     if (opened.kind === 'embedded') closing.add('api', await serveHome(home, api));
     const dropFolder = new DropFolder(own.inbox, [settings.jobsDir, settings.home]);

@@ -4,7 +4,7 @@ import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import { type Clock, systemClock } from '../../service/clock.js';
 import type { OnAway } from '../../service/pace/breaker.js';
 import type { Json, Service } from '../../service/port.js';
-import type { ServiceOptions } from '../../service/service.js';
+import { openService, type ServiceOptions } from '../../service/service.js';
 import { idOf } from '../../service/transport/answer.js';
 import { type Channel, openChannel } from '../../service/transport/channel.js';
 import { requireService, type Settings } from '../settings.js';
@@ -105,6 +105,25 @@ export async function nameCompany(service: Service, about: ActingFor, tell: Tell
   }
   tell.info(`${verb} "${name}" (company ${company}) at ${address}`);
   return name;
+}
+
+/** The name of the settings' company, asked through a channel that is open; undefined where it cannot be read now. */
+export async function companyName(
+  settings: Settings,
+  channel: Channel,
+  patienceMs: number,
+): Promise<string | undefined> {
+  const { company } = settings;
+  const service = openService({ ...serviceOptions(settings, company), channel, patienceMs });
+  try {
+    const record = (await service.get('company', company)) ?? (await inList(service, company));
+    return typeof record?.['name'] === 'string' ? record['name'] : undefined;
+  } catch (error) {
+    if (error instanceof RunError) return undefined;
+    throw error;
+  } finally {
+    await service.close();
+  }
 }
 
 /** Not every service shows a company by its id. Undefined also where there is no list to look into. */

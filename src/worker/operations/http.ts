@@ -3,6 +3,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Queue } from 'bullmq';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { type DoorOptions, openDoor } from '../../api/access/door.js';
+import { API_PATH, type Api } from '../../api/app.js';
 import { RunError } from '../../model/error.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../within.js';
@@ -24,45 +26,56 @@ export interface OperationsOptions {
   /** Whether this worker works. The lag of the event loop is added here. */
   live(): Health;
   readonly metrics: Metrics;
+  /** Who may come in to the console and the API. */
+  readonly door: Omit<DoorOptions, 'host' | 'known'>;
   readonly notice: (level: 'info' | 'warn', text: string) => void;
 }
 
 export interface Operations {
   /** Where it is answered, e.g. `http://127.0.0.1:8720`; absent where `http` is. */
   readonly url?: string;
+  /** Whether people may come to the pages of the console: on loopback, and beyond it where there are users. */
+  areOpen(): Promise<boolean>;
+  /** From now on the API is answered. */
+  serve(api: Api): void;
   /** Ends within 2 s, whoever is connected. */
   close(): Promise<void>;
 }
 
 /**
- * Health, readiness and metrics over HTTP. Throws `RunError` (usage) for a stated port that is taken.
+ * Health, readiness, metrics, the API and the console over HTTP. Throws `RunError` (usage) for a stated port that is taken.
  */
 export async function openOperations(options: OperationsOptions): Promise<Operations> {
   const { http, queues, metrics, notice } = options;
+  const connections = openConnections();
   metrics.watch({ queues });
-  if (http === undefined) return { close: async () => undefined };
+  if (http === undefined) {
+    return { areOpen: async () => false, serve: () => undefined, close: async () => undefined };
+  }
+  const door = openDoor({ ...options.door, host: http.host, known: connections.known });
   const loop = watchEventLoop();
   const ready = readiness(options.ready);
   const pages = new Hono();
   pages.use(headers, readOnly);
-  if (isLoopback(http.host)) pages.use(ownHostOnly(http.host));
-  pages.get('/', (c) => c.text('rowferry worker\n\n/healthz\n/readyz\n/metrics\n'));
+  if (isLoopback(http.host)) pages.use(door.ownHost);
   pages.get('/healthz', (c) => answer(c, liveness(options.live, loop.lagMs())));
   pages.get('/readyz', async (c) => answer(c, await ready()));
   pages.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
-  pages.notFound((c) => c.text('There is nothing at this address.\n', 404));
+  pages.route('/', door.app);
   // What went wrong may tell of the inside; the log of the worker says it.
   pages.onError((error, c) => {
     notice('warn', `${c.req.path} could not be answered: ${error.message}`);
     return c.text('This could not be answered; the log of the worker says why.\n', 500);
   });
   try {
-    const server = await listen(pages, http);
+    const server = await listen(pages, http, connections);
     if (!http.stated && server.port !== http.port) {
-      notice('info', `Port ${http.port} is taken; health and metrics are at ${server.url}.`);
+      notice('info', `Port ${http.port} is taken; console, health and metrics are at ${server.url}.`);
     }
     return {
       url: server.url,
+      areOpen: door.areOpen,
+      serve: door.serve,
       async close() {
         loop.close();
         await server.close();
@@ -136,25 +149,55 @@ function readiness(ready: () => Promise<Health>): () => Promise<Health> {
 
 /** Connections that do not end by themselves are cut after so long. */
 const CLOSE_MS = 1000;
-/** Beyond so many the oldest connection is cut: those that never finish their question must not keep out the others. */
-const MOST_CONNECTIONS = 100;
+/** Beyond so many the oldest connection of a stranger is cut: those that never finish their question must not keep out the others. */
+const MOST_STRANGERS = 100;
+/** Of those who have signed in: event streams stay open. */
+const MOST_KNOWN = 1_000;
+/** A connection on which nothing moves for so long is closed; event streams send something more often. */
+const IDLE_MS = 60_000;
+
+function openConnections() {
+  const strangers = new Set<Socket>();
+  const known = new Set<Socket>();
+  const bound = (sockets: Set<Socket>, most: number): void => {
+    const [oldest] = sockets;
+    if (sockets.size > most) oldest?.destroy();
+  };
+  return {
+    add(socket: Socket): void {
+      strangers.add(socket);
+      socket.once('close', () => {
+        strangers.delete(socket);
+        known.delete(socket);
+      });
+      bound(strangers, MOST_STRANGERS);
+    },
+    /** Somebody who has signed in asks through it. */
+    known(socket: Socket): void {
+      if (!strangers.delete(socket)) return;
+      known.add(socket);
+      bound(known, MOST_KNOWN);
+    },
+  };
+}
 
 /**
  * Serves the pages. A default port that is taken gives way to any free one; a stated one that cannot be had throws
  * `RunError` (usage).
  */
-async function listen(pages: Hono, at: { readonly host: string; readonly port: number; readonly stated: boolean }) {
+async function listen(
+  pages: Hono,
+  at: { readonly host: string; readonly port: number; readonly stated: boolean },
+  connections: ReturnType<typeof openConnections>,
+) {
   const server = createAdaptorServer({
     fetch: pages.fetch,
     hostname: at.host,
-    serverOptions: { requestTimeout: 10_000, headersTimeout: 5000, connectionsCheckingInterval: 1000 },
+    // A large file may take its time, as long as it moves.
+    serverOptions: { requestTimeout: 0, headersTimeout: 5000, connectionsCheckingInterval: 1000 },
   }) as Server;
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket.once('close', () => sockets.delete(socket)));
-    const [oldest] = sockets;
-    if (sockets.size > MOST_CONNECTIONS) oldest?.destroy();
-  });
+  server.setTimeout(IDLE_MS);
+  server.on('connection', connections.add);
   try {
     await bind(server, at.port, at.host);
   } catch (error) {
@@ -202,46 +245,36 @@ function portFault(code: string, { host, port }: { readonly host: string; readon
   return `${host}:${port} (ROWFERRY_HTTP) ${fault}. Set --http or ROWFERRY_HTTP to another one, or to off.`;
 }
 
-/** Nothing here is a page of somebody else, nothing is kept by a browser, and no other server is asked for anything. */
+/**
+ * Nothing here is a page of somebody else, nothing is kept by a browser, and no other server is asked for anything. What is
+ * served with a policy of its own keeps it.
+ */
 const headers: MiddlewareHandler = async (c, next) => {
   await next();
-  c.header('cache-control', 'no-store');
-  c.header('content-security-policy', POLICY);
+  const { headers: given } = c.res;
+  if (!given.has('cache-control')) c.header('cache-control', 'no-store');
+  if (!given.has('content-security-policy')) c.header('content-security-policy', POLICY);
+  c.header('cross-origin-opener-policy', 'same-origin');
+  c.header('cross-origin-resource-policy', 'same-origin');
   c.header('referrer-policy', 'no-referrer');
   c.header('x-content-type-options', 'nosniff');
   c.header('x-frame-options', 'DENY');
 };
 
 const POLICY = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
-  "base-uri 'self'",
-  "form-action 'none'",
 ].join('; ');
 
-/** Everything here is for reading. */
+/** Outside of the API everything is for reading. */
 const readOnly: MiddlewareHandler = async (c, next) => {
-  if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
+  if (c.req.method === 'GET' || c.req.method === 'HEAD' || c.req.path.startsWith(`${API_PATH}/`)) return next();
   return c.text('Only GET and HEAD are answered here.\n', 405, { allow: 'GET, HEAD' });
 };
-
-/**
- * On a loopback address only its own names are answered: a page on the web whose name was made to point to this machine
- * (DNS rebinding) carries that name in `Host`.
- */
-function ownHostOnly(bound: string): MiddlewareHandler {
-  return async (c, next) => {
-    const host = hostName(c);
-    if (host !== undefined && (host === bound || isLoopback(host))) return next();
-    return c.text('This address answers to localhost and its loopback addresses only.\n', 421);
-  };
-}
-
-function hostName(c: Context): string | undefined {
-  const host = c.req.header('host');
-  const url = host === undefined ? undefined : `http://${host}`;
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  return new URL(url).hostname.replace(/^\[|\]$/g, '');
-}

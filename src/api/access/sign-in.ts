@@ -1,0 +1,186 @@
+import { userInfo } from 'node:os';
+import { RunError } from '../../model/error.js';
+import type { Who } from '../app.js';
+import { takeLinkKey } from './links.js';
+import {
+  digest,
+  freshSecret,
+  isPassword,
+  type Key,
+  NO_PASSWORD,
+  openKeys,
+  openUsers,
+  type People,
+  type User,
+} from './people.js';
+
+/** Why somebody was not let in. */
+export type Refusal = 'wrong' | 'too many';
+
+/** Somebody who was let in with a new session; `session` goes into their cookie. */
+export interface Entry {
+  readonly who: Who;
+  readonly session: string;
+}
+
+export type Access = ReturnType<typeof openAccess>;
+
+export const SESSION_MS = 12 * 3_600_000;
+/** Of all people together; beyond, the oldest ends. */
+const MOST_SESSIONS = 1_000;
+/** Passwords that wait to be compared: each takes a tenth of a second of a thread that files need, too. */
+const MOST_COMPARED = 20;
+
+interface SessionState {
+  readonly who: Who;
+  readonly until: number;
+  /** Of a user: the stored form of the password that was given. */
+  readonly password?: string;
+}
+
+/**
+ * Who may come in over HTTP: users by password, programs by key, and whoever holds a link with a one-time key. Sessions are in
+ * memory alone, by the hash of their id; they end after 12 hours, with the process, and when their user is removed or changed.
+ */
+export function openAccess(options: {
+  readonly home: string;
+  readonly usersFile: string;
+  readonly notice: (level: 'info' | 'warn', text: string) => void;
+  /** Milliseconds since 1970; for tests. */
+  readonly now?: () => number;
+}) {
+  const { home, notice, now = Date.now } = options;
+  const users = openUsers(options.usersFile);
+  const keys = openKeys(home);
+  const tries = openTries(notice, now);
+  const sessions = new Map<string, SessionState>();
+  let comparing: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  const told = new Set<string>();
+
+  /** Nobody of a list that cannot be trusted is let in; the log says why. */
+  async function entriesOf<T extends User | Key>(people: People<T>): Promise<readonly T[]> {
+    try {
+      return await people.all();
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      if (!told.has(error.message)) notice('warn', error.message);
+      told.add(error.message);
+      return [];
+    }
+  }
+
+  function enter(who: Who, password?: string): Entry {
+    const session = freshSecret();
+    const [oldest] = sessions.keys();
+    if (sessions.size >= MOST_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+    sessions.set(digest(session), { who, until: now() + SESSION_MS, ...(password !== undefined && { password }) });
+    return { who, session };
+  }
+
+  function refused(from: string): Refusal {
+    if (!tries.begin(from)) return 'too many';
+    tries.wrong(from);
+    return 'wrong';
+  }
+
+  return {
+    hasUsers: async () => (await entriesOf(users)).length > 0,
+
+    /** `from`: address of whoever asks. */
+    async byPassword(name: string, password: string, from: string): Promise<Entry | Refusal> {
+      if (waiting >= MOST_COMPARED || !tries.begin(from)) return 'too many';
+      const found = (await entriesOf(users)).find((one) => one.name === name);
+      waiting++;
+      const compared = comparing.then(() => isPassword(password, found?.password ?? NO_PASSWORD));
+      comparing = compared.catch(() => undefined);
+      const right = await compared.finally(() => waiting--);
+      if (right && found) {
+        tries.forget(from);
+        return enter({ name, role: found.role, via: 'user' }, found.password);
+      }
+      tries.wrong(from);
+      return 'wrong';
+    },
+
+    byLink(key: string, from: string): Entry | Refusal {
+      if (takeLinkKey(home, key, now())) return enter({ name: userInfo().username, role: 'approver', via: 'link' });
+      return refused(from);
+    },
+
+    /** A right key is known in no time, and cannot be guessed: it is taken, whatever came from its address before. */
+    async byKey(secret: string, from: string): Promise<Who | Refusal> {
+      const sha256 = digest(secret);
+      const found = (await entriesOf(keys)).find((one) => one.sha256 === sha256);
+      if (found) return { name: found.name, role: found.role, via: 'key' };
+      return refused(from);
+    },
+
+    async bySession(session: string): Promise<Who | undefined> {
+      const id = digest(session);
+      const state = sessions.get(id);
+      if (!state) return undefined;
+      const { who, until, password } = state;
+      if (until > now()) {
+        if (password === undefined) return who;
+        const user = (await entriesOf(users)).find((one) => one.name === who.name);
+        if (user?.password === password) return { ...who, role: user.role };
+      }
+      sessions.delete(id);
+      return undefined;
+    },
+
+    signOut: (session: string): boolean => sessions.delete(digest(session)),
+  };
+}
+
+const MOST_WRONG = 10;
+const WINDOW_MS = 60_000;
+/** Addresses that are counted; the oldest is forgotten for a further one. */
+const MOST_ADDRESSES = 10_000;
+
+/** Wrong passwords and keys by address, of the present minute. A try counts from its beginning: many at once are no way around. */
+function openTries(notice: (level: 'warn', text: string) => void, now: () => number) {
+  let begun = now();
+  const counted = new Map<string, number>();
+  const countOf = (from: string): number => {
+    if (now() - begun > WINDOW_MS) {
+      begun = now();
+      counted.clear();
+    }
+    return counted.get(network(from)) ?? 0;
+  };
+  return {
+    /** False where there were too many. */
+    begin(from: string): boolean {
+      const before = countOf(from);
+      if (before >= MOST_WRONG) return false;
+      const [oldest] = counted.keys();
+      if (before === 0 && counted.size >= MOST_ADDRESSES && oldest !== undefined) counted.delete(oldest);
+      counted.set(network(from), before + 1);
+      return true;
+    },
+    /** It was a right one. */
+    forget: (from: string) => void counted.set(network(from), Math.max(0, countOf(from) - 1)),
+    wrong(from: string): void {
+      const count = countOf(from);
+      if (count === 1) notice('warn', `A wrong password or key for the console came from ${from}.`);
+      if (count !== MOST_WRONG) return;
+      notice('warn', `${MOST_WRONG} wrong passwords or keys came from ${from}: none is looked at for a minute.`);
+    },
+  };
+}
+
+/** The address; of version 6 the network, of which one machine has all addresses. */
+function network(from: string): string {
+  const plain = from.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail] = plain.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0');
+  return [...first, ...zeros, ...last]
+    .slice(0, 4)
+    .map((part) => part.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':');
+}
