@@ -3,6 +3,7 @@ import { EXIT } from '../model/error.js';
 import { visible } from '../model/visible.js';
 import { checkCommand } from './commands/check.js';
 import { completionCommand } from './commands/completion.js';
+import { consoleCommand } from './commands/console.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
@@ -32,6 +33,7 @@ Examples:
   $ rowferry template asset -o assets.xlsx                a blank workbook to fill in
   $ rowferry export asset -o assets.xlsx --editable       all records, to be changed and imported again
   $ rowferry runs resume last                             go on with a run that was interrupted
+  $ rowferry console --open                               all of it in a browser
 
 Exit codes: 0 every row ended well, 1 could not do the work, 2 wrong usage, settings or job file,
 3 finished and some rows need a person, 4 stopped by a brake, 130/143 interrupted.`;
@@ -75,6 +77,7 @@ function buildProgram(cli: Cli): Command {
     runsCommand(cli),
     sandboxCommand(cli),
     workerCommand(cli),
+    consoleCommand(cli),
     enqueueCommand(cli),
     doctorCommand(cli),
     demoCommand(cli),

@@ -45,7 +45,7 @@ export interface WorkerOptions {
   /** Folder of the pages of the console, as they were built. */
   readonly pages: string;
   /** Told when the console can be used, and where; default: a notice. */
-  readonly onConsole?: (url: string) => void;
+  readonly onConsole?: (url: string) => Promise<void>;
   /** Of rowferry, for its metrics. */
   readonly version?: string;
   readonly log: Logger;
@@ -199,6 +199,12 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       audit,
     });
     if (opened.kind === 'embedded') closing.add('api', await serveHome(home, api));
+    operations.serve(api);
+    if (operations.url !== undefined) {
+      closing.add('console', noteConsole(home, operations.url));
+      if (options.onConsole) await options.onConsole(operations.url);
+      else notice('info', consoleText(operations.url, await operations.areOpen()));
+    }
     const dropFolder = new DropFolder(own.inbox, [settings.jobsDir, settings.home]);
     const processor = runProcessor({
       settings,
@@ -320,6 +326,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 /** What schedules read, which is not to be taken for dropped. An export writes its file, and never into the drop folder. */
 function filesRead(jobs: JobFiles): string[] {
   return scheduledJobs(jobs).flatMap(({ kind, schedule }) => (kind === 'export' ? [] : (schedule.file ?? [])));
+}
+
+function consoleText(url: string, open: boolean): string {
+  if (open) return `Console: ${url} (\`rowferry console\` prints a link to it)`;
+  return `The API is at ${url}, for keys. The pages of the console are off: other machines reach this address, and nobody may sign in yet (\`rowferry console user add\`).`;
 }
 
 function runsText(runs: Worker | undefined): string {

@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import { redactor } from '../../model/secret-forms.js';
+import type { Settings } from '../../runs/settings.js';
+import type { WorkerOptions } from '../../worker/worker.js';
 import type { Cli } from '../io.js';
 import { onInterrupt } from '../run-command.js';
-import { packageVersion, readSettings, settingOptions } from '../setup.js';
+import { packageRoot, packageVersion, readSettings, settingOptions } from '../setup.js';
 import { openTelling } from '../telling.js';
 
 interface Options {
@@ -48,7 +51,15 @@ async function work(cli: Cli, options: Options): Promise<number> {
       '--queue-only and --inbox cannot go together: a worker for the queue alone has no drop folder.',
     );
   }
-  const settings = await readSettings(cli, options);
+  return runToItsEnd(cli, await readSettings(cli, options), { queueOnly: options.queueOnly === true });
+}
+
+/** Runs a worker in this process until it is told to end; its exit code. */
+export async function runToItsEnd(
+  cli: Cli,
+  settings: Settings,
+  options: Pick<WorkerOptions, 'queueOnly' | 'onConsole'>,
+): Promise<number> {
   const { requireService } = await import('../../runs/settings.js');
   requireService(settings);
   const { log, listener, stop } = await openTelling(cli, settings);
@@ -61,7 +72,8 @@ async function work(cli: Cli, options: Options): Promise<number> {
     const { runWorker } = await import('../../worker/worker.js');
     await runWorker({
       settings,
-      queueOnly: options.queueOnly === true,
+      ...options,
+      pages: join(packageRoot, 'dist', 'console'),
       version: packageVersion(),
       log,
       notice: (level, text) => listener.notice({ level, text }),

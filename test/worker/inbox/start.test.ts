@@ -33,6 +33,7 @@ function start(inbox: string, queueOnly = false): Promise<void> {
   return runWorker({
     settings: resolveSettings(env, {}, dir),
     queueOnly,
+    pages: join(dir, 'pages'),
     log: pino({ level: 'silent' }),
     notice: () => undefined,
     clean: (text) => text,

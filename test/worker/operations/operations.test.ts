@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openPages } from '../../../src/api/access/pages.js';
+import { openAccess } from '../../../src/api/access/sign-in.js';
 import {
   type Health,
   liveness,
@@ -18,6 +21,13 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((one) => one.close()));
 });
 
+/** Nobody may come in, and there are no pages. */
+const door: OperationsOptions['door'] = {
+  access: openAccess({ home: tmpdir(), usersFile: '/nowhere/users.json', notice: () => undefined }),
+  audit: async () => undefined,
+  pages: openPages('/nowhere'),
+};
+
 async function open(options: Partial<OperationsOptions> = {}) {
   const notices: string[] = [];
   const operations = await openOperations({
@@ -26,6 +36,7 @@ async function open(options: Partial<OperationsOptions> = {}) {
     ready: async () => FINE,
     live: () => FINE,
     metrics: openMetrics(),
+    door,
     notice: (_, text) => notices.push(text),
     ...options,
   });
@@ -43,10 +54,10 @@ async function get(url: string, headers: Record<string, string> = {}, method = '
 }
 
 describe('health', () => {
-  it('lists what is answered', async () => {
+  it('is for reading', async () => {
     const { url } = await open();
-    expect((await get(url)).text).toBe('rowferry worker\n\n/healthz\n/readyz\n/metrics\n');
-    expect((await get(`${url}/elsewhere`)).status).toBe(404);
+    const missing = await get(`${url}/elsewhere`);
+    expect([missing.status, missing.text]).toEqual([404, expect.stringContaining('not built')]);
     expect((await get(`${url}/metrics`, {}, 'POST')).status).toBe(405);
     expect((await get(`${url}/healthz`, {}, 'HEAD')).status).toBe(200);
   });
@@ -112,7 +123,7 @@ describe('the address', () => {
     const port = (holder.address() as { port: number }).port;
     const { url, notices } = await open({ http: { host: '127.0.0.1', port, stated: false } });
     expect((await get(`${url}/healthz`)).status).toBe(200);
-    expect(notices).toEqual([`Port ${port} is taken; health and metrics are at ${url}.`]);
+    expect(notices).toEqual([`Port ${port} is taken; console, health and metrics are at ${url}.`]);
     await expect(open({ http: { host: '127.0.0.1', port, stated: true } })).rejects.toMatchObject({
       kind: 'usage',
       message: `127.0.0.1:${port} (ROWFERRY_HTTP) is taken by another process. Set --http or ROWFERRY_HTTP to another one, or to off.`,
@@ -126,6 +137,7 @@ describe('the address', () => {
       ready: async () => FINE,
       live: () => FINE,
       metrics: openMetrics(),
+      door,
       notice: () => undefined,
     });
     expect(operations.url).toBeUndefined();

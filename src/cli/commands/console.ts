@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { Command, Option } from 'commander';
+import { ROLES, type Role } from '../../api/schema.js';
+import { EXIT, RunError } from '../../model/error.js';
+import type { Settings } from '../../runs/settings.js';
+import { type Cli, print, tell } from '../io.js';
+import { readSettings, settingOptions } from '../setup.js';
+import { runToItsEnd } from './worker.js';
+
+interface Options {
+  port?: string;
+  open?: true;
+  inbox?: string;
+  concurrency?: string;
+  jobsDir?: string;
+  home?: string;
+  apiUrl?: string;
+  maxRps?: string;
+  logLevel?: string;
+}
+
+export function consoleCommand(cli: Cli): Command {
+  const command = new Command('console')
+    .description('a worker with its console: prints a link that opens it in a browser')
+    .option('--port <n>', 'port on this machine alone; by default 8720, or where ROWFERRY_HTTP says')
+    .option('--open', 'open the browser, too')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry console --open
+  $ rowferry console user add mara --role operator        who may sign in from other machines
+  $ rowferry console key add nightly --role operator      a key for a program: Authorization: Bearer
+
+The link signs in once, within 10 minutes. Where a worker with this data folder runs already, it leads there.
+Ctrl-C ends the worker.`,
+    )
+    .action(async (options: Options) => {
+      cli.code = await openConsole(cli, options);
+    });
+  settingOptions(command, 'inbox', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+  return command.addCommand(peopleCommand(cli, 'user')).addCommand(peopleCommand(cli, 'key'));
+}
+
+async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise<number> {
+  if (port !== undefined && !/^\d{1,5}$/.test(port))
+    throw new RunError('usage', `--port is "${port}"; it must be a port.`);
+  const http = port === undefined ? undefined : `127.0.0.1:${port}`;
+  const settings = await readSettings(cli, { ...flags, http });
+  const [{ findConsole, makeLinkKey }, { isLoopback }, { openUsers }] = await Promise.all([
+    import('../../api/access/links.js'),
+    import('../../runs/settings-address.js'),
+    import('../../api/access/people.js'),
+  ]);
+  const { publicUrl, usersFile } = settings.console;
+  /** Signs in, in whatever process serves the console. */
+  const tellLink = async (url: string): Promise<void> => {
+    const { hostname } = new URL(url);
+    const everywhere = /^(0\.0\.0\.0|\[::\])$/.test(hostname);
+    const base = (!isLoopback(hostname) && publicUrl) || (everywhere ? url.replace(hostname, '127.0.0.1') : url);
+    const link = `${base}/sign-in?key=${makeLinkKey(settings.home)}`;
+    print(
+      cli,
+      `Console: ${link}\n\nThe link signs in once, within 10 minutes; \`rowferry console\` prints another one.`,
+    );
+    if (open) await openBrowser(settings.home, link);
+  };
+  const peopleKnown = async (host: string): Promise<void> => {
+    if (isLoopback(host) || (await openUsers(usersFile).all()).length > 0) return;
+    throw new RunError(
+      'usage',
+      `Other machines reach ${host}, and nobody may sign in yet. Add somebody first: rowferry console user add NAME --role ${ROLES.join('|')}. Or leave out ROWFERRY_HTTP: the console is for this machine alone then.`,
+    );
+  };
+
+  const running = await findConsole(settings.home);
+  if (running !== undefined) {
+    await peopleKnown(new URL(running).hostname);
+    tell(cli, `A worker with this data folder runs already, at ${running}.`);
+    await tellLink(running);
+    return EXIT.ok;
+  }
+  const { http: at } = settings.worker;
+  if (!at) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
+  await peopleKnown(at.host);
+  return runToItsEnd(cli, settings, { queueOnly: false, onConsole: tellLink });
+}
+
+/**
+ * Other users of a machine see what commands are called with: the browser is given a page in the data folder that leads on. Where
+ * none opens, there is the link.
+ */
+async function openBrowser(home: string, link: string): Promise<void> {
+  const page = join(home, 'open-console.html');
+  await writeFile(page, `<!doctype html>\n<meta http-equiv="refresh" content="0; url=${link}">\n`, { mode: 0o600 });
+  const [command, ...words] =
+    process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
+  if (command === undefined) return;
+  spawn(command, [...words, page], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
+}
+
+const HELP = {
+  user: 'people who may sign in to the console from other machines, by name and password',
+  key: 'keys for programs that use the API: Authorization: Bearer KEY',
+} as const;
+
+function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
+  const command = new Command(kind).description(HELP[kind]);
+  const withSettings = (made: Command) => settingOptions(made, 'home');
+  const add = new Command('add')
+    .description(
+      kind === 'user' ? 'add somebody; asks for the password, or reads it from stdin' : 'make a key and print it, once',
+    )
+    .argument('<name>')
+    .addOption(
+      new Option(
+        '--role <role>',
+        'viewer reads, operator runs and changes, approver approves and forces; required',
+      ).choices([...ROLES]),
+    )
+    .action(async (name: string, options: { role?: Role; home?: string }) => {
+      const { role } = options;
+      if (role === undefined) throw new RunError('usage', `Say what ${name} may do: --role ${ROLES.join('|')}.`);
+      const { people, open } = await listOf(cli, options);
+      if (kind === 'key') {
+        print(cli, await people.addKey(open.keys, name, role));
+        tell(cli, 'This is shown once: keep it where the program finds it.');
+        return;
+      }
+      const password = await people.hashPassword(await readPassword(cli, people.LEAST_PASSWORD));
+      await open.users.add({ name, role, password });
+      tell(cli, `${name} may sign in as ${role}: ${open.usersFile}`);
+    });
+  const list = new Command('list')
+    .description('name and role, a line each')
+    .action(async (options: { home?: string }) => {
+      const { open } = await listOf(cli, options);
+      const all = await (kind === 'user' ? open.users : open.keys).all();
+      for (const one of all) print(cli, `${one.name}\t${one.role}${'made_at' in one ? `\t${one.made_at}` : ''}`);
+      if (all.length === 0)
+        tell(cli, `There is no ${kind} yet: rowferry console ${kind} add NAME --role ${ROLES.join('|')}`);
+    });
+  const remove = new Command('remove')
+    .description('from now on; sessions that are open end, too')
+    .argument('<name>')
+    .action(async (name: string, options: { home?: string }) => {
+      const { open } = await listOf(cli, options);
+      const removed = await (kind === 'user' ? open.users : open.keys).remove(name);
+      if (!removed) throw new RunError('usage', `There is no ${kind} ${name}.`);
+      tell(cli, `The ${kind} ${name} is removed.`);
+    });
+  for (const one of [add, list, remove]) command.addCommand(withSettings(one));
+  return command;
+}
+
+async function listOf(cli: Cli, flags: { readonly home?: string }) {
+  const settings: Settings = await readSettings(cli, { home: flags.home });
+  const people = await import('../../api/access/people.js');
+  const { HOME, makeFolder } = await import('../../runs/run/layout.js');
+  await makeFolder(settings.home, HOME);
+  const { usersFile } = settings.console;
+  return { people, open: { usersFile, users: people.openUsers(usersFile), keys: people.openKeys(settings.home) } };
+}
+
+/** Typed twice on a terminal, where it is not shown; otherwise the first line of stdin. */
+async function readPassword({ io }: Cli, least: number): Promise<string> {
+  const terminal = io.stdin.isTTY === true;
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: io.stdin, output: silent, terminal });
+  const read = lines[Symbol.asyncIterator]();
+  const ask = async (question: string): Promise<string> => {
+    if (terminal) io.stderr.write(question);
+    const { value = '' } = await read.next();
+    if (terminal) io.stderr.write('\n');
+    return value;
+  };
+  try {
+    const password = await ask('Password: ');
+    if (password.length < least) throw new RunError('usage', `A password has ${least} characters at least.`);
+    if (terminal && (await ask('Again: ')) !== password)
+      throw new RunError('usage', 'The two are not the same. Begin anew.');
+    return password;
+  } finally {
+    lines.close();
+  }
+}
