@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Field as FieldOf, Resource, Suggestion } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
+import { type Choice, Combo } from '../kit/choices.js';
 import { counted, percent } from '../kit/format.js';
 import { Button, Card, Field, Notice, Prose } from '../kit/parts.js';
-import { type Choice, Combo } from './choices.js';
 import { type Draft, keyOf, mapping, missing, withField } from './draft.js';
 
 /** Each column of the file with the field it goes to; what a record must have and no column gives; what tells records apart. */

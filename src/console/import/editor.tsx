@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useLayoutEffect, useRef, useState } from 'react';
 import type { Field, Issue } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
-import { type Choice, ChoiceList, matching, moveActive } from './choices.js';
+import { type Choice, ChoiceList, matching, moveActive } from '../kit/choices.js';
 
 /** Where the cursor goes when a cell was typed; `equal`: all equal cells get the value. */
 export type Left = 'stay' | 'down' | 'up' | 'next' | 'previous' | 'equal';

@@ -1,0 +1,183 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { JobFile } from '../../api/schema.js';
+import { ApiError, send } from '../app/client.js';
+import { Fault, Refused } from '../app/faults.js';
+import { useShortcuts } from '../app/keys.js';
+import { jobQuery, jobsQuery, useWhyNot } from '../app/queries.js';
+import { counted, when } from '../kit/format.js';
+import { Button, ButtonLink, Card, Notice, Skeleton, StateBadge } from '../kit/parts.js';
+import { toast } from '../kit/toast.js';
+import { Editor, type Problems } from './editor.js';
+import { scheduleWords } from './schedule.js';
+
+const PAUSE_MS = 350;
+
+export function JobPage({ name }: { name: string }) {
+  const { data, error } = useQuery(jobQuery(name));
+  if (error && !data) return <Fault error={error} />;
+  if (!data) return <Skeleton what="the job" lines={12} />;
+  return <JobText file={data} />;
+}
+
+/** What somebody typed on which state of the file; kept while the tab is open. */
+interface Draft {
+  readonly text: string;
+  readonly etag: string;
+}
+
+function useDraft(name: string) {
+  const key = `job ${name}`;
+  const [draft, set] = useState<Draft | undefined>(() => {
+    const kept = sessionStorage.getItem(key);
+    return kept === null ? undefined : (JSON.parse(kept) as Draft);
+  });
+  const change = (next: Draft | undefined) => {
+    if (next) sessionStorage.setItem(key, JSON.stringify(next));
+    else sessionStorage.removeItem(key);
+    set(next);
+  };
+  return [draft, change] as const;
+}
+
+function JobText({ file }: { file: JobFile }) {
+  const { name, etag } = file;
+  const queries = useQueryClient();
+  const [draft, setDraft] = useDraft(name);
+  const text = draft?.text ?? file.text;
+  const checked = useCheck(name, text);
+  const mayNot = useWhyNot('operator');
+  const meanwhile = draft !== undefined && draft.etag !== etag && draft.text !== file.text;
+  const save = useMutation({
+    mutationFn: (over: string) =>
+      send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': over } }),
+    onSuccess(saved) {
+      queries.setQueryData(jobQuery(name).queryKey, saved);
+      void queries.invalidateQueries({ queryKey: jobsQuery.queryKey });
+      setDraft(undefined);
+      toast(`${name} is saved.`);
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.status === 412) void queries.invalidateQueries(jobQuery(name));
+    },
+  });
+  const changed = draft !== undefined && draft.text !== file.text;
+  const conflict = save.error instanceof ApiError && save.error.status === 412;
+  const why =
+    mayNot ?? (changed ? (meanwhile ? 'Decide first which text stands.' : undefined) : 'Nothing was changed.');
+  useShortcuts([{ keys: 'e', what: 'Edit the job', run: () => document.querySelector('textarea')?.focus() }]);
+  return (
+    <div className="stack job">
+      <header className="line">
+        <h1 className="grow wrap">
+          {name}
+          <span className="soft">
+            {file.kind === null ? ', which cannot be read' : `: ${file.kind} of ${file.resource}s`}
+          </span>
+        </h1>
+        {changed && !meanwhile && (
+          <Button look="quiet" onClick={() => setDraft(undefined)}>
+            Throw my changes away
+          </Button>
+        )}
+        <Button look="primary" why={why} busy={save.isPending} onClick={() => save.mutate(draft?.etag ?? etag)}>
+          Save
+        </Button>
+        {file.kind === 'export' ? (
+          <ButtonLink href="/export">To the exports</ButtonLink>
+        ) : (
+          <ButtonLink href={`/import?job=${encodeURIComponent(name)}`}>Try it with a file</ButtonLink>
+        )}
+      </header>
+      {save.error && !conflict && <Refused error={save.error} />}
+      {meanwhile && (
+        <Notice tone="warn" title="Somebody else has saved this job meanwhile">
+          <p>Your text is below, as you typed it. This is what the file holds now:</p>
+          <pre className="theirs">{file.text}</pre>
+          <div className="line">
+            <Button busy={save.isPending} why={mayNot} onClick={() => save.mutate(etag)}>
+              Save mine over it
+            </Button>
+            <Button onClick={() => setDraft(undefined)}>Take theirs</Button>
+          </div>
+        </Notice>
+      )}
+      <div className="beside">
+        <Editor
+          label={`Text of the job ${name}`}
+          text={text}
+          problems={checked.problems ?? (changed ? undefined : file.problems)}
+          checking={checked.pending}
+          readOnly={mayNot !== undefined}
+          onChange={(next) => setDraft(next === file.text ? undefined : { text: next, etag: draft?.etag ?? etag })}
+        />
+        <Facts file={file} />
+      </div>
+    </div>
+  );
+}
+
+/** What the API says of a text once nobody types for a moment. */
+function useCheck(name: string, text: string): { problems: Problems | undefined; pending: boolean } {
+  const [settled, settle] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const { data } = useQuery({
+    queryKey: ['check', name, settled],
+    queryFn: ({ signal }) => send<{ problems: Problems }>('POST', '/jobs/check', { text: settled }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before) => before,
+  });
+  return { problems: data?.problems, pending: settled !== text };
+}
+
+function Facts({ file: { name, kind, schedule, inbox, last } }: { file: JobFile }) {
+  return (
+    <Card title="This job">
+      <dl className="facts">
+        <dt>Runs</dt>
+        <dd>{schedule ? `${scheduleWords(schedule.cron)} (${schedule.timezone})` : 'when somebody starts it'}</dd>
+        {schedule?.next && (
+          <>
+            <dt>Next</dt>
+            <dd>{when(schedule.next)}</dd>
+          </>
+        )}
+        {schedule?.file && (
+          <>
+            <dt>File</dt>
+            <dd>
+              <code>{schedule.file}</code>
+            </dd>
+          </>
+        )}
+        {inbox && (
+          <>
+            <dt>Drop folder</dt>
+            <dd>
+              <code>{inbox.folder}</code>
+              <br />
+              {inbox.waiting === 0
+                ? 'Nothing waits there'
+                : `${counted(inbox.waiting, 'file')} ${inbox.waiting === 1 ? 'waits' : 'wait'}`}
+            </dd>
+          </>
+        )}
+        <dt>Last run</dt>
+        <dd>
+          {last ? (
+            <Link href={`/runs/${last.id}`} className="line">
+              <StateBadge state={last.status} /> {when(last.started_at)}
+            </Link>
+          ) : (
+            'none yet'
+          )}
+        </dd>
+      </dl>
+      {kind === 'reconcile' && <ButtonLink href={`/nights/${encodeURIComponent(name)}`}>Its nights</ButtonLink>}
+    </Card>
+  );
+}

@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query';
+import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
+import { orphanRule, orphanState } from '../../report/words.js';
+import { API, ApiError } from '../app/client.js';
+import { Refused } from '../app/faults.js';
+import { counted, day, number } from '../kit/format.js';
+import { ButtonLink, Card, Notice, Skeleton } from '../kit/parts.js';
+
+const SHOWN = 100;
+/** Characters of the report that are looked at for them: it may hold as many records as the service does. */
+const READ = 64_000;
+
+/** Records of the service that the file does not hold, since when, and what becomes of them. */
+export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts['orphans'] }) {
+  const address = `${API}/runs/${run}/reports/orphans.csv`;
+  const lines = useQuery({
+    queryKey: ['run', run, 'orphans'],
+    queryFn: ({ signal }) => firstOrphans(address, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { total, fresh, held_reason: held } = orphans;
+  return (
+    <Card
+      flush
+      title={`${counted(total, 'record')} of the service ${total === 1 ? 'is' : 'are'} not in the file`}
+      beside={
+        <ButtonLink href={address} download icon="download" look="quiet">
+          orphans.csv
+        </ButtonLink>
+      }
+    >
+      <div className="stack tight padded">
+        <p className="soft">
+          {fresh > 0 ? `${number(fresh)} for the first time. ` : ''}
+          {orphanRule(orphans)}
+          {total > SHOWN && ` Here are the first ${SHOWN}.`}
+        </p>
+        {held !== undefined && <Notice tone="warn" title={`Held back: ${held}`} />}
+        <Refused error={lines.error} />
+        {lines.isPending && <Skeleton what="the records" />}
+      </div>
+      {lines.data && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
+        <section className="scroll low" tabIndex={0} aria-label="Records that are not in the file">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Record</th>
+                <th scope="col">Missing since</th>
+                <th scope="col" className="num">
+                  Runs
+                </th>
+                <th scope="col">What becomes of it</th>
+              </tr>
+            </thead>
+            <tbody>
+              {lines.data.map((line) => (
+                <tr key={line.id}>
+                  <th scope="row" className="wrap">
+                    <bdi>{line.key || `id ${line.id}`}</bdi>{' '}
+                    {line.name !== line.key && <bdi className="soft">{line.name}</bdi>}
+                  </th>
+                  <td>{day(line.since)}</td>
+                  <td className="num">{number(line.absences)}</td>
+                  <td>
+                    {orphanState(line)}
+                    {line.why && <span className="soft"> ({line.why})</span>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Card>
+  );
+}
+
+async function firstOrphans(address: string, signal: AbortSignal): Promise<OrphanLine[]> {
+  const response = await fetch(address, { signal });
+  if (!response.ok || !response.body) throw new ApiError(response.status, 'The list of these records is not there.');
+  let text = '';
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader.read(); !part.done && text.length < READ; part = await reader.read()) text += part.value;
+  await reader.cancel();
+  const [head = [], ...rows] = csvOf(text);
+  // The last line may have been cut.
+  return rows
+    .filter((cells) => cells.length === head.length)
+    .slice(0, SHOWN)
+    .map((cells) => {
+      const line = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
+      const { id, absences, outcome, ...rest } = line;
+      return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
+    });
+}
+
+const CELL = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/y;
+
+function csvOf(text: string): string[][] {
+  const rows: string[][] = [[]];
+  const cell = new RegExp(CELL);
+  for (;;) {
+    const found = cell.exec(text);
+    const [, inQuotes, plain = '', end] = found ?? [];
+    rows.at(-1)!.push(inQuotes?.replaceAll('""', '"') ?? plain);
+    if (!found || cell.lastIndex >= text.length) return rows;
+    if (end !== ',') rows.push([]);
+  }
+}
