@@ -64,22 +64,16 @@ export function CheckStep({
       <div className="line wide">
         <h1 className="wrap grow">{title}</h1>
         <span className="line">
-          <Button
-            look="quiet"
-            aria-keyshortcuts="Control+Z"
-            why={trail.past.length === 0 ? 'Nothing was changed yet.' : undefined}
-            onClick={() => setTrail(undo)}
-          >
-            Undo
-          </Button>
-          <Button
-            look="quiet"
-            aria-keyshortcuts="Control+Y"
-            why={trail.future.length === 0 ? 'Nothing was undone.' : undefined}
-            onClick={() => setTrail(redo)}
-          >
-            Redo
-          </Button>
+          {trail.past.length > 0 && (
+            <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={() => setTrail(undo)}>
+              Undo
+            </Button>
+          )}
+          {trail.future.length > 0 && (
+            <Button look="quiet" aria-keyshortcuts="Control+Y" onClick={() => setTrail(redo)}>
+              Redo
+            </Button>
+          )}
           {edited > 0 ? (
             <Button
               look="primary"
@@ -161,7 +155,6 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
   );
   return [
     filter,
-    // biome-ignore lint/a11y/useSemanticElements: it is no form
     <div key="chips" className="chips" role="group" aria-label="Rows to show">
       {chip('all', 'All', run.rows ?? 0)}
       {toCorrect > 0 && chip('to_correct', 'To correct', toCorrect)}
@@ -227,20 +220,43 @@ function Strip({
   const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
   const names = corrected ? [] : here.flatMap(meant);
   return (
-    <div className="strip" role="status" aria-live="polite">
-      <div className="grow stack tight">
-        <div className="line">
-          <strong>
-            Row {number(row.row)} · <bdi>{column}</bdi>
-          </strong>
-          {corrected && (
-            <span className="line">
-              <bdi className="value">{cell || 'blank'}</bdi>→<bdi className="value new">{value || 'blank'}</bdi>
-            </span>
-          )}
-        </div>
+    <div className="strip stack tight">
+      <div className="line">
+        <strong>
+          Row {number(row.row)} · <bdi>{column}</bdi>
+        </strong>
+        {corrected && (
+          <span className="wrap grow">
+            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value new">{value || 'blank'}</bdi>
+          </span>
+        )}
+        {!readOnly && (
+          <span className="line end">
+            {names.slice(0, 2).map((name) => (
+              <Button key={name} onClick={() => onEdit(setEqual(edits, at, name))}>
+                <span>
+                  Take <bdi>{name}</bdi>
+                  {equal > 1 && ` for ${counted(equal, 'row')}`}
+                </span>
+              </Button>
+            ))}
+            {corrected && equal > 1 && (
+              <Button onClick={() => onEdit(setEqual(edits, at, value))}>Take for {counted(equal, 'row')}</Button>
+            )}
+            {corrected && (
+              <Button look="quiet" onClick={() => onEdit(setCells(edits, [{ ...at, value: cell }]))}>
+                Leave as it was
+              </Button>
+            )}
+            <Button look="quiet" icon="correct" onClick={onOpen}>
+              Correct
+            </Button>
+          </span>
+        )}
+      </div>
+      <div role="status" className={corrected ? 'soft' : ''}>
         {issues.map(({ code, message, severity }) => (
-          <p key={code + message} className={`wrap${corrected ? ' soft' : ''}`}>
+          <p key={code + message} className="wrap">
             <span className={`toned ${severity === 'error' ? 'warn' : 'calm'}`}>
               <Icon name={severity === 'error' ? 'warn' : 'info'} /> {faultWord(code)}.
             </span>{' '}
@@ -249,29 +265,6 @@ function Strip({
         ))}
         {issues.length === 0 && !corrected && <p className="soft">Nothing is wrong with this cell.</p>}
       </div>
-      {!readOnly && (
-        <div className="line">
-          {names.slice(0, 2).map((name) => (
-            <Button key={name} onClick={() => onEdit(setEqual(edits, at, name))}>
-              <span>
-                Take <bdi>{name}</bdi>
-                {equal > 1 && ` for ${counted(equal, 'row')}`}
-              </span>
-            </Button>
-          ))}
-          {corrected && equal > 1 && (
-            <Button onClick={() => onEdit(setEqual(edits, at, value))}>Take for {counted(equal, 'row')}</Button>
-          )}
-          {corrected && (
-            <Button look="quiet" onClick={() => onEdit(setCells(edits, [{ ...at, value: cell }]))}>
-              Leave as it was
-            </Button>
-          )}
-          <Button look="quiet" icon="correct" onClick={onOpen}>
-            Correct
-          </Button>
-        </div>
-      )}
     </div>
   );
 }

@@ -188,7 +188,7 @@ function Column({
             value={draft.dates[heading] ?? ''}
             onChange={({ target }) => set('dates', target.value)}
           >
-            <option value="">dates: as found</option>
+            <option value="">as found</option>
             <option value="dd/MM/yyyy">31/12/2026</option>
             <option value="MM/dd/yyyy">12/31/2026</option>
             <option value="dd.MM.yyyy">31.12.2026</option>
