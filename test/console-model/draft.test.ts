@@ -10,6 +10,7 @@ import {
   mapping,
   missing,
   newDraft,
+  type Shelf,
   targetsOf,
   withCheck,
   withField,
@@ -35,7 +36,7 @@ const field = (name: string, required: boolean) => ({ name, label: name, require
 const fields = [field('name', true), field('serial_number', false), field('lifecycle_stage', false)];
 const job = (draft: Draft) => jobOf(draft, suggestion) as Record<string, Record<string, unknown>>;
 
-function shelf(): Storage {
+function shelf(): Shelf {
   const kept = new Map<string, string>();
   return {
     getItem: (name: string) => kept.get(name) ?? null,
@@ -45,7 +46,7 @@ function shelf(): Storage {
     get length() {
       return kept.size;
     },
-  } as Storage;
+  };
 }
 
 test('what was suggested is the job, as long as nobody decides otherwise', () => {

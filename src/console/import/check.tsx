@@ -8,6 +8,7 @@ import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Chip, Prose, sumOf } from '../kit/parts.js';
+import { faultWord } from '../runs/words.js';
 import { type Check, targetsOf } from './draft.js';
 import { meant } from './editor.js';
 import {
@@ -22,7 +23,6 @@ import {
   shownValue,
   undo,
 } from './edits.js';
-import { faultWord } from './fault-words.js';
 import { type ActiveCell, Grid, type GridHandle } from './grid.js';
 
 /** The faults of a dry run in a grid: cells are corrected in place, and checked again. The file stays as it was. */

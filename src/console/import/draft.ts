@@ -158,7 +158,14 @@ const PREFIX = 'rowferry.import.';
 /** Uploads are removed some time after they were last used. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
+/** What of the browser's storage is used. */
+export interface Shelf {
+  readonly length: number;
+  key(at: number): string | null;
+  getItem(name: string): string | null;
+  setItem(name: string, text: string): void;
+  removeItem(name: string): void;
+}
 
 export function load(shelf: Shelf, id: string): Draft | undefined {
   try {

@@ -19,10 +19,10 @@ import { Icon } from '../kit/icons.js';
 import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { useWindow } from '../kit/window.js';
+import { faultWord } from '../runs/words.js';
 import { fromTsv, laid, toTsv } from './clipboard.js';
 import { CellEditor, type Left } from './editor.js';
 import { type Edits, setCells, setEqual, shownValue } from './edits.js';
-import { faultWord } from './fault-words.js';
 import {
   at,
   commandOf,
@@ -73,7 +73,7 @@ interface GridProps {
 const ROW = 32;
 /** Rows that are read for one copy, paste or search. */
 const MOST_ROWS = 5_000;
-const WIDTHS = { narrowest: 88, widest: 320, letter: 7.6, padding: 40 };
+const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 40 };
 
 /**
  * Rows by pages, cells that can be corrected. The grid itself has the focus and names the cell where the cursor is; while a cell

@@ -8,7 +8,12 @@ import { ConnectionLost, Fault, Refused } from '../app/faults.js';
 import { resourcesQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, ButtonLink, Notice, Prose, Skeleton, sumOf } from '../kit/parts.js';
+import { Button, ButtonLink, Notice, OutcomeBar, Prose, Skeleton, sumOf } from '../kit/parts.js';
+import { VerbButton } from '../runs/actions.js';
+import { isLive } from '../runs/run.js';
+import { Timeline } from '../runs/timeline.js';
+import { firstLine } from '../runs/words.js';
+import '../runs/runs.css';
 import { CheckStep } from './check.js';
 import { ColumnsStep } from './columns.js';
 import { type Check, type Draft, jobOf, keep, load, newDraft, withCheck, withResource, withSource } from './draft.js';
@@ -17,7 +22,6 @@ import { PlanStep } from './plan.js';
 import { ResultStep } from './result.js';
 import { TableStep } from './table.js';
 import { Upload } from './upload.js';
-import { Working } from './working.js';
 import './import.css';
 
 /** From a file to its rows in the service, in five steps, each kept at its address. */
@@ -169,7 +173,7 @@ function Steps({ id }: { id: string }) {
         ) : !checked.data ? (
           <Skeleton what="the check" lines={8} />
         ) : (
-          <Ended run={checked.data} what="Checking" hrefBack={hrefOf('columns')}>
+          <Ended run={checked.data} hrefBack={hrefOf('columns')}>
             {!check ? (
               <Skeleton what="the check" />
             ) : step === 'plan' ? (
@@ -254,35 +258,24 @@ function facts(table: Table | undefined, run: RunDetail | undefined): string[] {
 }
 
 /** What is there once a dry run has ended; until then where it stands. */
-function Ended({
-  run,
-  what,
-  hrefBack,
-  children,
-}: {
-  run: RunDetail;
-  what: string;
-  hrefBack: string;
-  children: React.ReactNode;
-}) {
-  const works = run.status === 'waiting' || run.status === 'running';
-  const events = useRunEvents(run.id, works);
-  const stop = useMutation({ mutationFn: () => send('POST', `/runs/${run.id}/stop`) });
-  if (works) {
+function Ended({ run, hrefBack, children }: { run: RunDetail; hrefBack: string; children: React.ReactNode }) {
+  const live = isLive(run);
+  const events = useRunEvents(run.id, live);
+  const progress = events.progress ?? run.progress;
+  if (live) {
     return (
       <>
         <ConnectionLost events={events} />
-        <Working run={run} progress={events.progress ?? run.progress} what={what} />
-        <div className="line">
-          <Button icon="stop" busy={stop.isPending} onClick={() => stop.mutate()}>
-            Stop
-          </Button>
-          <Refused error={stop.error} />
+        {progress && <OutcomeBar counts={progress.outcomes} total={progress.total} />}
+        <p>{firstLine(run, progress)}</p>
+        <Timeline run={run} progress={progress} />
+        <div>
+          <VerbButton run={run} verb="stop" progress={progress} />
         </div>
       </>
     );
   }
-  if (run.summary && run.status !== 'failed') return children;
+  if (run.summary && run.status !== 'failed' && run.status !== 'interrupted') return children;
   return (
     <Notice tone="bad" title={run.status === 'interrupted' ? 'The check was stopped' : 'The check could not be made'}>
       {(run.reason ?? 'It left no reason.').split('\n').map((line) => (

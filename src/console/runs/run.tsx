@@ -93,7 +93,7 @@ function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
   );
 }
 
-function reasonTitle({ status }: RunDetail): string {
+export function reasonTitle({ status }: RunDetail): string {
   if (status === 'braked') return 'Why it was stopped';
   return status === 'failed' ? 'Why it failed' : 'Why it ended';
 }
@@ -151,7 +151,7 @@ function Figures({ run, counts, total }: { run: RunDetail; counts: RunProgress['
   );
 }
 
-function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof nextSteps> }) {
+export function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof nextSteps> }) {
   return (
     <Card title="What to do next">
       {steps.length === 0 ? (

@@ -161,8 +161,31 @@ export function fourWord(four: Four, { kind, dry_run: dry }: Pick<Run, 'kind' | 
   return { unchanged: 'Unchanged', to_correct: 'To correct', to_look_at: 'To look at' }[four];
 }
 
-/** `not_a_number` → `Not a number` */
+/** Where the code itself is not said as people would. */
+const FAULTS: Readonly<Record<string, string>> = {
+  required: 'Blank',
+  reference_not_found: 'No such name',
+  reference_ambiguous: 'Several of this name',
+  reference_created: 'New name',
+  pair_incomplete: 'Half of a pair',
+  excel_error: 'Spreadsheet error',
+  number_precision_lost: 'Digits lost',
+  duplicate_key: 'Key twice',
+  duplicate_row: 'Row twice',
+  near_match: 'Looks like another',
+  ambiguous_match: 'Several records',
+  would_lose_value: 'Would lose a value',
+  service_rejected: 'Refused',
+  service_unreachable: 'Not reached',
+  ragged_row: 'Too many or few cells',
+  not_an_email: 'No e-mail address',
+  not_a_boolean: 'Not yes or no',
+  rule_nrc_total: 'Above the total',
+  rule_blended_sum: 'Sum does not fit',
+};
+
+/** What is wrong, in two or three words: `not_a_number` → `Not a number` */
 export function faultWord(code: string): string {
   const plain = code.replace(/^rule_/, '').replaceAll('_', ' ');
-  return plain.charAt(0).toUpperCase() + plain.slice(1);
+  return FAULTS[code] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
 }
