@@ -212,7 +212,9 @@ table.plain th{white-space:nowrap;width:150px;color:var(--soft)}table.plain td,t
 section .banner{margin:0 0 12px;font-weight:500}
 ul.plain{margin:6px 0 0;padding-left:20px}ul.plain li{margin:4px 0}
 footer{color:var(--soft);font-size:13px;padding:20px 2px 8px;line-height:1.7;overflow-wrap:anywhere}
-@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.scroll .flow{min-width:0}.flow .w-row{width:40px}.w-count{width:auto}td{overflow-wrap:break-word}}
+@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.scroll .flow{min-width:0}.flow .w-row{width:40px}.w-count{width:auto}td{overflow-wrap:break-word}
+.scroll .stack{min-width:0}.stack thead,.stack .bar{display:none}.stack tbody,.stack tr{display:block}.stack tr{padding:8px 0;border-bottom:1px solid var(--rule)}.stack tr:last-child{border:0}
+.stack tbody th,.stack td{display:inline;padding:0 10px 0 0;border:0}.stack tbody th::before{content:"Row "}.stack td:last-child{display:block;padding:3px 0 0}}
 @page{margin:14mm}
 @media print{:root{color-scheme:light;--paper:#fff;--line:#bbb}body{font-size:11px}main{max-width:none;padding:0}
 section{border:0;border-top:1px solid #bbb;border-radius:0;padding:12px 0;margin:10px 0 0}.next{box-shadow:none}h1{font-size:20px}h2{font-size:14px}

@@ -205,10 +205,10 @@ function references({ references: found = [], dry_run: dry }: Summary): Markup |
       return html`<section>
 <h2>${count(total)} new ${one}</h2>
 <p class="soft">Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && ` The first ${first.length}; all of them are in <a href="references.csv">references.csv</a>.`}</p>
-<div class="scroll"><table><thead><tr><th scope="col">Name</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="num w-row">First</th><th scope="col">Outcome</th></tr></thead>
+<div class="scroll"><table class="flow"><thead><tr><th scope="col">Name</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="num w-row wide">First</th><th scope="col">Outcome</th></tr></thead>
 <tbody>${first.map(({ name, rows, row, outcome, id, message }) => {
         const { label } = outcomeWords(outcome, dry);
-        return html`<tr><th scope="row">${foreign(shorten(name, VALUE))}</th><td class="num">${count(rows)}</td><td class="num">${row}</td><td>${label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${message !== undefined && html` ${foreign(shorten(message, MESSAGE))}`}</td></tr>`;
+        return html`<tr><th scope="row">${foreign(shorten(name, VALUE))}</th><td class="num">${count(rows)}</td><td class="num wide">${row}</td><td>${label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${message !== undefined && html` ${foreign(shorten(message, MESSAGE))}`}</td></tr>`;
       })}</tbody></table></div>
 </section>`;
     })}`
@@ -224,16 +224,20 @@ function faults(summary: Summary): Markup | false {
   const shown = shownFaults(summary);
   const most = shown[0]?.count ?? 0;
   if (most === 0) return false;
-  return html`<section>
-<h2>Most common faults</h2>
-<p class="soft">A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.</p>
-<div class="scroll"><table><thead><tr><th scope="col" class="w-what">Fault</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-count">Times</th><th scope="col" class="w-ex">For example</th><th scope="col">What to do</th></tr></thead>
+  const table = html`<p class="soft">A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.</p>
+<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="w-what">Fault</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-count">Times</th><th scope="col" class="w-ex">For example</th><th scope="col">What to do</th></tr></thead>
 <tbody>${shown.map(
     (fault) =>
       html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
         place(fault) || html`<span class="soft">whole row</span>`
       }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td><td>${advice(fault.code)}</td></tr>`,
-  )}</tbody></table></div>
+  )}</tbody></table></div>`;
+  // Where each occurs once, the rows above have told them all.
+  return most === 1
+    ? html`<section><details><summary>Faults by kind <span class="soft">(each occurs once)</span></summary>${table}</details></section>`
+    : html`<section>
+<h2>Most common faults</h2>
+${table}
 </section>`;
 }
 
@@ -254,7 +258,7 @@ ${kinds.map((kind) => {
     all > shown && html` <span class="soft">(${count(shown)} of them here; the others are in results.csv)</span>`
   }</summary>
 <p class="soft">${words.meaning} ${prose(words.next ?? '')}</p>
-<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${reasons.map((reason) => reasonRows(reason, summary.kind))}</tbody></table></div></details>`;
+<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${reasons.map((reason) => reasonRows(reason, summary.kind))}</tbody></table></div></details>`;
 })}
 </section>`;
 }

@@ -277,6 +277,12 @@ function ofUndo(summary: Summary): Step[] {
       terminal: 'look at the records that need a person; report.html says why',
     });
   }
+  if (status === 'partial' && person === 0) {
+    steps.push({
+      page: html`Look at what stays as it is: <em>Good to know</em> below says why.`,
+      terminal: 'look at what stays as it is: the notes say why',
+    });
+  }
   if (status === 'braked') {
     steps.push({
       page: html`Read what the brake names. If it is meant, undo again with <code>--force</code>.`,

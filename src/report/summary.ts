@@ -137,6 +137,8 @@ export interface Summary {
   readonly passes?: number;
   /** Exports only. */
   readonly consistency?: Consistency;
+  /** Undo only: records that the run created because its rows refer to them, and that stay. Absent where none does. */
+  readonly stay?: number;
   /** Records that were created because rows refer to them, by resource; they are no rows. Absent where there are none. */
   readonly references?: readonly ReferencesTold[];
   /** Reconciliations only. */

@@ -89,7 +89,7 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
   not_attempted: {
     label: 'Not reached',
     meaning: 'The run stopped before this row.',
-    next: 'Resume the run, or import the file again: rows that are in will be found unchanged.',
+    next: 'Resume the run where it was interrupted; after a brake import the file again: rows that are in will be found unchanged.',
   },
 };
 
@@ -121,7 +121,7 @@ const UNDO: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
   unknown: { next: 'Look the record up in the service, then undo the run again: what is back already is left alone.' },
   not_attempted: {
     meaning: 'The run stopped before this record.',
-    next: 'Resume the run, or undo again: what is back already is left alone.',
+    next: 'Resume the run where it was interrupted, else undo again: what is back already is left alone.',
   },
 };
 
@@ -225,7 +225,7 @@ const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
   no_retire_values:
     'Undo the run again and say what its records are to be given, for instance --retire lifecycle_stage=Retired.',
   old_value_unknown: 'Look at the field in the service, and set it there.',
-  run_stopped: 'Resume the run, or import the file again.',
+  run_stopped: 'Resume the run where it was interrupted, else import the file again.',
 };
 
 export function advice(code: IssueCode): string {
@@ -449,19 +449,21 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
 }
 
 /** An undo: its rows are the records that the run had written. */
-function putBack({ rows, dry_run: dry, status }: Summary): string[] {
+function putBack({ rows, dry_run: dry, status, stay = 0 }: Summary): string[] {
   const { total, updated, unchanged } = rows;
   const parts: string[] = [];
+  const staying = dry ? 'would stay' : stay === 1 ? 'stays' : 'stay';
+  const kept = stay > 0 ? [`${count(stay)} ${stay === 1 ? 'record' : 'records'} created for them ${staying}`] : [];
   const of = total === 1 ? 'the only record' : updated === total ? `all ${count(total)} records` : undefined;
   if (updated > 0) {
     const told = of ?? `${count(updated)} of ${count(total)} records`;
     parts.push(dry ? `${told} would be put back` : `put back ${told}`);
   } else if (unchanged === total) {
     const every = total === 1 ? 'the only record' : `all ${count(total)} records`;
-    return [`${every} ${are(total)} as before already; nothing ${dry ? 'would be' : 'was'} sent`];
+    return [`${every} ${are(total)} as before already; nothing ${dry ? 'would be' : 'was'} sent`, ...kept];
   } else parts.push(LEAD[status] || !dry ? 'nothing was put back' : 'nothing would be put back');
   if (unchanged > 0) parts.push(`${count(unchanged)} ${are(unchanged)} as before already`);
-  return [...parts, ...left(summaryRows(rows), '')];
+  return [...parts, ...kept, ...left(summaryRows(rows), '')];
 }
 
 function summaryRows(rows: Summary['rows']) {

@@ -104,8 +104,8 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
 export async function carryOutUndo(run: Run, apart?: Apart): Promise<RunResult> {
-  if (isFinished(run)) return end(run, undefined, (run.store.kept(PARTS_LEFT) as boolean | undefined) ?? false);
-  let partsLeft = false;
+  if (isFinished(run)) return end(run, undefined, (run.store.kept(PARTS_LEFT) as Parts | undefined) ?? NO_PARTS);
+  let parts = NO_PARTS;
   let stopped: Error | undefined;
   try {
     const connection = await connect(run);
@@ -119,8 +119,8 @@ export async function carryOutUndo(run: Run, apart?: Apart): Promise<RunResult> 
     if (run.request.dryRun) await planRows(run, decided);
     else await writeRows(run, decided);
     if (!run.signal.aborted) warnLeft(run, countLeft(run));
-    if (!run.signal.aborted) partsLeft = await undoParts(run);
-    run.store.keep(PARTS_LEFT, partsLeft);
+    if (!run.signal.aborted) parts = await undoParts(run);
+    run.store.keep(PARTS_LEFT, parts);
   } catch (error) {
     stopped = error as Error;
   }
@@ -128,11 +128,19 @@ export async function carryOutUndo(run: Run, apart?: Apart): Promise<RunResult> 
   await beginAbsencesAnew(run).catch((error: unknown) => {
     stopped ??= error as Error;
   });
-  return end(run, stopped, partsLeft);
+  return end(run, stopped, parts);
 }
 
-/** Under this name stands in the run's store whether its parts need a person. */
+/** Under this name stands in the run's store what its parts left. */
 const PARTS_LEFT = 'parts-left';
+
+/** Of what the run created for its rows: how many stay, and whether anything needs a person. */
+interface Parts {
+  readonly stay: number;
+  readonly needPerson: boolean;
+}
+
+const NO_PARTS: Parts = { stay: 0, needPerson: false };
 
 /** Of a resource: records of the run that is undone, or those that its undo has dealt with: nobody else's. */
 interface Apart {
@@ -147,17 +155,17 @@ async function writtenBy(folder: RunFolder): Promise<Apart> {
 }
 
 /**
- * What the run created because its rows referred to it is undone after the rows, by runs inside this one. True where something
- * of it needs a person.
+ * What the run created because its rows referred to it is undone after the rows, by runs inside this one.
  */
-async function undoParts(run: Run): Promise<boolean> {
+async function undoParts(run: Run): Promise<Parts> {
   const { settings, request, folder } = run;
   const { home } = settings;
   await run.store.flush();
   const ids = new Set<number>();
   for (const batch of run.rowStore.rows(`kind in ('updated', 'unchanged')`))
     for (const { id } of batch) if (id !== undefined) ids.add(id);
-  let left = false;
+  let stay = 0;
+  let needPerson = false;
   for (const [resource, of] of await partsOf(home, request.lineage?.undoes ?? '')) {
     const id = partOfRun(folder.run, resource);
     const { dryRun, force, concurrency } = request;
@@ -171,22 +179,34 @@ async function undoParts(run: Run): Promise<boolean> {
       if (error) throw error;
       const { updated, unchanged, total } = summary.rows;
       const done = updated + unchanged;
-      left ||= done < total;
+      stay += total - done;
       const what = `The run created ${total === 1 ? `a ${resource}` : `${total} ${resource}s`} that its rows refer to`;
       const said = dryRun ? 'would be retired' : 'retired';
       const rest =
         done < total
-          ? `; ${total - done} need${total - done === 1 ? 's' : ''} a person: \`rowferry runs show ${id}\``
-          : '';
-      run.warn(`${what}: ${done} ${said}${rest}.`);
+          ? `; ${total - done} ${dryRun ? 'would stay' : total - done === 1 ? 'stays' : 'stay'}: ${whyLeft(summary, of)}`
+          : '.';
+      run.warn(`${what}: ${done} ${said}${rest}`);
     } catch (error) {
       // It created nothing that is known.
       if (!(error instanceof RunError) || error.kind !== 'usage') throw error;
       for (const note of error.details) run.warn(note);
-      left ||= error.details.length > 0;
+      needPerson ||= error.details.length > 0;
     }
   }
-  return left;
+  return { stay, needPerson: needPerson || stay > 0 };
+}
+
+/** Why the undo of a part left records as they are, and what is to be done. */
+function whyLeft({ run, top_faults: faults }: RunResult['summary'], of: string): string {
+  const has = (code: IssueCode) => faults.some((one) => one.code === code);
+  return [
+    ...(has('no_retire_values')
+      ? [`the job says nothing that retires them, and \`rowferry runs undo ${of} --retire FIELD=VALUE\` does.`]
+      : []),
+    ...(has('changed_meanwhile') ? ['other records refer to them, or somebody changed them since.'] : []),
+    `\`rowferry runs show ${run}\` names them.`,
+  ].join(' ');
 }
 
 /** Records that refer to those of a resource, by the id of these, without those apart; the first of each in words. */
@@ -211,8 +231,8 @@ async function usersOf(resource: string, { readAll }: Connection, apart: Apart):
 }
 
 /** A record of which a part was put back needs a person. */
-async function end(run: Run, stopped: Error | undefined, partsLeft: boolean): Promise<RunResult> {
-  return conclude(run, stopped, { needsPerson: partsLeft || countLeft(run).fields > 0 });
+async function end(run: Run, stopped: Error | undefined, { stay, needPerson }: Parts): Promise<RunResult> {
+  return conclude(run, stopped, { stay, needsPerson: needPerson || countLeft(run).fields > 0 });
 }
 
 /** Undefined where the run created nothing, or the job says nothing about created records. */

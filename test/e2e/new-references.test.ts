@@ -168,6 +168,17 @@ describe('references: { missing: create }', () => {
     expect(suppliers()).toEqual(['Globex', 'Acme Ltd', 'Hooli', '3M']);
   });
 
+  it('what people write where they know no name is created for nobody, and the row says what to do', async () => {
+    const texts = ['TBC', 'n.a.', 'N/A', ' Unknown ', '—', 'tbd', 'none', 'various', 'k. A.', 'Non-Applicable Ltd'];
+    const run = await assets(texts.map((text, at) => [`A-${at}`, text]));
+    expect(run.summary.rows).toMatchObject({ created: 1, invalid: 9 });
+    expect(suppliers()).toEqual(['Globex', 'Non-Applicable Ltd']);
+    expect(run.results[0]?.['message']).toContain('state `source: { null_values: ["TBC"] }`');
+    desk.sandbox.insert('supplier', [{ name: 'Unknown' }]);
+    const there = await assets([['B-1', 'Unknown']]);
+    expect(there.summary.rows.created).toBe(1);
+  });
+
   it('several records of a name are not guessed among', async () => {
     desk.sandbox.insert('supplier', [{ name: 'Twin' }, { name: 'Twin ' }]);
     const run = await assets([['A-1', 'Twin']]);
@@ -292,7 +303,9 @@ describe('the undo of such a run', () => {
     const undo = await desk.undo(run.summary.run);
     expect([undo.exitCode, undo.summary.rows.updated]).toEqual([3, 5]);
     expect(described()).toEqual(['', 'not needed', '']);
-    expect(undo.summary.warnings).toContainEqual(expect.stringMatching(/2 suppliers .* 1 retired; 1 need/));
+    expect(undo.summary.warnings).toContainEqual(
+      expect.stringMatching(/2 suppliers .* 1 retired; 1 stays: other records refer to them/),
+    );
     const again = await desk.undo(undo.summary.run);
     expect([again.exitCode, described()]).toEqual([0, ['', '', '']]);
   });
@@ -301,6 +314,8 @@ describe('the undo of such a run', () => {
     const run = await assets(ROWS);
     const undo = await desk.undo(run.summary.run);
     expect([undo.exitCode, undo.summary.rows.updated, described()]).toEqual([3, 5, ['', '', '']]);
+    expect(undo.summary.stay).toBe(2);
+    expect(undo.summary.warnings.join()).toContain('2 stay: the job says nothing that retires them');
     const part = `${run.summary.run}.supplier`;
     desk.sandbox.insert('asset', [{ name: 'Other', serial_number: 'X', attached_supplier: 3 }]);
     const later = await desk.undo(part, { retire });

@@ -29,6 +29,7 @@ describe('the headline of an undo', () => {
       'Put back 12 of 14 records; 1 is as before already; 1 needs a person.',
     ],
     [{ updated: 14 }, {}, 'Put back all 14 records.'],
+    [{ updated: 5 }, { stay: 2 }, 'Put back all 5 records; 2 records created for them stay.'],
     [{ updated: 1 }, {}, 'Put back the only record.'],
     [{ updated: 14 }, { dry_run: true }, 'All 14 records would be put back.'],
     [{ updated: 3, conflict: 2 }, { dry_run: true }, '3 of 5 records would be put back; 2 need a person.'],

@@ -27,7 +27,23 @@ const ERROR_TEXTS = ['#ref!', '#name?', '#value!', '#div/0!', '#num!', '#null!']
 const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'none', 'n/a', '#n/a', ...ERROR_TEXTS]);
 
 /** Whether a text is what programs write where there is no value. */
-export const isNullWord = (text: string): boolean => NULL_WORDS.has(foldText(text));
+const isNullWord = (text: string): boolean => NULL_WORDS.has(foldText(text));
+
+/** What people write where they know no name: letters alone count. */
+const NO_NAMES: ReadonlySet<string> = new Set(
+  `na ka tbc tbd tba nil unknown notknown notavailable notapplicable notassigned unassigned pending tobeconfirmed
+  tobedetermined tobedefined various several multiple misc miscellaneous unbekannt keine keiner diverse verschiedene
+  offen inconnu aucun aucune divers adefinir desconocido ninguno varios pordefinir xx xxx`.split(/\s+/),
+);
+
+/** Whether a text stands where a name is missing: nobody is called so. */
+export function isPlaceholder(text: string): boolean {
+  const letters = foldText(text)
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '');
+  return letters === '' || NO_NAMES.has(letters) || isNullWord(text.trim());
+}
+
 const LONGEST = 7;
 
 /** Fewer than this share of a column may be meant as text; of an error none is. */

@@ -1,5 +1,6 @@
 import type { Change } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
+import { isRef } from '../../model/value.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import { isNoRecord, parentNotWritten } from '../../pipeline/rows.js';
@@ -21,10 +22,12 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const plan = await planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
+  let unseen = false;
   try {
     for await (const changes of plannedRows(run, matched)) {
       for (const change of changes) {
         count(change, counts);
+        unseen ||= run.request.dryRun && namesById(change, 'customer');
         see?.(change);
         const added = plan.add(change);
         if (added) await added;
@@ -37,8 +40,23 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
     throw error;
   }
   await plan.close(!run.signal.aborted);
+  if (unseen)
+    run.warn(
+      'Customers cannot be read: whether one that a row names by its id exists shows when the row is written, and the service refuses it then.',
+    );
   reached('planned');
   return counts;
+}
+
+/** Whether a write sets a reference of which nothing but the id is known. */
+function namesById(change: Change, field: string): boolean {
+  const value =
+    change.kind === 'create'
+      ? change.fields[field]
+      : change.kind === 'update'
+        ? changesOf(change.diff).find((one) => one.field === field)?.new
+        : undefined;
+  return value !== undefined && isRef(value) && value.name === undefined;
 }
 
 /** Notes the rows of a braked run: those that would have been written are not attempted, and the reports show the plan. */

@@ -8,7 +8,7 @@ import { noOutcomes, type Outcome, type OutcomeKind } from '../../model/outcome.
 import { CREATABLE, type Creatable } from '../../model/resource-names.js';
 import { foldText, isRef, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
 import { quoted } from '../../pipeline/map/headings.js';
-import { isNullWord } from '../../pipeline/map/remarks.js';
+import { isPlaceholder } from '../../pipeline/map/remarks.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import type { NewRecords } from '../../pipeline/resolve/resolve.js';
 import type { Named } from '../../pipeline/rows.js';
@@ -117,6 +117,7 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
       if (found.kind !== 'missing') return undefined;
       if (outcome) return { issue: notCreated(named, outcome, where) };
       // Numbers are ids; a name that differs from another in its case alone is hardly a new one.
+      if (isPlaceholder(name)) return { issue: nobody(named, where) };
       if (!isName(name) || !directory.mayCreate(named, name)) return undefined;
       const stood = stand(value, named, field);
       if (!stood || !('id' in stood)) return stood && { issue: stood };
@@ -187,9 +188,8 @@ function standIns(change: Change): number[] {
 
 const isCreatable = (target: string): target is Creatable => CREATABLE.some((one) => one === target);
 
-/** Ids, other numbers (programs write an id as `17.0`), and what people write where there is no name, name nobody. */
-const isName = (text: string): boolean =>
-  /[\p{L}\p{N}]/u.test(text) && !/^\s*id:/i.test(text) && !NUMBER.test(normaliseKey(text)) && !isNullWord(text);
+/** Ids and other numbers (programs write an id as `17.0`) name nobody. */
+const isName = (text: string): boolean => !/^\s*id:/i.test(text) && !NUMBER.test(normaliseKey(text));
 
 const NUMBER = /^[#+-]?[\d\s.,'’]+(?:e[+-]?\d+)?$/iu;
 
@@ -212,6 +212,13 @@ function spellingsOf(names: ReadonlySet<string> = new Set()): ReadonlyMap<string
 }
 
 type Where = Pick<Issue, 'field' | 'value' | 'column'>;
+
+const nobody = (resource: Creatable, where: Where): Issue =>
+  fault(
+    'reference_not_found',
+    `"${where.value}" stands where a name is missing: no ${resource} of this name is created. Write the name, or state \`source: { null_values: [${JSON.stringify(where.value)}] }\` in the job where it means that there is none.`,
+    where,
+  );
 
 function isNew(resource: Creatable, kind: OutcomeKind, where: Where, nearest: readonly string[] = []): Issue {
   const what =

@@ -30,6 +30,8 @@ interface Addition {
   readonly references?: (run: Run) => NonNullable<ReportInput['references']>;
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
+  /** Of an undo: records that were created for the rows, and stay. */
+  readonly stay?: number;
   /** Keeps what the next run of the job compares itself with; called once the reports are written. */
   readonly remember?: (summary: Summary) => Promise<void>;
 }
@@ -50,7 +52,14 @@ export function isFinished(run: Run): boolean {
 export async function conclude(
   run: Run,
   stopped: Error | undefined,
-  { reconcile, references = () => [], columnOf = reconcile?.columnOf, needsPerson = false, remember }: Addition = {},
+  {
+    reconcile,
+    references = () => [],
+    columnOf = reconcile?.columnOf,
+    needsPerson = false,
+    stay = 0,
+    remember,
+  }: Addition = {},
 ): Promise<RunResult> {
   let finished = false;
   try {
@@ -93,6 +102,7 @@ export async function conclude(
         ...(estimate ? { estimate } : {}),
         detected: run.evidence,
         ...ofRun(request.lineage),
+        ...(stay > 0 ? { stay } : {}),
         ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),
         ...(reason === undefined ? {} : { reason }),
       },
