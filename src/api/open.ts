@@ -14,7 +14,11 @@ import {
   STATUSES,
 } from './app.js';
 import { fileRoutes } from './files.js';
+import { jobRoutes } from './jobs.js';
 import { listRoutes } from './lists.js';
+import { nightRoutes } from './nights.js';
+import { overviewRoutes } from './overview.js';
+import { queueRoutes } from './queue.js';
 import { RunEntries } from './run-entries.js';
 import { runRoutes } from './run-routes.js';
 import { Tables } from './table-index.js';
@@ -46,6 +50,10 @@ export function openApi(deps: ApiDeps): Api {
   fileRoutes(app, parts);
   tableRoutes(app, parts);
   listRoutes(app, parts);
+  jobRoutes(app, parts);
+  nightRoutes(app, parts);
+  overviewRoutes(app, parts);
+  queueRoutes(app, parts);
   app.doc31('/openapi.json', {
     openapi: '3.1.0',
     info: {

@@ -49,5 +49,4 @@ export function runRoutes(app: Api, { runs }: ApiDeps): void {
     const run = await runs.look(c.req.param('id'));
     return run ? c.json(run) : problem(c, 404, 'There is no such run on the queue.');
   });
-  app.get('/queue', async (c) => c.json(await runs.queue()));
 }

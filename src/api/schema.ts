@@ -418,6 +418,25 @@ export type Job = z.output<typeof job>;
 export const jobFile = job.extend({ text: z.string(), etag: z.string() }).meta({ id: 'JobFile' });
 export type JobFile = z.output<typeof jobFile>;
 
+export const jobs = z.object({ jobs: z.array(job) });
+
+/** A job as the text of its file, or as an object with the same keys. */
+export const jobInput = z.union([
+  z.strictObject({ text: z.string().max(1_000_000) }),
+  z.strictObject({ job: z.record(z.string(), z.unknown()) }),
+]);
+export type JobInput = z.output<typeof jobInput>;
+
+export const jobChecked = z
+  .object({
+    kind: job.shape.kind,
+    resource: job.shape.resource,
+    problems: z.array(jobProblem),
+    text: z.string().describe('As the file would have it.'),
+  })
+  .meta({ id: 'JobChecked' });
+export type JobChecked = z.output<typeof jobChecked>;
+
 export const night = z
   .object({
     run: z.string(),
@@ -435,6 +454,9 @@ export const night = z
   })
   .meta({ id: 'Night' });
 export type Night = z.output<typeof night>;
+
+export const nights = z.object({ nights: z.array(night), next: z.string().nullable() }).meta({ id: 'Nights' });
+export type Nights = z.output<typeof nights>;
 
 export const queued = z.object({
   id: z.string(),
@@ -479,3 +501,4 @@ export const overview = z
 export type Overview = z.output<typeof overview>;
 
 export const health = z.object({ ok: z.boolean(), details: z.record(z.string(), z.string()) }).meta({ id: 'Health' });
+export type Health = z.output<typeof health>;

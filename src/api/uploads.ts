@@ -142,6 +142,9 @@ async function* inTime(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGe
 /** Names that Windows takes for devices, whatever their extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
+/** Whether a name is a device to Windows. */
+export const isDevice = (name: string): boolean => DEVICE.test(name.split('.', 1)[0]?.trim() ?? '');
+
 /** The last part of a name, fit for every file system, with its extension. */
 export function safeName(given: string): string {
   const plain = given
@@ -154,6 +157,6 @@ export function safeName(given: string): string {
   const end = at > 0 && plain.length - at <= 12 ? plain.slice(at) : '';
   let stem = plain.slice(0, plain.length - end.length);
   while (Buffer.byteLength(stem + end) > NAME_BYTES) stem = [...stem].slice(0, -1).join('');
-  if (stem === '' || DEVICE.test(stem.split('.', 1)[0]?.trim() ?? '')) stem = `file${stem === '' ? '' : `_${stem}`}`;
+  if (stem === '' || isDevice(stem)) stem = `file${stem === '' ? '' : `_${stem}`}`;
   return stem + end;
 }

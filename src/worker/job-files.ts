@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { RunError } from '../model/error.js';
 import type { Notify } from '../model/job.js';
-import { checkJobFile, type JobKind, jobFiles, jobNameOf } from '../runs/job-file.js';
+import { checkJobFile, type JobKind, type JobProblem, jobFiles, jobNameOf } from '../runs/job-file.js';
 import type { ScheduledJob } from './schedules.js';
 
 /** A job file as it is now. */
@@ -10,6 +11,10 @@ export interface JobFile {
   /** What it says it is; absent where that cannot be told. */
   readonly kind?: JobKind;
   readonly faulty: boolean;
+  /** Faults and remarks; of a file that cannot be read the reason. */
+  readonly problems: readonly Pick<JobProblem, 'line' | 'column' | 'severity' | 'message'>[];
+  /** Of a job file without faults. */
+  readonly resource?: string;
   /** Of a job file without faults that has one. */
   readonly schedule?: ScheduledJob['schedule'];
   readonly notify?: Notify | undefined;
@@ -57,10 +62,15 @@ export function openJobFiles(jobsDir: string): () => Promise<JobFiles> {
 }
 
 async function read(file: string, name: string, jobsDir: string): Promise<JobFile> {
-  const { kind, job } = await checkJobFile(file, { jobsDir }).catch(() => ({ kind: undefined, job: undefined }));
+  const { kind, job, problems } = await checkJobFile(file, { jobsDir }).catch((error: unknown) => {
+    const message = error instanceof RunError ? error.message : String(error);
+    return { kind: undefined, job: undefined, problems: [{ line: 1, column: 1, severity: 'error' as const, message }] };
+  });
   return {
     name,
     faulty: job === undefined,
+    problems,
+    ...(job && { resource: job.resource }),
     ...(kind !== undefined && { kind }),
     ...(job?.schedule && { schedule: job.schedule }),
     notify: job?.notify,

@@ -14,7 +14,7 @@ export function apiIn(home: string, more: Partial<ApiDeps> = {}, env: Readonly<R
     version: '1.2.3',
     log: { warn: () => undefined, error: () => undefined } as unknown as ApiDeps['log'],
     stopping: new AbortController().signal,
-    queue: { getJobs: async () => [] } as unknown as ApiDeps['queue'],
+    queue: { getJobs: async () => [], getJobCounts: async () => ({}) } as unknown as ApiDeps['queue'],
     audit: async () => undefined,
     ...more,
   };

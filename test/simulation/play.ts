@@ -167,7 +167,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     const worker: WorkerContext = {
       channel: {
         address: readAddress('http://service.test'),
-        gauges: { learnedRate: undefined, inFlight: 0, inFlightLimit: 0, heldMs: 0 },
+        gauges: { learnedRate: undefined, inFlight: 0, waiting: 0, answered: true, inFlightLimit: 0, heldMs: 0 },
         close: async () => stopping.abort(),
         parts: { http, pacer, tokens, clock, signal: stopping.signal },
       },

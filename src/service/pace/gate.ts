@@ -46,6 +46,10 @@ export interface Pacer extends Pick<Lane, 'enter'> {
   /** Requests that may be in flight now. */
   readonly limit: number;
   readonly inFlight: number;
+  /** Requests that wait for their turn. */
+  readonly waiting: number;
+  /** Whether anything was answered well yet. */
+  readonly answered: boolean;
   /** Requests per second, learned from 429 answers; undefined while there is none. */
   readonly learnedRate: number | undefined;
   /** Milliseconds within which nobody passes; 0 for none. */
@@ -273,6 +277,12 @@ export function openPacer(options: PacerOptions): Pacer {
     },
     get inFlight() {
       return inFlight;
+    },
+    get waiting() {
+      return lines.size;
+    },
+    get answered() {
+      return roundTrip > 0;
     },
     get learnedRate() {
       return rate.perSecond === Number.POSITIVE_INFINITY ? undefined : rate.perSecond;

@@ -48,6 +48,10 @@ export interface Gauges {
   /** Requests per second, of all workers that share the pace; undefined where no 429 taught one. */
   readonly learnedRate: number | undefined;
   readonly inFlight: number;
+  /** Requests that wait for their turn. */
+  readonly waiting: number;
+  /** Whether anything was answered well yet. */
+  readonly answered: boolean;
   readonly inFlightLimit: number;
   /** Milliseconds until the service's stated pause is over; 0 for none. */
   readonly heldMs: number;
@@ -104,6 +108,12 @@ export function openChannel(options: ChannelOptions): Channel {
       },
       get inFlight() {
         return pacer.inFlight;
+      },
+      get waiting() {
+        return pacer.waiting;
+      },
+      get answered() {
+        return pacer.answered;
       },
       get inFlightLimit() {
         return pacer.limit;

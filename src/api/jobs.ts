@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createRoute } from '@hono/zod-openapi';
+import { bodyLimit } from 'hono/body-limit';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { writeSafely } from '../files/safe-write.js';
+import { RunError } from '../model/error.js';
+import { checkJobText, type JobProblem, jobFiles, jobNameOf, problemLine } from '../runs/job-file.js';
+import { HOME, makeFolder } from '../runs/run/layout.js';
+import type { RunEntry } from '../runs/run/list.js';
+import { nextDue } from '../runs/schedule/slots.js';
+import { PLACES } from '../worker/inbox/claim.js';
+import { isIgnored } from '../worker/inbox/folders.js';
+import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
+import { type Api, type ApiParts, needs, problem, problems } from './app.js';
+import { runOf } from './run-entries.js';
+import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs } from './schema.js';
+import { isDevice } from './uploads.js';
+
+/** What a job may be called that is made here: it names files and folders on every system. */
+const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]{0,98}[\p{L}\p{M}\p{N}_-])?$/u;
+/** A job file may have 1 MB; as JSON its text is longer. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+const params = z.object({ name: z.string() });
+
+export function jobRoutes(app: Api, parts: ApiParts): void {
+  const { settings, readJobs, entries, audit } = parts;
+  const { jobsDir } = settings;
+  const tooLong = bodyLimit({
+    maxSize: MOST_BYTES,
+    onError: (c) => problem(c, 413, 'A job file may have 1 MB.'),
+  });
+
+  const lastRuns = async (): Promise<ReadonlyMap<string, RunEntry>> =>
+    // The newest comes last here, and stays.
+    new Map([...(await entries.list())].reverse().map((entry) => [entry.job, entry]));
+
+  /** The file of a job that is there; undefined also for what is the name of no file in the folder. */
+  async function fileOf(name: string): Promise<string | undefined> {
+    const there = await jobFiles(jobsDir).catch((): string[] => []);
+    const found = there.find((file) => jobNameOf(file) === name);
+    return found === undefined ? undefined : join(jobsDir, found);
+  }
+
+  async function read(name: string): Promise<JobFile | undefined> {
+    const path = await fileOf(name);
+    if (path === undefined) return undefined;
+    const text = await readFile(path, 'utf8');
+    const { kind, job, problems: found } = checkJobText(text);
+    const faulty = job === undefined;
+    const schedule = job?.schedule && { schedule: job.schedule };
+    const now: ReadJob = {
+      name,
+      faulty,
+      problems: found,
+      ...(kind && { kind }),
+      ...schedule,
+      ...(job && { resource: job.resource }),
+    };
+    return { ...(await told(now, parts, await lastRuns())), text, etag: etagOf(text) };
+  }
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/jobs',
+      summary: 'The job files, with what is wrong with them, when they run next, and what waits for them.',
+      responses: { 200: { description: 'All.', content: { 'application/json': { schema: jobs } } }, ...problems },
+    }),
+    async (c) => {
+      const [files, last] = await Promise.all([readJobs(), lastRuns()]);
+      return c.json({ jobs: await Promise.all([...files.values()].map((file) => told(file, parts, last))) }, 200);
+    },
+  );
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/jobs/{name}',
+      request: { params },
+      responses: { 200: { description: 'It.', content: { 'application/json': { schema: jobFile } } }, ...problems },
+    }),
+    async (c) => {
+      const { name } = c.req.valid('param');
+      const found = await read(name);
+      return found ? c.json(found, 200, { etag: found.etag }) : problem(c, 404, `There is no job ${name}.`);
+    },
+  );
+  app.openapi(
+    createRoute({
+      method: 'post',
+      path: '/jobs/check',
+      summary: 'Checks the text of a job file; nothing is written.',
+      middleware: tooLong,
+      request: { body: { content: { 'application/json': { schema: jobInput } }, required: true } },
+      responses: {
+        200: { description: 'What was found.', content: { 'application/json': { schema: jobChecked } } },
+        ...problems,
+      },
+    }),
+    (c) => {
+      const text = textOf(c.req.valid('json'));
+      const { kind = null, job, problems: found } = checkJobText(text);
+      return c.json({ kind, resource: job?.resource ?? null, problems: found.map(shown), text }, 200);
+    },
+  );
+
+  /** One at a time: between the look and the write nobody else writes here. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
+  };
+  app.openapi(
+    createRoute({
+      method: 'put',
+      path: '/jobs/{name}',
+      summary: 'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * for a new one.',
+      middleware: [needs('operator'), tooLong] as const,
+      request: {
+        params,
+        headers: z.object({ 'if-match': z.string().optional(), 'if-none-match': z.literal('*').optional() }),
+        body: { content: { 'application/json': { schema: jobInput } }, required: true },
+      },
+      responses: {
+        200: { description: 'It was written.', content: { 'application/json': { schema: jobFile } } },
+        ...problems,
+      },
+    }),
+    async (c) => {
+      const { name } = c.req.valid('param');
+      const { 'if-match': expected, 'if-none-match': fresh } = c.req.valid('header');
+      if (expected === undefined && fresh === undefined) {
+        return problem(
+          c,
+          400,
+          'Say what is replaced: If-Match with the etag of the job file, or If-None-Match: * for a new one.',
+        );
+      }
+      const text = textOf(c.req.valid('json'));
+      const found = checkJobText(text).problems;
+      const faults = found.filter(({ severity }) => severity === 'error');
+      if (faults.length > 0) {
+        const lines = faults.map((one) => problemLine(`${name}.yaml`, one));
+        return problem(c, 422, 'The job file was not written: it has faults.', lines);
+      }
+      return alone(async () => {
+        const there = await fileOf(name);
+        if (there === undefined && !isFit(name)) {
+          return problem(
+            c,
+            422,
+            'This is no name for a job: it begins with a letter or digit, has at most 100 letters, digits, blanks, dots, - and _, and is none that the system or the drop folder uses.',
+          );
+        }
+        const before = there === undefined ? undefined : await readFile(there, 'utf8');
+        if (before !== undefined && fresh !== undefined) return problem(c, 412, `There is a job ${name} already.`);
+        if (expected !== undefined && (before === undefined || expected !== etagOf(before))) {
+          return problem(
+            c,
+            412,
+            `The job ${name} was changed meanwhile, by somebody else or in its file. Look at it as it is now, and change that.`,
+          );
+        }
+        await makeFolder(jobsDir, {
+          ...HOME,
+          what: 'folder of the job files',
+          namedBy: '--jobs-dir or ROWFERRY_JOBS_DIR',
+        });
+        await writeSafely(there ?? join(jobsDir, `${name}.yaml`), (write) => write(text));
+        await audit(c.get('who'), 'job file written', { job: name });
+        const written = await read(name);
+        return written
+          ? c.json(written, 200, { etag: written.etag })
+          : problem(c, 404, `The job ${name} was removed right after it was written.`);
+      });
+    },
+  );
+}
+
+const isFit = (name: string): boolean =>
+  NAME.test(name) && !isDevice(name) && !PLACES.some((place) => place === name) && !isIgnored(name);
+
+const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
+
+const shown = ({ line, column, severity, message }: Omit<JobProblem, 'path'>) => ({ line, column, severity, message });
+
+function textOf(input: JobInput): string {
+  if ('text' in input) return input.text;
+  try {
+    return stringify(input.job, { lineWidth: 0 });
+  } catch (cause) {
+    throw new RunError('usage', 'The job nests too deeply; a job has four levels.', [], { cause });
+  }
+}
+
+async function told(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<string, RunEntry>): Promise<Job> {
+  const { name, kind = null, resource = null, schedule } = file;
+  const run = last.get(name);
+  return {
+    name,
+    kind,
+    resource,
+    schedule: schedule
+      ? { cron: schedule.cron, timezone: schedule.timezone, file: schedule.file ?? null, next: nextRun(schedule) }
+      : null,
+    inbox: takesFiles(file) ? await inboxOf(join(settings.worker.inbox, name)) : null,
+    last: run ? runOf(run) : null,
+    problems: file.problems.map(shown),
+  };
+}
+
+/** When a schedule is due next; null where it cannot be followed. */
+export function nextRun(schedule: NonNullable<ReadJob['schedule']>): string | null {
+  try {
+    const slot = nextDue(schedule, Date.now());
+    return slot ? new Date(slot.dueAt).toISOString() : null;
+  } catch (error) {
+    if (error instanceof RunError) return null;
+    throw error;
+  }
+}
+
+/** Null where there is no such folder: no worker has looked after it yet. */
+async function inboxOf(folder: string): Promise<Job['inbox']> {
+  const there = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
+  return there ? { folder, waiting: there.filter((one) => one.isFile() && !isIgnored(one.name)).length } : null;
+}

@@ -1,0 +1,123 @@
+import { createRoute } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../model/outcome.js';
+import { fileName } from '../report/summary.js';
+import type { RunEntry } from '../runs/run/list.js';
+import { checkTimeZone } from '../runs/schedule/slots.js';
+import { scheduledJobs } from '../worker/job-files.js';
+import { type Api, type ApiParts, problem, problems } from './app.js';
+import { nextRun } from './jobs.js';
+import { runOf } from './run-entries.js';
+import { health, type Overview, overview } from './schema.js';
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+/** What waits for a person, what runs and what comes: the first of each. */
+const MOST = 20;
+
+export function overviewRoutes(app: Api, { entries, readJobs, channel, ready }: ApiParts): void {
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/overview',
+      summary: 'What waits for a person, what runs and what comes, and how the last 30 days were.',
+      request: { query: z.object({ timezone: z.string().max(100).default('UTC') }) },
+      responses: { 200: { description: 'It.', content: { 'application/json': { schema: overview } } }, ...problems },
+    }),
+    async (c) => {
+      const { timezone } = c.req.valid('query');
+      const wrong = checkTimeZone(timezone);
+      if (wrong !== undefined) return problem(c, 400, `timezone: ${wrong}.`);
+      const days = lastDays(Date.now(), timezone);
+      const [oldest = ''] = days.keys();
+      // A day more than any zone is ahead of UTC.
+      const all = await entries.list();
+      const since = new Date(Date.parse(oldest) - DAY_MS).toISOString();
+      const recent = all.filter(({ startedAt }) => startedAt >= since);
+      const dateOf = calendarDate(timezone);
+      for (const { status, dryRun, outcomes, startedAt } of recent) {
+        const day = days.get(dateOf(Date.parse(startedAt)));
+        // The outcomes of all others read as what would have been.
+        if (!day || dryRun || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
+        for (const kind of OUTCOMES) day[kind] += outcomes[kind];
+      }
+      const { heldMs, awayMs, learnedRate, waiting, answered } = channel.gauges;
+      const next = scheduledJobs(await readJobs().catch(() => new Map()))
+        .flatMap(({ name, schedule }) => {
+          const at = nextRun(schedule);
+          return at === null ? [] : [{ job: name, at }];
+        })
+        .sort((one, other) => (one.at < other.at ? -1 : 1));
+      const answer: Overview = {
+        needs_person: waitingForPerson(recent).slice(0, MOST).map(runOf),
+        running: all
+          .filter(({ status }) => status === 'running')
+          .slice(0, MOST)
+          .map(runOf),
+        next: next.slice(0, MOST),
+        days: [...days].map(([date, outcomes]) => ({ date, outcomes })),
+        service: {
+          ok: awayMs !== undefined ? false : answered ? true : null,
+          rate: learnedRate ?? null,
+          waiting,
+          paused_until: heldMs > 0 ? new Date(Date.now() + heldMs).toISOString() : null,
+        },
+      };
+      return c.json(answer, 200);
+    },
+  );
+  const told = (description: string) => ({ description, content: { 'application/json': { schema: health } } });
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/health',
+      summary: 'Whether queue and drop folder can be used.',
+      responses: { 200: told('They can.'), 503: told('They cannot.') },
+    }),
+    async (c) => {
+      const { ok, details } = await ready();
+      return c.json({ ok, details: { ...details } }, ok ? 200 : 503);
+    },
+  );
+}
+
+/** `2026-11-21`, as the calendar of a zone has it. */
+function calendarDate(timeZone: string): (at: number) => string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' });
+  return (at) => format.format(at);
+}
+
+/** The days up to today, oldest first, without rows. */
+function lastDays(now: number, timeZone: string): Map<string, OutcomeCounts> {
+  // Calendar dates, whatever the clock of the zone does on them.
+  const today = Date.parse(calendarDate(timeZone)(now));
+  const dates = Array.from({ length: DAYS }, (_, at) => new Date(today - (DAYS - 1 - at) * DAY_MS));
+  return new Map(dates.map((date) => [date.toISOString().slice(0, 10), noOutcomes()]));
+}
+
+/**
+ * Runs that somebody has to look at, newest first: they stopped, failed, or left rows to correct, and nobody has taken them up
+ * since. A night is done with once its job ran again; any other run, once one took it up, its file came again, or the rows
+ * that it left were imported.
+ */
+function waitingForPerson(runs: readonly RunEntry[]): RunEntry[] {
+  const takenUp = new Set<string>();
+  const nights = new Set<string>();
+  const files = new Set<string>();
+  const folders = new Set<string>();
+  const found: RunEntry[] = [];
+  for (const entry of runs) {
+    const { run, kind, job, file, ofRun, status, dryRun, needsPerson, reportDir } = entry;
+    const place = `${job}\n${fileName(file)}`;
+    const done =
+      takenUp.has(run) || folders.has(reportDir) || (kind === 'reconcile' ? nights.has(job) : files.has(place));
+    const open = status === 'partial' ? (needsPerson ?? 0) > 0 : status !== 'succeeded' && status !== 'running';
+    if (open && !done && !dryRun) found.push(entry);
+    if (ofRun !== undefined) takenUp.add(ofRun);
+    if (kind === 'reconcile') nights.add(job);
+    if (dryRun) continue;
+    files.add(place);
+    folders.add(file.slice(0, -fileName(file).length - 1));
+  }
+  return found;
+}

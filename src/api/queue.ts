@@ -1,0 +1,64 @@
+import { createRoute } from '@hono/zod-openapi';
+import type { Job } from 'bullmq';
+import { noOutcomes } from '../model/outcome.js';
+import { fileName } from '../report/summary.js';
+import type { JobState } from '../worker/jobs/state.js';
+import { type Api, type ApiParts, problems } from './app.js';
+import { type Queue, queue as queueShape } from './schema.js';
+
+/** Jobs of each kind that are shown. */
+const SHOWN = 50;
+
+export function queueRoutes(app: Api, { runs, queue }: ApiParts): void {
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/queue',
+      summary: 'The queue of runs: who works on it, and what waits, is at work and failed.',
+      responses: { 200: { description: 'It.', content: { 'application/json': { schema: queueShape } } }, ...problems },
+    }),
+    async (c) => {
+      const [{ address, workers, roots }, counts, waiting, active, failed] = await Promise.all([
+        runs.queue(),
+        queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'),
+        queue.getJobs(['waiting', 'prioritized', 'delayed'], 0, SHOWN - 1, true),
+        queue.getJobs(['active'], 0, SHOWN - 1, true),
+        queue.getJobs(['failed'], 0, SHOWN - 1),
+      ]);
+      const count = (state: string) => counts[state] ?? 0;
+      const answer: Queue = {
+        address,
+        workers,
+        ...(roots && { roots: [...roots] }),
+        counts: {
+          waiting: count('waiting') + count('prioritized'),
+          active: count('active'),
+          delayed: count('delayed'),
+          failed: count('failed'),
+          completed: count('completed'),
+        },
+        waiting: waiting.map(told),
+        active: active.map(told),
+        failed: failed.map(told),
+      };
+      return c.json(answer, 200);
+    },
+  );
+}
+
+/** What came with a job is anybody's to choose: nothing but names of it is shown. */
+function told({ id = '', name, data, progress, timestamp, failedReason }: Job): Queue['waiting'][number] {
+  const { job, file } = (data ?? {}) as { readonly job?: unknown; readonly file?: unknown };
+  const state = (typeof progress === 'object' ? progress : {}) as Partial<JobState>;
+  const { run, phase, done = 0, total = null, outcomes } = state;
+  return {
+    id,
+    run: run ?? null,
+    kind: name,
+    job: typeof job === 'string' ? job : 'inline',
+    file: typeof file === 'string' ? fileName(file) : null,
+    at: new Date(timestamp).toISOString(),
+    progress: phase === undefined ? null : { phase, done, total, outcomes: { ...noOutcomes(), ...outcomes } },
+    reason: failedReason ?? null,
+  };
+}
