@@ -6,8 +6,10 @@ import type { RunContext } from '../runs/run/context.js';
 import type { Channel } from '../runs/run/open-service.js';
 import type { Settings } from '../runs/settings.js';
 import type { JobFiles } from '../worker/job-files.js';
-import type { RunAbout } from '../worker/jobs/delivery.js';
+import type { RunAbout, RunDeps } from '../worker/jobs/delivery.js';
+import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
+import type { LiveRuns } from './live.js';
 import type { RunEntries } from './run-entries.js';
 import type { RunsApi } from './runs.js';
 import { problem as problemShape, ROLES, type Role } from './schema.js';
@@ -30,6 +32,11 @@ export interface ApiDeps {
   /** What a run that is carried out in this process shares with the others. */
   context(about: RunAbout): Omit<RunContext, 'listener' | 'log' | 'signal'>;
   readJobs(): Promise<JobFiles>;
+  readonly live: LiveRuns;
+  readonly stops: Stops;
+  /** Of a run that is carried out here on request: as the processor tells of its runs. */
+  begun: NonNullable<RunDeps['onBegun']>;
+  ended: RunDeps['onEnded'];
   /** Whether queue and drop folder can be used now: what `/readyz` says. */
   ready(): Promise<{ readonly ok: boolean; readonly details: Readonly<Record<string, string>> }>;
   /** Leaves a line in the audit log; awaited before anything is answered. Never a cell or a secret in it. */
@@ -45,6 +52,8 @@ export interface ApiParts extends ApiDeps {
 
 export interface AuditAbout {
   readonly run?: string;
+  /** The earlier run that it is about. */
+  readonly of?: string;
   readonly job?: string;
   readonly file?: string;
   /** Whom somebody named who acts for them: `by` of an approval. */

@@ -26,6 +26,16 @@ export class RunEntries {
     return this.latest.entries;
   }
 
+  /** Some of them, as far as they are there. */
+  async some(runs: readonly string[]): Promise<RunEntry[]> {
+    const found = await Promise.all(runs.map((run) => this.look(run).catch(() => undefined)));
+    return found.flatMap((one) => {
+      if (!one) return [];
+      this.known.set(one.entry.run, one);
+      return [one.entry];
+    });
+  }
+
   private async read(): Promise<readonly RunEntry[]> {
     const ids = await runIds(this.home);
     const entries: RunEntry[] = [];

@@ -1,36 +1,110 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { stream } from 'hono/streaming';
+import { RunError } from '../model/error.js';
+import { FOUR, OUTCOMES } from '../model/outcome.js';
+import { readRunSummary } from '../runs/run/list.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
 import { DATA_LIMITS, JOB_KINDS } from '../worker/jobs/data.js';
-import { type Api, type ApiDeps, needs, problem, problems } from './app.js';
-import { accepted } from './schema.js';
+import { homeId } from '../worker/jobs/home.js';
+import { type Api, type ApiParts, type Env, may, needs, problem, problems } from './app.js';
+import { Cursors } from './cursor.js';
+import { RunEvents, type Standing, stateId } from './run-events.js';
+import { type FoundRun, RunFinder } from './run-find.js';
+import { RunRows } from './run-rows.js';
+import { type Asked, Busy, RunVerbs } from './run-verbs.js';
+import * as shapes from './schema.js';
 
 /** The rest of a body is job data, which `checkJobData` looks at. */
 const order = z.looseObject({ kind: z.enum(JOB_KINDS), once: z.boolean().optional() });
+/** The same for the description: the data of a job of the queue. */
+const described = z
+  .object({
+    kind: z.enum(JOB_KINDS),
+    job: z
+      .union([z.string(), z.record(z.string(), z.unknown())])
+      .describe('The name of a job file, or the job itself with the keys of one.'),
+    file: z.string().optional().describe('What `POST /files` answered, its id, or a path that the worker may read.'),
+    rows: z.array(z.record(z.string(), z.unknown())).optional().describe('In place of `file`: heading to value.'),
+    corrections: z.array(shapes.correction).optional(),
+    options: z
+      .object({
+        dry_run: z.boolean().optional(),
+        apply: z.boolean().optional(),
+        force: z.boolean().optional().describe('Needs the role approver.'),
+        company: z.int().optional(),
+      })
+      .optional(),
+    once: z.boolean().optional().describe('A run that failed is not tried again by itself.'),
+  })
+  .meta({ id: 'Order' });
 const KEY = /^[\w-]{1,64}$/;
 /** What the job data may have, and the few words around them. */
 const MOST_BYTES = DATA_LIMITS.bytes + 1024;
 
-export function runRoutes(app: Api, { runs }: ApiDeps): void {
-  const tooLong = bodyLimit({
-    maxSize: MOST_BYTES,
-    onError: (c) => problem(c, 413, `The order has more than ${DATA_LIMITS.bytes} bytes. Put the rows into a file.`),
-  });
+const ID = z.object({ id: z.string().describe('Of the run, or how it begins.') });
+const json = <T extends z.ZodType>(schema: T, description: string) => ({
+  description,
+  content: { 'application/json': { schema } },
+});
+const body = <T extends z.ZodType>(schema: T) => ({ content: { 'application/json': { schema } }, required: false });
+
+const retryBody = z.strictObject({ force: z.boolean().optional() });
+const undoBody = z.strictObject({
+  dry_run: z.boolean().optional(),
+  retire: z.record(z.string(), z.string()).optional().describe('Values for the records that the run created.'),
+  force: z.boolean().optional(),
+});
+const approveBody = z.strictObject({
+  by: z.string().min(1).max(200).optional().describe('Who approves, where that is not whoever is signed in.'),
+});
+
+export function runRoutes(app: Api, parts: ApiParts): void {
+  const { runs, settings, live, stops, audit, stopping, uploads } = parts;
+  const { home } = settings;
+  let secret: string | undefined;
+  const cursors = new Cursors(() => (secret ??= homeId(home)));
+  const finder = new RunFinder(parts, cursors);
+  const rows = new RunRows(parts, cursors);
+  const verbs = new RunVerbs(parts);
+  const events = new RunEvents(live);
+  stopping.addEventListener('abort', () => events.close(), { once: true });
+
+  const noRun = (c: Context) => problem(c, 404, 'There is no such run.');
+  /** Of this data folder: only there its rows lie. */
+  const elsewhere = (c: Context) =>
+    problem(c, 409, 'What lies of this run is in the data folder of another worker, or it has not begun yet.');
+
   app.openapi(
     createRoute({
       method: 'post',
       path: '/runs',
-      middleware: [needs('operator'), tooLong],
-      responses: {
-        202: { description: 'It is on the queue.', content: { 'application/json': { schema: accepted } } },
-        ...problems,
+      summary: 'Orders a run; it has its id at once.',
+      middleware: [
+        needs('operator'),
+        bodyLimit({
+          maxSize: MOST_BYTES,
+          onError: (c) =>
+            problem(c, 413, `The order has more than ${DATA_LIMITS.bytes} bytes. Put the rows into a file.`),
+        }),
+      ],
+      request: {
+        headers: z.object({
+          'idempotency-key': z.string().optional().describe('The same key and body are the same run, for 14 days.'),
+        }),
       },
+      responses: { 202: json(shapes.accepted, 'It is on the queue.'), ...problems },
     }),
     async (c) => {
-      const body: unknown = await c.req.json().catch(() => undefined);
-      const { data: read, error } = order.safeParse(body);
+      const given: unknown = await c.req.json().catch(() => undefined);
+      const { data: read, error } = order.safeParse(given);
       if (!read) {
-        const faults = error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim());
+        const faults = error.issues.map((issue) => [issue.path.join('.'), issue.message].join(' ').trim());
         return problem(c, 400, 'This is no order of a run; a JSON object with `kind` is expected.', faults);
       }
       const key = c.req.header('idempotency-key');
@@ -41,12 +115,294 @@ export function runRoutes(app: Api, { runs }: ApiDeps): void {
       const checked = checkJobData(kind, data);
       if ('faults' in checked)
         return problem(c, 422, 'This is no job for the queue; nothing was put on it.', checked.faults);
-      const id = await runs.put({ kind, data, once, ...(key !== undefined && { key }) });
+      const who = c.get('who');
+      const { job, file, options } = checked.ok;
+      if (options && 'force' in options && options.force && !may(who, 'approver')) {
+        return problem(c, 403, '`options.force` passes the brakes of the job: that needs the role approver.');
+      }
+      const sent = file === undefined ? undefined : await uploads.find(file);
+      const id = await runs.put({
+        kind,
+        data: sent ? { ...data, file: sent.file } : data,
+        once,
+        ...(key !== undefined && { key }),
+      });
+      const name = typeof job === 'string' ? job : 'inline';
+      await audit(who, `${kind} ordered`, { run: id, job: name, ...(file !== undefined && { file }) });
       return c.json({ id }, 202, { location: `/api/v1/runs/${id}` });
     },
   );
-  app.get('/runs/:id', async (c) => {
-    const run = await runs.look(c.req.param('id'));
-    return run ? c.json(run) : problem(c, 404, 'There is no such run on the queue.');
+  // Checked by hand, above; described as it is meant.
+  const posted = app.openAPIRegistry.definitions.find(
+    (one) => one.type === 'route' && one.route.path === '/runs' && one.route.method === 'post',
+  );
+  if (posted?.type === 'route') {
+    posted.route.request = { ...posted.route.request, body: { ...body(described), required: true } };
+  }
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs',
+      summary: 'The runs, newest first.',
+      request: { query: shapes.runsQuery },
+      responses: { 200: json(shapes.runs, 'A page of them.'), ...problems },
+    }),
+    async (c) => c.json(await finder.page(c.req.valid('query')), 200),
+  );
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs/{id}',
+      summary: 'A run, as far as it is.',
+      request: { params: ID },
+      responses: { 200: json(shapes.runDetail, 'What is known of it.'), ...problems },
+    }),
+    async (c) => {
+      const found = await finder.find(c.req.param('id'));
+      return found ? c.json(await finder.detail(found, c.get('who')), 200) : noRun(c);
+    },
+  );
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs/{id}/events',
+      summary: 'How it goes on, as it goes on (server-sent events).',
+      description: '`progress` with RunProgress a few times a second, `end` with RunDetail at the end.',
+      request: { params: ID, headers: z.object({ 'last-event-id': z.string().optional() }) },
+      responses: {
+        200: { description: 'Events.', content: { 'text/event-stream': { schema: z.string() } } },
+        204: { description: 'It has ended, and this is known.' },
+        ...problems,
+      },
+    }),
+    async (c): Promise<never> => {
+      const who = c.get('who');
+      const first = await finder.find(c.req.param('id'));
+      if (!first) return noRun(c);
+      const { id } = first;
+      const standing = async (found: FoundRun | undefined): Promise<Standing | undefined> => {
+        if (!found) return undefined;
+        const open = found.status === 'running' || found.status === 'waiting';
+        return open
+          ? { progress: finder.progressOf(found) }
+          : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
+      };
+      const last = c.req.header('last-event-id');
+      const now = await standing(first);
+      // Whoever was told of its end comes back no more.
+      if (now?.end && stateId(now) === last) return c.body(null, 204) as never;
+      const open = events.listen(
+        id,
+        `${who.via}:${who.name}`,
+        last,
+        async () => standing(await finder.find(id)),
+        c.req.raw.signal,
+      );
+      if (!open) {
+        return problem(c, 429, 'Too many connections listen to runs already. Close some, or ask again later.', [], {
+          'retry-after': '10',
+        });
+      }
+      return c.body(open, 200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'x-accel-buffering': 'no',
+        'cache-control': 'no-store',
+      }) as never;
+    },
+  );
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs/{id}/rows',
+      summary: 'Its rows, with what became of them.',
+      request: { params: ID, query: shapes.rowsQuery },
+      responses: { 200: json(shapes.rows, 'A page of them.'), ...problems },
+    }),
+    async (c) => {
+      const found = await finder.find(c.req.param('id'));
+      if (!found) return noRun(c);
+      const asked = c.req.valid('query');
+      const words = asked.outcome?.split(',') ?? [];
+      const unknown = words.filter((word) => !OUTCOME_WORDS.includes(word));
+      if (unknown.length > 0) {
+        return problem(c, 400, `\`outcome\` names ${unknown.join(', ')}; it may name: ${OUTCOME_WORDS.join(', ')}.`);
+      }
+      return c.json(await rows.page(found, asked), 200);
+    },
+  );
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs/{id}/rows/{row}',
+      summary: 'The story of a row: cells, changes, the record before, what was sent, the outcome.',
+      request: { params: ID.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }) },
+      responses: { 200: json(shapes.story, 'All of it.'), ...problems },
+    }),
+    async (c): Promise<never> => {
+      const found = await finder.find(c.req.param('id'));
+      if (!found) return noRun(c);
+      const number = c.req.param('row');
+      const text = /^[1-9]\d{0,8}$/.test(number) ? await rows.story(found, Number(number)) : undefined;
+      if (text === undefined) return problem(c, 404, 'The run has no such row.');
+      return c.body(text, 200, { 'content-type': 'application/json' }) as never;
+    },
+  );
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs/{id}/faults',
+      summary: 'Its faults, alike ones together, the most frequent first.',
+      request: { params: ID },
+      responses: { 200: json(z.array(shapes.faultGroup), 'At most 500.'), ...problems },
+    }),
+    async (c) => {
+      const found = await finder.find(c.req.param('id'));
+      return found ? c.json(await rows.faults(found), 200) : noRun(c);
+    },
+  );
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs/{id}/plan',
+      summary: 'What it writes, or would: by field, old and new, and its brakes.',
+      request: { params: ID },
+      responses: { 200: json(shapes.plan, 'The plan.'), ...problems },
+    }),
+    async (c) => {
+      const found = await finder.find(c.req.param('id'));
+      if (!found) return noRun(c);
+      const plan = await rows.plan(found, found.entry && (await readRunSummary(home, found.id)));
+      return plan ? c.json(plan, 200) : elsewhere(c);
+    },
+  );
+
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/runs/{id}/reports/{name}',
+      summary: 'One of its reports, or the file of an export.',
+      request: { params: ID.extend({ name: z.string() }) },
+      responses: {
+        200: { description: 'The file.', content: { 'application/octet-stream': { schema: z.string() } } },
+        ...problems,
+      },
+    }),
+    async (c): Promise<never> => {
+      const found = await finder.find(c.req.param('id'));
+      if (!found) return noRun(c);
+      const name = c.req.param('name');
+      const file = (await finder.reports(found)).get(name);
+      const info = file === undefined ? undefined : await stat(file).catch(() => undefined);
+      if (file === undefined || !info?.isFile()) return problem(c, 404, 'The run has no such report.');
+      c.header('content-length', String(info.size));
+      for (const [header, value] of Object.entries(reportHeaders(name))) c.header(header, value);
+      return stream(c, async (out) => {
+        const reading = createReadStream(file);
+        out.onAbort(() => void reading.destroy());
+        await out.pipe(Readable.toWeb(reading) as ReadableStream);
+      }) as never;
+    },
+  );
+
+  const begin = async (c: Context<Env>, wanted: string, asked: Asked): Promise<never> => {
+    const found = await finder.find(wanted);
+    if (!found) return noRun(c);
+    const who = c.get('who');
+    if (found.status === 'running' || found.status === 'waiting') {
+      return problem(c, 409, 'The run is at work, or waits to be. Wait for its end, or stop it.');
+    }
+    try {
+      const id = await verbs.begin(found, asked);
+      const by = asked.verb === 'approve' ? { by: asked.by } : {};
+      await audit(who, `${asked.verb} begun`, { run: id, job: found.entry?.job ?? '', of: found.id, ...by });
+      return c.json({ id }, 202, { location: `/api/v1/runs/${id}` }) as never;
+    } catch (error) {
+      if (error instanceof Busy) return problem(c, 409, error.message);
+      // What the run is now does not allow it: another one may, and so may this one later.
+      if (error instanceof RunError && error.kind === 'usage') return problem(c, 409, error.message, error.details);
+      throw error;
+    }
+  };
+  const verb = <V extends shapes.Verb, B extends z.ZodType>(name: V, shape: B, summary: string) =>
+    createRoute({
+      method: 'post',
+      path: `/runs/{id}/${name}` as const,
+      summary,
+      middleware: [needs(name === 'approve' ? 'approver' : 'operator'), bodyLimit({ maxSize: 100_000 })],
+      request: { params: ID, body: body(shape) },
+      responses: { 202: json(shapes.accepted, 'It has begun.'), ...problems },
+    });
+  const needsApprover = (c: Context<Env>, force = false) =>
+    force && !may(c.get('who'), 'approver')
+      ? problem(c, 403, '`force` passes what would stop the run: that needs the role approver.')
+      : undefined;
+
+  app.openapi(verb('resume', z.strictObject({}), 'Goes on with a run that was stopped or cut off.'), (c) =>
+    begin(c, c.req.param('id'), { verb: 'resume' }),
+  );
+  app.openapi(verb('retry', retryBody, 'Takes up the rows that failed or were left unknown: a new run.'), (c) => {
+    const { force = false } = c.req.valid('json') ?? {};
+    return needsApprover(c, force) ?? begin(c, c.req.param('id'), { verb: 'retry', force });
   });
+  app.openapi(verb('undo', undoBody, 'Puts back what it wrote: a new run. First try it with `dry_run`.'), (c) => {
+    const { dry_run: dryRun = false, force = false, retire } = c.req.valid('json') ?? {};
+    return (
+      needsApprover(c, force) ?? begin(c, c.req.param('id'), { verb: 'undo', dryRun, force, ...(retire && { retire }) })
+    );
+  });
+  app.openapi(verb('approve', approveBody, 'Carries out exactly its plan: a new run.'), (c) => {
+    const who = c.get('who');
+    const { by = who.name } = c.req.valid('json') ?? {};
+    // Whoever has a name of their own signs with it.
+    return begin(c, c.req.param('id'), { verb: 'approve', by: who.via === 'user' ? who.name : by });
+  });
+  app.openapi(
+    verb('stop', z.strictObject({}), 'Ends it in order; `resume` goes on with it.'),
+    async (c): Promise<never> => {
+      const found = await finder.find(c.req.param('id'));
+      if (!found) return noRun(c);
+      const { id, status, job } = found;
+      if (status === 'waiting' && job) {
+        // One that a worker takes at this moment is at work.
+        const removed = await job.remove().then(
+          () => true,
+          () => false,
+        );
+        if (!removed) await stops.ask(id);
+      } else if (status === 'running') await stops.ask(id);
+      else return problem(c, 409, 'The run is not at work.');
+      await audit(c.get('who'), 'stop asked', { run: id, job: found.entry?.job ?? '' });
+      return c.json({ id }, 202) as never;
+    },
+  );
+}
+
+const OUTCOME_WORDS: readonly string[] = [...FOUR, ...OUTCOMES];
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.json': 'application/json',
+  '.ndjson': 'application/x-ndjson',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** The page is shown, in a place where it can do nothing; all others are files to keep. */
+function reportHeaders(name: string): Record<string, string> {
+  const isPage = name === 'report.html';
+  return {
+    'content-type': TYPES[path.extname(name)] ?? 'application/octet-stream',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': isPage
+      ? "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+      : "sandbox; default-src 'none'",
+    'content-disposition': isPage ? 'inline' : `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+  };
 }

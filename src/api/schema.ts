@@ -268,12 +268,24 @@ export const runDetail = run
     reports: z.array(z.string()),
     actions: z.record(z.enum(VERBS), verb),
     state: z.string().optional().describe('Of its job on the queue.'),
+    failure: z.enum(['usage', 'failed']).optional().describe('Of a job that failed: whether the order has to change.'),
+    host: z.string().optional().describe('The machine of the worker that has it, or had.'),
   })
   .meta({ id: 'RunDetail' });
 export type RunDetail = z.output<typeof runDetail>;
 
 export const runs = z.object({ runs: z.array(run), next: z.string().nullable() }).meta({ id: 'Runs' });
 export type Runs = z.output<typeof runs>;
+
+/** What `GET /runs` may be asked. */
+export const runsQuery = z.object({
+  job: z.string().max(300).optional(),
+  kind: z.enum(['import', 'export', 'reconcile', 'undo']).optional(),
+  status: z.string().max(200).optional().describe('One or several, between commas.'),
+  q: z.string().max(300).optional().describe('How the id begins, or a part of the name of file or job.'),
+  after: z.string().max(500).optional().describe('`next` of the page before.'),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+});
 
 export const issue = z.object({
   code: z.string(),

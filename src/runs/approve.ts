@@ -8,9 +8,10 @@ import { reconcileFile } from './reconcile.js';
 import { readPlan } from './rows/planned.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { assertNotPruned, readRequest, runAtRest } from './run/earlier-run.js';
+import { assertNotPruned, type EarlierRun, readRequest, runAtRest } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId, readRun } from './run/list.js';
+import type { Settings } from './settings.js';
 
 export interface ApproveOptions {
   /** Who approves, for the reports. */
@@ -28,26 +29,8 @@ export interface ApproveOptions {
  */
 export async function approveRun(wanted: string, options: ApproveOptions, context: RunContext): Promise<RunResult> {
   const { home } = context.settings;
-  const { folder, request, status, summary, refuse } = await runAtRest(wanted, 'approved', context.settings);
+  const { folder, request } = await runToApprove(wanted, context.settings);
   const approved = folder.run;
-  if (request.kind !== 'import' && request.kind !== 'reconcile') {
-    throw refuse('only imports and reconciliations have a plan.');
-  }
-  if (request.lineage?.approves) {
-    throw refuse(
-      'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
-    );
-  }
-  const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
-  if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
-  await assertNotPruned(folder);
-  if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
-    throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
-  }
-  if (!(await readPlan(folder.plan))) {
-    throw refuse('it stopped before all its rows were planned. Run the file again.');
-  }
-  await assertNotYet(folder, home, refuse);
   const run = options.run ?? (await freshRunId(home));
   const at = new Date().toISOString();
   await writeSafely(markerOf(folder), (write) => write(`${JSON.stringify({ run, by: options.by, at })}\n`));
@@ -72,6 +55,31 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
     },
     context,
   );
+}
+
+/** The run with the plan that is to be carried out. Throws a `RunError` of kind `usage` where that cannot be. */
+export async function runToApprove(wanted: string, settings: Settings): Promise<EarlierRun> {
+  const found = await runAtRest(wanted, 'approved', settings);
+  const { folder, request, status, summary, refuse } = found;
+  if (request.kind !== 'import' && request.kind !== 'reconcile') {
+    throw refuse('only imports and reconciliations have a plan.');
+  }
+  if (request.lineage?.approves) {
+    throw refuse(
+      'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
+    );
+  }
+  const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
+  if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
+  await assertNotPruned(folder);
+  if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
+    throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
+  }
+  if (!(await readPlan(folder.plan))) {
+    throw refuse('it stopped before all its rows were planned. Run the file again.');
+  }
+  await assertNotYet(folder, settings.home, refuse);
+  return found;
 }
 
 const markerOf = (folder: RunFolder) => join(folder.dir, 'approved.json');

@@ -407,7 +407,7 @@ function actedAgain(orphans: number, after: number): string {
 }
 
 /** What records that a run created are to be given, by field as job files name it. */
-type RetireValues = NonNullable<RowsJob['retire']>;
+export type RetireValues = NonNullable<RowsJob['retire']>;
 
 /**
  * The job of an undo: it meets records by their ids, changes what is there, and writes as the run did that is undone. It has

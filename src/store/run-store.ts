@@ -322,16 +322,21 @@ export class RunStore {
   #noted = -1;
   #closed = false;
 
-  /** `durable`: false where nothing depends on its surviving a power cut, as in a run that sends nothing. */
+  /**
+   * `durable`: false where nothing depends on its surviving a power cut, as in a run that sends nothing. `reading`: nothing is
+   * written.
+   */
   constructor(
     readonly path: string,
-    { durable = true }: { readonly durable?: boolean } = {},
+    { durable = true, reading = false }: { readonly durable?: boolean; readonly reading?: boolean } = {},
   ) {
     this.#database = openDatabase(path, {
       what: 'The journal',
       schema: SCHEMA,
       version: VERSION,
       durable,
+      shared: reading,
+      unchecked: reading,
       remedy:
         'What was sent cannot be told with certainty, so the run is not continued. Restore the file from a backup, use the version that began the run, ' +
         'or import the spreadsheet again: rows that are in already will be found unchanged.',
@@ -343,6 +348,11 @@ export class RunStore {
   /** Of a run that came so far; undefined where it has none. */
   static existing(path: string): RunStore | undefined {
     return existsSync(path) ? new RunStore(path) : undefined;
+  }
+
+  /** The same for a look at it, also while the run is at work: not read through, and left in the form it has. */
+  static reading(path: string): RunStore | undefined {
+    return existsSync(path) ? new RunStore(path, { reading: true }) : undefined;
   }
 
   /** For the tables of this store. */

@@ -7,6 +7,8 @@ import { openAudit } from '../api/access/audit.js';
 import { noteConsole } from '../api/access/links.js';
 import { openPages } from '../api/access/pages.js';
 import { openAccess } from '../api/access/sign-in.js';
+import type { ApiDeps } from '../api/app.js';
+import { LiveRuns } from '../api/live.js';
 import { openApi } from '../api/open.js';
 import { runsOnStore } from '../api/runs.js';
 import { serveHome } from '../api/server.js';
@@ -25,6 +27,7 @@ import type { RunDeps } from './jobs/delivery.js';
 import { homeId, restoreJobs, tellHome } from './jobs/home.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
+import { stateOf } from './jobs/state.js';
 import { openStops } from './jobs/stops.js';
 import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
@@ -183,6 +186,21 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
     });
     const stops = openStops(opened);
+    const live = new LiveRuns();
+    closing.add('requested runs', () => live.close());
+    const begun: ApiDeps['begun'] = (about) => {
+      let tally: ReturnType<typeof metrics.tally> | undefined;
+      return (progress) => {
+        if (progress.run === about.run) live.note(progress);
+        // What a run that is taken up again has behind it was counted then.
+        tally ??= metrics.tally(about.job, about.resumed ? progress.outcomes : undefined);
+        tally(progress.outcomes);
+      };
+    };
+    const ended: ApiDeps['ended'] = (run) => {
+      metrics.runEnded(run);
+      notifier.ended(run);
+    };
     closing.add('stops', stops.close);
     const api = openApi({
       settings,
@@ -195,6 +213,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       channel,
       context,
       readJobs,
+      live,
+      stops,
+      begun,
+      ended,
       ready: () => readiness(opened, inbox),
       audit,
     });
@@ -215,26 +237,19 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       dropFolder,
       stops,
       context,
-      onBegun(about) {
-        let tally: ReturnType<typeof metrics.tally> | undefined;
-        return ({ outcomes }) => {
-          // What a run that is taken up again has behind it was counted then.
-          tally ??= metrics.tally(about.job, about.resumed ? outcomes : undefined);
-          tally(outcomes);
-        };
-      },
+      onBegun: begun,
       onSlot: ({ job, dueAt }) => metrics.slotBegun(job, Date.now() - dueAt),
-      onEnded(ended) {
-        metrics.runEnded(ended);
-        notifier.ended(ended);
-      },
+      onEnded: ended,
     });
     let coordinated = 0;
     const taking = opened.worker(
       RUNS_QUEUE,
       async (...delivery) => {
         coordinated++;
-        return processor(...delivery).finally(() => coordinated--);
+        return processor(...delivery).finally(() => {
+          coordinated--;
+          live.ended(stateOf(delivery[0])?.run);
+        });
       },
       {
         concurrency: RUNS_AT_ONCE,

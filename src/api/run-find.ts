@@ -1,0 +1,326 @@
+import path from 'node:path';
+import type { Job } from 'bullmq';
+import { RunError } from '../model/error.js';
+import { noOutcomes } from '../model/outcome.js';
+import { runToApprove } from '../runs/approve.js';
+import { earlierRun, readRequest } from '../runs/run/earlier-run.js';
+import { runFolder } from '../runs/run/layout.js';
+import { findRun, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../runs/run/list.js';
+import type { Summary } from '../runs/run/present.js';
+import type { StoredRequest } from '../runs/run/run.js';
+import { isHere } from '../worker/jobs/claims.js';
+import { ticketJob } from '../worker/jobs/home.js';
+import { type JobState, stateOf } from '../worker/jobs/state.js';
+import { type ApiParts, may, type Who } from './app.js';
+import type { Cursors } from './cursor.js';
+import { runOf } from './run-entries.js';
+import { jobOfRun } from './runs.js';
+import type { Run, RunDetail, RunProgress, RunState, Verb } from './schema.js';
+
+/** A run as its data folder and the queue tell of it; one of the two may not know it. */
+export interface FoundRun {
+  /** Of the run; of a job that has none yet, its own. */
+  readonly id: string;
+  readonly entry: RunEntry | undefined;
+  readonly job: Job | undefined;
+  /** Of the job. */
+  readonly state: string | undefined;
+  readonly told: JobState | undefined;
+  readonly status: RunState;
+}
+
+const WAITS: ReadonlySet<string> = new Set(['waiting', 'delayed', 'prioritized', 'paused', 'waiting-children']);
+
+/** Jobs of each state that are looked at for the list of runs. */
+const MOST_JOBS = 100;
+
+export class RunFinder {
+  constructor(
+    private readonly parts: ApiParts,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** By the id of the run or of its job, or the beginning of exactly one run's id. */
+  async find(wanted: string): Promise<FoundRun | undefined> {
+    const { settings, queue } = this.parts;
+    const { home } = settings;
+    if (wanted.length > 300) return undefined;
+    if (isRunId(wanted)) {
+      const here = await isHere(home, wanted);
+      const job = await this.jobOf(wanted, here);
+      return here || job ? this.found(wanted, here, job) : undefined;
+    }
+    const job = await queue.getJob(wanted);
+    if (job) {
+      const run = runOfJob(job);
+      return this.found(run ?? wanted, run !== undefined && (await isHere(home, run)), job);
+    }
+    if (!/^\d[\dTZa-f-]{3,}$/.test(wanted)) return undefined;
+    const run = await findRun(home, wanted).catch((error: unknown) => {
+      if (error instanceof RunError) return undefined;
+      throw error;
+    });
+    return run === undefined ? undefined : this.found(run, true, await this.jobOf(run, true));
+  }
+
+  private async jobOf(run: string, here: boolean): Promise<Job | undefined> {
+    const { queue, settings } = this.parts;
+    // Those of schedules and of the drop folder have ids of their own, which are known until the run has ended.
+    const other = here ? ticketJob(settings.home, run) : undefined;
+    return (await jobOfRun(queue, run)) ?? (other === undefined ? undefined : await queue.getJob(other));
+  }
+
+  private async found(id: string, here: boolean, job: Job | undefined): Promise<FoundRun> {
+    const state = job?.id === undefined ? undefined : await this.parts.queue.getJobState(job.id);
+    const entry = here ? await readRun(this.parts.settings.home, id).catch(() => undefined) : undefined;
+    const told = job && stateOf(job);
+    return { id, entry, job, state, told, status: this.statusOf(id, entry, job, state) };
+  }
+
+  private statusOf(id: string, entry: RunEntry | undefined, job: Job | undefined, state: string | undefined): RunState {
+    if (this.parts.live.of(id) !== undefined || entry?.status === 'running') return 'running';
+    const open = entry === undefined || ['unfinished', 'interrupted', 'failed'].includes(entry.status);
+    if (open && state === 'active') return 'running';
+    if (open && state !== undefined && WAITS.has(state)) return 'waiting';
+    if (entry) return entry.status;
+    return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
+  }
+
+  progressOf({ id, status, told, job }: FoundRun): RunProgress | null {
+    if (status !== 'running' && status !== 'waiting') return null;
+    const own = this.parts.live.of(id);
+    if (own) return own;
+    if (!told) return { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() };
+    const { total, done, outcomes } = told;
+    const { phase = 'waiting' } = (job?.progress ?? {}) as Partial<JobState>;
+    return { phase: status === 'waiting' ? 'waiting' : phase, total, done, outcomes: { ...outcomes } };
+  }
+
+  /** The runs of the page, newest first. */
+  async page(asked: {
+    readonly job?: string | undefined;
+    readonly kind?: string | undefined;
+    readonly status?: string | undefined;
+    readonly q?: string | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  }): Promise<{ runs: Run[]; next: string | null }> {
+    const { job, kind, status, q, after, limit } = asked;
+    const list = JSON.stringify(['runs', job, kind, status, q]);
+    const from = after === undefined ? undefined : this.cursors.open(list, after);
+    const beyond = (id: string) => from === undefined || id < from;
+    const queued = (await this.onQueue()).filter(({ place }) => beyond(place));
+    const states = status?.split(',');
+    const words = q?.toLowerCase();
+    const fits = (run: Run) =>
+      (job === undefined || run.job === job) &&
+      (kind === undefined || run.kind === kind) &&
+      (!states || states.includes(run.status)) &&
+      (q === undefined ||
+        words === undefined ||
+        run.id.startsWith(q) ||
+        run.file.toLowerCase().includes(words) ||
+        run.job.toLowerCase().includes(words));
+    const all = job === undefined && kind === undefined && !states && q === undefined;
+    const { entries, settings } = this.parts;
+    const folders = all
+      ? await entries.some((await runIds(settings.home)).filter(beyond).slice(0, limit + 1))
+      : (await entries.list()).filter(({ run }) => beyond(run));
+    const onQueue = new Map(queued.map((one) => [one.run.id, one.run]));
+    const here = folders.map((entry) => {
+      const run = runOf(entry);
+      const open = ['unfinished', 'interrupted', 'failed'].includes(entry.status);
+      const waits = open ? onQueue.get(run.id)?.status : undefined;
+      return waits === 'waiting' || waits === 'running' ? { ...run, status: waits } : run;
+    });
+    const known = new Set(await runIds(settings.home));
+    const found = [
+      ...here.map((run) => ({ place: run.id, run })),
+      ...queued.filter(({ run }) => !known.has(run.id)),
+    ].filter(({ run }) => fits(run));
+    found.sort((one, other) => (one.place < other.place ? 1 : -1));
+    const runs = found.slice(0, limit);
+    const last = runs.at(-1);
+    return {
+      runs: runs.map(({ run }) => run),
+      next: found.length > limit && last ? this.cursors.seal(list, last.place) : null,
+    };
+  }
+
+  /** Runs that the queue knows: those that wait, those at work, and the latest that failed before there was anything of them. */
+  private async onQueue(): Promise<{ readonly place: string; readonly run: Run }[]> {
+    const { queue } = this.parts;
+    const read = async (status: RunState, states: Parameters<typeof queue.getJobs>[0]) =>
+      (await queue.getJobs(states, 0, MOST_JOBS - 1, false)).flatMap((job) => (job ? [queuedRun(job, status)] : []));
+    const lists = await Promise.all([
+      read('running', ['active']),
+      read('waiting', ['waiting', 'delayed', 'prioritized']),
+      read('failed', ['failed']),
+    ]);
+    return lists.flat();
+  }
+
+  async detail(found: FoundRun, who: Who): Promise<RunDetail> {
+    const { id, entry, job, state, told } = found;
+    const { home } = this.parts.settings;
+    const folder = runFolder(home, id);
+    const request = entry && (await readRequest(folder));
+    const own = entry && (await readRunSummary(home, id));
+    const fromQueue = state === 'completed' ? (job?.returnvalue as Summary) : undefined;
+    const ended = found.status !== 'running' && found.status !== 'waiting';
+    const summary = ended ? (own ?? fromQueue) : undefined;
+    const base = entry ? runOf(entry) : job ? queuedRun(job, found.status).run : undefined;
+    if (!base) throw new Error(`nothing is known of ${id}`);
+    const fromData = (job?.data ?? {}) as Partial<OrderedData>;
+    const corrections = request?.corrections ?? fromData.corrections;
+    const reports = own && entry?.reportsOf === undefined ? own.reports : [];
+    const target = own?.target?.bytes === undefined ? [] : [path.basename(own.target.path)];
+    return {
+      ...base,
+      id,
+      status: found.status,
+      ...(summary && !entry && { rows: summary.rows?.total ?? null }),
+      here: entry !== undefined,
+      ...(request && { resource: resourceOf(request), company: request.company }),
+      ...(corrections && { corrections: corrections.length }),
+      ...orderedOf(request, fromData),
+      progress: this.progressOf(found),
+      summary: (summary as unknown as Record<string, unknown>) ?? null,
+      reason: summary?.reason ?? (state === 'failed' && !summary ? (job?.failedReason ?? null) : null),
+      reports: [...reports, ...target],
+      actions: await this.actions(found, request, own, who),
+      ...(state !== undefined && { state }),
+      ...(state === 'failed' && { failure: failureOf(job) }),
+      ...(told?.host !== undefined && { host: told.host }),
+    };
+  }
+
+  /** What may be done with it, and why not. */
+  private async actions(
+    { id, status, entry, job, state }: FoundRun,
+    request: StoredRequest | undefined,
+    summary: Summary | undefined,
+    who: Who,
+  ): Promise<RunDetail['actions']> {
+    const { settings } = this.parts;
+    const open = status === 'running' || status === 'waiting';
+    const elsewhere = 'It lies in the data folder of another worker: do it there.';
+    const refused = async (check: () => Promise<string | undefined>) => {
+      if (open) return status === 'waiting' ? 'It waits on the queue.' : 'It is at work. Wait for its end, or stop it.';
+      if (!entry || !request) return elsewhere;
+      return check().catch((error: unknown) => {
+        if (error instanceof RunError) return error.message;
+        throw error;
+      });
+    };
+    const why: Record<Verb, string | undefined> = {
+      resume: await refused(async () =>
+        ['unfinished', 'interrupted', 'failed'].includes(status) ? undefined : 'It came to its end.',
+      ),
+      retry: await refused(async () => {
+        const found = await earlierRun(id, 'retry', settings);
+        if (found.request.kind === 'undo') return 'It is an undo: undo the run once more that it undid.';
+        const left = summary ? summary.rows.failed + summary.rows.unknown : 0;
+        return left > 0 ? undefined : 'No row failed or was left unknown.';
+      }),
+      undo: await refused(async () => {
+        await earlierRun(id, 'undo', settings);
+        const { created = 0, updated = 0, unknown = 0 } = summary?.rows ?? {};
+        const orphans = summary?.reconcile?.compared?.orphans_acted ?? 0;
+        return created + updated + unknown + orphans > 0 ? undefined : 'It wrote nothing.';
+      }),
+      approve: await refused(async () => {
+        await runToApprove(id, settings);
+        return undefined;
+      }),
+      stop: !open
+        ? 'It is not at work.'
+        : this.parts.live.of(id) || (job && state !== undefined)
+          ? undefined
+          : 'It was begun from a command line: end it there.',
+    };
+    const verb = (name: Verb, role: 'operator' | 'approver') => {
+      const reason = may(who, role) ? why[name] : `This needs the role ${role}.`;
+      return reason === undefined ? { allowed: true } : { allowed: false, why: reason };
+    };
+    return {
+      resume: verb('resume', 'operator'),
+      retry: verb('retry', 'operator'),
+      undo: verb('undo', 'operator'),
+      approve: verb('approve', 'approver'),
+      stop: verb('stop', 'operator'),
+    };
+  }
+
+  /** The reports of a run that can be fetched, and where they lie. */
+  async reports({ id, entry }: FoundRun): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    if (!entry || entry.reportsOf !== undefined) return found;
+    const summary = await readRunSummary(this.parts.settings.home, id);
+    for (const name of summary?.reports ?? []) {
+      // A summary is a file like others: what it names lies beside it, or is none of its reports.
+      if (path.basename(name) === name && !name.startsWith('.')) found.set(name, path.join(entry.reportDir, name));
+    }
+    const { target } = summary ?? {};
+    if (target?.bytes !== undefined && summary?.kind === 'export') found.set(path.basename(target.path), target.path);
+    return found;
+  }
+}
+
+interface OrderedData {
+  readonly job: string | Record<string, unknown>;
+  readonly file: string;
+  readonly corrections: StoredRequest['corrections'];
+  readonly options: { readonly dry_run?: boolean };
+}
+
+/** What is known of a run of which nothing lies here. */
+function queuedRun(job: Job, status: RunState): { readonly place: string; readonly run: Run } {
+  const data = (job.data ?? {}) as Partial<OrderedData>;
+  const id = runOfJob(job) ?? job.id ?? '';
+  const startedAt = new Date(job.timestamp).toISOString();
+  return {
+    place: isRunId(id) ? id : `${startedAt.replace(/[-:.]/g, '')}-${id}`,
+    run: {
+      id,
+      status,
+      kind: (['import', 'export', 'reconcile'] as const).find((kind) => kind === job.name) ?? 'import',
+      job: typeof data.job === 'string' ? data.job : 'inline',
+      file: typeof data.file === 'string' ? path.basename(data.file) : '',
+      dry_run: data.options?.dry_run === true,
+      started_at: startedAt,
+      rows: null,
+      needs_person: null,
+      outcomes: null,
+    },
+  };
+}
+
+/** The run that a job says it stands for. */
+function runOfJob(job: Job): string | undefined {
+  const run = /^(?:run|again|drop\..+)\.(\d{8}T\d{9}Z-[0-9a-f]+)$/s.exec(job.id ?? '')?.[1];
+  return run ?? stateOf(job)?.run;
+}
+
+function failureOf(job: Job | undefined): 'usage' | 'failed' {
+  return (job?.progress as Partial<JobState> | undefined)?.failure === 'usage' ? 'usage' : 'failed';
+}
+
+function resourceOf(request: StoredRequest): string {
+  return (request as { readonly resource?: string }).resource ?? request.job?.job?.resource ?? '';
+}
+
+function orderedOf(request: StoredRequest | undefined, data: Partial<OrderedData>): Pick<RunDetail, 'ordered'> {
+  const { name, path: file = '', text } = (request?.job ?? {}) as { name?: string; path?: string; text?: string };
+  const inline = file === '' && text !== undefined ? (JSON.parse(text) as Record<string, unknown>) : undefined;
+  const job = data.job ?? inline ?? name;
+  if (job === undefined) return {};
+  const corrections = request?.corrections ?? data.corrections;
+  return {
+    ordered: {
+      job,
+      ...(data.file !== undefined && { file: data.file }),
+      ...(corrections && { corrections: [...corrections] }),
+    },
+  };
+}
