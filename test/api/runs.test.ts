@@ -92,7 +92,13 @@ it('GET /runs/{id} and /queue tell where a run and the queue stand; other addres
     const answer = await pages.request(`/api/v1${path}`);
     return [answer.status, await answer.json()];
   };
-  expect(await get('/runs/api.1')).toEqual([200, { state: 'active', progress: { phase: 'writing', done: 3 } }]);
+  expect(await get('/runs/a-job')).toEqual([
+    200,
+    expect.objectContaining({
+      ...{ id: '20261121T081502123Z-3f9a', status: 'running', job: 'assets', file: 'a.csv', here: false },
+      ...{ state: 'active', progress: expect.objectContaining({ phase: 'writing', done: 3 }) },
+    }),
+  ]);
   expect(await get('/runs/none')).toEqual([404, expect.objectContaining({ status: 404 })]);
   expect(await get('/queue')).toMatchObject([200, { address: 'embedded in /home', workers: 1, roots: ['/srv/files'] }]);
   expect(await get('/nothing')).toEqual([404, expect.objectContaining({ status: 404 })]);
@@ -119,7 +125,7 @@ describe('the socket of a home', () => {
     // A key of its own: it may be said again to the next owner.
     expect(id).toMatch(/^api\.[0-9a-f]{12}$/);
     expect(runs.orders).toMatchObject([{ kind: 'import', once: true, data: { job: 'assets', file: 'a.csv' } }]);
-    expect(await client.look('api.1')).toMatchObject({ state: 'active' });
+    expect(await client.look('a-job')).toMatchObject({ state: 'active', progress: { phase: 'writing' } });
     expect(await client.look('none')).toBeUndefined();
     await expect(client.put({ kind: 'import', data: {}, once: true })).rejects.toMatchObject({
       kind: 'usage',
@@ -128,7 +134,7 @@ describe('the socket of a home', () => {
     expect(await askOwner(home)).toMatchObject({ address: 'embedded in /home', workers: 1, roots: ['/srv/files'] });
     await close();
     // Nobody has the queue open: the run waits for whoever comes.
-    expect(await client.look('api.1')).toEqual({ state: 'waiting', progress: {} });
+    expect(await client.look('a-job')).toEqual({ state: 'waiting', progress: {} });
   });
 
   it('lies elsewhere where the path of the home is too long, and says who may be asked', async () => {

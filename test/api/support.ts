@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { API_PATH, type Api, type ApiDeps, type Env, type Who } from '../../src/api/app.js';
+import { LiveRuns } from '../../src/api/live.js';
 import { openApi } from '../../src/api/open.js';
 import type { RunsApi } from '../../src/api/runs.js';
 import type { Role } from '../../src/api/schema.js';
@@ -14,15 +15,31 @@ export function apiIn(home: string, more: Partial<ApiDeps> = {}, env: Readonly<R
     version: '1.2.3',
     log: { warn: () => undefined, error: () => undefined } as unknown as ApiDeps['log'],
     stopping: new AbortController().signal,
-    queue: { getJobs: async () => [], getJobCounts: async () => ({}) } as unknown as ApiDeps['queue'],
+    queue: {
+      getJobs: async () => [],
+      getJob: async () => undefined,
+      getJobCounts: async () => ({}),
+    } as unknown as ApiDeps['queue'],
+    live: new LiveRuns(),
+    stops: { ask: async () => undefined } as unknown as ApiDeps['stops'],
     audit: async () => undefined,
     ...more,
   };
   return openApi(deps as ApiDeps);
 }
 
-/** The API over a queue alone. */
-export const apiOf = (runs: RunsApi): Api => apiIn(join(tmpdir(), 'rowferry-no-home'), { runs });
+/** The API over a queue alone, with one job at work. */
+export function apiOf(runs: RunsApi): Api {
+  const [timestamp, progress] = [Date.now(), { phase: 'writing', done: 3, run: '20261121T081502123Z-3f9a' }];
+  const job = { id: 'a-job', name: 'import', data: { job: 'assets', file: 'in/a.csv' }, timestamp, progress };
+  const queue = {
+    getJobs: async () => [],
+    getJob: async (id: string) => (id === job.id ? job : undefined),
+    getJobState: async () => 'active',
+    getJobCounts: async () => ({}),
+  } as unknown as ApiDeps['queue'];
+  return apiIn(join(tmpdir(), 'rowferry-no-home'), { runs, queue });
+}
 
 export const pagesOf = (runs: RunsApi): Hono<Env> => pagesFor(apiOf(runs));
 

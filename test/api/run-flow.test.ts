@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiBench, openApiBench, sheet } from './worker.js';
+
+let bench: ApiBench;
+beforeAll(async () => {
+  bench = await openApiBench();
+});
+afterAll(() => bench.close());
+
+describe('a run over the API', () => {
+  let run: string;
+  it('has its id at once, and is told of to its end', async () => {
+    const file = await bench.file(
+      'a.csv',
+      sheet(12, (i) => (i % 3 === 1 ? 'much' : `${i}.50`)),
+    );
+    run = await bench.order({ kind: 'import', job: 'assets', file });
+    expect(run).toMatch(/^\d{8}T\d{9}Z-[0-9a-f]{4}$/);
+    const detail = await bench.ended(run);
+    expect(detail).toMatchObject({
+      ...{ id: run, status: 'partial', kind: 'import', job: 'assets', file: 'a.csv', dry_run: false, rows: 12 },
+      ...{ needs_person: 4, here: true, resource: 'asset', progress: null, reason: null },
+      ordered: { job: 'assets', file },
+      outcomes: { created: 8, invalid: 4 },
+      actions: {
+        resume: { allowed: false, why: 'It came to its end.' },
+        retry: { allowed: false },
+        undo: { allowed: true },
+        approve: { allowed: false },
+        stop: { allowed: false },
+      },
+    });
+    expect(detail.reports).toContain('rejected.csv');
+  });
+
+  it('is in the list, by each filter', async () => {
+    const ids = async (query: string) =>
+      (await bench.call('GET', `/runs?${query}`)).body.runs.map(({ id }: { id: string }) => id);
+    for (const query of [
+      '',
+      'job=assets',
+      'kind=import',
+      'status=partial',
+      `q=${run.slice(0, 12)}`,
+      'q=A.CSV',
+      'limit=1',
+    ])
+      expect(await ids(query), query).toEqual([run]);
+    for (const query of ['job=b', 'kind=undo', 'status=failed,waiting', 'q=b.csv'])
+      expect(await ids(query)).toEqual([]);
+  });
+
+  it('shows its rows, with cells, by each filter, from any place', async () => {
+    const rows = async (query: string) => (await bench.call('GET', `/runs/${run}/rows?${query}`)).body;
+    const numbers = (page: { rows: { row: number }[] }) => page.rows.map(({ row }) => row);
+    const all = await rows('cells=true&limit=5');
+    expect(all).toMatchObject({ headings: ['Name', 'Serial', 'Cost'], total: 12, next: expect.any(String) });
+    expect(all.rows[1]).toMatchObject({ row: 3, outcome: 'invalid', key: 'S-1', cells: ['n1', 'S-1', 'much'] });
+    expect(numbers(await rows(`limit=5&cells=true&after=${encodeURIComponent(all.next)}`))).toEqual([7, 8, 9, 10, 11]);
+    expect(numbers(await rows('offset=10'))).toEqual([12, 13]);
+    expect(numbers(await rows('outcome=to_correct'))).toEqual([3, 6, 9, 12]);
+    expect(numbers(await rows('outcome=in&limit=3&offset=2'))).toEqual([5, 7, 8]);
+    expect(numbers(await rows('code=not_a_number&column=Cost'))).toEqual([3, 6, 9, 12]);
+    expect(numbers(await rows('code=not_a_number&column=Name'))).toEqual([]);
+    expect(numbers(await rows('key=s-1'))).toEqual([3, 12, 13]);
+    const page = await rows('outcome=to_correct&limit=2&cells=true');
+    expect(page).toMatchObject({ total: 4, rows: [{ cells: ['n1', 'S-1', 'much'] }, { row: 6 }] });
+    expect(numbers(await rows(`outcome=to_correct&limit=2&after=${page.next}`))).toEqual([9, 12]);
+  });
+
+  it('tells the story of a row', async () => {
+    const story = async (row: number | string) => bench.call('GET', `/runs/${run}/rows/${row}`);
+    expect((await story(2)).body).toMatchObject({
+      ...{ row: 2, outcome: 'created', key: 'S-0', cells: ['n0', 'S-0', '0.50'], corrected: [], found: null },
+      sent: { operation: 'create', times: 1, at: expect.any(String) },
+    });
+    expect((await story(3)).body).toMatchObject({ outcome: 'invalid', issues: [{ code: 'not_a_number' }], sent: null });
+    for (const row of [1, 99, 'x', '-1', '2.0']) expect((await story(row)).status).toBe(404);
+  });
+
+  it('groups its faults, and shows its plan', async () => {
+    const { body: faults } = await bench.call('GET', `/runs/${run}/faults`);
+    expect(faults).toEqual([
+      expect.objectContaining({ code: 'not_a_number', column: 'Cost', value: 'much', rows: 4, first: 3 }),
+    ]);
+    const { body: plan } = await bench.call('GET', `/runs/${run}/plan`);
+    expect(plan).toMatchObject({ created: 8, updated: 0, unchanged: 0, cleared: 0 });
+    expect(plan.brakes).toEqual([{ name: 'min_rows', limit: '1', found: '12 rows', tripped: false }]);
+  });
+
+  it('hands out its reports, and nothing else', async () => {
+    const report = (name: string) => bench.call('GET', `/runs/${run}/reports/${name}`);
+    const results = await report('results.csv');
+    expect([results.status, results.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(results.body).toContain('2,created,S-0');
+    expect(results.headers.get('content-disposition')).toContain('attachment');
+    const page = await report('report.html');
+    expect(page.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/);
+    for (const name of [
+      'run.db',
+      'run.json',
+      '..%2Frun.json',
+      '..',
+      '%2e%2e%2f%2e%2e%2fkeys.json',
+      'lock',
+      '',
+      'results.csv%00',
+    ])
+      expect((await report(name)).status, name).toBe(404);
+  });
+
+  it('is put back, first as a rehearsal', async () => {
+    const { body } = await bench.call('POST', `/runs/${run}/undo`, {
+      dry_run: true,
+      retire: { lifecycle_stage: 'Retired' },
+    });
+    expect(await bench.ended(body.id)).toMatchObject({ kind: 'undo', of_run: run, dry_run: true, status: 'succeeded' });
+    const { status, body: told } = await bench.call('POST', `/runs/${run}/undo`, {
+      retire: { lifecycle_stage: 'Retired' },
+    });
+    expect([status, told]).toEqual([202, { id: expect.any(String) }]);
+    expect(await bench.ended(told.id)).toMatchObject({ kind: 'undo', outcomes: { updated: 8 } });
+  });
+
+  it('cells are corrected: alike ones at once, one by its row', async () => {
+    const file = await bench.file(
+      'b.csv',
+      sheet(6, (i) => (i % 2 ? 'dear' : '1.00')),
+    );
+    const corrections = [
+      { column: 'Cost', from: 'dear', value: '2.50' },
+      { column: 'cost', row: 5, value: '7' },
+      { column: 'Name', row: 2, value: 'first' },
+    ];
+    const again = await bench.order({ kind: 'import', job: 'assets', file, corrections, options: { dry_run: true } });
+    const detail = await bench.ended(again);
+    expect(detail).toMatchObject({ status: 'succeeded', corrections: 3, ordered: { corrections } });
+    expect(detail.reports).toContain('corrected.csv');
+    const { body: copy } = await bench.call('GET', `/runs/${again}/reports/corrected.csv`);
+    expect(copy).toBe(
+      'Name,Serial,Cost\r\nfirst,S-0,1.00\r\nn1,S-1,2.50\r\nn2,S-2,1.00\r\nn3,S-3,7\r\nn4,S-4,1.00\r\nn5,S-5,2.50\r\n',
+    );
+    expect((await bench.call('GET', `/runs/${again}/rows/5`)).body).toMatchObject({
+      cells: ['n3', 'S-3', '7'],
+      corrected: [2],
+    });
+    const { status, body } = await bench.call('POST', '/runs', {
+      ...{ kind: 'import', job: 'assets', file },
+      corrections: [{ column: 'Cost', value: '1' }],
+    });
+    expect([status, body.errors]).toEqual([422, [expect.stringContaining('corrections[0]')]]);
+  });
+});
