@@ -28,6 +28,11 @@ export async function fakeTime(): Promise<Found> {
   return find('libfaketime', 'libfaketime', async () => firstOf(await libraryPaths(), constants.R_OK));
 }
 
+/** A browser of the system, driven over its own protocol: none is downloaded. */
+export async function chromium(): Promise<Found> {
+  return find('chromium', 'chromium', () => firstOf([...onPath('chromium'), ...onPath('chromium-browser')]));
+}
+
 async function libraryPaths(): Promise<string[]> {
   const roots = ['/usr/lib', '/usr/local/lib', '/usr/lib64'];
   const below = await Promise.all(

@@ -1,0 +1,205 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { closeBrowser, hasBrowser } from './browser.js';
+import * as sample from './samples.js';
+import { type Answers, SESSION, stage } from './stage.js';
+
+const { ID } = sample;
+const RUN: Answers = {
+  [`GET /runs/${ID}`]: sample.detail(),
+  [`GET /runs/${ID}/rows`]: sample.rowsOf(240),
+  [`GET /runs/${ID}/rows/7`]: sample.STORY,
+  [`GET /runs/${ID}/faults`]: sample.FAULTS,
+  [`GET /runs/${ID}/plan`]: sample.PLAN,
+};
+const LIVE = sample.detail({ status: 'running', summary: null, reports: [], outcomes: null, needs_person: null });
+const BRAKED = sample.detail({
+  status: 'braked',
+  kind: 'reconcile',
+  reason: 'max_updates: 98 of 240 rows (41%) would be updated; the limit is 25%.',
+  outcomes: sample.counts({ updated: 98, unchanged: 142 }),
+  summary: sample.summary({
+    status: 'braked',
+    kind: 'reconcile',
+    rows: sample.counts({ updated: 98, unchanged: 142 }),
+    reconcile: { orphans: { total: 0, fresh: 0, acted: 0, waiting: 0, settled: 0, held: 0 } },
+  }),
+  actions: { ...sample.ACTIONS, approve: { allowed: true } },
+});
+const progress = (done: number, more: object = {}) => ({
+  phase: 'writing',
+  done,
+  total: 240,
+  outcomes: sample.counts({ created: done }),
+  requests: { made: done, left: 240 - done },
+  ...more,
+});
+
+/** Every page in every state: what its first line says, and how it looks. */
+const STATES: readonly {
+  name: string;
+  path: string;
+  answers: Answers;
+  says: string | RegExp;
+  then?: (one: Awaited<ReturnType<typeof stage>>) => Promise<void>;
+}[] = [
+  { name: 'sign-in', path: '/runs', answers: { 'GET /session': 401 }, says: 'Sign in to rowferry' },
+  { name: 'unreachable', path: '/', answers: { 'GET /session': 500 }, says: 'That did not work' },
+  {
+    name: 'overview',
+    path: '/',
+    answers: { 'GET /overview': sample.overview() },
+    says: '2 runs wait for you; 1 run is at work.',
+  },
+  {
+    name: 'overview-empty',
+    path: '/',
+    answers: {
+      'GET /overview': sample.overview({
+        needs_person: [],
+        running: [],
+        next: [],
+        days: [],
+        service: { ok: null, rate: null, waiting: 0, paused_until: null },
+      }),
+    },
+    says: 'Nothing waits for you.',
+  },
+  { name: 'overview-loading', path: '/', answers: { 'GET /overview': undefined }, says: 'Overview' },
+  { name: 'not-allowed', path: '/', answers: { 'GET /overview': 403 }, says: 'You may not see this' },
+  {
+    name: 'test-service',
+    path: '/',
+    answers: {
+      'GET /session': { ...SESSION, production: false, service: 'http://localhost:4010' },
+      'GET /overview': sample.overview({ service: { ok: false, rate: null, waiting: 0, paused_until: null } }),
+    },
+    says: 'test',
+  },
+  {
+    name: 'runs',
+    path: '/runs',
+    answers: {
+      'GET /runs': {
+        runs: [
+          sample.run({
+            id: `${ID}a`,
+            status: 'running',
+            needs_person: null,
+            outcomes: sample.counts({ created: 80 }),
+            file: 'inventory-of-all-sites-2026-03-31-final-corrected-2.xlsx',
+          }),
+          sample.run(),
+          sample.run({ id: `${ID}c`, status: 'braked', kind: 'reconcile', job: 'erp-assets' }),
+          sample.run({
+            id: `${ID}d`,
+            status: 'succeeded',
+            dry_run: true,
+            needs_person: 0,
+            outcomes: sample.counts({ created: 240 }),
+          }),
+          sample.run({
+            id: `${ID}e`,
+            status: 'failed',
+            kind: 'export',
+            outcomes: null,
+            rows: null,
+            needs_person: null,
+          }),
+          sample.run({ id: `${ID}f`, status: 'waiting', outcomes: null, rows: null, needs_person: null }),
+        ],
+        next: 'cursor',
+      },
+    },
+    says: '3 of the latest 6 runs need you.',
+  },
+  {
+    name: 'runs-none',
+    path: '/runs',
+    answers: { 'GET /runs': { runs: [], next: null } },
+    says: 'Nothing has run yet.',
+  },
+  {
+    name: 'runs-no-match',
+    path: '/runs?status=failed&q=SN-9',
+    answers: { 'GET /runs': { runs: [], next: null } },
+    says: 'No run matches.',
+  },
+  { name: 'run', path: `/runs/${ID}`, answers: RUN, says: '225 of 240 rows are in; 15 need you.' },
+  {
+    name: 'run-filtered',
+    path: `/runs/${ID}?outcome=to_correct&code=reference_not_found`,
+    answers: RUN,
+    says: '225 of 240 rows are in; 15 need you.',
+  },
+  {
+    name: 'run-row',
+    path: `/runs/${ID}?row=7`,
+    answers: RUN,
+    says: '225 of 240 rows are in; 15 need you.',
+    then: async ({ page }) => page.getByText('<b>not markup</b>').waitFor(),
+  },
+  {
+    name: 'run-live',
+    path: `/runs/${ID}`,
+    answers: { ...RUN, [`GET /runs/${ID}`]: LIVE, [`GET /runs/${ID}/rows`]: sample.rowsOf(96) },
+    says: '96 of 240 rows are through.',
+    then: async ({ event }) => {
+      await event('open');
+      await event('progress', progress(96, { notice: 'The service asks for a pause of 30 s.' }));
+    },
+  },
+  {
+    name: 'run-lost',
+    path: `/runs/${ID}`,
+    answers: { ...RUN, [`GET /runs/${ID}`]: LIVE },
+    says: /The run goes on. Last seen \d\d:\d\d/,
+    then: async ({ event }) => {
+      await event('progress', progress(96));
+      await event('lost');
+    },
+  },
+  {
+    name: 'run-waiting',
+    path: `/runs/${ID}`,
+    answers: { ...RUN, [`GET /runs/${ID}`]: { ...LIVE, status: 'waiting' } },
+    says: 'It waits for its turn on the queue.',
+  },
+  {
+    name: 'run-braked',
+    path: `/runs/${ID}`,
+    answers: { ...RUN, [`GET /runs/${ID}`]: BRAKED },
+    says: /^Stopped by a brake/,
+  },
+  {
+    name: 'run-undo',
+    path: `/runs/${ID}`,
+    answers: RUN,
+    says: 'Take back what this run wrote?',
+    then: async ({ page }) => page.getByRole('button', { name: 'Undo' }).click(),
+  },
+  {
+    name: 'run-elsewhere',
+    path: `/runs/${ID}`,
+    answers: { ...RUN, [`GET /runs/${ID}`]: sample.detail({ here: false, reports: [] }) },
+    says: 'Its rows lie elsewhere',
+  },
+  { name: 'run-none', path: `/runs/${ID}`, answers: {}, says: 'There is no such thing here' },
+  { name: 'no-page', path: '/nowhere', answers: {}, says: 'There is no such page' },
+];
+
+afterAll(closeBrowser);
+
+describe.skipIf(!hasBrowser)('the pages, in every state', () => {
+  it.each(STATES)('$name', async ({ name, path, answers, says, then }) => {
+    const one = await stage(answers);
+    try {
+      await one.page.goto(path);
+      await then?.(one);
+      await one.page.getByText(says).first().waitFor();
+      expect(await one.look(name)).toEqual([]);
+      expect(one.faults).toEqual([]);
+    } finally {
+      await one.close();
+    }
+  });
+});
