@@ -16,11 +16,11 @@ const BRAKED = sample.detail({
   status: 'braked',
   kind: 'reconcile',
   reason: 'max_updates: 98 of 240 rows (41%) would be updated; the limit is 25%.',
-  outcomes: sample.counts({ updated: 98, unchanged: 142 }),
+  outcomes: sample.counts({ not_attempted: 98, unchanged: 142 }),
   summary: sample.summary({
     status: 'braked',
     kind: 'reconcile',
-    rows: sample.counts({ updated: 98, unchanged: 142 }),
+    rows: sample.counts({ not_attempted: 98, unchanged: 142 }),
     reconcile: { orphans: { total: 0, fresh: 0, acted: 0, waiting: 0, settled: 0, held: 0 } },
   }),
   actions: { ...sample.ACTIONS, approve: { allowed: true } },
@@ -40,7 +40,7 @@ const STATES: readonly {
   path: string;
   answers: Answers;
   says: string | RegExp;
-  then?: (one: Awaited<ReturnType<typeof stage>>) => Promise<void>;
+  act?: (one: Awaited<ReturnType<typeof stage>>) => Promise<void>;
 }[] = [
   { name: 'sign-in', path: '/runs', answers: { 'GET /session': 401 }, says: 'Sign in to rowferry' },
   { name: 'unreachable', path: '/', answers: { 'GET /session': 500 }, says: 'That did not work' },
@@ -136,14 +136,14 @@ const STATES: readonly {
     path: `/runs/${ID}?row=7`,
     answers: RUN,
     says: '225 of 240 rows are in; 15 need you.',
-    then: async ({ page }) => page.getByText('<b>not markup</b>').waitFor(),
+    act: async ({ page }) => page.getByText('<b>not markup</b>').waitFor(),
   },
   {
     name: 'run-live',
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE, [`GET /runs/${ID}/rows`]: sample.rowsOf(96) },
     says: '96 of 240 rows are through.',
-    then: async ({ event }) => {
+    act: async ({ event }) => {
       await event('open');
       await event('progress', progress(96, { notice: 'The service asks for a pause of 30 s.' }));
     },
@@ -153,7 +153,7 @@ const STATES: readonly {
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE },
     says: /The run goes on. Last seen \d\d:\d\d/,
-    then: async ({ event }) => {
+    act: async ({ event }) => {
       await event('progress', progress(96));
       await event('lost');
     },
@@ -175,7 +175,7 @@ const STATES: readonly {
     path: `/runs/${ID}`,
     answers: RUN,
     says: 'Take back what this run wrote?',
-    then: async ({ page }) => page.getByRole('button', { name: 'Undo' }).click(),
+    act: async ({ page }) => page.getByRole('button', { name: 'Undo' }).click(),
   },
   {
     name: 'run-elsewhere',
@@ -190,11 +190,11 @@ const STATES: readonly {
 afterAll(closeBrowser);
 
 describe.skipIf(!hasBrowser)('the pages, in every state', () => {
-  it.each(STATES)('$name', async ({ name, path, answers, says, then }) => {
+  it.each(STATES)('$name', async ({ name, path, answers, says, act }) => {
     const one = await stage(answers);
     try {
       await one.page.goto(path);
-      await then?.(one);
+      await act?.(one);
       await one.page.getByText(says).first().waitFor();
       expect(await one.look(name)).toEqual([]);
       expect(one.faults).toEqual([]);

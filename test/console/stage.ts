@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Session } from '../../src/api/schema.js';
 import { consolePath } from '../support/build.js';
+import { until } from '../support/until.js';
 import { type Visitor, visitor } from './browser.js';
 
 /** Pages over answers that a test writes down: every state can be had, and no process is needed. */
@@ -89,7 +90,10 @@ export async function stage(answers: Answers, expected = /status of (?:40\d|50\d
         name === 'lost'
           ? 'new Event("error")'
           : `new MessageEvent('${name}', { data: ${JSON.stringify(JSON.stringify(data ?? null))} })`;
-      await who.page.waitForFunction('window.sources.length > 0');
+      await until(async () => ((await who.page.evaluate('window.sources.length')) as number) > 0, {
+        withinMs: 20_000,
+        what: 'a page that listens',
+      });
       await who.page.evaluate(`window.sources.at(-1).dispatchEvent(${text})`);
     },
   };

@@ -5,8 +5,18 @@ import { Button, ButtonLink, Empty, Notice } from '../kit/parts.js';
 import { ApiError } from './client.js';
 import type { RunEvents } from './events.js';
 
-/** What cannot be shown: why, and what to do. */
-export function Fault({ error }: { error: unknown }) {
+/** What cannot be shown: why, and what to do. `page`: it is a whole page that has this name. */
+export function Fault({ error, page }: { error: unknown; page?: string }) {
+  if (page === undefined) return <Why error={error} />;
+  return (
+    <div className="stack">
+      <h1>{page}</h1>
+      <Why error={error} />
+    </div>
+  );
+}
+
+function Why({ error }: { error: unknown }) {
   const queries = useQueryClient();
   const again = <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>;
   if (!(error instanceof ApiError)) {
@@ -83,6 +93,10 @@ export class Guard extends Component<{ children: ReactNode }, { error: unknown }
     return { error };
   }
   override render() {
-    return this.state.error === undefined ? this.props.children : <Fault error={this.state.error} />;
+    return this.state.error === undefined ? (
+      this.props.children
+    ) : (
+      <Fault error={this.state.error} page="That did not work" />
+    );
   }
 }

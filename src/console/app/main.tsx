@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { Route, Switch } from 'wouter';
 import '../kit/kit.css';
 import './app.css';
-import { Empty, Skeleton } from '../kit/parts.js';
+import { Skeleton } from '../kit/parts.js';
 import { Toasts } from '../kit/toast.js';
 import { ApiError } from './client.js';
 import { Fault, Guard } from './faults.js';
@@ -27,7 +27,11 @@ function Console() {
   const { data: session, error } = useQuery(sessionQuery);
   if (error instanceof ApiError && error.status === 401) return <SignIn />;
   if (!session) {
-    return <main className="sign-in">{error ? <Fault error={error} /> : <Skeleton what="the console" />}</main>;
+    return (
+      <main className="sign-in">
+        {error ? <Fault error={error} page="rowferry" /> : <Skeleton what="the console" />}
+      </main>
+    );
   }
   return (
     <ShortcutKeys>
@@ -42,9 +46,8 @@ function Console() {
           <Route path="/export">{() => page(<Export />)}</Route>
           <Route path="/queue">{() => page(<Queue />)}</Route>
           <Route>
-            <Empty title="There is no such page">
-              <p>The address may be cut off, or of another version.</p>
-            </Empty>
+            <h1>There is no such page</h1>
+            <p>The address may be cut off, or of another version.</p>
           </Route>
         </Switch>
       </Shell>

@@ -68,7 +68,7 @@ function Whose({ session: { company_name, company, service, production } }: { se
     <div className="whose" title={service}>
       <strong className="cut">{company_name ?? `Company ${company}`}</strong>
       <span className="soft cut host">{host}</span>
-      <span className={production ? 'soft' : 'mark'}>{production ? 'production' : 'test'}</span>
+      <span className={production ? 'soft plain' : 'mark'}>{production ? 'production' : 'test'}</span>
     </div>
   );
 }

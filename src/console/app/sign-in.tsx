@@ -19,7 +19,8 @@ export function SignIn() {
   const wrong = signIn.error instanceof ApiError && signIn.error.status === 401;
   return (
     <main className="sign-in">
-      <Card title="Sign in to rowferry">
+      <Card>
+        <h1>Sign in to rowferry</h1>
         <form
           className="stack"
           onSubmit={(event) => {

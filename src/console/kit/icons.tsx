@@ -19,6 +19,8 @@ const PATHS = {
   stop: 'M4 4h8v8H4z',
   close: 'M4 4l8 8M12 4l-8 8',
   back: 'M10 3.5L5.5 8l4.5 4.5',
+  undo: 'M5.5 2.5L2.5 5.5l3 3M2.5 5.5h7a4 4 0 0 1 0 8H6',
+  again: 'M13 8a5 5 0 1 1-1.6-3.7M13.5 2v3h-3',
   next: 'M6 3.5L10.5 8 6 12.5',
   down: 'M3.5 6L8 10.5 12.5 6',
   download: 'M8 2.5v7M5 7l3 3 3-3M3 13.5h10',

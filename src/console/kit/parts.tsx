@@ -17,7 +17,7 @@ function classes(...names: (string | false | undefined)[]): string {
 // Buttons
 
 interface ButtonProps extends ComponentProps<'button'> {
-  readonly look?: 'primary' | 'danger' | 'quiet' | 'icon' | undefined;
+  readonly look?: 'primary' | 'danger' | 'quiet' | undefined;
   readonly icon?: IconName;
   /** Why it cannot be pressed now: it stays in reach of the keyboard, and says so. */
   readonly why?: string | undefined;
@@ -32,7 +32,7 @@ export function Button({ look, icon, why, busy = false, children, onClick, class
     <button
       type="button"
       {...rest}
-      className={classes('button', look, className)}
+      className={classes('button', look, children === undefined && 'icon', className)}
       aria-disabled={off || undefined}
       aria-describedby={why === undefined ? rest['aria-describedby'] : id}
       onClick={(event) => (off ? event.preventDefault() : onClick?.(event))}

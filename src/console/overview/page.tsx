@@ -16,7 +16,7 @@ const LOOK_AGAIN_MS = 5_000;
 export default function OverviewPage() {
   usePageTitle('Overview');
   const { data, error } = useQuery({ ...overviewQuery, refetchInterval: LOOK_AGAIN_MS });
-  if (error && !data) return <Fault error={error} />;
+  if (error && !data) return <Fault error={error} page="Overview" />;
   return (
     <div className="stack overview">
       <div className="line wide">
@@ -101,17 +101,20 @@ function Lines({ runs }: { runs: readonly Run[] }) {
   return (
     <ul className="lines">
       {runs.map((run) => (
-        <li key={run.id}>
-          <StateBadge state={run.status} />
-          <span className="stack grow what">
-            <Link href={`/runs/${run.id}`} className="cut">
-              <bdi>{run.file || run.job}</bdi>
-            </Link>
-            <span className="soft small cut">
-              {kindWord(run)} · <bdi>{run.job}</bdi> · {when(run.started_at)}
+        <li key={run.id} className="run">
+          <Link href={`/runs/${run.id}`} className="cut">
+            <bdi>{run.file || run.job}</bdi>
+          </Link>
+          <time className="soft small" dateTime={run.started_at}>
+            {when(run.started_at)}
+          </time>
+          <span className="line small">
+            <StateBadge state={run.status} />
+            <span className="soft">
+              {kindWord(run)} · <bdi>{run.job}</bdi>
             </span>
           </span>
-          {run.needs_person ? <span>{counted(run.needs_person, 'row')}</span> : null}
+          {run.needs_person ? <span className="num">{counted(run.needs_person, 'row')}</span> : null}
         </li>
       ))}
     </ul>

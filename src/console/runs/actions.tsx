@@ -33,7 +33,7 @@ function wordsOf(verb: Verb, run: RunDetail): Words {
       const n = (outcomes?.failed ?? 0) + (outcomes?.unknown ?? 0);
       return {
         word: `Take up ${counted(n, 'row')} again`,
-        icon: 'runs',
+        icon: 'again',
         title: 'Take these rows up again?',
         after: 'The rows are taken up again.',
       };
@@ -50,16 +50,25 @@ function wordsOf(verb: Verb, run: RunDetail): Words {
     case 'undo':
       return {
         word: 'Undo',
-        icon: 'back',
+        icon: 'undo',
         title: `Take back what ${rows === 0 ? 'it' : 'this run'} wrote?`,
         after: 'What the run wrote is taken back.',
       };
   }
 }
 
-/** What can be done with the run as it is; what cannot is one click away, with the reason. */
-export function Actions({ run, progress }: { run: RunDetail; progress: RunProgress | null }) {
-  const can = VERBS.filter((verb) => run.actions[verb]?.allowed);
+/** What else can be done with the run as it is; what cannot is one click away, with the reason. */
+export function Actions({
+  run,
+  but,
+  progress,
+}: {
+  run: RunDetail;
+  /** Stand elsewhere on the page. */
+  but: readonly Verb[];
+  progress: RunProgress | null;
+}) {
+  const can = VERBS.filter((verb) => run.actions[verb]?.allowed && !but.includes(verb));
   const not = VERBS.flatMap((verb) => {
     const { allowed = false, why } = run.actions[verb] ?? {};
     return allowed || why === undefined ? [] : [{ verb, why }];

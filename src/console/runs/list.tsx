@@ -41,7 +41,7 @@ export default function Runs() {
       else next.set(name, value);
       return next;
     });
-  if (error && !data) return <Fault error={error} />;
+  if (error && !data) return <Fault error={error} page="Runs" />;
   return (
     <div className="stack">
       <h1>{shown ? firstLine(shown, filtered, Boolean(data?.next)) : 'Runs'}</h1>

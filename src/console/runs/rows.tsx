@@ -11,7 +11,6 @@ import { useRows } from '../app/rows.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Card, Chip, Empty, FOUR_LOOKS, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
 import { useWindow } from '../kit/window.js';
-import { StoryPanel } from './story.js';
 import { faultWord, fourWord } from './words.js';
 
 const ROW = 32;
@@ -35,32 +34,30 @@ export function Rows({ run, counts, live }: { run: RunDetail; counts: OutcomeCou
       { replace },
     );
   return (
-    <section className={`rows${open ? ' open' : ''}`} aria-label={run.kind === 'undo' ? 'Records' : 'Rows'}>
-      <Card
-        flush
-        title={run.kind === 'undo' ? 'Records' : 'Rows'}
-        beside={<KeySearch value={key ?? ''} onChange={(text) => set({ key: text, row: undefined }, true)} />}
-      >
-        <Filters
-          run={run}
-          counts={counts}
-          outcome={outcome ?? ''}
-          code={code ?? ''}
-          column={column ?? ''}
-          live={live}
-          set={set}
-        />
-        <List
-          key={`${outcome} ${code} ${column} ${key}`}
-          run={run}
-          filter={{ outcome, code, column, key }}
-          live={live}
-          open={open}
-          onOpen={(row, replace) => set({ row }, replace)}
-        />
-      </Card>
-      {open && <StoryPanel run={run} row={open} onClose={() => set({ row: undefined })} />}
-    </section>
+    <Card
+      flush
+      className="rows"
+      title={run.kind === 'undo' ? 'Records' : 'Rows'}
+      beside={<KeySearch value={key ?? ''} onChange={(text) => set({ key: text, row: undefined }, true)} />}
+    >
+      <Filters
+        run={run}
+        counts={counts}
+        outcome={outcome ?? ''}
+        code={code ?? ''}
+        column={column ?? ''}
+        live={live}
+        set={set}
+      />
+      <List
+        key={`${outcome} ${code} ${column} ${key}`}
+        run={run}
+        filter={{ outcome, code, column, key }}
+        live={live}
+        open={open}
+        onOpen={(row, replace) => set({ row }, replace)}
+      />
+    </Card>
   );
 }
 

@@ -24,6 +24,7 @@ import {
 import { Actions, VerbButton } from './actions.js';
 import { PlanView } from './plan.js';
 import { Rows } from './rows.js';
+import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
 import { firstLine, fourWord, kindWord, nextSteps, summaryOf } from './words.js';
 import './runs.css';
@@ -37,8 +38,15 @@ export default function RunPage({ id }: { id: string }) {
   });
   const events = useRunEvents(run?.id ?? id, run !== undefined && isLive(run));
   usePageTitle(run ? run.file || run.job : 'Run');
-  if (error && !run) return <Fault error={error} />;
-  if (!run) return <Skeleton what="the run" lines={8} />;
+  if (error && !run) return <Fault error={error} page="Run" />;
+  if (!run) {
+    return (
+      <div className="stack">
+        <h1>Run</h1>
+        <Skeleton what="the run" lines={8} />
+      </div>
+    );
+  }
   return <Told run={run} events={events} />;
 }
 
@@ -53,6 +61,9 @@ function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
   const total = progress?.total ?? run.rows;
   const steps = nextSteps(run);
   const summary = summaryOf(run);
+  const [params] = useSearchParams();
+  const rows = run.here && run.kind !== 'export' && run.status !== 'waiting';
+  const open = rows ? Number(params.get('row')) || undefined : undefined;
   const planned = run.kind !== 'export' && run.here && (run.dry_run || run.status === 'braked');
   return (
     <div className="stack run">
@@ -72,23 +83,24 @@ function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
         </Notice>
       )}
       {counts && run.kind !== 'export' && <Figures run={run} counts={counts} total={total} />}
-      <div className="beside">
+      <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
           {(steps.length > 0 || (summary && run.kind !== 'export')) && <Next run={run} steps={steps} />}
-          <Timeline run={run} progress={progress} />
+          {!run.here && (
+            <Notice tone="info" title="Its rows lie elsewhere">
+              <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
+            </Notice>
+          )}
+          {planned && <Planned id={run.id} />}
+          {rows && <Rows run={run} counts={counts} live={live} />}
         </div>
         <div className="stack">
-          <Actions run={run} progress={progress} />
+          {open && <StoryPanel run={run} row={open} />}
+          <Actions run={run} but={steps.flatMap(({ verb }) => verb ?? [])} progress={progress} />
+          <Timeline run={run} progress={progress} />
           {run.reports.length > 0 && <Reports run={run} />}
         </div>
       </div>
-      {!run.here && (
-        <Notice tone="info" title="Its rows lie elsewhere">
-          <p>This run was carried out by a worker with another data folder. Its rows and reports are there.</p>
-        </Notice>
-      )}
-      {planned && <Planned id={run.id} />}
-      {run.here && run.kind !== 'export' && run.status !== 'waiting' && <Rows run={run} counts={counts} live={live} />}
     </div>
   );
 }
@@ -160,14 +172,24 @@ export function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof 
         <ol className="todo">
           {steps.map(({ text, verb, report, show }) => (
             <li key={text}>
-              <span>{text}</span>
-              {verb && <VerbButton run={run} verb={verb} look="primary" />}
-              {report && (
-                <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
-                  {report}
-                </ButtonLink>
+              {text}
+              {verb && (
+                <div>
+                  <VerbButton run={run} verb={verb} look="primary" />
+                </div>
               )}
-              {show && <Link href={`/runs/${run.id}?outcome=${show}`}>Show them</Link>}
+              {report && (
+                <div>
+                  <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
+                    {report}
+                  </ButtonLink>
+                </div>
+              )}
+              {show && (
+                <div>
+                  <ButtonLink href={`/runs/${run.id}?outcome=${show}`}>Show them</ButtonLink>
+                </div>
+              )}
             </li>
           ))}
         </ol>
@@ -181,18 +203,18 @@ function reportAddress({ id }: RunDetail, name: string): string {
 }
 
 const WHAT: Readonly<Record<string, string>> = {
-  'report.html': 'The run on one page, to send or print',
-  'results.csv': 'Every row with its outcome and id',
-  'rejected.csv': 'The rows that need you, to correct',
-  'rejected.xlsx': 'The rows that need you, to correct',
-  'faults.csv': 'Every fault on a line',
-  'plan.csv': 'Every changed field, old and new',
-  'before.ndjson': 'The records as they were before',
-  'corrected.csv': 'The file as it was corrected here',
-  'corrected.xlsx': 'The file as it was corrected here',
-  'references.csv': 'Records that were created because rows name them',
-  'reconcile.xlsx': 'The night as a workbook',
-  'summary.json': 'The run for programs',
+  'report.html': 'on one page, to send or print',
+  'results.csv': 'every row with its outcome',
+  'rejected.csv': 'to correct and import again',
+  'rejected.xlsx': 'to correct and import again',
+  'faults.csv': 'every fault on a line',
+  'plan.csv': 'every change, old and new',
+  'before.ndjson': 'the records before it',
+  'corrected.csv': 'the file as corrected here',
+  'corrected.xlsx': 'the file as corrected here',
+  'references.csv': 'what rows name was created',
+  'reconcile.xlsx': 'the night as a workbook',
+  'summary.json': 'for programs',
 };
 
 function Reports({ run }: { run: RunDetail }) {
@@ -207,7 +229,7 @@ function Reports({ run }: { run: RunDetail }) {
             >
               {name}
             </a>
-            <span className="soft small">{WHAT[name] ?? ''}</span>
+            <span className="soft small cut">{WHAT[name] ?? ''}</span>
           </li>
         ))}
       </ul>

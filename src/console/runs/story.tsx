@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { useSearchParams } from 'wouter';
 import type { RunDetail, Story } from '../../api/schema.js';
 import type { IssueCode } from '../../model/issue.js';
 import { advice, outcomeWords } from '../../report/words.js';
@@ -11,7 +12,14 @@ import { Button, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
 import { OldNew } from '../kit/plan.js';
 
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */
-export function StoryPanel({ run, row, onClose }: { run: RunDetail; row: number; onClose: () => void }) {
+export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
+  const [, setParams] = useSearchParams();
+  const onClose = () =>
+    setParams((before) => {
+      const next = new URLSearchParams(before);
+      next.delete('row');
+      return next;
+    });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
   const panel = useRef<HTMLElement>(null);
   useShortcuts([{ keys: 'Escape', what: 'Close the row', run: onClose }]);

@@ -3,7 +3,7 @@ import type { RunDetail, RunProgress } from '../../api/schema.js';
 import { duration, rowsForPerson, type Summary } from '../../report/summary.js';
 import { counted, number, oneDecimal, timeOfDay } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { Card } from '../kit/parts.js';
+import { Card, Prose } from '../kit/parts.js';
 import { summaryOf } from './words.js';
 
 /** read → checked → planned → written → reported, with what each came to. */
@@ -35,7 +35,7 @@ export function Timeline({ run, progress }: { run: RunDetail; progress: RunProgr
   const steps = progress ? live(progress) : summary ? ended(run, summary) : [];
   if (steps.length === 0) return null;
   return (
-    <Card title="How it went" beside={<span className="soft small">{progress ? pace : summary && took(summary)}</span>}>
+    <Card title={progress ? 'How it goes' : 'How it went'}>
       <ol className="timeline">
         {steps.map(({ name, state, text, at }) => (
           <li key={name} className={state}>
@@ -53,10 +53,11 @@ export function Timeline({ run, progress }: { run: RunDetail; progress: RunProgr
           </li>
         ))}
       </ol>
+      <p className="soft small took">{progress ? pace : summary && took(summary)}</p>
       {progress?.notice && (
         <p className="line">
           <Icon name="clock" />
-          {progress.notice}
+          <Prose>{progress.notice}</Prose>
         </p>
       )}
     </Card>
