@@ -95,7 +95,7 @@ export const jobQuery = (name: string) =>
 export const nightsQuery = (job: string) =>
   queryOptions({
     queryKey: ['nights', job],
-    queryFn: ({ signal }) => get<{ nights: Night[] }>(`/nights/${encodeURIComponent(job)}`, {}, signal),
+    queryFn: ({ signal }) => get<{ nights: Night[] }>(`/nights/${encodeURIComponent(job)}`, { limit: 90 }, signal),
   });
 
 export const queueQuery = queryOptions({

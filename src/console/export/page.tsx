@@ -1,7 +1,185 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useSearchParams } from 'wouter';
+import type { Queue } from '../../api/schema.js';
+import { get, send } from '../app/client.js';
+import { Fault, Refused } from '../app/faults.js';
+import { resourcesQuery, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { Empty } from '../kit/parts.js';
+import { counted } from '../kit/format.js';
+import { Button, Card, Field, Skeleton } from '../kit/parts.js';
+import { Columns, type Filter, Filters } from './choose.js';
+import './export.css';
+import { Lately, Result } from './result.js';
+
+const FORMATS = { xlsx: 'Workbook (.xlsx)', csv: 'Text (.csv)', ndjson: 'Lines of JSON (.ndjson)' } as const;
+
+/** What is asked for, as the address has it. */
+interface Wish {
+  readonly resource: string;
+  readonly columns: readonly string[];
+  readonly filters: readonly Filter[];
+  readonly format: keyof typeof FORMATS;
+  readonly editable: boolean;
+}
+
+function wishOf(params: URLSearchParams): Wish {
+  const format = params.get('format') ?? '';
+  return {
+    resource: params.get('resource') ?? 'asset',
+    columns: params.get('columns')?.split(',') ?? [],
+    filters: params.getAll('filter').map((one) => [one.split('=', 1)[0] ?? '', one.slice(one.indexOf('=') + 1)]),
+    format: format in FORMATS ? (format as Wish['format']) : 'xlsx',
+    editable: params.has('editable'),
+  };
+}
+
+function addressOf({ resource, columns, filters, format, editable }: Wish, run?: string): URLSearchParams {
+  const params = new URLSearchParams({ resource, format });
+  if (columns.length > 0) params.set('columns', columns.join(','));
+  for (const [field, value] of filters) params.append('filter', `${field}=${value}`);
+  if (editable) params.set('editable', 'yes');
+  if (run !== undefined) params.set('run', run);
+  return params;
+}
 
 export default function Export() {
   usePageTitle('Export');
-  return <Empty title="This page is not there yet" />;
+  const [params, setParams] = useSearchParams();
+  const { data, error } = useQuery(resourcesQuery);
+  const { company_name, company } = useSession();
+  const queries = useQueryClient();
+  const mayNot = useWhyNot('operator');
+  const wish = wishOf(params);
+  const run = params.get('run');
+  const begin = useMutation({
+    mutationFn: () => order(wish),
+    onSuccess({ id }) {
+      setParams(addressOf(wish, id));
+      void queries.invalidateQueries({ queryKey: ['runs'] });
+    },
+  });
+  const change = (next: Partial<Wish>) => setParams(addressOf({ ...wish, ...next }), { replace: true });
+  if (error && !data) return <Fault error={error} />;
+  if (!data) return <Skeleton what="what can be exported" lines={8} />;
+  const resources = data.resources.filter(({ exported }) => exported);
+  const resource = resources.find(({ name }) => name === wish.resource);
+  return (
+    <div className="stack export">
+      <h1>{told(wish, company_name ?? `company ${company}`)}</h1>
+      {run !== null && <Result key={run} id={run} />}
+      <Card title="What goes into the file">
+        <div className="stack">
+          <div className="line wide">
+            <Choice
+              label="Records"
+              value={wish.resource}
+              options={Object.fromEntries(resources.map(({ name }) => [name, plural(name)]))}
+              onChange={(name) => change({ resource: name, columns: [], filters: [], editable: false })}
+            />
+            <Choice
+              label="File"
+              value={wish.format}
+              options={FORMATS}
+              onChange={(format) => change({ format: format as Wish['format'] })}
+            />
+          </div>
+          <div className="two">
+            <fieldset>
+              <legend>Columns</legend>
+              <Columns
+                fields={resource?.fields ?? []}
+                chosen={wish.columns}
+                onChange={(columns) => change({ columns })}
+              />
+            </fieldset>
+            <fieldset>
+              <legend>Only records whose…</legend>
+              <Filters
+                key={wish.resource}
+                fields={resource?.fields ?? []}
+                filters={wish.filters}
+                onChange={(filters) => change({ filters })}
+              />
+            </fieldset>
+          </div>
+          {resource?.imported && (
+            <label className="line">
+              <input
+                type="checkbox"
+                checked={wish.editable}
+                onChange={({ target }) => change({ editable: target.checked })}
+              />
+              To be changed and imported again
+            </label>
+          )}
+          <div className="line wide">
+            <Button
+              look={run === null ? 'primary' : undefined}
+              icon="export"
+              why={mayNot}
+              busy={begin.isPending}
+              onClick={() => begin.mutate()}
+            >
+              Export
+            </Button>
+            <span className="soft">{mayNot ?? 'Nothing is written to the service.'}</span>
+          </div>
+          <Refused error={begin.error} />
+        </div>
+      </Card>
+      <Lately />
+    </div>
+  );
+}
+
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: Readonly<Record<string, string>>;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label}>
+      {(props) => (
+        <select {...props} className="input" value={value} onChange={({ target }) => onChange(target.value)}>
+          {Object.entries(options).map(([one, word]) => (
+            <option key={one} value={one}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** `asset-owner` → `Asset owners` */
+function plural(resource: string): string {
+  const name = resource.charAt(0).toUpperCase() + resource.slice(1).replaceAll('-', ' ');
+  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}${name.endsWith('s') ? 'es' : 's'}`;
+}
+
+function told({ resource, columns, filters }: Wish, company: string): string {
+  const which = filters.length === 0 ? 'all records' : 'those that fit';
+  const shown = columns.length === 0 ? 'all columns' : counted(columns.length, 'column');
+  return `${plural(resource)} of ${company}: ${which}, ${shown}`;
+}
+
+/** The file lies in the data folder, under a name of its own; nothing that was exported before is written over. */
+async function order({ resource, columns, filters, format, editable }: Wish): Promise<{ id: string }> {
+  const { roots } = await get<Queue>('/queue');
+  const moment = new Date().toISOString().replace(/\D/g, '');
+  const name = `exports/${resource}s-${moment.slice(0, 8)}-${moment.slice(8)}.${format}`;
+  const filter = Object.fromEntries(
+    filters.map(([field]) => [field, filters.filter(([other]) => other === field).map(([, value]) => value)]),
+  );
+  // The first folder that a worker may use is its data folder.
+  const output = roots?.[0] === undefined ? name : `${roots[0]}/${name}`;
+  const job = { kind: 'export', resource, ...(columns.length > 0 && { columns }), filter, editable, output };
+  return send('POST', '/runs', { kind: 'export', job });
 }

@@ -45,7 +45,7 @@ export function Editor({
             <Icon name="check" /> Nothing is wrong with it
           </span>
         ) : (
-          <strong>{counted(problems.length, 'remark')}</strong>
+          <strong>{told(problems)}</strong>
         )}
         {problems && problems.length > 0 && (
           <ul>
@@ -93,4 +93,14 @@ export function Editor({
       </div>
     </div>
   );
+}
+
+/** `2 faults, 1 remark` */
+function told(problems: Problems): string {
+  const faults = problems.filter(({ severity }) => severity === 'error').length;
+  const parts = [
+    faults > 0 && counted(faults, 'fault'),
+    problems.length > faults && counted(problems.length - faults, 'remark'),
+  ];
+  return parts.filter(Boolean).join(', ');
 }

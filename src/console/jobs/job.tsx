@@ -1,10 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { Fragment, type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
 import { Fault, Refused } from '../app/faults.js';
-import { useShortcuts } from '../app/keys.js';
 import { jobQuery, jobsQuery, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
 import { Button, ButtonLink, Card, Notice, Skeleton, StateBadge } from '../kit/parts.js';
@@ -29,13 +28,9 @@ interface Draft {
 
 function useDraft(name: string) {
   const key = `job ${name}`;
-  const [draft, set] = useState<Draft | undefined>(() => {
-    const kept = sessionStorage.getItem(key);
-    return kept === null ? undefined : (JSON.parse(kept) as Draft);
-  });
-  const change = (next: Draft | undefined) => {
-    if (next) sessionStorage.setItem(key, JSON.stringify(next));
-    else sessionStorage.removeItem(key);
+  const [draft, set] = useState(() => JSON.parse(sessionStorage.getItem(key) ?? 'null') as Draft | null);
+  const change = (next: Draft | null) => {
+    sessionStorage.setItem(key, JSON.stringify(next));
     set(next);
   };
   return [draft, change] as const;
@@ -46,38 +41,42 @@ function JobText({ file }: { file: JobFile }) {
   const queries = useQueryClient();
   const [draft, setDraft] = useDraft(name);
   const text = draft?.text ?? file.text;
-  const checked = useCheck(name, text);
+  const checked = useCheck(text);
   const mayNot = useWhyNot('operator');
-  const meanwhile = draft !== undefined && draft.etag !== etag && draft.text !== file.text;
+  const changed = text !== file.text;
+  const meanwhile = changed && draft?.etag !== etag;
   const save = useMutation({
     mutationFn: (over: string) =>
       send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': over } }),
     onSuccess(saved) {
       queries.setQueryData(jobQuery(name).queryKey, saved);
       void queries.invalidateQueries({ queryKey: jobsQuery.queryKey });
-      setDraft(undefined);
+      setDraft(null);
       toast(`${name} is saved.`);
     },
     onError: (error) => {
       if (error instanceof ApiError && error.status === 412) void queries.invalidateQueries(jobQuery(name));
     },
   });
-  const changed = draft !== undefined && draft.text !== file.text;
   const conflict = save.error instanceof ApiError && save.error.status === 412;
-  const why =
-    mayNot ?? (changed ? (meanwhile ? 'Decide first which text stands.' : undefined) : 'Nothing was changed.');
-  useShortcuts([{ keys: 'e', what: 'Edit the job', run: () => document.querySelector('textarea')?.focus() }]);
+  const faulty = checked.problems?.some(({ severity }) => severity === 'error');
+  const notNow = [
+    !changed && 'Nothing was changed.',
+    meanwhile && 'Decide first which text stands.',
+    faulty && 'Correct the faults first: a job with faults cannot run.',
+  ].find(Boolean);
+  const why = mayNot ?? (notNow || undefined);
   return (
     <div className="stack job">
       <header className="line">
         <h1 className="grow wrap">
           {name}
           <span className="soft">
-            {file.kind === null ? ', which cannot be read' : `: ${file.kind} of ${file.resource}s`}
+            {file.kind === null ? ', which cannot be read' : `: ${file.kind}, ${file.resource}`}
           </span>
         </h1>
         {changed && !meanwhile && (
-          <Button look="quiet" onClick={() => setDraft(undefined)}>
+          <Button look="quiet" onClick={() => setDraft(null)}>
             Throw my changes away
           </Button>
         )}
@@ -99,7 +98,7 @@ function JobText({ file }: { file: JobFile }) {
             <Button busy={save.isPending} why={mayNot} onClick={() => save.mutate(etag)}>
               Save mine over it
             </Button>
-            <Button onClick={() => setDraft(undefined)}>Take theirs</Button>
+            <Button onClick={() => setDraft(null)}>Take theirs</Button>
           </div>
         </Notice>
       )}
@@ -110,7 +109,7 @@ function JobText({ file }: { file: JobFile }) {
           problems={checked.problems ?? (changed ? undefined : file.problems)}
           checking={checked.pending}
           readOnly={mayNot !== undefined}
-          onChange={(next) => setDraft(next === file.text ? undefined : { text: next, etag: draft?.etag ?? etag })}
+          onChange={(next) => setDraft(next === file.text ? null : { text: next, etag: draft?.etag ?? etag })}
         />
         <Facts file={file} />
       </div>
@@ -119,14 +118,14 @@ function JobText({ file }: { file: JobFile }) {
 }
 
 /** What the API says of a text once nobody types for a moment. */
-function useCheck(name: string, text: string): { problems: Problems | undefined; pending: boolean } {
+function useCheck(text: string): { problems: Problems | undefined; pending: boolean } {
   const [settled, settle] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => settle(text), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const { data } = useQuery({
-    queryKey: ['check', name, settled],
+    queryKey: ['check', settled],
     queryFn: ({ signal }) => send<{ problems: Problems }>('POST', '/jobs/check', { text: settled }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
@@ -135,49 +134,31 @@ function useCheck(name: string, text: string): { problems: Problems | undefined;
 }
 
 function Facts({ file: { name, kind, schedule, inbox, last } }: { file: JobFile }) {
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    ['Runs', schedule ? `${scheduleWords(schedule.cron)} (${schedule.timezone})` : 'when somebody starts it'],
+    ['Next', schedule?.next && when(schedule.next)],
+    ['File', schedule?.file && <code>{schedule.file}</code>],
+    ['Drop folder', inbox && <code>{inbox.folder}</code>],
+    ['Waiting', inbox && counted(inbox.waiting, 'file')],
+    ['Last run', last ? <StateBadge state={last.status} /> : 'none yet'],
+    ['Began', last && <Link href={`/runs/${last.id}`}>{when(last.started_at)}</Link>],
+  ];
   return (
     <Card title="This job">
-      <dl className="facts">
-        <dt>Runs</dt>
-        <dd>{schedule ? `${scheduleWords(schedule.cron)} (${schedule.timezone})` : 'when somebody starts it'}</dd>
-        {schedule?.next && (
-          <>
-            <dt>Next</dt>
-            <dd>{when(schedule.next)}</dd>
-          </>
-        )}
-        {schedule?.file && (
-          <>
-            <dt>File</dt>
-            <dd>
-              <code>{schedule.file}</code>
-            </dd>
-          </>
-        )}
-        {inbox && (
-          <>
-            <dt>Drop folder</dt>
-            <dd>
-              <code>{inbox.folder}</code>
-              <br />
-              {inbox.waiting === 0
-                ? 'Nothing waits there'
-                : `${counted(inbox.waiting, 'file')} ${inbox.waiting === 1 ? 'waits' : 'wait'}`}
-            </dd>
-          </>
-        )}
-        <dt>Last run</dt>
-        <dd>
-          {last ? (
-            <Link href={`/runs/${last.id}`} className="line">
-              <StateBadge state={last.status} /> {when(last.started_at)}
-            </Link>
-          ) : (
-            'none yet'
+      <div className="stack">
+        <dl className="facts">
+          {facts.map(
+            ([term, fact]) =>
+              fact && (
+                <Fragment key={term}>
+                  <dt>{term}</dt>
+                  <dd>{fact}</dd>
+                </Fragment>
+              ),
           )}
-        </dd>
-      </dl>
-      {kind === 'reconcile' && <ButtonLink href={`/nights/${encodeURIComponent(name)}`}>Its nights</ButtonLink>}
+        </dl>
+        {kind === 'reconcile' && <ButtonLink href={`/nights/${encodeURIComponent(name)}`}>Its nights</ButtonLink>}
+      </div>
     </Card>
   );
 }

@@ -6,6 +6,7 @@ import { jobsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
 import { Badge, ButtonLink, Card, Empty, Skeleton, StateBadge } from '../kit/parts.js';
+import { Table } from '../kit/table.js';
 import { JobPage } from './job.js';
 import './jobs.css';
 import { scheduleWords } from './schedule.js';
@@ -32,9 +33,9 @@ function JobList() {
       </Empty>
     );
   }
-  const wrong = jobs.filter(isWrong).length;
+  const wrong = jobs.filter((job) => faultsOf(job) > 0).length;
   return (
-    <div className="stack jobs">
+    <div className="stack">
       <header className="line">
         <h1 className="grow">
           {wrong === 0
@@ -46,64 +47,50 @@ function JobList() {
         </ButtonLink>
       </header>
       <Card flush>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Job</th>
-              <th scope="col" className="broad">
-                When
-              </th>
-              <th scope="col" className="broad">
-                Drop folder
-              </th>
-              <th scope="col">Last run</th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...jobs]
-              .sort((a, b) => Number(isWrong(b)) - Number(isWrong(a)))
-              .map((job) => (
-                <JobRow key={job.name} job={job} />
-              ))}
-          </tbody>
-        </table>
+        <Table
+          label="Jobs"
+          rows={[...jobs].sort((a, b) => Math.sign(faultsOf(b)) - Math.sign(faultsOf(a)))}
+          keyOf={({ name }) => name}
+          columns={[
+            {
+              head: 'Job',
+              of: ({ name, kind, resource }) => (
+                <>
+                  <Link href={`/jobs/${encodeURIComponent(name)}`}>{name}</Link>
+                  <div className="soft small">{kind === null ? 'cannot be read' : `${kind}, ${resource}`}</div>
+                </>
+              ),
+            },
+            {
+              head: 'When',
+              broad: true,
+              of: ({ schedule }) => (schedule ? scheduleWords(schedule.cron) : 'when somebody starts it'),
+            },
+            { head: 'Next', broad: true, of: ({ schedule }) => schedule?.next && when(schedule.next) },
+            { head: 'Files waiting', broad: true, num: true, of: ({ inbox }) => inbox && number(inbox.waiting) },
+            { head: 'Last run', of: lastOf },
+          ]}
+        />
       </Card>
     </div>
   );
 }
 
-const isWrong = ({ problems }: Job): boolean => problems.some(({ severity }) => severity === 'error');
+const faultsOf = ({ problems }: Job): number => problems.filter(({ severity }) => severity === 'error').length;
 
-function JobRow({ job }: { job: Job }) {
-  const { name, kind, resource, schedule, inbox, last, problems } = job;
+function lastOf(job: Job) {
+  const faults = faultsOf(job);
+  if (faults > 0) {
+    return (
+      <Badge tone="bad" icon="bad">
+        {counted(faults, 'fault')}
+      </Badge>
+    );
+  }
+  if (!job.last) return 'none yet';
   return (
-    <tr>
-      <th scope="row">
-        <Link href={`/jobs/${encodeURIComponent(name)}`} className="wrap">
-          {name}
-        </Link>
-        <div className="soft small">{kind === null ? 'cannot be read' : `${kind} of ${resource}s`}</div>
-      </th>
-      <td className="broad">
-        {schedule ? scheduleWords(schedule.cron) : <span className="soft">when somebody starts it</span>}
-        {schedule?.next && <div className="soft small">next {when(schedule.next)}</div>}
-      </td>
-      <td className="broad">
-        {inbox && inbox.waiting > 0 ? `${counted(inbox.waiting, 'file')} waiting` : <span className="soft">–</span>}
-      </td>
-      <td>
-        {isWrong(job) ? (
-          <Badge tone="bad" icon="bad">
-            {counted(problems.filter(({ severity }) => severity === 'error').length, 'fault')}
-          </Badge>
-        ) : last ? (
-          <Link href={`/runs/${last.id}`} className="line">
-            <StateBadge state={last.status} /> <span className="broad">{when(last.started_at)}</span>
-          </Link>
-        ) : (
-          <span className="soft">none yet</span>
-        )}
-      </td>
-    </tr>
+    <Link href={`/runs/${job.last.id}`} className="line">
+      <StateBadge state={job.last.status} /> <span className="broad">{when(job.last.started_at)}</span>
+    </Link>
   );
 }

@@ -1,135 +1,92 @@
-import { useEffect, useRef } from 'react';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
+import { Link } from 'wouter';
 import type { Night } from '../../api/schema.js';
-import { number } from '../kit/format.js';
-import { FIGURES, nightDay } from './words.js';
+import { number, when } from '../kit/format.js';
+import { ButtonLink, Card, StateBadge, stateWord } from '../kit/parts.js';
+import { Table } from '../kit/table.js';
 
-const HEIGHT = 76;
-const FEWEST = 14;
+const FIGURES: readonly { readonly head: string; readonly of: (night: Night) => number }[] = [
+  { head: 'Rows', of: ({ rows }) => rows },
+  { head: 'Differences', of: ({ differences }) => differences },
+  { head: 'New orphans', of: ({ new_orphans }) => new_orphans },
+];
 
-/** Each night as small bars, one figure below the other; the table beside it says the same to those who do not see it. */
-export default function NightsChart({
-  nights,
-  chosen,
-  onChoose,
-  onPoint,
-}: {
-  /** The oldest first. */
-  nights: readonly Night[];
-  chosen: number;
-  onChoose: (at: number) => void;
-  /** The night under the pointer. */
-  onPoint: (at: number | null) => void;
-}) {
-  const box = useRef<HTMLDivElement>(null);
-  const plots = useRef<readonly uPlot[]>([]);
-  const now = useRef({ chosen, onChoose, onPoint });
-  now.current = { chosen, onChoose, onPoint };
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const dayOf = ({ started_at }: Night) => dayOfYear.format(new Date(started_at));
 
-  useEffect(() => {
-    const place = box.current!;
-    const last = FIGURES.length - 1;
-    plots.current = FIGURES.map(({ of }, at) => {
-      const values = (stopped: boolean) =>
-        nights.map((one) => ((one.status === 'braked') === stopped ? of(one) : null));
-      const options = optionsOf(place, nights, at === last, now);
-      return new uPlot(options, [nights.map((_, x) => x), values(false), values(true)], place);
-    });
-    const redraw = () => {
-      for (const plot of plots.current) plot.redraw(false);
-    };
-    const sized = new ResizeObserver(() => {
-      for (const plot of plots.current) plot.setSize({ width: place.clientWidth, height: plot.height });
-    });
-    sized.observe(place);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', redraw);
-    return () => {
-      sized.disconnect();
-      scheme.removeEventListener('change', redraw);
-      for (const plot of plots.current) plot.destroy();
-    };
-  }, [nights]);
-
-  useEffect(() => {
-    if (chosen >= 0) for (const plot of plots.current) plot.redraw(false);
-  }, [chosen]);
-
-  return <div ref={box} className="nights-chart" aria-hidden="true" onPointerLeave={() => onPoint(null)} />;
+/** The nights side by side, each a column of small bars to press; for the keyboard and for screen readers the same as a table. */
+export function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) {
+  const at = nights.indexOf(chosen);
+  const most = FIGURES.map(({ of }) => Math.max(1, ...nights.map(of)));
+  const tip = (night: Night) =>
+    [dayOf(night), stateWord(night.status), ...FIGURES.map(({ head, of }) => `${head}: ${number(of(night))}`)].join(
+      '\n',
+    );
+  return (
+    <Card
+      title={nights.length === 1 ? 'The one night so far' : `The last ${nights.length} nights`}
+      beside={
+        <nav className="line" aria-label="Nights before and after">
+          <Step to={nights[at - 1]} word="Earlier" icon="back" />
+          <Step to={nights[at + 1]} word="Later" icon="next" />
+        </nav>
+      }
+    >
+      <div className="chart" aria-hidden="true">
+        <div className="night key">
+          {FIGURES.map(({ head, of }, place) => (
+            <span key={head}>
+              <strong>{number(of(chosen))}</strong>
+              <span className="soft small">
+                {head}, at most {number(most[place] ?? 0)}
+              </span>
+            </span>
+          ))}
+          <span className="soft small">{dayOf(nights[0] ?? chosen)}</span>
+        </div>
+        {nights.map((night) => (
+          <Link
+            key={night.run}
+            href={`?run=${night.run}`}
+            tabIndex={-1}
+            title={tip(night)}
+            className={`night ${night.status === 'braked' ? 'bad' : 'info'}${night === chosen ? ' chosen' : ''}`}
+          >
+            {FIGURES.map(({ head, of }, place) => (
+              <span key={head}>
+                <i style={{ height: `${(of(night) / (most[place] ?? 1)) * 100}%` }} />
+              </span>
+            ))}
+            <span className="toned">{night.status === 'braked' ? '×' : ''}</span>
+          </Link>
+        ))}
+      </div>
+      {nights.some(({ status }) => status === 'braked') && (
+        <p className="soft small" aria-hidden="true">
+          <span className="toned bad">× red</span>: stopped by a brake
+        </p>
+      )}
+      <details>
+        <summary>The same as a table</summary>
+        <Table
+          label="Nights"
+          rows={nights.toReversed()}
+          keyOf={({ run }) => run}
+          columns={[
+            { head: 'Night', of: (night) => <Link href={`?run=${night.run}`}>{when(night.started_at)}</Link> },
+            { head: 'How it ended', of: ({ status }) => <StateBadge state={status} /> },
+            ...FIGURES.map(({ head, of }) => ({ head, of: (night: Night) => number(of(night)), num: true })),
+          ]}
+        />
+      </details>
+    </Card>
+  );
 }
 
-type Now = {
-  readonly current: { chosen: number; onChoose: (at: number) => void; onPoint: (at: number | null) => void };
-};
-
-function optionsOf(place: HTMLElement, nights: readonly Night[], withDays: boolean, now: Now): uPlot.Options {
-  const bars = uPlot.paths.bars!({ size: [0.7, 24] });
-  const series = (colour: string) => ({ fill: () => colourOf(place, colour), paths: bars, points: { show: false } });
-  const soft = () => colourOf(place, '--soft');
-  const axis = { stroke: soft, ticks: { show: false }, font: '12px system-ui' };
-  return {
-    width: place.clientWidth,
-    height: HEIGHT + (withDays ? 20 : 0),
-    padding: [16, 8, withDays ? 0 : 4, 0],
-    legend: { show: false },
-    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    scales: {
-      x: { time: false, range: [-0.5, Math.max(nights.length, FEWEST) - 0.5] },
-      y: { range: (_, __, most) => [0, Math.max(most ?? 1, 1)] },
-    },
-    axes: [
-      {
-        ...axis,
-        show: withDays,
-        grid: { show: false },
-        size: 20,
-        gap: 4,
-        space: 80,
-        incrs: [1, 2, 5, 7, 14, 28],
-        values: (_, at) => at.map((x) => (nights[x] ? nightDay(nights[x]) : '')),
-      },
-      {
-        ...axis,
-        grid: { stroke: () => colourOf(place, '--rule'), width: 1 },
-        size: 60,
-        splits: (_, __, least, most) => [least, most],
-        values: (_, at) => at.map((y) => number(y)),
-      },
-    ],
-    series: [{}, series('--accent'), series('--bad-bar')],
-    hooks: {
-      drawClear: [
-        ({ ctx, bbox, valToPos }) => {
-          const width = valToPos(1, 'x', true) - valToPos(0, 'x', true);
-          ctx.fillStyle = colourOf(place, '--accent-ground');
-          ctx.fillRect(valToPos(now.current.chosen, 'x', true) - width / 2, bbox.top, width, bbox.height);
-        },
-      ],
-      // A stopped night has its sign, whether its colour is seen or not, and where its bar has no height.
-      draw: [
-        ({ ctx, bbox, valToPos }) => {
-          ctx.fillStyle = colourOf(place, '--bad');
-          ctx.font = `bold ${12 * devicePixelRatio}px system-ui`;
-          ctx.textAlign = 'center';
-          for (const [at, { status }] of nights.entries()) {
-            if (status === 'braked') ctx.fillText('×', valToPos(at, 'x', true), bbox.top - 3 * devicePixelRatio);
-          }
-        },
-      ],
-      setCursor: [({ cursor: { idx } }) => now.current.onPoint(idx ?? null)],
-      ready: [
-        ({ over, cursor }) =>
-          over.addEventListener('click', () => {
-            if (typeof cursor.idx === 'number') now.current.onChoose(cursor.idx);
-          }),
-      ],
-    },
-  };
-}
-
-/** As the scheme has it now. */
-function colourOf(place: HTMLElement, token: string): string {
-  place.style.color = `var(${token})`;
-  return getComputedStyle(place).color;
+function Step({ to, word, icon }: { to: Night | undefined; word: string; icon: 'back' | 'next' }) {
+  if (!to) return null;
+  return (
+    <ButtonLink look="quiet" icon={icon} href={`?run=${to.run}`}>
+      {word}: {dayOf(to)}
+    </ButtonLink>
+  );
 }

@@ -5,6 +5,7 @@ import { API, ApiError } from '../app/client.js';
 import { Refused } from '../app/faults.js';
 import { counted, day, number } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Skeleton } from '../kit/parts.js';
+import { Table } from '../kit/table.js';
 
 const SHOWN = 100;
 /** Characters of the report that are looked at for them: it may hold as many records as the service does. */
@@ -29,7 +30,7 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
         </ButtonLink>
       }
     >
-      <div className="stack tight padded">
+      <div className="stack tight pad">
         <p className="soft">
           {fresh > 0 ? `${number(fresh)} for the first time. ` : ''}
           {orphanRule(orphans)}
@@ -40,37 +41,24 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
         {lines.isPending && <Skeleton what="the records" />}
       </div>
       {lines.data && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
-        <section className="scroll low" tabIndex={0} aria-label="Records that are not in the file">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Record</th>
-                <th scope="col">Missing since</th>
-                <th scope="col" className="num">
-                  Runs
-                </th>
-                <th scope="col">What becomes of it</th>
-              </tr>
-            </thead>
-            <tbody>
-              {lines.data.map((line) => (
-                <tr key={line.id}>
-                  <th scope="row" className="wrap">
-                    <bdi>{line.key || `id ${line.id}`}</bdi>{' '}
-                    {line.name !== line.key && <bdi className="soft">{line.name}</bdi>}
-                  </th>
-                  <td>{day(line.since)}</td>
-                  <td className="num">{number(line.absences)}</td>
-                  <td>
-                    {orphanState(line)}
-                    {line.why && <span className="soft"> ({line.why})</span>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table
+          label="Records that are not in the file"
+          rows={lines.data}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              head: 'Record',
+              of: ({ id, key, name }) => (
+                <>
+                  <bdi>{key || `id ${id}`}</bdi> {name !== key && <bdi className="soft">{name}</bdi>}
+                </>
+              ),
+            },
+            { head: 'Missing since', of: ({ since }) => day(since) },
+            { head: 'Runs', num: true, of: ({ absences }) => number(absences) },
+            { head: 'What becomes of it', of: (line) => orphanState(line) + (line.why ? ` (${line.why})` : '') },
+          ]}
+        />
       )}
     </Card>
   );

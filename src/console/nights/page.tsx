@@ -1,21 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Job, Night } from '../../api/schema.js';
-import type { Summary } from '../../report/summary.js';
-import { headline } from '../../report/words.js';
 import { Fault, Refused } from '../app/faults.js';
-import { jobsQuery, nightsQuery, planQuery, runQuery } from '../app/queries.js';
+import { jobsQuery, nightsQuery, planQuery, runQuery, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, exactly, number, when } from '../kit/format.js';
 import { Badge, ButtonLink, Card, Empty, Notice, Prose, Skeleton, StateBadge, stateWord } from '../kit/parts.js';
 import { Brakes, FieldChanges, Figures } from '../kit/plan.js';
-import { LetThrough } from './approve.js';
+import { Table } from '../kit/table.js';
+import { VerbButton } from '../runs/actions.js';
+import { firstLine, summaryOf } from '../runs/words.js';
+import { Chart } from './chart.js';
 import './nights.css';
 import { Orphans } from './orphans.js';
-import { FIGURES, nightDay, nightLine } from './words.js';
-
-const Chart = lazy(() => import('./chart.js'));
 
 export default function Nights({ job }: { job: string | undefined }) {
   usePageTitle(job === undefined ? 'Nights' : `Nights of ${job}`);
@@ -50,38 +47,17 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
           : `The last night of ${number(stopped)} of ${counted(jobs.length, 'job')} was stopped, and waits for you`}
       </h1>
       <Card flush>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Job</th>
-              <th scope="col">Last night</th>
-              <th scope="col" className="broad">
-                Next
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {jobs.map(({ name, last, schedule }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <Link href={`/nights/${encodeURIComponent(name)}`}>{name}</Link>
-                </th>
-                <td>
-                  {last ? (
-                    <span className="line">
-                      <StateBadge state={last.status} /> {when(last.started_at)}
-                    </span>
-                  ) : (
-                    <span className="soft">It has not run yet</span>
-                  )}
-                </td>
-                <td className="broad">
-                  {schedule?.next ? when(schedule.next) : <span className="soft">No schedule</span>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Jobs"
+          rows={jobs}
+          keyOf={({ name }) => name}
+          columns={[
+            { head: 'Job', of: ({ name }) => <Link href={`/nights/${encodeURIComponent(name)}`}>{name}</Link> },
+            { head: 'Last night', of: ({ last }) => (last ? <StateBadge state={last.status} /> : 'none yet') },
+            { head: 'Began', broad: true, of: ({ last }) => last && when(last.started_at) },
+            { head: 'Next', broad: true, of: ({ schedule }) => (schedule?.next ? when(schedule.next) : 'no schedule') },
+          ]}
+        />
       </Card>
     </div>
   );
@@ -89,15 +65,12 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
 
 function NightsOf({ job }: { job: string }) {
   const { data, error } = useQuery(nightsQuery(job));
-  const [params, setParams] = useSearchParams();
-  const [pointed, point] = useState<number | null>(null);
-  const nights = useMemo(
-    () => [...(data?.nights ?? [])].sort((a, b) => (a.started_at < b.started_at ? -1 : 1)),
-    [data],
-  );
+  const [params] = useSearchParams();
   if (error && !data) return <Fault error={error} />;
   if (!data) return <Skeleton what="the nights" lines={8} />;
-  if (nights.length === 0) {
+  const nights = data.nights.toReversed();
+  const night = nights.find(({ run }) => run === params.get('run')) ?? nights.at(-1);
+  if (!night) {
     return (
       <Empty title={`${job} has had no night yet`}>
         <p>It runs at its time, or when a file is put into its drop folder. Then its nights stand here side by side.</p>
@@ -105,120 +78,22 @@ function NightsOf({ job }: { job: string }) {
       </Empty>
     );
   }
-  const asked = nights.findIndex(({ run }) => run === params.get('run'));
-  const chosen = asked < 0 ? nights.length - 1 : asked;
-  const night = nights[chosen]!;
-  const shown = nights[pointed ?? chosen] ?? night;
-  const choose = (at: number) => {
-    const { run } = nights[at] ?? night;
-    setParams({ run }, { replace: true });
-  };
-  return (
-    <div className="stack nights">
-      <ChosenNight key={night.run} night={night} job={job} />
-      <Card
-        title={nights.length === 1 ? `The one night of ${job}` : `The last ${nights.length} nights of ${job}`}
-        beside={
-          <nav className="line" aria-label="Nights before and after">
-            <Step to={nights[chosen - 1]} word="Earlier" icon="back" />
-            <Step to={nights[chosen + 1]} word="Later" icon="next" />
-          </nav>
-        }
-      >
-        <div className="chart">
-          <ul aria-hidden="true">
-            {FIGURES.map(({ what, of }) => (
-              <li key={what}>
-                <strong>{number(of(shown))}</strong>
-                <span className="soft">{what}</span>
-              </li>
-            ))}
-          </ul>
-          <Suspense fallback={<Skeleton what="the chart" lines={8} />}>
-            <Chart nights={nights} chosen={chosen} onChoose={choose} onPoint={point} />
-          </Suspense>
-        </div>
-        <p className="line wide small soft">
-          <span>
-            {nightDay(shown)}: {stateWord(shown.status)}
-          </span>
-          <span>
-            <span className="toned bad" aria-hidden="true">
-              ×
-            </span>{' '}
-            red: stopped by a brake
-          </span>
-        </p>
-        <details>
-          <summary>The same as a table</summary>
-          <Table nights={nights} chosen={night.run} />
-        </details>
-      </Card>
-    </div>
-  );
+  return <ChosenNight night={night} nights={nights} job={job} />;
 }
 
-function Step({ to, word, icon }: { to: Night | undefined; word: string; icon: 'back' | 'next' }) {
-  if (!to) return null;
-  return (
-    <ButtonLink look="quiet" icon={icon} href={`?run=${to.run}`}>
-      {word}: {nightDay(to)}
-    </ButtonLink>
-  );
-}
-
-/** The latest first. */
-function Table({ nights, chosen }: { nights: readonly Night[]; chosen: string }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
-    <section className="scroll low" tabIndex={0} aria-label="Nights">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Night</th>
-            <th scope="col">How it ended</th>
-            {FIGURES.map(({ what }) => (
-              <th key={what} scope="col" className="num">
-                {what}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {nights.toReversed().map((night) => (
-            <tr key={night.run}>
-              <th scope="row">
-                <Link href={`?run=${night.run}`} aria-current={night.run === chosen ? 'true' : undefined}>
-                  {when(night.started_at)}
-                </Link>
-              </th>
-              <td>
-                <StateBadge state={night.status} />
-              </td>
-              {FIGURES.map(({ what, of }) => (
-                <td key={what} className="num">
-                  {number(of(night))}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
+const GOOD = { tone: 'good', icon: 'check' } as const;
 
 /** One night: what became of it, why it stopped, what it would change. */
-function ChosenNight({ night, job }: { night: Night; job: string }) {
+function ChosenNight({ night, nights, job }: { night: Night; nights: readonly Night[]; job: string }) {
   const { data: run, error } = useQuery(runQuery(night.run));
   const { data: plan, error: noPlan } = useQuery({ ...planQuery(night.run), enabled: run?.here === true });
-  const summary = run?.summary as unknown as Summary | null | undefined;
-  const facts = summary?.reconcile;
+  const facts = run && summaryOf(run)?.reconcile;
   const braked = night.status === 'braked';
   const would = braked || !night.apply;
   const tripped = plan?.brakes.filter((brake) => brake.tripped) ?? [];
+  const mayNot = useWhyNot('approver');
   return (
-    <>
+    <div className="stack nights">
       <div className="stack tight">
         <div className="line">
           <StateBadge state={night.status} />
@@ -233,27 +108,20 @@ function ChosenNight({ night, job }: { night: Night; job: string }) {
           </span>
           <Link href={`/runs/${night.run}`}>The run with all its rows</Link>
         </div>
-        <h1>
-          {summary ? headline(summary) : error || run ? nightLine(night) : <Skeleton what="the night" lines={1} />}
-        </h1>
+        <h1>{run ? firstLine(run, run.progress) : error ? (night.reason ?? stateWord(night.status)) : '…'}</h1>
       </div>
+      <Chart nights={nights} chosen={night} />
       {braked && (
         <Card title="Why it stopped" className="stopped">
           <div className="stack">
-            {tripped.length > 0 ? (
-              <Brakes of={tripped} />
-            ) : (
-              night.reason && (
-                <p>
-                  <Prose>{night.reason}</Prose>
-                </p>
-              )
-            )}
-            {run && !night.approved_by && (
+            {tripped.length > 0 ? <Brakes of={tripped} /> : <Prose>{night.reason ?? ''}</Prose>}
+            {run && (
               <div className="line wide">
-                <LetThrough run={run} plan={plan} />
+                <VerbButton run={run} verb="approve" look="primary" />
                 <span className="soft">
-                  Or leave it: nothing is written, and the next night compares everything anew.
+                  {mayNot ??
+                    run.actions.approve.why ??
+                    'Or leave it: nothing is written, and the next night compares everything anew.'}
                 </span>
               </div>
             )}
@@ -265,8 +133,12 @@ function ChosenNight({ night, job }: { night: Night; job: string }) {
           of={[
             { n: night.rows, what: 'rows in the file' },
             { n: night.differences, what: 'rows that differ' },
-            { n: night.put_right, what: would ? 'would be put right' : 'put right', tone: 'good', icon: 'check' },
-            { n: night.created, what: would ? 'would be created' : 'created', tone: 'good', icon: 'check' },
+            {
+              n: would ? (plan?.updated ?? 0) : night.put_right,
+              what: would ? 'would be put right' : 'put right',
+              ...GOOD,
+            },
+            { n: would ? (plan?.created ?? 0) : night.created, what: would ? 'would be created' : 'created', ...GOOD },
             { n: night.orphans, what: 'not in the file' },
             { n: night.new_orphans, what: 'of them new', tone: 'warn', icon: 'look' },
           ]}
@@ -281,7 +153,7 @@ function ChosenNight({ night, job }: { night: Night; job: string }) {
           <FieldChanges of={plan.fields} run={night.run} />
         </Card>
       )}
-      {facts && facts.orphans.total > 0 && <Orphans run={night.run} orphans={facts.orphans} />}
-    </>
+      {facts && facts.orphans.total > 0 && <Orphans key={night.run} run={night.run} orphans={facts.orphans} />}
+    </div>
   );
 }

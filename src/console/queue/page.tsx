@@ -1,23 +1,25 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Queue } from '../../api/schema.js';
-import { send } from '../app/client.js';
-import { Fault, Refused } from '../app/faults.js';
-import { queueQuery, useWhyNot } from '../app/queries.js';
+import { Fault } from '../app/faults.js';
+import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { Dialog } from '../kit/dialog.js';
 import { counted, number, timeOfDay, when } from '../kit/format.js';
-import { Button, ButtonLink, Card, Notice, OutcomeBar, Prose, Skeleton } from '../kit/parts.js';
+import { ButtonLink, Card, Notice, OutcomeBar, Prose, Skeleton } from '../kit/parts.js';
 import { Figures } from '../kit/plan.js';
+import { VerbButton } from '../runs/actions.js';
 
 type Queued = Queue['active'][number];
 const LOOK_MS = 2_000;
 
 export default function QueuePage() {
   usePageTitle('Queue');
-  const { data, error, dataUpdatedAt } = useQuery({ ...queueQuery, refetchInterval: LOOK_MS });
-  const [asked, ask] = useState<Queued>();
+  const { data, error, dataUpdatedAt } = useQuery({
+    ...queueQuery,
+    // What could not be shown yet is asked for again by its button: else the page would blink.
+    refetchInterval: ({ state }) => state.data !== undefined && LOOK_MS,
+  });
   if (!data) return error ? <Fault error={error} /> : <Skeleton what="the queue" lines={8} />;
   const { counts, workers, active, waiting, failed } = data;
   const nobody = workers === 0 && counts.waiting + counts.delayed > 0;
@@ -53,7 +55,7 @@ export default function QueuePage() {
         />
       </Card>
       {active.length > 0 && (
-        <Jobs title="At work" of={active} beside={(job) => <Stop job={job} onAsk={() => ask(job)} word="Stop…" />}>
+        <Jobs title="At work" of={active} beside={({ run }) => run && <Stop run={run} />}>
           {({ progress }) =>
             progress && (
               <div className="stack tight">
@@ -71,7 +73,7 @@ export default function QueuePage() {
         <Jobs
           title={waiting.length < rest ? `Waiting: the next ${number(waiting.length)} of ${number(rest)}` : 'Waiting'}
           of={waiting}
-          beside={(job) => <Stop job={job} onAsk={() => ask(job)} word="Take off…" />}
+          beside={({ run }) => run && <ButtonLink href={`/runs/${run}`}>Look at it</ButtonLink>}
         >
           {({ reason }) => reason && <Prose>{reason}</Prose>}
         </Jobs>
@@ -85,7 +87,6 @@ export default function QueuePage() {
           {({ reason }) => <Prose>{reason ?? 'Without a reason.'}</Prose>}
         </Jobs>
       )}
-      <StopDialog job={asked} onClose={() => ask(undefined)} />
     </div>
   );
 }
@@ -130,41 +131,8 @@ function Jobs({
 
 const nameOf = ({ kind, job }: Queued): string => (job === 'inline' ? kind : `${kind} ${job}`);
 
-function Stop({ job: { run }, word, onAsk }: { job: Queued; word: string; onAsk: () => void }) {
-  const mayNot = useWhyNot('operator');
-  return (
-    <Button icon="stop" why={mayNot ?? (run ? undefined : 'It has no run yet.')} onClick={onAsk}>
-      {word}
-    </Button>
-  );
-}
-
-function StopDialog({ job, onClose }: { job: Queued | undefined; onClose: () => void }) {
-  const queries = useQueryClient();
-  const stop = useMutation({
-    mutationFn: () => send('POST', `/runs/${job?.run}/stop`),
-    onSuccess: onClose,
-    onSettled: () => queries.invalidateQueries({ queryKey: queueQuery.queryKey }),
-  });
-  return (
-    <Dialog
-      open={job !== undefined}
-      onClose={onClose}
-      title={`Stop ${job ? nameOf(job) : ''}?`}
-      footer={
-        <>
-          <Button onClick={onClose}>Let it run</Button>
-          <Button look="danger" busy={stop.isPending} onClick={() => stop.mutate()}>
-            Stop it
-          </Button>
-        </>
-      }
-    >
-      <p>
-        Requests in flight are finished, and what was written stays. Its reports say which rows were not reached;
-        “Resume” goes on from there, and nothing is written twice. A run that waits is taken off the queue.
-      </p>
-      <Refused error={stop.error} />
-    </Dialog>
-  );
+/** What it will do stands before it is done. */
+function Stop({ run: id }: { run: string }) {
+  const { data: run } = useQuery(runQuery(id));
+  return run ? <VerbButton run={run} verb="stop" progress={run.progress} /> : null;
 }

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { RunDetail } from '../../api/schema.js';
+import type { Summary } from '../../report/summary.js';
+import { API } from '../app/client.js';
+import { useRunEvents } from '../app/events.js';
+import { ConnectionLost, Fault } from '../app/faults.js';
+import { runQuery, runsQuery } from '../app/queries.js';
+import { bytes, counted, number, when } from '../kit/format.js';
+import { ButtonLink, Card, Notice, Prose, Skeleton, StateBadge } from '../kit/parts.js';
+import { VerbButton } from '../runs/actions.js';
+import { firstLine, summaryOf } from '../runs/words.js';
+
+const fileAt = (run: string, name: string) => `${API}/runs/${run}/reports/${encodeURIComponent(name)}`;
+
+/** The export that was begun: how far it is, and then its file. */
+export function Result({ id }: { id: string }) {
+  const { data: run, error } = useQuery(runQuery(id));
+  const atWork = run?.status === 'running' || run?.status === 'waiting';
+  const events = useRunEvents(id, atWork);
+  if (error && !run) return <Fault error={error} />;
+  if (!run) return <Skeleton what="the export" />;
+  return (
+    <Card title={atWork ? 'The export runs' : firstLine(run, null)} beside={<Link href={`/runs/${id}`}>The run</Link>}>
+      {atWork ? <AtWork run={run} events={events} /> : <Ended run={run} />}
+    </Card>
+  );
+}
+
+function AtWork({ run, events }: { run: RunDetail; events: ReturnType<typeof useRunEvents> }) {
+  const { phase, done, total } = events.progress ?? run.progress ?? { phase: 'waiting', done: 0, total: null };
+  const told =
+    run.status === 'waiting'
+      ? 'It waits for its turn'
+      : `${phase}: ${number(done)}${total === null ? '' : ` of ${counted(total, 'record')}`}`;
+  return (
+    <div className="stack tight">
+      <ConnectionLost events={events} />
+      <span role="status">{told}</span>
+      <progress aria-label="Records read" {...(total ? { value: done, max: total } : {})} />
+      <div className="line">
+        <VerbButton run={run} verb="stop" progress={events.progress} />
+        <span className="soft">It goes on when you leave this page.</span>
+      </div>
+    </div>
+  );
+}
+
+function Ended({ run }: { run: RunDetail }) {
+  const summary = summaryOf(run);
+  const { target, warnings = [] } = summary ?? {};
+  const file = run.reports.includes(run.file) ? run.file : undefined;
+  return (
+    <div className="stack">
+      {summary && file !== undefined && <Complete summary={summary} />}
+      {warnings.length > 0 && (
+        <ul className="notes">
+          {warnings.map((warning) => (
+            <li key={warning}>
+              <Prose>{warning}</Prose>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="line wide">
+        {file !== undefined && (
+          <ButtonLink look="primary" icon="download" href={fileAt(run.id, file)} download>
+            Download {file}
+          </ButtonLink>
+        )}
+        {run.actions.resume?.allowed && <VerbButton run={run} verb="resume" look="primary" />}
+        {target?.bytes !== undefined && (
+          <span className="soft">
+            {bytes(target.bytes)}
+            {target.columns !== undefined && `, ${counted(target.columns, 'column')}`}
+          </span>
+        )}
+      </div>
+      {target?.job !== undefined && (
+        <p>
+          Change cells and bring it back over <Link href="/import">Import</Link>. Grey columns are for information; a
+          cell that you empty keeps its value in the service.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** In the words of the file's last sheet. */
+function Complete({ summary: { consistency, passes = 0, resource } }: { summary: Summary }) {
+  if (consistency === 'verified') {
+    return (
+      <Notice tone="good" title="It is complete">
+        <p>
+          {passes === 1
+            ? 'Each record was asked for by its id.'
+            : `The list was read ${passes} times, and the last two agree: no record that was there all the time is missing.`}
+        </p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="warn" title="It may not be complete">
+      <p>
+        {resource === 'customer'
+          ? 'The service has no list of customers; these are the ones that are known.'
+          : `The list was read ${passes} times, and it could not be established that no record is missing.`}
+      </p>
+    </Notice>
+  );
+}
+
+/** What was exported before, by anybody. */
+export function Lately() {
+  const { data } = useQuery(runsQuery({ kind: 'export', limit: 10 }));
+  if (!data || data.runs.length === 0) return null;
+  return (
+    <Card flush title="Exported lately">
+      <ul className="entries">
+        {data.runs.map(({ id, file, status, started_at: at }) => (
+          <li key={id}>
+            <div className="line grow">
+              <StateBadge state={status} />
+              <Link href={`/export?run=${id}`} className="wrap">
+                <bdi>{file || id}</bdi>
+              </Link>
+              <span className="soft">{when(at)}</span>
+            </div>
+            {(status === 'succeeded' || status === 'partial') && (
+              <ButtonLink look="quiet" icon="download" href={fileAt(id, file)} download aria-label={`Download ${file}`}>
+                Download
+              </ButtonLink>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
