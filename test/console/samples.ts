@@ -156,40 +156,38 @@ export const STORY: Story = {
   sent: null,
 };
 
-export const FAULTS = {
-  faults: [
-    {
-      code: 'reference_not_found',
-      meaning: 'A name was not found.',
-      column: 'Supplier',
-      field: 'supplier',
-      value: 'Acme Computer',
-      message: 'No supplier is named “Acme Computer”.',
-      rows: 6,
-      first: 7,
-    },
-    {
-      code: 'not_a_number',
-      meaning: 'No number.',
-      column: 'Price',
-      field: 'price',
-      value: 'n/a',
-      message: '“n/a” is no number.',
-      rows: 3,
-      first: 12,
-    },
-    {
-      code: 'duplicate_key',
-      meaning: 'The key twice.',
-      column: 'Serial',
-      field: 'serial_number',
-      value: null,
-      message: 'Row 9 has the same serial number.',
-      rows: 2,
-      first: 8,
-    },
-  ],
-};
+export const FAULTS = [
+  {
+    code: 'reference_not_found',
+    meaning: 'A name was not found.',
+    column: 'Supplier',
+    field: 'supplier',
+    value: 'Acme Computer',
+    message: 'No supplier is named “Acme Computer”.',
+    rows: 6,
+    first: 7,
+  },
+  {
+    code: 'not_a_number',
+    meaning: 'No number.',
+    column: 'Price',
+    field: 'price',
+    value: 'n/a',
+    message: '“n/a” is no number.',
+    rows: 3,
+    first: 12,
+  },
+  {
+    code: 'duplicate_key',
+    meaning: 'The key twice.',
+    column: 'Serial',
+    field: 'serial_number',
+    value: null,
+    message: 'Row 9 has the same serial number.',
+    rows: 2,
+    first: 8,
+  },
+];
 
 export const PLAN: Plan = {
   created: 180,

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { RunDetail, RunProgress } from '../../api/schema.js';
+import type { RunProgress } from '../../api/schema.js';
 import { addressOf } from './client.js';
 import { client, runQuery } from './queries.js';
 
@@ -37,9 +37,8 @@ export function useRunEvents(id: string, on: boolean): RunEvents {
       source.addEventListener('progress', ({ data }: MessageEvent<string>) => {
         tell({ progress: JSON.parse(data) as RunProgress, connection: 'live', lastSeen: new Date() });
       });
-      source.addEventListener('end', ({ data }: MessageEvent<string>) => {
+      source.addEventListener('end', () => {
         source?.close();
-        client.setQueryData(runQuery(id).queryKey, JSON.parse(data) as RunDetail);
         void client.invalidateQueries({ queryKey: ['run', id] });
         void client.invalidateQueries({ queryKey: ['runs'] });
         void client.invalidateQueries({ queryKey: ['overview'] });

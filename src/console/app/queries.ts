@@ -59,7 +59,7 @@ export const storyQuery = (id: string, row: number) =>
 export const faultsQuery = (id: string) =>
   queryOptions({
     queryKey: ['run', id, 'faults'],
-    queryFn: ({ signal }) => get<{ faults: FaultGroup[] }>(`/runs/${encodeURIComponent(id)}/faults`, {}, signal),
+    queryFn: ({ signal }) => get<FaultGroup[]>(`/runs/${encodeURIComponent(id)}/faults`, {}, signal),
   });
 
 export const planQuery = (id: string) =>

@@ -102,9 +102,9 @@ function Search({ input }: { input: React.RefObject<HTMLInputElement | null> }) 
           ref={input}
           type="search"
           className="input"
-          aria-label="Search a key, a run, a file"
+          aria-label="Search a file, a job, a run"
           aria-keyshortcuts="/"
-          placeholder="Search a key, a run, a file"
+          placeholder="Search a file, a job, a run"
           defaultValue={shown}
           onKeyDown={(event) => {
             if (event.key === 'Escape') input.current?.blur();

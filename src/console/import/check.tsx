@@ -50,7 +50,7 @@ export function CheckStep({
   const [params] = useSearchParams();
   const handle = useRef<GridHandle | null>(null);
   const { data } = useQuery(faultsQuery(run.id));
-  const faults = data?.faults ?? [];
+  const faults = data ?? [];
   const fieldOf = useFields(run.resource, check.job);
   const again = useMutation({ mutationFn: () => onCheck(trail.now) });
   const edited = corrections(trail.now).length;

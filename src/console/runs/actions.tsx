@@ -60,12 +60,12 @@ function wordsOf(verb: Verb, run: RunDetail): Words {
 /** What else can be done with the run as it is; what cannot is one click away, with the reason. */
 export function Actions({
   run,
-  but,
+  but = [],
   progress,
 }: {
   run: RunDetail;
   /** Stand elsewhere on the page. */
-  but: readonly Verb[];
+  but?: readonly Verb[];
   progress: RunProgress | null;
 }) {
   const can = VERBS.filter((verb) => run.actions[verb]?.allowed && !but.includes(verb));

@@ -156,7 +156,9 @@ function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void
   if (filtered)
     return (
       <Empty title="No run matches">
-        <p>A key is found in the runs whose rows are still kept.</p>
+        <p>
+          Files and jobs are found by a part of their name, runs by how their id begins; a key on the page of its run.
+        </p>
         <Button onClick={onClear}>Show all runs</Button>
       </Empty>
     );

@@ -106,7 +106,7 @@ function Filters({
   const needs = four === 'to_correct' || four === 'to_look_at' || code !== '';
   const faults = useQuery({ ...faultsQuery(run.id), enabled: needs, refetchInterval: live ? 5_000 : false });
   const codes = new Map<string, number>();
-  for (const fault of faults.data?.faults ?? []) codes.set(fault.code, (codes.get(fault.code) ?? 0) + fault.rows);
+  for (const fault of faults.data ?? []) codes.set(fault.code, (codes.get(fault.code) ?? 0) + fault.rows);
   const choose = (next: string) => set({ outcome: next, code: undefined, column: undefined, row: undefined });
   return (
     <div className="stack tight filters">
