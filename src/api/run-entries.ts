@@ -1,10 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { fileName } from '../report/summary.js';
 import { runFolder } from '../runs/run/layout.js';
 import { type RunEntry, readRun, runIds } from '../runs/run/list.js';
 import type { Run } from './schema.js';
 
-/** Folders that are looked at at the same time. */
+/** Folders that are looked at before others have their turn. */
 const AT_ONCE = 32;
 /** Who asks within this time of each other is given the same answer. */
 const FRESH_MS = 250;
@@ -43,6 +44,7 @@ export class RunEntries {
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const some = ids.slice(at, at + AT_ONCE);
       const found = await Promise.all(some.map((run) => this.look(run).catch(() => undefined)));
+      await setImmediate();
       for (const one of found) {
         if (!one) continue;
         known.set(one.entry.run, one);
@@ -55,7 +57,7 @@ export class RunEntries {
 
   private async look(run: string) {
     // Before it is read: a change meanwhile makes it another version.
-    const { ino, mtimeMs } = await stat(runFolder(this.home, run).dir);
+    const { ino, mtimeMs } = statSync(runFolder(this.home, run).dir);
     const version = `${ino} ${mtimeMs}`;
     const before = this.known.get(run);
     const open = before?.entry.status === 'running' || before?.entry.status === 'unfinished';

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
@@ -107,7 +107,7 @@ interface Asked {
 /** What is known of one run, also of one that was killed. */
 export async function readRun(home: string, run: string): Promise<RunEntry> {
   const folder = runFolder(home, run);
-  const asked = await askedOf(folder);
+  const asked = askedOf(folder);
   const { kind = 'import', lineage, reportDir = folder.dir } = asked;
   const { summary, reportsOf } = await ownSummary(folder, reportDir);
   const running = await isHeld(folder.lock);
@@ -129,8 +129,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   };
 }
 
-const askedOf = async ({ request }: RunFolder): Promise<Asked> =>
-  ((await readJson(request)) as Asked | undefined) ?? {};
+const askedOf = ({ request }: RunFolder): Asked => (readJson(request) as Asked | undefined) ?? {};
 
 /** Several runs may have been told to put their reports into one folder: there lie those of the last. */
 async function ownSummary(
@@ -149,7 +148,7 @@ async function ownSummary(
 /** The summary of one run; undefined where its reports are not complete, and where those of another run took their place. */
 export async function readRunSummary(home: string, run: string): Promise<Summary | undefined> {
   const folder = runFolder(home, run);
-  const { reportDir = folder.dir } = await askedOf(folder);
+  const { reportDir = folder.dir } = askedOf(folder);
   return (await ownSummary(folder, reportDir)).summary;
 }
 
@@ -161,7 +160,7 @@ function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson' | 'outc
 
 /** The summary in a folder of reports; undefined where they are not complete. Of which run they are, it says itself. */
 export async function readSummary(reportDir: string): Promise<Summary | undefined> {
-  const found = await readJson(join(reportDir, 'summary.json'));
+  const found = readJson(join(reportDir, 'summary.json'));
   // Our own file: it appears complete or not at all.
   return found === undefined ? undefined : (found as Summary);
 }
@@ -189,11 +188,12 @@ function startOf(run: string): string {
   return run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z');
 }
 
-async function readJson(path: string): Promise<unknown> {
-  if (!(await stat(path).catch(() => undefined))) return undefined;
+/** At once: of thousands of small files most of the time would go by in turns of the event loop. */
+function readJson(path: string): unknown {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
+    if (!existsSync(path)) return undefined;
     throw new RunError('failed', `${path} cannot be read: it is not the JSON that rowferry wrote.`, [], {
       cause: error,
     });

@@ -37,9 +37,9 @@ describe('folders', () => {
     await until('a.csv is taken', () => place.claims.length === 1);
     expect(place.claims[0]).toMatchObject({ job: 'erp', name: 'a.csv' });
     const jobs = openJobFiles(place.jobsDir);
-    expect((await jobs()).get('erp')).toEqual({ name: 'erp', kind: 'reconcile', faulty: false });
+    expect((await jobs()).get('erp')).toMatchObject({ name: 'erp', kind: 'reconcile', faulty: false });
     await writeFile(join(place.jobsDir, 'erp.yaml'), 'kind: reconcile\ncolums: {}\n');
-    expect((await jobs()).get('erp')).toEqual({ name: 'erp', kind: 'reconcile', faulty: true });
+    expect((await jobs()).get('erp')).toMatchObject({ name: 'erp', kind: 'reconcile', faulty: true });
     await place.drop('erp/b.csv');
     await until('its run tells the faults', () => place.claims.length === 2);
   });
