@@ -4,6 +4,7 @@ import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LANES, LONGEST } from './test/lanes.js';
+import { QUICK } from './test/support/process.js';
 import { keepTemporaryInMemory } from './test/support/temporary.js';
 
 keepTemporaryInMemory();
@@ -28,6 +29,7 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
   pool: 'forks',
+  execArgv: QUICK,
   setupFiles: 'test/support/seed.ts',
 } as const;
 

@@ -10,6 +10,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import type { SeenRequest } from '../../src/sandbox/server.js';
 import { check, type Evidence, secondRunQuiet, type Violation } from '../invariants/check.js';
 import { type Line, readTold } from '../invariants/facts.js';
+import { QUICK } from '../support/process.js';
 
 const TOKEN = 'test-token';
 /** A program that takes longer on these few rows hangs, or repeats for ever. */
@@ -134,7 +135,7 @@ export async function openStage(dist: string, { apart = false, service = {} }: S
   }
 
   async function asProcess(argv: readonly string[], environment: Environment): Promise<Ended> {
-    const child = spawn(process.execPath, [join(dist, 'cli', 'main.js'), ...argv], {
+    const child = spawn(process.execPath, [...QUICK, join(dist, 'cli', 'main.js'), ...argv], {
       cwd: dir,
       env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,6 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cliPath } from './build.js';
 
+/**
+ * For Node.js processes of tests. WebAssembly (the embedded PostgreSQL, the reader of HTTP answers) is compiled once and quickly:
+ * to optimise it costs a process that lives for seconds half of its processor time.
+ */
+export const QUICK = ['--liftoff-only'];
+
 /** A `rowferry` process of its own. */
 export interface Started {
   readonly child: ChildProcess;
@@ -20,7 +26,7 @@ export async function start(
   argv: readonly string[],
   options: { cwd: string; env?: Readonly<Record<string, string>>; umask?: string },
 ): Promise<Started> {
-  const command = [process.execPath, await cliPath(), ...argv];
+  const command = [process.execPath, ...QUICK, await cliPath(), ...argv];
   const under = options.umask === undefined ? [] : ['sh', '-c', `umask ${options.umask}; exec "$@"`, 'sh'];
   const [file = '', ...args] = [...under, ...command];
   const child = spawn(file, args, {

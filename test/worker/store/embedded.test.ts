@@ -11,6 +11,7 @@ import { LockHeld } from '../../../src/runs/run/lock.js';
 import { openFolder, POSTGRES_MAJOR } from '../../../src/worker/store/embedded/folder.js';
 import { EmbeddedPool } from '../../../src/worker/store/embedded/pool.js';
 import { cliPath } from '../../support/build.js';
+import { QUICK } from '../../support/process.js';
 import { availableStores } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { open, otherProcess } from './opened.js';
@@ -195,7 +196,7 @@ describe('a folder that cannot be read', () => {
     const module = pathToFileURL(join(dirname(dirname(await cliPath())), 'worker', 'store', 'open.js')).href;
     const script = `const { openStore } = await import('${module}');
       await openStore({ home: '${home}', strict: false, patienceMs: 0, notice() {}, signal: new AbortController().signal });`;
-    const first = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
+    const first = spawn(process.execPath, [...QUICK, '--input-type=module', '-e', script], { stdio: 'inherit' });
     const ended = once(first, 'exit');
     await until(() => existsSync(join(home, 'queue.new', 'PG_VERSION')), { withinMs: 100_000 });
     first.kill('SIGKILL');

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { cliPath } from '../../support/build.js';
+import { QUICK } from '../../support/process.js';
 import { availableStores } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 
@@ -33,7 +34,7 @@ describe.each(await availableStores())('a process with a queue on $name', ({ sta
       console.log('ready');`;
       const file = join(server.home, 'member.mjs');
       await writeFile(file, script);
-      const child = spawn(process.execPath, [file], {
+      const child = spawn(process.execPath, [...QUICK, file], {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
       const ended = once(child, 'exit');

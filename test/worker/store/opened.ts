@@ -10,6 +10,7 @@ import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { postgresStore } from '../../../src/worker/store/postgres/open.js';
 import { cliPath } from '../../support/build.js';
+import { QUICK } from '../../support/process.js';
 import type { StoreServer } from '../../support/servers.js';
 
 export interface Opened extends Store {
@@ -86,7 +87,7 @@ export async function otherProcess(
     setInterval(() => undefined, 1_000);`;
   const file = join(server.home, `member-${hold.queue.replaceAll(/\W/g, '-')}.mjs`);
   await writeFile(file, script);
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [...QUICK, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
