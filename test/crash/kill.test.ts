@@ -5,7 +5,7 @@ import { FULL } from '../support/full.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
 
-const ROWS = FULL ? 2_000 : 600;
+const ROWS = FULL ? 2_000 : 300;
 /** The request at that share of the rows. */
 const at = (share: number) => Math.ceil(share * ROWS);
 const numbers = (count = ROWS) => Array.from({ length: count }, (_, i) => i);
@@ -197,13 +197,13 @@ constants: { contract_type: buy_side, status: active, country: US }
       bench,
       'customers',
       'resource: customer\nmatch: { key: name }\ncolumns: { Name: name, City: city }\n',
-      ['Name,City', ...numbers(600).map((i) => `Customer ${i},Bern`)],
+      ['Name,City', ...numbers(300).map((i) => `Customer ${i},Bern`)],
     );
-    bench.killAt('POST', 250);
+    bench.killAt('POST', 125);
     expect(await bench.run(argv)).toBe('SIGKILL');
     expect((await bench.inside(RESUME)).code).toBe(3);
     const told = await bench.told();
-    expectTruth(told, bench.sandbox, 'customer', 'name', 600);
+    expectTruth(told, bench.sandbox, 'customer', 'name', 300);
     const unknown = others(told, 'created');
     expect(unknown.every((line) => line.includes(' unknown '))).toBe(true);
     // Two parts of 16 may have been under way.
@@ -257,13 +257,13 @@ describe('killed between its stages', { timeout: 240_000 }, () => {
     ['before the summary', /report\.html$/],
   ])('%s: resume completes', async (_, name) => {
     bench = await openBench();
-    await bench.start(await assets(bench, 400));
+    await bench.start(await assets(bench, 200));
     await bench.killWhenThere(name);
     await finish();
     const told = await bench.told();
     expect(others(told, 'created')).toEqual([]);
-    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 400);
-    expect(bench.sandbox.commits).toHaveLength(400);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 200);
+    expect(bench.sandbox.commits).toHaveLength(200);
     const names = await readdir(bench.runDir(), { recursive: true });
     expect(names.filter((one) => one.includes('.tmp') || one.startsWith('lock'))).toEqual([]);
   });
@@ -275,7 +275,7 @@ describe('SIGTERM, and SIGKILL for one that does not end (40, 41)', { timeout: 2
     ['SIGINT', 130],
   ] as const)('%s: exit code %i, the reports are there, and the message names the way on', async (signal, code) => {
     bench = await openBench({ latencyMs: 3 });
-    const argv = await assets(bench, 500);
+    const argv = await assets(bench, 300);
     bench.killAt('POST', 120, signal);
     const started = await bench.start(argv);
     expect(await started.ended).toBe(code);
@@ -283,10 +283,10 @@ describe('SIGTERM, and SIGKILL for one that does not end (40, 41)', { timeout: 2
     const told = await bench.told();
     expect(told.status).toBe('interrupted');
     expect(told.summary.rows['created']).toBe(bench.sandbox.commits.length);
-    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 500);
+    expectTruth(told, bench.sandbox, 'asset', 'serial_number', 300);
     await finish();
-    expectTruth(await bench.told(), bench.sandbox, 'asset', 'serial_number', 500);
-    expect(bench.sandbox.commits).toHaveLength(500);
+    expectTruth(await bench.told(), bench.sandbox, 'asset', 'serial_number', 300);
+    expect(bench.sandbox.commits).toHaveLength(300);
   });
 
   it('SIGTERM while an answer is overdue, then SIGKILL: resume completes', async () => {
