@@ -1,11 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { check, linesOf } from '../invariants/check.js';
 import { availableStores, itWith } from '../support/servers.js';
 import { until } from '../support/until.js';
-import { type Crew, openCrew, told } from '../support/worker.js';
-import { failing, hasReached, isTaken, type Moment } from './failpoints.js';
+import { type Crew, openCrew, type RunningWorker, told } from '../support/worker.js';
+import { armable, armed, failing, hasReached, isTaken, type Moment } from './failpoints.js';
 
 const ROWS = 16;
 
@@ -31,17 +31,30 @@ const MOMENTS: readonly (readonly Moment[])[] = [
   ],
 ];
 
+/** Where a worker that finished one trial is told when to die in the next. */
+const orderOf = (crew: Crew, from: number) => join(crew.dir, `kill-${from}`);
+
 /**
  * Drops a file, kills the worker at the moment, `again` the next one at the first occurrence of the same, and lets another
- * one finish. Answers what is wrong.
+ * one finish, which the next trial begins with. Answers what is wrong, and that worker.
  */
-async function kill(crew: Crew, moment: Moment, from: number, again: boolean): Promise<string[]> {
+async function kill(
+  crew: Crew,
+  moment: Moment,
+  trial: { readonly from: number; readonly next: number; readonly again: boolean; readonly idle?: RunningWorker },
+): Promise<{ readonly wrong: string[]; readonly last?: RunningWorker }> {
+  const { from, again, idle } = trial;
   const { sandbox } = crew;
   const before = structuredClone(sandbox.raw('asset'));
   const commits = sandbox.commits.length;
   const folders = new Set(await crew.ended());
   const name = `from-${from}.csv`;
   const input = join(crew.dir, name);
+  if (idle) {
+    const order = orderOf(crew, from);
+    await writeFile(`${order}.tmp`, armed(moment));
+    await rename(`${order}.tmp`, order);
+  }
   const sheet = ['Name,Serial', ...Array.from({ length: ROWS }, (_, i) => `n${from + i},S${from + i}`)].join('\r\n');
   await writeFile(input, sheet);
   await crew.drop(name, sheet);
@@ -49,7 +62,8 @@ async function kill(crew: Crew, moment: Moment, from: number, again: boolean): P
   let killed = 0;
   for (const nth of again ? [moment.nth, 1] : [moment.nth]) {
     const notes = join(crew.dir, `milestones-${from}-${killed}`);
-    const worker = await crew.worker('w', { early: true, env: failing({ ...moment, nth }, notes) });
+    const begin = () => crew.worker('w', { early: true, env: failing({ ...moment, nth }, notes) });
+    const worker = killed === 0 && idle ? idle : await begin();
     // What is behind the file already does not come again: the second worker then finds nothing to do.
     await until(
       async () => {
@@ -60,13 +74,15 @@ async function kill(crew: Crew, moment: Moment, from: number, again: boolean): P
     );
     if (worker.child.signalCode === 'SIGKILL') killed++;
     else await worker.kill();
-    if (killed === 0) return [`not killed: ${worker.err().slice(-500)}`];
+    if (killed === 0) return { wrong: [`not killed: ${worker.err().slice(-500)}`] };
   }
-  const last = await crew.worker('w');
+  const last = await crew.worker('w', { env: armable(orderOf(crew, trial.next)) });
   await until(() => isQuiet(crew, folders), { withinMs: 90_000, what: 'the end of the run' });
-  await last.terminate();
+  // The queue knows it too: what comes next is killed at a moment of its own.
+  const active = () => last.metric(/^rowferry_queue_jobs\{(?=.*queue="rowferry").*state="active"/);
+  await until(async () => (await active()) === 0, { withinMs: 90_000, what: 'an idle queue' });
   const [folder = '', ...more] = (await crew.ended()).filter((one) => !folders.has(one));
-  if (more.length > 0) return [`more than one run: ${more.map((one) => basename(one)).join(', ')}`];
+  if (more.length > 0) return { wrong: [`more than one run: ${more.map((one) => basename(one)).join(', ')}`], last };
   const { summary } = await told(folder);
   const violations = await check({
     resource: 'asset',
@@ -80,7 +96,7 @@ async function kill(crew: Crew, moment: Moment, from: number, again: boolean): P
     open: killed,
   });
   const created = summary.rows['created'];
-  return [...linesOf(violations), ...(created === ROWS ? [] : [`created: ${created}`])];
+  return { wrong: [...linesOf(violations), ...(created === ROWS ? [] : [`created: ${created}`])], last };
 }
 
 async function isQuiet(crew: Crew, before: ReadonlySet<string>): Promise<boolean> {
@@ -96,10 +112,16 @@ describe.skipIf((await itWith('redis')) !== it)('a worker with a drop folder', {
         const crew = await openCrew({ server: await store.start() });
         const found: string[] = [];
         try {
+          let idle: RunningWorker | undefined;
           for (const [at, moment] of moments.entries()) {
-            const texts = await kill(crew, moment, at * 100, isTaken(at + crewAt));
-            found.push(...texts.map((text) => `killed at ${moment.milestone}:${moment.nth}: ${text}`));
+            const again = isTaken(at + crewAt);
+            const trial = { from: at * 100, next: (at + 1) * 100, again, ...(idle && { idle }) };
+            const { wrong: texts, last } = await kill(crew, moment, trial);
+            found.push(...texts.map((text) => `killed at ${armed(moment)}: ${text}`));
+            idle = last;
           }
+          // The last one ends as it should.
+          if (idle) expect((await idle.terminate()).code).toBe(0);
         } finally {
           await crew.close();
         }

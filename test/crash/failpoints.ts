@@ -48,11 +48,19 @@ const MOST_RESTARTS = 3;
 /** Trials under way at once. */
 const AT_ONCE = 3;
 
+/** The environment in which a process is killed at a milestone once a file names it: `armed`. */
+export function armable(file: string): Record<string, string> {
+  return { NODE_OPTIONS: `--import=${PRELOAD}`, KILL_AT_FROM: file };
+}
+
+/** What such a file holds. */
+export const armed = ({ milestone, nth }: Moment): string => `${milestone}:${nth}`;
+
 /** The environment in which a process is killed at a milestone; `notes`: a file for those that it comes to. */
 export function failing({ milestone, nth }: Moment, notes?: string): Record<string, string> {
   return {
     NODE_OPTIONS: `--import=${PRELOAD}`,
-    KILL_AT: `${milestone}:${nth}`,
+    KILL_AT: armed({ milestone, nth }),
     ...(notes !== undefined && { MILESTONES_TO: notes }),
   };
 }
@@ -84,8 +92,6 @@ function momentsOf(reached: Reached): Moment[] {
     return [...new Set(places.map((nthOf) => nthOf(count)))].map((nth) => ({ milestone, nth }));
   });
 }
-
-const momentText = ({ milestone, nth }: Moment): string => `${milestone}:${nth}`;
 
 /** Takes a run up again. Killed before it had its file, there is nothing to resume, and the message says so: it is begun anew. */
 async function takeUp(trial: Trial, moment?: Moment): Promise<Ended> {
@@ -119,7 +125,7 @@ async function countMilestones(scenario: Scenario, killed?: Moment): Promise<Rea
   try {
     if (killed) {
       const { code, err } = await runTo(trial, trial.argv, killed);
-      if (code !== 'SIGKILL') throw new Error(`not killed at ${momentText(killed)}, but ended with ${code}: ${err}`);
+      if (code !== 'SIGKILL') throw new Error(`not killed at ${armed(killed)}, but ended with ${code}: ${err}`);
     }
     subscribe('rowferry:milestone', note);
     const ended = killed ? await takeUp(trial) : await runTo(trial, trial.argv);
@@ -143,7 +149,7 @@ async function killAlong(scenario: Scenario, chains: readonly (readonly Moment[]
   let [next, killed] = [0, 0];
   const worker = async (): Promise<void> => {
     for (let chain = chains[next++]; chain; chain = chains[next++]) {
-      const name = chain.map(momentText).join(' ');
+      const name = chain.map(armed).join(' ');
       try {
         const found = await oneTrial(chain, scenario);
         killed += found.killed;
@@ -187,9 +193,13 @@ const SEED = Number(process.env['TEST_SEED']);
 /** Of moments at which recoveries are killed every third one is taken, others with each seed. */
 export const isTaken = (at: number): boolean => ALL || at % 3 === SEED % 3;
 
-/** One kill a trial, at everything that an undisturbed run comes to: at its first, middle or last occurrence, or at all three. */
-export async function everyMoment(scenario: Scenario): Promise<Every> {
-  const at = momentsOf(await countMilestones(scenario));
+/**
+ * One kill a trial, at everything that an undisturbed run comes to: at its first, middle or last occurrence, or at all three.
+ * `own`: the milestones that no other scenario comes to; of the rest a share is taken, as of recoveries.
+ */
+export async function everyMoment(scenario: Scenario, own: readonly Milestone[] = MILESTONES): Promise<Every> {
+  const reached = momentsOf(await countMilestones(scenario));
+  const at = reached.filter(({ milestone }) => own.includes(milestone) || isTaken(MILESTONES.indexOf(milestone)));
   const found = await killAlong(
     scenario,
     at.map((moment) => [moment]),
