@@ -13,7 +13,7 @@ import { type Bench, openBench, RESUME } from './bench.js';
  * `TEST_KILLS=60` runs as many more kills at random moments; `TEST_SEED` repeats them.
  */
 
-const COUNT = 700;
+const COUNT = 480;
 const UPDATED = 120;
 const CREATED = 60;
 const ORPHANS = 40;
