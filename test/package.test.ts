@@ -72,7 +72,7 @@ async function inFolder(file: string, args: readonly string[]): Promise<Ran> {
   );
 }
 
-const npx = (...args: readonly string[]) => inFolder('npx', ['--no-install', 'rowferry', ...args]);
+const rowferry = (...args: readonly string[]) => inFolder(join(dir, 'node_modules', '.bin', 'rowferry'), args);
 
 /** A worker of the package takes a file out of the inbox that `init` made, on the embedded queue. */
 async function dropped(file: string, job: string): Promise<void> {
@@ -129,8 +129,8 @@ describe.skipIf(dir === '')('the packed package', { timeout: 300_000 }, () => {
   });
 
   it('begins with a folder made ready, imports into a sandbox of its own, and takes dropped files', async () => {
-    expect((await npx('--version')).stdout).toBe(`${packed?.version}\n`);
-    expect((await npx('init')).stdout).toContain('Made in .: .env, jobs/assets.yaml');
+    expect((await inFolder('npx', ['--no-install', 'rowferry', '--version'])).stdout).toBe(`${packed?.version}\n`);
+    expect((await rowferry('init')).stdout).toContain('Made in .: .env, jobs/assets.yaml');
     expect((await stat(join(dir, '.env'))).mode & 0o777).toBe(0o600);
     expect(await readdir(dir)).toEqual(expect.arrayContaining(['inbox', 'jobs']));
 
@@ -149,7 +149,7 @@ describe.skipIf(dir === '')('the packed package', { timeout: 300_000 }, () => {
       const filled = text.replace('_API_URL=', `_API_URL=${url}`).replace('_API_TOKEN=', '_API_TOKEN=demo-token');
       await writeFile(join(dir, '.env'), filled);
       const sheet = 'node_modules/rowferry/fixtures/assets-demo.xlsx';
-      const ran = await npx('import', sheet, '--job', 'assets', '--json');
+      const ran = await rowferry('import', sheet, '--job', 'assets', '--json');
       expect(ran.code).toBe(3);
       expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'partial', rows: { created: 207, total: 240 } });
       await dropped(join(dir, 'node_modules', 'rowferry', 'fixtures', 'suppliers.csv'), 'suppliers');
