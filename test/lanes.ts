@@ -44,7 +44,7 @@ export const LANES: readonly Lane[] = [
       'test/compact/**/*.test.ts',
       'test/crash/resume.test.ts',
       'test/invariants/**/*.test.ts',
-      'test/api/*.test.ts',
+      'test/api/**/*.test.ts',
       'test/worker/e2e/embedded.test.ts',
       'test/worker/jobs/{data,roots,swapped,target}.test.ts',
       'test/worker/operations/{containers,metrics,notifier}.test.ts',

@@ -5,12 +5,18 @@ import { within } from '../../worker/within.js';
 import { type Api, type ApiDeps, problems } from '../app.js';
 import { session, signIn } from '../schema.js';
 
-/** How long a page waits for the name of the company; it is asked for again by the next one. */
-const PATIENCE_MS = 3_000;
+/** How long a page waits for the name of the company; what comes later is there for the next one. */
+const PATIENCE_MS = 1_000;
+/** A service that does not answer is left alone for so long. */
+const AGAIN_MS = 30_000;
 
 /** Who is signed in. Signing in and out is done by the door over HTTP (door.ts); here both are described. */
 export function sessionRoutes(app: Api, { settings, version, channel }: ApiDeps): void {
   let name: string | undefined;
+  let asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
+  const ask = async (): Promise<void> => {
+    name = await companyName(settings, channel, AGAIN_MS).catch(() => undefined);
+  };
   app.openapi(
     createRoute({
       method: 'get',
@@ -19,7 +25,10 @@ export function sessionRoutes(app: Api, { settings, version, channel }: ApiDeps)
       responses: { 200: { description: 'The session.', content: json(session) }, ...problems },
     }),
     async (c) => {
-      name ??= await within(PATIENCE_MS, companyName(settings, channel, PATIENCE_MS)).catch(() => undefined);
+      if (name === undefined && !(asked && performance.now() - asked.at < AGAIN_MS)) {
+        asked = { at: performance.now(), answer: ask() };
+      }
+      if (name === undefined && asked) await within(PATIENCE_MS, asked.answer);
       const { apiUrl = '', company, console } = settings;
       return c.json(
         {
