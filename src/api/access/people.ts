@@ -132,10 +132,10 @@ export const LEAST_PASSWORD = 10;
 /** 32 MB and a tenth of a second each, so that a stolen file is of little use. */
 const COST = { N: 2 ** 15, r: 8, p: 1 };
 
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(16);
-  const hash = await derived(password, salt, COST);
-  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+  const hash = await derived(password, salt, cost);
+  return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
 /** In the same time for every password of one cost. */

@@ -79,9 +79,9 @@ export function openAccess(options: {
   }
 
   function refused(from: string): Refusal {
-    if (!tries.begin(from)) return 'too many';
-    tries.wrong(from);
-    return 'wrong';
+    const end = tries.begin(from);
+    end?.('wrong');
+    return end ? 'wrong' : 'too many';
   }
 
   return {
@@ -89,18 +89,15 @@ export function openAccess(options: {
 
     /** `from`: address of whoever asks. */
     async byPassword(name: string, password: string, from: string): Promise<Entry | Refusal> {
-      if (waiting >= MOST_COMPARED || !tries.begin(from)) return 'too many';
+      const end = waiting < MOST_COMPARED ? tries.begin(from) : undefined;
+      if (!end) return 'too many';
       const found = (await entriesOf(users)).find((one) => one.name === name);
       waiting++;
       const compared = comparing.then(() => isPassword(password, found?.password ?? NO_PASSWORD));
       comparing = compared.catch(() => undefined);
       const right = await compared.finally(() => waiting--);
-      if (right && found) {
-        tries.forget(from);
-        return enter({ name, role: found.role, via: 'user' }, found.password);
-      }
-      tries.wrong(from);
-      return 'wrong';
+      end(right && found ? 'right' : 'wrong');
+      return right && found ? enter({ name, role: found.role, via: 'user' }, found.password) : 'wrong';
     },
 
     byLink(key: string, from: string): Entry | Refusal {
@@ -141,32 +138,29 @@ const MOST_ADDRESSES = 10_000;
 
 /** Wrong passwords and keys by address, of the present minute. A try counts from its beginning: many at once are no way around. */
 function openTries(notice: (level: 'warn', text: string) => void, now: () => number) {
-  let begun = now();
-  const counted = new Map<string, number>();
-  const countOf = (from: string): number => {
-    if (now() - begun > WINDOW_MS) {
-      begun = now();
-      counted.clear();
-    }
-    return counted.get(network(from)) ?? 0;
-  };
+  let windowBegan = now();
+  const counted = new Map<string, { tries: number; wrong: number }>();
   return {
-    /** False where there were too many. */
-    begin(from: string): boolean {
-      const before = countOf(from);
-      if (before >= MOST_WRONG) return false;
+    /** Undefined where there were too many; otherwise tell how it ended. */
+    begin(from: string): ((how: 'right' | 'wrong') => void) | undefined {
+      if (now() - windowBegan > WINDOW_MS) {
+        windowBegan = now();
+        counted.clear();
+      }
+      const address = network(from);
+      const count = counted.get(address) ?? { tries: 0, wrong: 0 };
+      if (count.tries >= MOST_WRONG) return undefined;
       const [oldest] = counted.keys();
-      if (before === 0 && counted.size >= MOST_ADDRESSES && oldest !== undefined) counted.delete(oldest);
-      counted.set(network(from), before + 1);
-      return true;
-    },
-    /** It was a right one. */
-    forget: (from: string) => void counted.set(network(from), Math.max(0, countOf(from) - 1)),
-    wrong(from: string): void {
-      const count = countOf(from);
-      if (count === 1) notice('warn', `A wrong password or key for the console came from ${from}.`);
-      if (count !== MOST_WRONG) return;
-      notice('warn', `${MOST_WRONG} wrong passwords or keys came from ${from}: none is looked at for a minute.`);
+      if (counted.size >= MOST_ADDRESSES && oldest !== undefined) counted.delete(oldest);
+      counted.set(address, count);
+      count.tries++;
+      return (how) => {
+        if (how === 'right') count.tries--;
+        else if (++count.wrong === 1) notice('warn', `A wrong password or key for the console came from ${from}.`);
+        else if (count.wrong === MOST_WRONG) {
+          notice('warn', `${MOST_WRONG} wrong passwords or keys came from ${from}: none is looked at for a minute.`);
+        }
+      };
     },
   };
 }
