@@ -169,7 +169,10 @@ export function candidates({ phrases: index, context, plain, ends }: PhraseBook,
       [context, 0.97],
       [plain, 0.9],
     ] as const) {
-      const words = said.words.filter((word) => !dropped.has(word));
+      // `Address Company` is the company of an address.
+      const words = said.words.filter(
+        (word) => !dropped.has(word) || (word === 'company' && said.joined.endsWith(word)),
+      );
       look({ words, joined: words.join(''), aside: [] }, share);
     }
   }

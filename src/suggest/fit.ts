@@ -53,8 +53,11 @@ export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known
     return against(
       `all ${number(column.filled)} rows have the one value "${excerpt(column.cells[0]!.text)}"; if that is right, state it under constants`,
     );
-  const other = otherThan(column, field, ofParty);
-  if (other !== undefined) return against(`the values are ${other}, such as "${excerpt(column.cells[0]!.text)}"`);
+  const { type } = field;
+  // What the service knows as a name is one.
+  const isKnown = type.kind === 'reference' && column.cells.some(({ text }) => known?.(type.to, text));
+  const other = isKnown ? undefined : otherThan(column, field, ofParty);
+  if (other !== undefined) return against(`the values are ${other}`);
   if (isOfOtherUnit(column, field)) return against('the heading says that its numbers are in another unit');
   switch (field.type.kind) {
     case 'date':
@@ -109,7 +112,7 @@ const UNNAMED = /^(?!\d+$)[^\p{L}]*$/u;
 /** Of a column whose values are nearly all something else than the field holds: what they are. */
 function otherThan(column: Column, { name, type }: FieldSpec, ofParty: boolean): string | undefined {
   const { cells, words, repeats, counted: among } = column;
-  if (type.kind === 'boolean' || type.kind === 'enum' || cells.length < 2) return undefined;
+  if (type.kind === 'boolean' || type.kind === 'enum') return undefined;
   if (OWN.test(name) && repeats > among / 2) return 'the same in many rows';
   if (name === 'number' && words.joined === 'number' && cells.every(({ text }, at) => Number(text) === at + 1))
     return 'the numbers of the rows';

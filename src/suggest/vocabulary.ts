@@ -122,7 +122,7 @@ const ASSET: Vocabulary = {
   serial_number: `
     serial; serial number; serial id; serialnumber; serial code; seriennummer; fabriknummer; numero de serie; service
     tag; ?service tag number; serial s n; factory number; geratenummer serial; ?serie; ?vin; ?fahrgestellnummer;
-    ?chassis number; *serial number`,
+    ?chassis number; ?fabrikationsnummer; ?numero de chassis; *serial number`,
   pseudo_number: 'pseudo number; pseudo serial number',
   asset_tag: `
     asset tag; tag number; tag; asset tag number; property tag; inventory tag; barcode; inventarnummer; numero de
@@ -130,7 +130,7 @@ const ASSET: Vocabulary = {
     ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo; tag id; asset label; code
     inventaire; code barre; ?fixed asset number; ?equipment code; ?item code; ?inventory id; ?inventory code; ?numero
     interne; ?id interne; ?property id; ?kennzeichen; ?license plate; ?plate number; -device id; -item id; -codigo;
-    -code; ?anlage; *asset tag`,
+    -code; ?anlage; ?geratenummer; ?immatriculation; ?matricula; *asset tag`,
   lifecycle_stage: `
     lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life;
     ?zustand; ?statut; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device status;
@@ -182,14 +182,16 @@ const ASSET: Vocabulary = {
     name; ?employee full name; ?user full name; ?assigned employee; ?assignee; ?issued to; ?allocated to; ?allocated
     user; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?mitarbeiter; ?nutzer; ?zugewiesen;
     ?affecte a; ?attribue a; ?responsable; ?user email; ?employee email; ?assigned email; -name; -agent; ?checked out
-    to; ?checked out; ?usager; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name`,
+    to; ?checked out; ?usager; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name;
+    ?conducteur; ?conductor`,
   business_unit: `
     business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division; ?abteilung;
     ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company`,
   attached_supplier: `
     supplier; supplier name; vendor; vendor name; lieferant; fournisseur; proveedor; ?purchased from; ?reseller;
     ?seller; ?bought from; ?dealer; supplied by; supplier vendor; ?procured from; ?bought at; ?revendeur;
-    ?distributeur; ?distributor; ?bezugsquelle; ?handler; ?leasinggeber; ?lessor; ?vendor supplier; ?handler name`,
+    ?distributeur; ?distributor; ?bezugsquelle; ?handler; ?leasinggeber; ?lessor; ?vendor supplier; ?handler name;
+    ?loueur`,
   customer: 'customer; customer name; client; client name; kunde; kundenname; cliente',
   usage_status: 'usage status; usage; use status; asset usage status; nutzungsstatus',
   address: `
@@ -238,7 +240,7 @@ const ASSET: Vocabulary = {
   support_type: 'support type; ?support; ?support level',
   support_provider: `
     support provider; support vendor; maintenance provider; support supplier; ?service vendor; ?service provider;
-    ?maintenance vendor`,
+    ?maintenance vendor; ?wartungsfirma`,
   end_of_support_date: 'end of support; eos date; supportende',
   support_start_date: 'support start; support from; maintenance start; support start date; maintenance start date',
   support_end_date: `
@@ -255,7 +257,8 @@ const ASSET: Vocabulary = {
     ?price; ?unit price; ?preis; ?prix; ?precio; ?original value; historical cost; historic cost; cost price; cost
     value; price paid; asset cost; equipment cost; anschaffungspreis; neupreis; kaufwert; valeur d achat; valeur d
     acquisition; cout d acquisition; precio de adquisicion; ?asset value; ?purchase amount; ?unit value; ?item cost;
-    ?replacement cost; ?preis euro; ?valeur; ?wert; -total cost; -value; ?importe; ?acquisition amount; -list price`,
+    ?replacement cost; ?preis euro; ?valeur; ?wert; -total cost; -value; ?importe; ?acquisition amount; -list price;
+    prix d acquisition`,
   service_start_date: `
     in service; in service date; service start; service date; commissioning date; put into service; inbetriebnahme;
     date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date;
@@ -290,14 +293,14 @@ const CONTRACT: Vocabulary = {
     libelle du contrat; vertragstitel; vertragsgegenstand; ?contract subject; ?subject of contract; ?award title;
     ?procurement title; ?project description title; ?objet du contrat; ?objet du marche; ?objeto del contrato;
     ?bezeichnung vertrag; ?software; ?product; ?product name; ?subscription; ?service name; ?application; ?record name;
-    ?vertragsinhalt`,
+    ?vertragsinhalt; ?produkt; ?produit; ?producto`,
   number: `
     number; contract number; contract id; contract code; agreement number; agreement id; vertragsnummer; numero de
     contrat; numero de contrato; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; ?referencia; contract
     key; vertragskennung; numero de marche; ?award reference; ?agreement reference; ?procurement number; ?procurement
     reference; ?document number; ?contract identifier; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid;
-    ?numero expediente; ?expediente; ?record id; *contract number`,
+    ?numero expediente; ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number`,
   parent_contract: `
     parent; parent no; parent contract; parent contract number; master agreement; master contract; framework; framework
     agreement; rahmenvertrag; contrat cadre; contrato marco`,
@@ -311,7 +314,8 @@ const CONTRACT: Vocabulary = {
     supplier; contracting company; attributaire; titulaire; nom du titulaire; dienstleister; ?awarded to; ?winner;
     ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service provider;
     ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name; ?contratista;
-    ?contratada; *supplier name; *vendor name`,
+    ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?leasinggeber; ?lessor; ?aseguradora;
+    *supplier name; *vendor name`,
   status: `
     status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active;
     current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status`,
@@ -327,7 +331,8 @@ const CONTRACT: Vocabulary = {
     description; contract description; long description; beschreibung; descripcion; scope; scope of work; ?summary;
     ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description; contract detail; contract purpose;
     contract scope; texte du contrat; leistungsbeschreibung; ?note; ?remark; ?comment; ?bemerkung; ?anmerkung;
-    ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?goods; ?observation`,
+    ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?goods; ?observation; ?notiz; ?notizen;
+    ?nota`,
   business_unit: `
     business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division; ?abteilung;
     ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center`,
@@ -337,7 +342,8 @@ const CONTRACT: Vocabulary = {
     debut; date de debut; fecha de inicio; inicio; ?from; ?period from; ?award date; ?von; contract begin; contract
     commencement; contract effective date; valid since; in effect from; in force from; vertragsstart; startdatum
     vertrag; date d effet; date de prise d effet; date de debut de contrat; ?start of contract; ?date from; ?awarded
-    date; ?date awarded; ?date of award; ?active from; ?subscription start; -signed date; ?effective; ?start on`,
+    date; ?date awarded; ?date of award; ?active from; ?subscription start; -signed date; ?effective; ?start on;
+    laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn`,
   contract_end_date: `
     end; end date; contract end; contract end date; expiry; expiry date; contract expiry; contract expiry date;
     termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis; gultig bis; fin;
@@ -345,7 +351,7 @@ const CONTRACT: Vocabulary = {
     of contract; contract expire; contract termination date; expire date; in force until; vertragsende datum;
     laufzeitende; ablaufdatum; endet am; date d echeance; echeance; date d expiration; date de fin de contrat; fin de
     contrat; ?date to; ?active until; ?subscription end; ?close date; -renewal date; -estimated completion date; ?end
-    on; fecha de finalizacion`,
+    on; fecha de finalizacion; ?ablauf; ?mietende`,
   notice_period: `
     notice; notice period; notice day; notice period day; termination notice; cancellation notice; kundigungsfrist;
     frist; preavis; preaviso; delai de preavis; plazo de preaviso; notice period in day; kundigungsfrist in tagen;
@@ -355,7 +361,7 @@ const CONTRACT: Vocabulary = {
   end_of_term_clause: `
     end of term clause; renewal clause; renewal type; at end; renewal; auto renewal; ?auto renew; auto renew clause;
     automatic renewal; verlangerung; automatische verlangerung; tacite reconduction; reconduction tacite; ?renewal
-    option`,
+    option; renovacion automatica; renouvellement automatique`,
   end_of_term_action: 'end of term action; renewal action; action at end',
   timeline_notes: 'timeline note; timeline; renewal note',
   total_contract_spend_value: `
@@ -367,13 +373,14 @@ const CONTRACT: Vocabulary = {
     contract amount; total contract cost; auftragssumme; vertragssumme; vertragsvolumen; montant du contrat; montant du
     marche; montant ttc; montant ht; total value gbp; ?contract budget; ?current value; ?current contract value;
     ?award; ?valeur; ?cost; ?total ht; ?spend amount; ?agreed price; ?final price; ?annual value; ?importe de
-    adjudicacion; ?importe adjudicado`,
+    adjudicacion; ?importe adjudicado; gesamtkosten; ?cout total; ?coste total`,
   first_offer_value: 'first offer; first offer value; initial offer; original offer',
   cost_avoidance_value: 'cost avoidance; cost avoided; saving; einsparung; ?negotiated saving',
   contract_risk_value: 'contract risk; risk value',
   mrc: `
     mrc; monthly recurring cost; monthly recurring charge; monthly cost; monthly; monthly fee; monatlich; monatliche
-    kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge; ?monatsrate; ?monatsbetrag`,
+    kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge; ?monatsrate; ?monatsbetrag;
+    ?cuota mensual; ?loyer mensuel; ?monatsmiete`,
   nrc: `
     nrc; non recurring cost; non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup
     cost; einmalkosten; einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one
@@ -420,7 +427,8 @@ const COUNTERPARTY: Vocabulary = {
     mailing address; adresse; anschrift; strasse; adresszeile 1; strasse hausnummer; rue; adresse 1; direccion;
     direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address; line 1; full address;
     office address; business street; strasse und nummer; rue et numero; adresse postale; adresse ligne 1; ?location
-    address; ?physical address; ?registered address; ?site address; ?adresse siege; ?premise; ?company address`,
+    address; ?physical address; ?registered address; ?site address; ?adresse siege; ?premise; ?company address;
+    ?address primary`,
   address_line_2: `
     address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion 2;
     ?address suffix; ?suite; line 2; address suite; adresse ligne 2; ?address extra; ?building; ?district; -zusatz;
