@@ -218,7 +218,7 @@ export const progress = z.object({
     .array(z.object({ phase: z.string(), at: time }))
     .optional()
     .describe('When each phase began, as far as this process saw it.'),
-  notice: z.string().optional().describe('The latest line for people: a wait, a pause that the service asked for.'),
+  paused_until: time.optional().describe('The service asked to be left alone until then.'),
 });
 export type RunProgress = z.output<typeof progress>;
 

@@ -186,7 +186,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
     });
     const stops = openStops(opened);
-    const live = new LiveRuns();
+    const live = new LiveRuns(() => channel.gauges.heldMs);
     closing.add('requested runs', () => live.close());
     const begun: ApiDeps['begun'] = (about) => {
       let tally: ReturnType<typeof metrics.tally> | undefined;

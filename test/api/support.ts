@@ -20,7 +20,7 @@ export function apiIn(home: string, more: Partial<ApiDeps> = {}, env: Readonly<R
       getJob: async () => undefined,
       getJobCounts: async () => ({}),
     } as unknown as ApiDeps['queue'],
-    live: new LiveRuns(),
+    live: new LiveRuns(() => 0),
     stops: { ask: async () => undefined } as unknown as ApiDeps['stops'],
     audit: async () => undefined,
     ...more,

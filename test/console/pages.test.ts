@@ -145,7 +145,7 @@ const STATES: readonly {
     says: '96 of 240 rows are through.',
     act: async ({ event }) => {
       await event('open');
-      await event('progress', progress(96, { notice: 'The service asks for a pause of 30 s.' }));
+      await event('progress', progress(96, { paused_until: '2026-03-31T06:01:30Z' }));
     },
   },
   {

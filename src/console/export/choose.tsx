@@ -31,14 +31,12 @@ export function Columns({
             <li key={name} className="line">
               <bdi className="grow cut">{labelOf(fields, name)}</bdi>
               <Button
-                look="icon"
                 icon="up"
                 aria-label={`${labelOf(fields, name)}: before`}
                 why={at === 0 ? 'It is the first.' : undefined}
                 onClick={() => move(at, at - 1)}
               />
               <Button
-                look="icon"
                 icon="close"
                 aria-label={`Leave ${labelOf(fields, name)} out`}
                 onClick={() => onChange(chosen.filter((one) => one !== name))}

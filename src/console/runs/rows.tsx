@@ -17,7 +17,17 @@ const ROW = 32;
 const TYPED_MS = 250;
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
-export function Rows({ run, counts, live }: { run: RunDetail; counts: OutcomeCounts | null; live: boolean }) {
+export function Rows({
+  run,
+  counts,
+  total,
+  live,
+}: {
+  run: RunDetail;
+  counts: OutcomeCounts | null;
+  total: number | null;
+  live: boolean;
+}) {
   const [params, setParams] = useSearchParams();
   const [outcome, code, column, key] = ['outcome', 'code', 'column', 'key'].map((name) => params.get(name) ?? '');
   const open = Number(params.get('row')) || undefined;
@@ -43,6 +53,7 @@ export function Rows({ run, counts, live }: { run: RunDetail; counts: OutcomeCou
       <Filters
         run={run}
         counts={counts}
+        total={total}
         outcome={outcome ?? ''}
         code={code ?? ''}
         column={column ?? ''}
@@ -87,6 +98,7 @@ function KeySearch({ value, onChange }: { value: string; onChange: (text: string
 function Filters({
   run,
   counts,
+  total,
   outcome,
   code,
   column,
@@ -95,6 +107,7 @@ function Filters({
 }: {
   run: RunDetail;
   counts: OutcomeCounts | null;
+  total: number | null;
   outcome: string;
   code: string;
   column: string;
@@ -111,11 +124,7 @@ function Filters({
   return (
     <div className="stack tight filters">
       <div className="chips" role="group" aria-label="By outcome">
-        <Chip
-          on={outcome === ''}
-          count={counts ? OUTCOMES.reduce((n, kind) => n + counts[kind], 0) : undefined}
-          onClick={() => choose('')}
-        >
+        <Chip on={outcome === ''} count={total ?? undefined} onClick={() => choose('')}>
           All
         </Chip>
         {FOUR.map((one) => (

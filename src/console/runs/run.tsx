@@ -92,7 +92,7 @@ function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
             </Notice>
           )}
           {planned && <Planned id={run.id} />}
-          {rows && <Rows run={run} counts={counts} live={live} />}
+          {rows && <Rows run={run} counts={counts} total={total} live={live} />}
         </div>
         <div className="stack">
           {open && <StoryPanel run={run} row={open} />}

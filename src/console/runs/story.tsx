@@ -153,17 +153,27 @@ function decided({ outcome }: Story): string {
   return 'No record is changed.';
 }
 
+/** Those that are blank, and should be, are only counted. */
 function Cells({ story: { cells, headings, corrected, issues } }: { story: Story }) {
   const faulty = new Set(issues.map(({ column }) => column));
   if (cells.length === 0) return <p className="soft">None are kept.</p>;
+  const all = headings.map((heading, at) => ({ heading, at, text: cells[at] ?? '', fault: faulty.has(heading) }));
+  const shown = all.filter(({ text, fault, at }) => text !== '' || fault || corrected.includes(at));
   return (
-    <dl className="facts cells">
-      {headings.map((heading, at) => (
-        <Cell key={at} heading={heading} fault={faulty.has(heading)} corrected={corrected.includes(at)}>
-          {cells[at] ?? ''}
-        </Cell>
-      ))}
-    </dl>
+    <>
+      <dl className="facts cells">
+        {shown.map(({ heading, at, text, fault }) => (
+          <Cell key={at} heading={heading} fault={fault} corrected={corrected.includes(at)}>
+            {text}
+          </Cell>
+        ))}
+      </dl>
+      {shown.length < all.length && (
+        <p className="soft small">
+          {shown.length === 0 ? 'All' : `${number(all.length - shown.length)} more`} are blank.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import type { RunDetail, RunProgress } from '../../api/schema.js';
 import { duration, rowsForPerson, type Summary } from '../../report/summary.js';
 import { counted, number, oneDecimal, timeOfDay } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { Card, Prose } from '../kit/parts.js';
+import { Card } from '../kit/parts.js';
 import { summaryOf } from './words.js';
 
 /** read → checked → planned → written → reported, with what each came to. */
@@ -54,10 +54,10 @@ export function Timeline({ run, progress }: { run: RunDetail; progress: RunProgr
         ))}
       </ol>
       <p className="soft small took">{progress ? pace : summary && took(summary)}</p>
-      {progress?.notice && (
-        <p className="line">
+      {progress?.paused_until && (
+        <p className="line toned warn">
           <Icon name="clock" />
-          <Prose>{progress.notice}</Prose>
+          The service asked for a pause until {timeOfDay(progress.paused_until)}.
         </p>
       )}
     </Card>
