@@ -137,6 +137,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     metrics.watch({ pace: () => ({ ...channel.gauges, rate: channel.gauges.learnedRate }) });
     const notifier = openNotifier({
       url: own.notifyUrl,
+      publicUrl: settings.console.publicUrl,
       people: async (job) => (await readJobs()).get(job)?.notify,
       ...(own.smtpUrl !== undefined && { mail: { url: own.smtpUrl, from: own.mailFrom } }),
       state: opened,

@@ -34,6 +34,8 @@ export interface Notification {
   readonly report_only?: true | undefined;
   /** Folder of the reports; of a dropped file, from the drop folder. */
   readonly reports?: string | undefined;
+  /** Page of the run in the console. */
+  readonly link?: string | undefined;
 }
 
 /** Answers that may be other ones a moment later, beside those of 500 and above. */

@@ -14,6 +14,8 @@ export type NotifierState = Pick<Store, 'read' | 'swap'>;
 export interface NotifierOptions {
   /** `Settings.worker.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
   readonly url?: string | undefined;
+  /** `Settings.console.publicUrl`: notifications lead to the page of their run. */
+  readonly publicUrl?: string | undefined;
   /** Whom the job file of this name wants to be told of every end. */
   readonly people?: (job: string) => Promise<Notify | undefined>;
   /** `Settings.worker.smtpUrl` and `mailFrom`. */
@@ -68,6 +70,13 @@ export function openNotifier(options: NotifierOptions) {
   const chains = new Map<string, Promise<void>>();
   let [sent, countedFrom] = [0, now()];
 
+  const linked = (about: Notification): Notification => {
+    const { publicUrl } = options;
+    if (publicUrl === undefined || about.run === undefined) return about;
+    const link = `${publicUrl}/runs/${encodeURIComponent(about.run)}`;
+    return { ...about, text: `${about.text} ${link}`, link };
+  };
+
   async function tell(to: string, run: EndedRun, at: number): Promise<void> {
     const failing = run.doubtful === true || ['failed', 'braked', 'refused'].includes(run.status);
     const name = `notify.state.${run.job}`;
@@ -80,14 +89,14 @@ export function openNotifier(options: NotifierOptions) {
     };
     const before = parsed(jobState, await state.swap(name, JSON.stringify(made)));
     if (made.failures === 0 || (before?.failing === failing && before.told)) return;
-    const change = changeOf(run, at, made);
+    const change = linked(changeOf(run, at, made));
     if (await send('webhook', change, () => post(to, change, timing.timeoutMs, ending.signal))) return;
     await state.swap(name, JSON.stringify({ ...made, told: false }));
   }
 
   async function tellPeople(run: EndedRun, at: number): Promise<void> {
     const { email, webhook } = (await options.people?.(run.job)) ?? {};
-    const end = endOf(run, at);
+    const end = linked(endOf(run, at));
     if (webhook !== undefined) {
       await send('webhook', end, () => post(webhook, end, timing.timeoutMs, ending.signal));
     }

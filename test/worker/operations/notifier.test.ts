@@ -134,6 +134,15 @@ describe('notifications', () => {
     expect(headers[0]).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'rowferry' });
   });
 
+  it('leads to the page of the run, where the console has a public address', async () => {
+    const { url, bodies } = await hook();
+    const { notifier } = open({ url, publicUrl: 'https://rowferry.example' });
+    runs(notifier, 'failed');
+    await notifier.close();
+    const link = 'https://rowferry.example/runs/run-0';
+    expect(bodies[0]).toMatchObject({ link, text: expect.stringMatching(new RegExp(`run-0 ${link}$`)) });
+  });
+
   it('says nothing of dry runs and of jobs that came with their data', async () => {
     const { url, bodies } = await hook();
     const { notifier } = open({ url });
