@@ -9,21 +9,21 @@ export class Cursors {
   constructor(private readonly secret: () => string) {}
 
   seal(list: string, place: string): string {
-    return `${Buffer.from(place).toString('base64url')}.${this.sign(list, place)}`;
+    const text = Buffer.from(place).toString('base64url');
+    return `${text}.${this.sign(list, text)}`;
   }
 
   /** Throws a problem (400) for a text that was not handed out for this list. */
   open(list: string, cursor: string): string {
     const [text = '', seal = ''] = cursor.split('.');
-    const place = Buffer.from(text, 'base64url').toString();
-    const [one, other] = [Buffer.from(seal), Buffer.from(this.sign(list, place))];
-    if (one.length === other.length && timingSafeEqual(one, other)) return place;
+    const [one, other] = [Buffer.from(seal), Buffer.from(this.sign(list, text))];
+    if (one.length === other.length && timingSafeEqual(one, other)) return Buffer.from(text, 'base64url').toString();
     throw new HTTPException(400, {
       message: '`after` is none of the cursors of this list. Take `next` of its page before, with the same filters.',
     });
   }
 
-  private sign(list: string, place: string): string {
-    return createHmac('sha256', this.secret()).update(`${list}\n${place}`).digest('base64url').slice(0, 22);
+  private sign(list: string, text: string): string {
+    return createHmac('sha256', this.secret()).update(`${list}\n${text}`).digest('base64url').slice(0, 22);
   }
 }

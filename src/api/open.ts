@@ -58,7 +58,7 @@ export function openApi(deps: ApiDeps): Api {
     openapi: '3.1.0',
     info: {
       title: 'rowferry',
-      version: deps.version ?? '0',
+      version: '1',
       description: 'Imports, exports and reconciliations of spreadsheets. Faults are problem documents (RFC 9457).',
     },
     servers: [{ url: API_PATH }],

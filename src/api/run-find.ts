@@ -79,7 +79,7 @@ export class RunFinder {
 
   private statusOf(id: string, entry: RunEntry | undefined, job: Job | undefined, state: string | undefined): RunState {
     if (this.parts.live.of(id) !== undefined || entry?.status === 'running') return 'running';
-    const open = entry === undefined || ['unfinished', 'interrupted', 'failed'].includes(entry.status);
+    const open = entry === undefined || isOpen(entry);
     if (open && state === 'active') return 'running';
     if (open && state !== undefined && WAITS.has(state)) return 'waiting';
     if (entry) return entry.status;
@@ -129,8 +129,7 @@ export class RunFinder {
     const onQueue = new Map(queued.map((one) => [one.run.id, one.run]));
     const here = folders.map((entry) => {
       const run = runOf(entry);
-      const open = ['unfinished', 'interrupted', 'failed'].includes(entry.status);
-      const waits = open ? onQueue.get(run.id)?.status : undefined;
+      const waits = isOpen(entry) ? onQueue.get(run.id)?.status : undefined;
       return waits === 'waiting' || waits === 'running' ? { ...run, status: waits } : run;
     });
     const known = new Set(await runIds(settings.home));
@@ -214,9 +213,7 @@ export class RunFinder {
       });
     };
     const why: Record<Verb, string | undefined> = {
-      resume: await refused(async () =>
-        ['unfinished', 'interrupted', 'failed'].includes(status) ? undefined : 'It came to its end.',
-      ),
+      resume: await refused(async () => (isOpen(entry) ? undefined : 'It came to its end.')),
       retry: await refused(async () => {
         const found = await earlierRun(id, 'retry', settings);
         if (found.request.kind === 'undo') return 'It is an undo: undo the run once more that it undid.';
@@ -266,6 +263,9 @@ export class RunFinder {
     return found;
   }
 }
+
+/** Whether it may be gone on with. */
+export const isOpen = ({ status }: RunEntry): boolean => ['unfinished', 'interrupted', 'failed'].includes(status);
 
 interface OrderedData {
   readonly job: string | Record<string, unknown>;

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LiveRuns } from '../../src/api/live.js';
+import { RunEvents, type Standing } from '../../src/api/run-events.js';
+import type { RunDetail } from '../../src/api/schema.js';
+import { noOutcomes } from '../../src/model/outcome.js';
+import { until } from '../support/until.js';
+import { type ApiBench, openApiBench, sheet } from './worker.js';
+
+interface Event {
+  readonly id: string;
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: of two forms
+  readonly data: any;
+}
+
+/** Reads events until the stream ends, or `enough`. */
+async function read(
+  body: ReadableStream<Uint8Array>,
+  enough: (events: Event[]) => boolean = () => false,
+): Promise<Event[]> {
+  const events: Event[] = [];
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  for (let text = ''; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return events;
+    text += decoder.decode(value, { stream: true });
+    const parts = text.split('\n\n');
+    text = parts.pop() ?? '';
+    for (const part of parts) {
+      const fields = new Map(part.split('\n').map((line) => line.split(': ', 2) as [string, string]));
+      const [, data = 'null'] = /^data: (.*)$/m.exec(part) ?? [];
+      if (fields.has('event'))
+        events.push({ id: fields.get('id') ?? '', event: fields.get('event') ?? '', data: JSON.parse(data) });
+    }
+    if (enough(events)) {
+      await reader.cancel();
+      return events;
+    }
+  }
+}
+
+describe('with a worker', () => {
+  let bench: ApiBench;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  beforeAll(async () => {
+    bench = await openApiBench(
+      { onRequest: ({ method }) => (method === 'GET' ? undefined : held) },
+      { ROWFERRY_TIMEOUT: '30' },
+    );
+  });
+  afterAll(async () => {
+    release();
+    await bench.close();
+  });
+  const listen = (run: string, lastId?: string) =>
+    fetch(`${bench.url}/api/v1/runs/${run}/events`, {
+      headers: { authorization: `Bearer ${bench.keys.viewer}`, ...(lastId && { 'last-event-id': lastId }) },
+    });
+
+  it('tells how a run goes on and how it ended; whoever comes back is told nothing anew', async () => {
+    const run = await bench.order({ kind: 'import', job: 'assets', file: await bench.file('e.csv', sheet(30)) });
+    const answer = await listen(run);
+    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const whole = read(answer.body!);
+    await until(async () => (await bench.call('GET', `/runs/${run}`)).body.progress?.phase === 'writing');
+    const [at] = await read((await listen(run)).body!, (events) => events.length > 0);
+    expect(at).toMatchObject({ event: 'progress', data: { phase: 'writing', total: 30, done: 0 } });
+    // The state is the one that is known: there is nothing to tell but its end.
+    const back = read((await listen(run, at?.id)).body!);
+    release();
+    const [events, later] = await Promise.all([whole, back]);
+    const end = events.at(-1);
+    expect(end).toMatchObject({ event: 'end', data: { id: run, status: 'succeeded', rows: 30 } });
+    expect(events.every(({ event }, i) => event === (i === events.length - 1 ? 'end' : 'progress'))).toBe(true);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+    expect(later.some(({ id }) => id === at?.id)).toBe(false);
+    expect((await listen(run, end?.id)).status).toBe(204);
+    expect(await read((await listen(run)).body!)).toEqual([end]);
+  });
+});
+
+describe('who listens', () => {
+  const waiting: Standing = { progress: { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() } };
+  const never = new AbortController().signal;
+
+  it('at most 20 of a person and 500 in all, whoever asks 10,000 times; who leaves makes room', async () => {
+    const events = new RunEvents(new LiveRuns());
+    let looks = 0;
+    const look = async () => {
+      looks++;
+      return waiting;
+    };
+    const open: ReadableStream<Uint8Array>[] = [];
+    for (let i = 0; i < 10_000; i++) {
+      const stream = events.listen('one', `person ${i % 100}`, undefined, look, never);
+      if (stream) open.push(stream);
+    }
+    expect([open.length, events.listeners]).toEqual([500, 500]);
+    const own = new RunEvents(new LiveRuns());
+    const mine = Array.from({ length: 100 }, () => own.listen('one', 'mara', undefined, look, never)).filter(Boolean);
+    expect(mine.length).toBe(20);
+    // One look serves all who listen to a run.
+    expect(looks).toBe(2);
+    await open[0]?.cancel();
+    expect(events.listeners).toBe(499);
+    expect(events.listen('one', 'tom', undefined, look, never)).toBeDefined();
+    events.close();
+    own.close();
+    expect([events.listeners, own.listeners]).toEqual([0, 0]);
+  });
+
+  it('one that takes nothing is kept a few events and told the end', async () => {
+    const live = new LiveRuns();
+    const events = new RunEvents(live);
+    let end: RunDetail | undefined;
+    const stream = events.listen(
+      'one',
+      'mara',
+      undefined,
+      async () => (end ? { progress: null, end } : undefined),
+      never,
+    )!;
+    for (let done = 1; done <= 12; done++) {
+      live.note({ run: 'one', phase: 'writing', done, total: 12, outcomes: noOutcomes() });
+      await new Promise((resolve) => setTimeout(resolve, 260));
+    }
+    end = { id: 'one', status: 'succeeded' } as RunDetail;
+    live.ended('one');
+    await until(() => events.listeners === 0);
+    const told = await read(stream);
+    expect(told.length).toBeLessThanOrEqual(5);
+    expect(told.at(-1)).toMatchObject({ event: 'end', data: { status: 'succeeded' } });
+  });
+
+  it('one whose connection is cut is forgotten', async () => {
+    const events = new RunEvents(new LiveRuns());
+    const gone = new AbortController();
+    events.listen('one', 'mara', undefined, async () => waiting, gone.signal);
+    gone.abort();
+    expect(events.listeners).toBe(0);
+    events.close();
+  });
+});
