@@ -33,7 +33,10 @@ export class RunEvents {
   private readonly watched = new Map<string, Watch>();
   private readonly people = new Map<string, number>();
 
-  constructor(private readonly live: LiveRuns) {}
+  constructor(
+    private readonly live: LiveRuns,
+    private readonly lookMs = LOOK_MS,
+  ) {}
 
   get listeners(): number {
     let sum = 0;
@@ -59,7 +62,7 @@ export class RunEvents {
           const listener: Listener = { stream, person, id: lastId };
           let watch = this.watched.get(run);
           if (!watch) {
-            watch = new Watch(look, () => this.live.of(run));
+            watch = new Watch(look, () => this.live.of(run), this.lookMs);
             this.watched.set(run, watch);
           }
           const joined = watch;
@@ -102,8 +105,9 @@ class Watch {
   constructor(
     private readonly look: () => Promise<Standing | undefined>,
     private readonly live: () => RunProgress | undefined,
+    lookMs: number,
   ) {
-    this.timer = setInterval(() => void this.tick(), LOOK_MS).unref();
+    this.timer = setInterval(() => void this.tick(), lookMs).unref();
     this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS).unref();
     void this.tick();
   }

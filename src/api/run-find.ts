@@ -213,7 +213,7 @@ export class RunFinder {
       });
     };
     const why: Record<Verb, string | undefined> = {
-      resume: await refused(async () => (isOpen(entry) ? undefined : 'It came to its end.')),
+      resume: await refused(async () => (entry && isOpen(entry) ? undefined : 'It came to its end.')),
       retry: await refused(async () => {
         const found = await earlierRun(id, 'retry', settings);
         if (found.request.kind === 'undo') return 'It is an undo: undo the run once more that it undid.';

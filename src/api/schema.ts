@@ -421,7 +421,7 @@ export const job = z
       .object({ cron: z.string(), timezone: z.string(), file: z.string().nullable(), next: time.nullable() })
       .nullable(),
     inbox: z.object({ waiting: count, folder: z.string() }).nullable().describe('What waits in its drop folder.'),
-    last: run.nullable(),
+    last: z.union([run, z.null()]),
     problems: z.array(jobProblem),
   })
   .meta({ id: 'Job' });

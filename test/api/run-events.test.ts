@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LiveRuns } from '../../src/api/live.js';
 import { RunEvents, type Standing } from '../../src/api/run-events.js';
@@ -86,6 +87,7 @@ describe('with a worker', () => {
 describe('who listens', () => {
   const waiting: Standing = { progress: { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() } };
   const never = new AbortController().signal;
+  setMaxListeners(0, never);
 
   it('at most 20 of a person and 500 in all, whoever asks 10,000 times; who leaves makes room', async () => {
     const events = new RunEvents(new LiveRuns());
@@ -114,19 +116,21 @@ describe('who listens', () => {
   });
 
   it('one that takes nothing is kept a few events and told the end', async () => {
-    const live = new LiveRuns();
-    const events = new RunEvents(live);
+    let looks = 0;
+    const live = new (class extends LiveRuns {
+      override of(run: string) {
+        looks++;
+        return super.of(run);
+      }
+    })();
+    const events = new RunEvents(live, 1);
     let end: RunDetail | undefined;
-    const stream = events.listen(
-      'one',
-      'mara',
-      undefined,
-      async () => (end ? { progress: null, end } : undefined),
-      never,
-    )!;
+    const look = async () => (end ? { progress: null, end } : undefined);
+    const stream = events.listen('one', 'mara', undefined, look, never)!;
     for (let done = 1; done <= 12; done++) {
       live.note({ run: 'one', phase: 'writing', done, total: 12, outcomes: noOutcomes() });
-      await new Promise((resolve) => setTimeout(resolve, 260));
+      const seen = looks;
+      await until(() => looks > seen + 1);
     }
     end = { id: 'one', status: 'succeeded' } as RunDetail;
     live.ended('one');

@@ -173,6 +173,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       ...(maxRps === undefined ? {} : { maxRps }),
     });
     const tell = progressTeller(context, folder.run);
+    let toldPhase: Progress['phase'] | undefined;
     const run: Run = {
       ...shell,
       job,
@@ -193,7 +194,9 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       progress(phase, done) {
         // While rows are read, those so far are not all.
         const counted = phase !== 'reading' && phase !== 'waiting for its turn' && run.rows > 0;
-        tell(counted && done === run.rows, () => {
+        const begins = phase !== toldPhase;
+        toldPhase = phase;
+        tell(begins || (counted && done === run.rows), () => {
           const requests = phase === 'writing' ? outlook.ahead(run.counts) : undefined;
           return {
             phase,

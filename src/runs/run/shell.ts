@@ -179,7 +179,7 @@ export async function openShell<R extends StoredRun>(kept: Kept<R>, context: Run
   };
 }
 
-/** Hands progress on a few times a second, and where something is whole. */
+/** Hands progress on a few times a second, and where a phase begins or is whole. */
 export function progressTeller(
   { listener, clock = systemClock }: RunContext,
   run: string,
