@@ -3,6 +3,9 @@ import type { RunProgress } from './schema.js';
 
 type RunPhases = NonNullable<RunProgress['phases']>;
 
+/** Of a run that goes back and forth between phases the last of them are told. */
+const MOST_PHASES = 50;
+
 /** The runs that are at work in this process, and how far each has come. */
 export class LiveRuns {
   private readonly runs = new Map<string, { readonly latest: Progress; readonly phases: RunPhases }>();
@@ -15,7 +18,7 @@ export class LiveRuns {
     const { run, phase } = progress;
     const phases = this.runs.get(run)?.phases ?? [];
     const began = phases.at(-1)?.phase === phase ? [] : [{ phase, at: new Date().toISOString() }];
-    this.runs.set(run, { latest: progress, phases: [...phases, ...began] });
+    this.runs.set(run, { latest: progress, phases: [...phases, ...began].slice(-MOST_PHASES) });
   }
 
   ended(run: string | undefined): void {

@@ -90,7 +90,7 @@ describe('who listens', () => {
   setMaxListeners(0, never);
 
   it('at most 20 of a person and 500 in all, whoever asks 10,000 times; who leaves makes room', async () => {
-    const events = new RunEvents(new LiveRuns());
+    const events = new RunEvents(new LiveRuns(() => 0));
     let looks = 0;
     const look = async () => {
       looks++;
@@ -102,7 +102,7 @@ describe('who listens', () => {
       if (stream) open.push(stream);
     }
     expect([open.length, events.listeners]).toEqual([500, 500]);
-    const own = new RunEvents(new LiveRuns());
+    const own = new RunEvents(new LiveRuns(() => 0));
     const mine = Array.from({ length: 100 }, () => own.listen('one', 'mara', undefined, look, never)).filter(Boolean);
     expect(mine.length).toBe(20);
     // One look serves all who listen to a run.
@@ -122,7 +122,7 @@ describe('who listens', () => {
         looks++;
         return super.of(run);
       }
-    })();
+    })(() => 0);
     const events = new RunEvents(live, 1);
     let end: RunDetail | undefined;
     const look = async () => (end ? { progress: null, end } : undefined);
@@ -141,7 +141,7 @@ describe('who listens', () => {
   });
 
   it('one whose connection is cut is forgotten', async () => {
-    const events = new RunEvents(new LiveRuns());
+    const events = new RunEvents(new LiveRuns(() => 0));
     const gone = new AbortController();
     events.listen('one', 'mara', undefined, async () => waiting, gone.signal);
     gone.abort();
