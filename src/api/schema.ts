@@ -87,6 +87,7 @@ export const table = z
     first: z.array(gridRow).describe('The first rows below the heading, as a person sees them.'),
     evidence: z.array(z.string()),
     warnings: z.array(z.string()),
+    whole: z.boolean().describe('False: a large file was judged by its first rows so far. Ask again for the rest.'),
   })
   .meta({ id: 'Table' });
 export type Table = z.output<typeof table>;

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { headBytes, isGzip } from '../files/bytes.js';
 import { openSource } from '../files/open.js';
 import { RunError } from '../model/error.js';
 import { type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { type Database, openDatabase, type Statement } from '../store/sqlite.js';
+import { within } from '../worker/within.js';
 import type { GridRow } from './schema.js';
 
 /** A table whose rows are asked for at any place. */
@@ -28,6 +30,10 @@ const BLOCK_CHARACTERS = 100_000;
 /** Characters of the cells in one page of rows. */
 const PAGE_CHARACTERS = 2_000_000;
 
+/** Of a large file: what is judged by itself, where the whole takes longer. */
+const HEAD_BYTES = 512 * 1024;
+const HEAD_AFTER_MS = 400;
+
 /** Every table that people of this process look at. */
 export class Tables {
   private readonly open = new Map<string, Promise<TableIndex>>();
@@ -46,13 +52,31 @@ export class Tables {
     this.open.delete(key);
     found ??= openSource(file, options).then((source) => TableIndex.over(source, folder, key));
     this.open.set(key, found);
-    for (const [oldest] of [...this.open].slice(0, -MOST_OPEN)) await this.forget(oldest);
+    for (const [oldest] of [...this.open].slice(0, -MOST_OPEN)) void this.forget(oldest);
     try {
       return await found;
     } catch (error) {
       if (this.open.get(key) === found) this.open.delete(key);
       throw error;
     }
+  }
+
+  /**
+   * The table; of a large file of text, which is looked through to its end before it counts as opened, until then what its first
+   * rows tell.
+   */
+  async soon(
+    wanted: TableWanted,
+    afterMs = HEAD_AFTER_MS,
+  ): Promise<{ readonly index: TableIndex; readonly judged: 'whole' | 'head' }> {
+    const opening = this.of(wanted);
+    const whole = opening.then((index) => ({ index, judged: 'whole' as const }));
+    const opened = await within(afterMs, whole);
+    const file = opened ? undefined : await headOf(wanted).catch(() => undefined);
+    if (file === undefined) return whole;
+    // The end of what was cut off may be damaged for that alone.
+    const head = this.of({ ...wanted, file }).then((index) => ({ index, judged: 'head' as const }));
+    return Promise.race([whole, head.catch(() => whole)]);
   }
 
   /** Before a folder is removed. */
@@ -69,6 +93,18 @@ export class Tables {
     this.open.delete(key);
     await (await opened?.catch(() => undefined))?.close();
   }
+}
+
+/** The first lines of a large file of text, as a file beside its index; undefined where it is none. */
+async function headOf({ file, folder }: TableWanted): Promise<string | undefined> {
+  const { size } = await stat(file);
+  const head = await headBytes(file, HEAD_BYTES);
+  const end = head.lastIndexOf('\n') + 1;
+  if (size < 8 * HEAD_BYTES || end === 0 || isGzip(head) || head.includes(0)) return undefined;
+  await makeFolder(folder, HOME);
+  const path = join(folder, 'head');
+  await writeFile(path, head.subarray(0, end), { flag: 'wx' }).catch(() => undefined);
+  return path;
 }
 
 /** Where a block of rows begins. */

@@ -18,7 +18,7 @@ import {
   table,
   tableRequest,
 } from './schema.js';
-import type { TableIndex } from './table-index.js';
+import type { TableIndex, Tables } from './table-index.js';
 
 /** Rows below the heading that are shown at once. */
 const FIRST_ROWS = 50;
@@ -28,8 +28,8 @@ const SAMPLE_CHARACTERS = 200;
 type Found = NonNullable<Awaited<ReturnType<ApiParts['uploads']['find']>>>;
 
 export function tableRoutes(app: Api, { uploads, tables, settings, channel }: ApiParts): void {
-  const open = ({ path, folder }: Found, options: TableOptions): Promise<TableIndex> =>
-    named(path, () => tables.of({ file: path, folder: join(folder, '.tables'), options: stated(options) }));
+  const open = ({ path, folder }: Found, options: TableOptions) =>
+    named(path, () => tables.soon({ file: path, folder: join(folder, '.tables'), options: stated(options) }));
   app.openapi(
     createRoute({
       method: 'post',
@@ -56,9 +56,10 @@ export function tableRoutes(app: Api, { uploads, tables, settings, channel }: Ap
       const { after, offset, limit, ...source } = c.req.valid('query');
       const found = await uploads.find(c.req.valid('param').id);
       if (!found) return noFile(c);
-      const opened = await open(found, source);
-      const rows = await opened.page(offset === undefined ? { after } : { place: offset }, limit);
-      const answer: Grid = { headings: headingsOf(opened), rows, total: opened.rows, whole: opened.whole };
+      const { index, judged } = await open(found, source);
+      const rows = await index.page(offset === undefined ? { after } : { place: offset }, limit);
+      const whole = judged === 'whole' && index.whole;
+      const answer: Grid = { headings: headingsOf(index), rows, total: index.rows, whole };
       return c.json(answer, 200);
     },
   );
@@ -104,7 +105,7 @@ async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
 const headingsOf = ({ meta }: TableIndex): string[] =>
   columnNames(meta.headings).map((name, at) => name ?? meta.headings[at] ?? '');
 
-async function tableOf(index: TableIndex): Promise<Table> {
+async function tableOf({ index, judged }: Awaited<ReturnType<Tables['soon']>>): Promise<Table> {
   const { format, encoding, delimiter, sheet, sheets, header_row, evidence, warnings } = index.meta;
   return {
     format,
@@ -117,6 +118,7 @@ async function tableOf(index: TableIndex): Promise<Table> {
     first: await index.page({ after: 0 }, FIRST_ROWS),
     evidence: [...evidence],
     warnings: [...warnings],
+    whole: judged === 'whole',
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -82,7 +82,30 @@ it('removes the indexes of processes that are gone, and those of tables that nob
   const first = await tables.of(wanted);
   expect((await readdir(wanted.folder)).some((name) => name.includes('2000000000'))).toBe(false);
   for (let at = 0; at < 8; at++) await tables.of(await made(`other-${at}`, 20));
+  await until(async () => (await readdir(wanted.folder)).length === 0);
   await expect(first.page({ after: 0 }, 1)).rejects.toThrow('was closed meanwhile');
-  expect(await readdir(wanted.folder)).toEqual([]);
   await tables.close();
+});
+
+it('shows the first rows of a large file before it is looked through to its end', async () => {
+  const tables = new Tables();
+  const wanted = await made('large', 200_000, (row) => `SN-${row} ${'x'.repeat(20)}`);
+  const first = await tables.soon(wanted, 0);
+  expect(first.index.meta.headings).toEqual(['Serial', 'Name']);
+  expect(await first.index.page({ after: 0 }, 1)).toEqual([{ row: 2, cells: [`SN-2 ${'x'.repeat(20)}`, 'a, 2'] }]);
+  await until(async () => (await tables.soon(wanted, 0)).judged === 'whole');
+  const { index } = await tables.soon(wanted);
+  await until(() => index.whole);
+  expect(index.rows).toBe(180_000);
+  // Its beginning alone is fine: in the end it is refused all the same.
+  const torn = await made('torn', 200_000, (row) => `SN-${row} ${'x'.repeat(20)}`);
+  await appendFile(torn.file, Buffer.alloc(2_000_000));
+  await until(async () =>
+    tables.soon(torn, 0).then(
+      ({ judged }) => judged === 'whole',
+      () => true,
+    ),
+  );
+  await tables.close();
+  expect(await readdir(wanted.folder)).toEqual(['head']);
 });

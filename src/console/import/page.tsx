@@ -309,6 +309,8 @@ function useTable(id: string, { source }: Draft) {
     queryKey: ['table', id, source],
     queryFn: ({ signal }) => send<Table>('POST', '/tables', { file: id, source }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
+    // Of a large file its first rows come first.
+    refetchInterval: ({ state }) => (state.data?.whole === false ? 1_000 : false),
   });
 }
 
