@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cliPath } from '../support/build.js';
+import { QUICK } from '../support/process.js';
 import { emptyQueue } from '../support/servers.js';
 
 /**
@@ -71,7 +72,7 @@ async function openPlace(text: string) {
     await mkdir(join(cwd, '.rowferry'), { mode: 0o700 });
     await cp(await emptyQueue(), join(cwd, '.rowferry', 'queue'), { recursive: true });
   }
-  const command = `exec "${process.execPath}" "${await cliPath()}"`;
+  const command = `exec "${process.execPath}" ${QUICK.join(' ')} "${await cliPath()}"`;
   await script(join(bin, 'npx'), `shift; ${command} "$@"`);
   await script(join(bin, 'npm'), `[ "$*" = "run demo" ] && ${command} demo`);
   for (const [path, content] of savedFiles(text)) {

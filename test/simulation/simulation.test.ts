@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { cliPath } from '../support/build.js';
 import { simulationPath } from './build.mjs';
 import regressions from './regressions.json' with { type: 'json' };
 
@@ -19,7 +21,8 @@ interface Line {
 
 let main = '';
 beforeAll(async () => {
-  main = await simulationPath();
+  // As the other suites have it compiled.
+  main = await simulationPath(dirname(dirname(await cliPath())));
 });
 
 async function simulate(...args: string[]): Promise<Line[]> {
