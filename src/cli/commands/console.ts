@@ -51,24 +51,13 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
     throw new RunError('usage', `--port is "${port}"; it must be a port.`);
   const http = port === undefined ? undefined : `127.0.0.1:${port}`;
   const settings = await readSettings(cli, { ...flags, http });
-  const [{ findConsole, makeLinkKey }, { isLoopback }, { openUsers }] = await Promise.all([
+  const [{ findConsole }, { isLoopback }, { openUsers }] = await Promise.all([
     import('../../api/access/links.js'),
     import('../../runs/settings-address.js'),
     import('../../api/access/people.js'),
   ]);
-  const { publicUrl, usersFile } = settings.console;
-  /** Signs in, in whatever process serves the console. */
-  const tellLink = async (url: string): Promise<void> => {
-    const { hostname } = new URL(url);
-    const everywhere = /^(0\.0\.0\.0|\[::\])$/.test(hostname);
-    const base = (!isLoopback(hostname) && publicUrl) || (everywhere ? url.replace(hostname, '127.0.0.1') : url);
-    const link = `${base}/sign-in?key=${makeLinkKey(settings.home)}`;
-    print(
-      cli,
-      `Console: ${link}\n\nThe link signs in once, within 10 minutes; \`rowferry console\` prints another one.`,
-    );
-    if (open) await openBrowser(settings.home, link);
-  };
+  const { usersFile } = settings.console;
+  const tellLink = linkTeller(cli, settings, open);
   const peopleKnown = async (host: string): Promise<void> => {
     if (isLoopback(host) || (await openUsers(usersFile).all()).length > 0) return;
     throw new RunError(
@@ -88,6 +77,26 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
   if (!at) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
   await peopleKnown(at.host);
   return runToItsEnd(cli, settings, { queueOnly: false, onConsole: tellLink });
+}
+
+/** Prints a link that signs in at the console that is served at `url`, in whatever process. */
+export function linkTeller(cli: Cli, { home, console }: Settings, open = false): (url: string) => Promise<void> {
+  return async (url) => {
+    const [{ makeLinkKey }, { isLoopback }] = await Promise.all([
+      import('../../api/access/links.js'),
+      import('../../runs/settings-address.js'),
+    ]);
+    const { hostname } = new URL(url);
+    const everywhere = /^(0\.0\.0\.0|\[::\])$/.test(hostname);
+    const base =
+      (!isLoopback(hostname) && console.publicUrl) || (everywhere ? url.replace(hostname, '127.0.0.1') : url);
+    const link = `${base}/sign-in?key=${makeLinkKey(home)}`;
+    print(
+      cli,
+      `Console: ${link}\n\nThe link signs in once, within 10 minutes; \`rowferry console\` prints another one.`,
+    );
+    if (open) await openBrowser(home, link);
+  };
 }
 
 /**

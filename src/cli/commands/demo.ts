@@ -1,29 +1,33 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { importFile, openSandbox } from '../../library/runs.js';
 import { EXIT } from '../../model/error.js';
+import type { Sandbox } from '../../sandbox/index.js';
 import { type Cli, print, tell } from '../io.js';
 import { carryOut, shown } from '../run-command.js';
 import { packageRoot } from '../setup.js';
+import { linkTeller } from './console.js';
+import { runToItsEnd } from './worker.js';
 
 export function demoCommand(cli: Cli): Command {
   return new Command('demo')
     .description('import a sheet with good and bad rows into a sandbox of its own')
+    .option('--console', 'then show the run in the console, until Ctrl-C')
     .addHelpText(
       'after',
       '\nIts data folder is .rowferry/demo here, emptied each time; the sandbox ends with the command.',
     )
-    .action(async () => {
-      cli.code = await demo(cli);
+    .action(async (options: { console?: true }) => {
+      cli.code = await demo(cli, options.console === true);
     });
 }
 
 /** Slow enough that the progress line can be watched. */
 const LATENCY_MS = 30;
 
-async function demo(cli: Cli): Promise<number> {
+async function demo(cli: Cli, withConsole: boolean): Promise<number> {
   const [{ resolveSettings }, { nearPath }] = await Promise.all([
     import('../../runs/settings.js'),
     import('../../runs/run/present.js'),
@@ -53,11 +57,22 @@ async function demo(cli: Cli): Promise<number> {
         }),
       );
     }
+    if (withConsole && result) return await showConsole(cli, home, sandbox);
     // Rows that need a person are what the demo is there to show.
     return code === EXIT.needsPerson ? EXIT.ok : code;
   } finally {
     await sandbox.close();
   }
+}
+
+/** A worker with its console over what the demo left. Its jobs are copies: they can be changed there. */
+async function showConsole(cli: Cli, home: string, { url, token }: Sandbox): Promise<number> {
+  const { resolveSettings } = await import('../../runs/settings.js');
+  const jobsDir = join(home, 'job-files');
+  await cp(join(packageRoot, 'jobs'), jobsDir, { recursive: true });
+  const settings = resolveSettings({}, { apiUrl: url, apiToken: token, home, jobsDir }, home, { envFile: false });
+  tell(cli, 'The console starts; this takes some seconds.');
+  return runToItsEnd(cli, settings, { queueOnly: false, onConsole: linkTeller(cli, settings) });
 }
 
 /** What marks a folder as ours to clear. */
