@@ -1,7 +1,7 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Route, Switch } from 'wouter';
+import { Redirect, Route, Switch } from 'wouter';
 import '../kit/kit.css';
 import './app.css';
 import { Skeleton } from '../kit/parts.js';
@@ -45,6 +45,9 @@ function Console() {
           <Route path="/jobs/:name?">{({ name }) => page(<Jobs name={name} />, name)}</Route>
           <Route path="/export">{() => page(<Export />)}</Route>
           <Route path="/queue">{() => page(<Queue />)}</Route>
+          <Route path="/sign-in">
+            <Redirect to="/" replace />
+          </Route>
           <Route>
             <h1>There is no such page</h1>
             <p>The address may be cut off, or of another version.</p>

@@ -66,7 +66,21 @@ it('prints a link that signs in; a second command prints one to the same console
     expect(said).not.toContain(other);
   }
   expect((await stat(join(cwd, 'home', 'open-console.html'))).mode & 0o777).toBe(0o600);
-}, 120_000);
+}, 240_000);
+
+it('the demo ends with a link to its run in the console, and with Ctrl-C', async () => {
+  const cwd = await folder();
+  const demo = await start(['demo', '--console'], { cwd });
+  onTestFinished(() => ended(demo));
+  await demo.until((out) => linkIn(out) !== '');
+  const link = linkIn(demo.out());
+  const signedIn = await fetch(link, { redirect: 'manual' });
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const session = await fetch(new URL('/api/v1/session', link), { headers: { cookie } });
+  expect(await session.json()).toMatchObject({ company_name: 'Northwind Operations', role: 'approver' });
+  demo.child.kill('SIGINT');
+  expect(await demo.ended).toBe(0);
+}, 240_000);
 
 it('refuses to be reached by other machines while nobody may sign in', async () => {
   const cwd = await folder();
