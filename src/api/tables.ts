@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { createRoute } from '@hono/zod-openapi';
+import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
 import { columnNames, type MapResult, mapFile } from '../runs/map-file.js';
-import { type Api, type ApiParts, needs, problems } from './app.js';
+import { type Api, type ApiParts, needs, problem, problems } from './app.js';
 import { noFile } from './files.js';
 import {
   type Grid,
@@ -27,6 +28,12 @@ const SAMPLE_CHARACTERS = 200;
 
 type Found = NonNullable<Awaited<ReturnType<ApiParts['uploads']['find']>>>;
 
+/** A few words about a file, not the file. */
+const short = bodyLimit({
+  maxSize: 64 * 1024,
+  onError: (c) => problem(c, 413, 'This is too long: a file is sent with POST /files, and named here.'),
+});
+
 export function tableRoutes(app: Api, { uploads, tables, settings, channel }: ApiParts): void {
   const open = ({ path, folder }: Found, options: TableOptions) =>
     named(path, () => tables.soon({ file: path, folder: join(folder, '.tables'), options: stated(options) }));
@@ -35,6 +42,7 @@ export function tableRoutes(app: Api, { uploads, tables, settings, channel }: Ap
       method: 'post',
       path: '/tables',
       summary: 'The table that is found in a file, with the evidence.',
+      middleware: short,
       request: { body: { content: { 'application/json': { schema: tableRequest } }, required: true } },
       responses: { 200: { description: 'It.', content: { 'application/json': { schema: table } } }, ...problems },
     }),
@@ -68,7 +76,7 @@ export function tableRoutes(app: Api, { uploads, tables, settings, channel }: Ap
       method: 'post',
       path: '/suggestions',
       summary: 'Suggests a job for a file, as `rowferry map` does.',
-      middleware: needs('operator'),
+      middleware: [needs('operator'), short] as const,
       request: { body: { content: { 'application/json': { schema: suggestionRequest } }, required: true } },
       responses: { 200: { description: 'It.', content: { 'application/json': { schema: suggestion } } }, ...problems },
     }),

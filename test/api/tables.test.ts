@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
@@ -104,6 +105,17 @@ describe('POST /tables', () => {
     expect([answer.status, answer.body.detail ?? '']).toEqual([status, expect.stringContaining(words)]);
     expect(answer.body.detail ?? '').not.toContain(desk.home);
   });
+});
+
+it.each(['/tables', '/suggestions'])('POST %s takes no file, however it is sent', async (path) => {
+  const whole = await post(path, { file: 'x'.repeat(100_000) });
+  async function* endless() {
+    for (;;) yield Buffer.alloc(16_384, ' ');
+  }
+  const init = { method: 'POST', body: Readable.toWeb(Readable.from(endless())), duplex: 'half' };
+  const headers = { 'content-type': 'application/json' };
+  const streamed = await pages().request(`/api/v1${path}`, { ...init, headers } as RequestInit);
+  expect([whole.status, streamed.status]).toEqual([413, 413]);
 });
 
 it('GET /files/{id}/rows pages through a table, by number or place', async () => {
