@@ -631,6 +631,9 @@ describe('the project', () => {
 });
 
 function generated(): Record<string, string> {
+  const description: { paths: Record<string, Record<string, { summary: string }>> } = JSON.parse(
+    readFileSync('schemas/openapi.json', 'utf8'),
+  );
   const commands = leaves(program);
   return {
     commands: table(
@@ -654,6 +657,12 @@ function generated(): Record<string, string> {
     codes: table(
       ['Code', 'What it means', 'What you do'],
       Object.entries(ISSUE_CODES).map(([code, meaning]) => [`\`${code}\``, meaning, advice(code as IssueCode)]),
+    ),
+    operations: table(
+      ['Operation', 'What it does'],
+      Object.entries(description.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, { summary }]) => [`\`${method.toUpperCase()} ${path}\``, summary]),
+      ),
     ),
     ...Object.fromEntries(WRITABLE.map((name) => [name, fieldTable(resourceSpec(name))])),
     ...Object.fromEntries(WRITABLE.map((name) => [`${name} in updates`, roundTripText(resourceSpec(name))])),

@@ -29,7 +29,8 @@ export interface FoundRun {
   readonly status: RunState;
 }
 
-const WAITS: ReadonlySet<string> = new Set(['waiting', 'delayed', 'prioritized', 'paused', 'waiting-children']);
+/** States of a job that nobody is given any more. */
+const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
 
 /** Jobs of each state that are looked at for the list of runs. */
 const MOST_JOBS = 100;
@@ -81,7 +82,8 @@ export class RunFinder {
     if (this.parts.live.of(id) !== undefined || entry?.status === 'running') return 'running';
     const open = entry === undefined || isOpen(entry);
     if (open && state === 'active') return 'running';
-    if (open && state !== undefined && WAITS.has(state)) return 'waiting';
+    // Between two states, too, it is given to a worker sooner or later.
+    if (open && state !== undefined && !ENDS.has(state)) return 'waiting';
     if (entry) return entry.status;
     return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
   }
