@@ -28,7 +28,7 @@ export type Plan = { "created": number; "updated": number; "unchanged": number; 
 
 export type File = { "id": string; /** What `POST /runs` and the others take as `file`; the id will do, too. */ "file": string; "name": string; "bytes": number; "sha256": string; };
 
-export type Table = { "format": string; "encoding": string | null; "delimiter": string | null; "sheet": string | null; "sheets": (string)[]; "header_row": number | null; /** As job files name the columns. */ "headings": (string)[]; /** The first rows below the heading, as a person sees them. */ "first": (GridRow)[]; "evidence": (string)[]; "warnings": (string)[]; };
+export type Table = { "format": string; "encoding": string | null; "delimiter": string | null; "sheet": string | null; "sheets": (string)[]; "header_row": number | null; /** As job files name the columns. */ "headings": (string)[]; /** The first rows below the heading, as a person sees them. */ "first": (GridRow)[]; "evidence": (string)[]; "warnings": (string)[]; /** False: a large file was judged by its first rows so far. Ask again for the rest. */ "whole": boolean; };
 
 export type GridRow = { /** The number that the spreadsheet program shows. */ "row": number; "cells": (string)[]; };
 
@@ -95,9 +95,9 @@ export interface Operations {
   "POST /runs/{id}/stop": { query: {  }; body: Record<string, never>; answer: Accepted };
   /** Sends a spreadsheet, as it is or as the file of a form. */
   "POST /files": { query: { "name"?: string; }; body: string | Uint8Array; answer: File };
-  /**  */
+  /** What is known of a file that was sent. */
   "GET /files/{id}": { query: {  }; body: undefined; answer: File };
-  /**  */
+  /** Removes a file that no run waits for. */
   "DELETE /files/{id}": { query: {  }; body: undefined; answer: undefined };
   /** The table that is found in a file, with the evidence. */
   "POST /tables": { query: {  }; body: { "file": string; "source"?: { "sheet"?: string | number; "header_row"?: number | "none"; "encoding"?: string; "delimiter"?: string; }; }; answer: Table };
@@ -107,13 +107,13 @@ export interface Operations {
   "POST /suggestions": { query: {  }; body: { "file": string; "resource": string; "source"?: { "sheet"?: string | number; "header_row"?: number | "none"; "encoding"?: string; "delimiter"?: string; }; }; answer: Suggestion };
   /** What can be imported and exported, with the fields. */
   "GET /resources": { query: {  }; body: undefined; answer: { "resources": (Resource)[]; } };
-  /**  */
+  /** A resource with its fields. */
   "GET /resources/{name}": { query: {  }; body: undefined; answer: Resource };
   /** Names that the service has, for a cell that refers to a record. */
   "GET /names": { query: { "of"?: "asset-owner" | "business-unit" | "category" | "contract" | "customer" | "hardware-model" | "make" | "subcategory" | "supplier" | "usage-status"; "q"?: string; "limit"?: number; "company"?: number; }; body: undefined; answer: Names };
   /** The job files, with what is wrong with them, when they run next, and what waits for them. */
   "GET /jobs": { query: {  }; body: undefined; answer: { "jobs": (Job)[]; } };
-  /**  */
+  /** A job file as it is, with its faults. */
   "GET /jobs/{name}": { query: {  }; body: undefined; answer: JobFile };
   /** Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * for a new one. */
   "PUT /jobs/{name}": { query: {  }; body: { "text": string; } | { "job": Record<string, unknown>; }; answer: JobFile };

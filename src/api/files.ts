@@ -58,6 +58,7 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
   app.openAPIRegistry.registerPath({
     method: 'get',
     path: '/files/{id}',
+    summary: 'What is known of a file that was sent.',
     request: { params: ID },
     responses: { 200: { description: 'What is known of it.', content: answers }, ...problems },
   });
@@ -70,6 +71,7 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
   app.openAPIRegistry.registerPath({
     method: 'delete',
     path: '/files/{id}',
+    summary: 'Removes a file that no run waits for.',
     request: { params: ID },
     responses: { 204: { description: 'It is gone.' }, ...problems },
   });

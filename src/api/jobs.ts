@@ -79,6 +79,7 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
     createRoute({
       method: 'get',
       path: '/jobs/{name}',
+      summary: 'A job file as it is, with its faults.',
       request: { params },
       responses: { 200: { description: 'It.', content: { 'application/json': { schema: jobFile } } }, ...problems },
     }),

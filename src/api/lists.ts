@@ -40,6 +40,7 @@ export function listRoutes(app: Api, { settings, channel, stopping }: ApiParts):
     createRoute({
       method: 'get',
       path: '/resources/{name}',
+      summary: 'A resource with its fields.',
       request: { params: z.object({ name: z.string() }) },
       responses: { 200: { description: 'It.', content: { 'application/json': { schema: resource } } }, ...problems },
     }),

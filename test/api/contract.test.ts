@@ -143,6 +143,7 @@ describe('each operation', () => {
       Object.entries(methods).map(([method, { summary }]) => [`${method} ${at}`, summary] as const),
     );
     expect(described.map(([name]) => name).sort()).toEqual(Object.keys(EXAMPLES).sort());
+    expect(described.filter(([, summary]) => !summary)).toEqual([]);
   });
 
   it.each(Object.keys(EXAMPLES))('%s answers as it is described', async (name) => {
