@@ -303,6 +303,22 @@ describe('attacks', () => {
     await expect.poll(() => cut, { timeout: 20_000 }).toBeGreaterThan(9_000);
   });
 
+  it('an endless upload of a stranger is refused before it is read', async () => {
+    const console = await openConsole();
+    const socket = createConnection(Number(console.port), '127.0.0.1').on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    let heard = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      heard += text;
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write('POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000000\r\n\r\n');
+    const sending = setInterval(() => socket.write(Buffer.alloc(64 * 1024)), 5);
+    onTestFinished(() => clearInterval(sending));
+    await expect.poll(() => heard, { timeout: 20_000 }).toContain('HTTP/1.1 403');
+    await closed;
+  });
+
   it('no secret stands in what is written or said', async () => {
     const console = await openConsole({ users: { mara: 'operator' } });
     const key = await console.key('viewer');
