@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { headBytes, isGzip } from '../files/bytes.js';
@@ -43,7 +44,8 @@ export class Tables {
    * @throws RunError as `openSource` does.
    */
   async of({ file, options, folder }: TableWanted): Promise<TableIndex> {
-    const { size, mtimeMs } = await stat(file).catch(() => ({ size: 0, mtimeMs: 0 }));
+    // At once, so that whoever closes these tables right after finds it among them.
+    const { size, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? {};
     const key = createHash('sha256')
       .update(JSON.stringify([file, size, mtimeMs, options]))
       .digest('hex')
