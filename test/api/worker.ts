@@ -56,6 +56,8 @@ export async function openApiBench(
   options: SandboxOptions = {},
   env: Readonly<Record<string, string>> = {},
   wanted: 'redis' | 'embedded' = 'redis',
+  /** Folder of the console as it was built. */
+  pages?: string,
 ): Promise<ApiBench> {
   const stores = await availableStores();
   // Redis is the quickest to start.
@@ -91,7 +93,7 @@ export async function openApiBench(
       dir,
     ),
     queueOnly: true,
-    pages: path.join(dir, 'pages'),
+    pages: pages ?? path.join(dir, 'pages'),
     log: pino({ level: process.env['API_LOG'] ?? 'silent' }),
     notice: (level, text) => {
       if (process.env['API_LOG']) console.log(level, text);

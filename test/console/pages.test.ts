@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { closeBrowser, hasBrowser } from './browser.js';
 import * as sample from './samples.js';
-import { type Answers, SESSION, stage } from './stage.js';
+import { type Answers, SESSION, type Stage, stage } from './stage.js';
 
 const { ID } = sample;
 const RUN: Answers = {
@@ -202,4 +202,134 @@ describe.skipIf(!hasBrowser)('the pages, in every state', () => {
       await one.close();
     }
   });
+});
+
+describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
+  /** A stage that is left without faults. */
+  async function on(answers: Answers, path: string, use: (one: Stage) => Promise<void>): Promise<void> {
+    const one = await stage(answers);
+    try {
+      await one.page.goto(path);
+      await use(one);
+      expect(one.faults).toEqual([]);
+    } finally {
+      await one.close();
+    }
+  }
+
+  it('lists that get longer stand still until somebody asks for what is new', () =>
+    on({ 'GET /runs': { runs: [sample.run()], next: null } }, '/runs', async ({ page, answers }) => {
+      await page.getByRole('link', { name: 'inventory.xlsx' }).waitFor();
+      const fresh = [1, 2].map((n) => sample.run({ id: `${ID}${n}`, file: `new-${n}.csv` }));
+      answers['GET /runs'] = { runs: [...fresh, sample.run({ file: 'inventory-2.xlsx' })], next: null };
+      await page.getByRole('link', { name: 'inventory-2.xlsx' }).waitFor();
+      expect(await page.getByRole('row').count()).toBe(2);
+      await page.getByRole('button', { name: '2 new' }).click();
+      await page.getByRole('link', { name: 'new-1.csv' }).waitFor();
+      expect(await page.getByRole('row').count()).toBe(4);
+    }));
+
+  it('a million rows are scrolled to their end, and few of them are ever in the page', () =>
+    on({ ...RUN, [`GET /runs/${ID}/rows`]: sample.rowsOf(1_000_000) }, `/runs/${ID}`, async ({ page }) => {
+      const grid = page.getByRole('grid', { name: '1,000,000 rows' });
+      await grid.getByText('SN-200000').waitFor();
+      await grid.focus();
+      await page.keyboard.press('End');
+      await grid.getByText('SN-1199999').waitFor();
+      await page.keyboard.press('PageUp');
+      await grid.getByText('SN-1199980').waitFor();
+      await page.keyboard.press('Home');
+      await grid.getByText('SN-200000').waitFor();
+      expect(await grid.getByRole('row').count()).toBeLessThan(60);
+    }));
+
+  it('a viewer sees every button with the reason why it is not theirs', () =>
+    on({ ...RUN, 'GET /session': { ...SESSION, role: 'viewer' } }, `/runs/${ID}`, async ({ page, sent }) => {
+      const undo = page.getByRole('button', { name: 'Undo' });
+      await undo.focus();
+      await page
+        .getByText('You are signed in as viewer; this needs the role operator.')
+        .filter({ visible: true })
+        .waitFor();
+      await page.keyboard.press('Enter');
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      expect(sent).toEqual([]);
+    }));
+
+  it('an approval goes out under the name that was given, once, and leads to its run', () =>
+    on(
+      {
+        ...RUN,
+        'GET /session': { ...SESSION, via: 'link', name: 'root' },
+        [`GET /runs/${ID}`]: BRAKED,
+        [`POST /runs/${ID}/approve`]: { id: `${ID}9` },
+        [`GET /runs/${ID}9`]: sample.detail({ id: `${ID}9`, manner: 'approved', of_run: ID }),
+      },
+      `/runs/${ID}`,
+      async ({ page, sent }) => {
+        await page.getByRole('button', { name: 'Let it through' }).click();
+        await page.getByRole('dialog').getByText('price changes in 28 records').waitFor();
+        await page.getByLabel('Who lets it through').fill('Tom Ek');
+        await page.getByRole('dialog').getByRole('button', { name: 'Let it through' }).dblclick();
+        await page.getByText('Import, let through').waitFor();
+        expect(sent).toEqual([{ what: `POST /runs/${ID}/approve`, body: { by: 'Tom Ek' } }]);
+      },
+    ));
+
+  it('what the API refuses stands beside the button, with its details', () =>
+    on({ ...RUN, [`POST /runs/${ID}/retry`]: 503 }, `/runs/${ID}`, async ({ page }) => {
+      await page.getByRole('button', { name: 'Take up 3 rows again' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Take up 3 rows again' }).click();
+      await dialog.getByText('The worker is about to end.').waitFor();
+    }));
+
+  it('a lost connection is said, and heals by itself; the end is read anew', () =>
+    on({ ...RUN, [`GET /runs/${ID}`]: LIVE }, `/runs/${ID}`, async ({ page, event, answers }) => {
+      await event('progress', progress(96));
+      await event('lost');
+      await page.getByText('Connection lost').waitFor();
+      await event('progress', progress(120));
+      await page.getByText('120 of 240 rows are through.').waitFor();
+      expect(await page.getByText('Connection lost').count()).toBe(0);
+      answers[`GET /runs/${ID}`] = sample.detail();
+      await event('end');
+      await page.getByText('225 of 240 rows are in; 15 need you.').waitFor();
+    }));
+
+  it('keys lead everywhere, are listed by ?, and can be turned off', () =>
+    on({ 'GET /overview': sample.overview(), 'GET /runs': { runs: [], next: null } }, '/', async ({ page }) => {
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('page');
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').getByText('Nights').waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('g');
+      await page.keyboard.press('r');
+      await page.getByRole('heading', { name: 'Nothing has run yet.' }).waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('g o?');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/runs?q=g%20o%3F');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await page.getByLabel('Keys work without Ctrl').uncheck();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('g');
+      await page.keyboard.press('o');
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+      expect(new URL(page.url()).pathname).toBe('/runs');
+    }));
+
+  it('somebody who signs in comes to the page of the address', () =>
+    on({ ...RUN, 'GET /session': 401, 'POST /session': SESSION }, `/runs/${ID}?row=7`, async ({ page, sent }) => {
+      await page.getByLabel('Name').fill('mara');
+      await page.getByLabel('Password').fill('let me in');
+      await page.keyboard.press('Enter');
+      await page.getByRole('complementary', { name: 'Row 7' }).waitFor();
+      expect(sent).toEqual([{ what: 'POST /session', body: { name: 'mara', password: 'let me in' } }]);
+    }));
 });

@@ -39,7 +39,7 @@ export function useRunEvents(id: string, on: boolean): RunEvents {
       });
       source.addEventListener('end', () => {
         source?.close();
-        void client.invalidateQueries({ queryKey: ['run', id] });
+        void client.invalidateQueries({ queryKey: runQuery(id).queryKey, exact: true });
         void client.invalidateQueries({ queryKey: ['runs'] });
         void client.invalidateQueries({ queryKey: ['overview'] });
       });

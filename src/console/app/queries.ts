@@ -1,4 +1,5 @@
-import { keepPreviousData, QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, QueryClient, queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
 import type {
   FaultGroup,
   Job,
@@ -108,6 +109,25 @@ export const overviewQuery = queryOptions({
   queryFn: ({ signal }) =>
     get<Overview>('/overview', { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone }, signal),
 });
+
+/** A change that is made once, however often the button is pressed before the page knows. */
+export function useOnce<T>(change: { readonly mutationFn: () => Promise<T>; readonly onSuccess?: (made: T) => void }) {
+  const begun = useRef(false);
+  const made = useMutation({
+    ...change,
+    onSettled: () => {
+      begun.current = false;
+    },
+  });
+  return {
+    ...made,
+    mutate: () => {
+      if (begun.current) return;
+      begun.current = true;
+      made.mutate();
+    },
+  };
+}
 
 /** Each may do what those before it may. */
 const ROLES: readonly Role[] = ['viewer', 'operator', 'approver'];

@@ -7,6 +7,7 @@ const tenth = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
@@ -37,6 +38,10 @@ export function when(iso: string): string {
 
 export function timeOfDay(at: string | Date): string {
   return clock.format(typeof at === 'string' ? new Date(at) : at);
+}
+
+export function toTheSecond(iso: string): string {
+  return seconds.format(new Date(iso));
 }
 
 /** With seconds and the zone. */

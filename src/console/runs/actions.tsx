@@ -1,10 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { RunDetail, RunProgress, Verb } from '../../api/schema.js';
 import { send } from '../app/client.js';
 import { Refused } from '../app/faults.js';
-import { planQuery, useSession, useWhyNot } from '../app/queries.js';
+import { planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
 import { counted, number } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
@@ -128,7 +128,7 @@ export function VerbButton({
   const queries = useQueryClient();
   const words = wordsOf(verb, run);
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
-  const act = useMutation({
+  const act = useOnce({
     mutationFn: () =>
       send<{ id: string } | undefined>(
         'POST',

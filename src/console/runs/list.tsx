@@ -204,7 +204,7 @@ export function RunTable({ runs }: { runs: readonly Run[] }) {
               </td>
               <td className="mid name">
                 <span className="cut">
-                  <bdi>{run.job}</bdi>
+                  {run.job === 'inline' ? <span className="soft">no job file</span> : <bdi>{run.job}</bdi>}
                 </span>
               </td>
               <td className="mid soft">{kindWord(run)}</td>

@@ -209,10 +209,14 @@ function List({
     // Whoever reads stories one after the other goes back to the list, not to the story before.
     if (open && row) onOpen(row.row, true);
   };
+  const step = (by: number) => {
+    // From there on the list has the keys: Enter opens the row.
+    box.current?.focus();
+    go(place + by);
+  };
   useShortcuts([
-    { keys: 'j', what: 'Next row', run: () => go(place + 1) },
-    { keys: 'k', what: 'Row before', run: () => go(place - 1) },
-    { keys: 'Enter', what: 'Open the row', run: () => openAt(place) },
+    { keys: 'j', what: 'Next row; Enter opens it', run: () => step(1) },
+    { keys: 'k', what: 'Row before', run: () => step(-1) },
   ]);
   function openAt(at: number): void {
     const row = rows.at(at);

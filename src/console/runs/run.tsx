@@ -1,4 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
+import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { RunDetail, RunProgress } from '../../api/schema.js';
 import { FOUR, type Four } from '../../model/outcome.js';
@@ -29,13 +30,22 @@ import { Timeline } from './timeline.js';
 import { firstLine, fourWord, kindWord, nextSteps, summaryOf } from './words.js';
 import './runs.css';
 
+const LOOK_AGAIN_MS = 5_000;
+const ENDED: ReadonlySet<string> = new Set(['succeeded', 'partial']);
+
 /** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
 export default function RunPage({ id }: { id: string }) {
   const { data: run, error } = useQuery({
     ...runQuery(id),
-    // Events tell of a run at work; this is for what they may have missed.
-    refetchInterval: ({ state: { data } }) => (data && isLive(data) ? 10_000 : false),
+    // Events tell of a run at work; this is for what they may have missed, and for what somebody else takes up again.
+    refetchInterval: ({ state: { data } }) => (data && ENDED.has(data.status) ? false : LOOK_AGAIN_MS),
   });
+  const status = run?.status;
+  const queries = useQueryClient();
+  useEffect(() => {
+    const belongs = ({ queryKey: [what, of, ...more] }: Query) => what === 'run' && of === id && more.length > 0;
+    if (status) void queries.invalidateQueries({ predicate: belongs });
+  }, [queries, id, status]);
   const events = useRunEvents(run?.id ?? id, run !== undefined && isLive(run));
   usePageTitle(run ? run.file || run.job : 'Run');
   if (error && !run) return <Fault error={error} page="Run" />;

@@ -24,7 +24,9 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
   const panel = useRef<HTMLElement>(null);
   useShortcuts([{ keys: 'Escape', what: 'Close the row', run: onClose }]);
   // Another row begins at its top.
-  useEffect(() => panel.current?.scrollTo({ top: 0 }), [row]);
+  useEffect(() => {
+    panel.current?.scrollTo({ top: 0 });
+  }, [row]);
   return (
     <aside ref={panel} className="card story" aria-label={`Row ${row}`}>
       <header>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail, RunProgress } from '../../api/schema.js';
 import { duration, rowsForPerson, type Summary } from '../../report/summary.js';
-import { counted, number, oneDecimal, timeOfDay } from '../kit/format.js';
+import { counted, number, oneDecimal, timeOfDay, toTheSecond } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Card } from '../kit/parts.js';
 import { summaryOf } from './words.js';
@@ -47,7 +47,7 @@ export function Timeline({ run, progress }: { run: RunDetail; progress: RunProgr
             <span className="soft">{text}</span>
             {at && (
               <time className="soft small" dateTime={at}>
-                {timeOfDay(at)}
+                {toTheSecond(at)}
               </time>
             )}
           </li>
@@ -117,7 +117,7 @@ function ended(run: RunDetail, summary: Summary): Step[] {
     {
       name: 'Planned',
       state: rows.total > rows.not_attempted || whole ? 'done' : 'left',
-      text: `${number(rows.created)} to create, ${number(rows.updated)} to update, ${number(rows.unchanged)} unchanged`,
+      text: whole ? plannedWords(rows) : '',
     },
     dry
       ? { name: 'Written', state: 'left', text: 'a dry run writes nothing' }
@@ -136,6 +136,16 @@ function ended(run: RunDetail, summary: Summary): Step[] {
       at: finished,
     },
   ];
+}
+
+function plannedWords({ created, updated, unchanged }: Summary['rows']): string {
+  const parts = [
+    [created, 'to create'],
+    [updated, 'to update'],
+    [unchanged, 'unchanged'],
+  ] as const;
+  const some = parts.filter(([n]) => n > 0).map(([n, word]) => `${number(n)} ${word}`);
+  return some.join(', ') || 'nothing to write';
 }
 
 const SPAN_MS = 15_000;

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeLinkKey } from '../../src/api/access/links.js';
+import { type ApiBench, openApiBench, sheet } from '../api/worker.js';
+import { consolePath } from '../support/build.js';
+import { closeBrowser, hasBrowser, type Visitor, visitor } from './browser.js';
+
+/** The console as people have it: a worker, its queue, the sandbox, and a browser that signed in by the link. */
+
+const ROWS = 90;
+let bench: ApiBench;
+
+/** Updates that the service takes before it lets everybody wait: the run can be looked at in its middle. */
+const LET_THROUGH = 12;
+let gate: { seen: number; readonly open: Promise<void> } | undefined;
+
+/** Closes the gate, and answers what opens it. */
+function closeGate(): () => void {
+  let release: () => void = () => undefined;
+  gate = { seen: 0, open: new Promise((resolve) => (release = resolve)) };
+  return () => {
+    gate = undefined;
+    release();
+  };
+}
+
+async function signedIn(): Promise<Visitor> {
+  // A download begins by leaving the page for it, which the browser then takes back.
+  const who = await visitor(bench.url, /net::ERR_ABORTED/);
+  await who.page.goto(`/sign-in?key=${makeLinkKey(bench.home)}`);
+  await who.page.getByRole('heading', { level: 1, name: /for you/ }).waitFor();
+  return who;
+}
+
+describe.skipIf(!hasBrowser)('a run in the console', () => {
+  beforeAll(async () => {
+    const onRequest = async ({ method }: { method: string }) => {
+      if (method === 'PUT' && gate && ++gate.seen > LET_THROUGH) await gate.open;
+    };
+    bench = await openApiBench({ onRequest }, { ROWFERRY_TIMEOUT: '60' }, 'redis', await consolePath());
+    await bench.ended(
+      await bench.order({ kind: 'import', job: 'assets', file: await bench.file('first.csv', sheet(ROWS)) }),
+    );
+  });
+  afterAll(async () => {
+    await closeBrowser();
+    await bench?.close();
+  });
+
+  it('is found, followed, stopped, resumed, read row by row and taken back, with the keyboard alone', async () => {
+    const mara = await signedIn();
+    const { page } = mara;
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    const headed = (name: RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+    /** As somebody does who goes there by Tab. */
+    const choose = async (role: 'button' | 'link', name: string | RegExp) => {
+      const found = page.getByRole(role, { name, exact: typeof name === 'string' }).last();
+      await found.focus();
+      await press('Enter');
+    };
+    const file = await bench.file(
+      'second.csv',
+      sheet(ROWS, (i) => (i % 10 === 9 ? 'n/a' : `${i}.75`)),
+    );
+    const openGate = closeGate();
+    const run = await bench.order({ kind: 'import', job: 'assets', file });
+
+    await press('g', 'r');
+    await headed(/latest/);
+    await press('/');
+    await page.keyboard.type('second');
+    await press('Enter');
+    await choose('link', 'second.csv');
+    await headed(/^[1-9]\d* of 90 rows are through/);
+    expect(new URL(page.url()).pathname).toBe(`/runs/${run}`);
+
+    await page.reload();
+    await headed(/of 90 rows are through/);
+    await choose('button', 'Stop');
+    await choose('button', 'Stop the run');
+    await page.getByText('The run stops.').waitFor();
+    openGate();
+    await headed(/^The run was interrupted/);
+
+    // Somebody else looks on.
+    const tom = await signedIn();
+    await tom.page.goto(`/runs/${run}?outcome=to_look_at`);
+    await tom.page.getByText('Not reached').first().waitFor();
+
+    await choose('button', 'Resume');
+    await page.getByText('Nothing is written twice').last().waitFor();
+    await choose('button', 'Resume');
+    for (const who of [mara, tom])
+      await who.page.getByRole('heading', { level: 1, name: '81 of 90 rows are in; 9 need you.' }).waitFor();
+    await tom.close();
+    expect(tom.faults).toEqual([]);
+
+    await choose('button', /^To correct/);
+    const grid = page.getByRole('grid', { name: '9 rows' });
+    await grid.waitFor();
+    await press('j', 'Enter');
+    const story = page.getByRole('complementary', { name: 'Row 21' });
+    await story.getByText('cannot be read as a number').first().waitFor();
+    await page.reload();
+    await story.getByText('not_a_number').waitFor();
+    await press('Escape');
+    await story.waitFor({ state: 'detached' });
+    const download = page.waitForEvent('download');
+    await choose('link', 'rejected.csv');
+    expect((await download).suggestedFilename()).toBe('rejected.csv');
+
+    await choose('button', 'Undo');
+    await page.getByText('original_cost goes back in 81 records').waitFor();
+    await choose('button', 'Undo');
+    await headed(/^Put back all 81 records/);
+    expect(new URL(page.url()).pathname).not.toBe(`/runs/${run}`);
+    expect(await mara.look('flow-undone')).toEqual([]);
+    expect(mara.faults).toEqual([]);
+    await mara.close();
+  });
+
+  it('shows markup of a file as text, wherever it is shown', async () => {
+    const markup = '<img src=x onerror=alert(1)>';
+    const file = await bench.file(`a ${'<b>bold<'}.csv`, `Name,Serial,Cost\n${markup},M-1,${markup}\n`);
+    const run = await bench.order({ kind: 'import', job: 'assets', file });
+    await bench.ended(run);
+    const mara = await signedIn();
+    for (const path of ['/', '/runs', `/runs/${run}`, `/runs/${run}?row=2`]) {
+      await mara.page.goto(path);
+      await mara.page.getByText('<b>bold<').first().waitFor();
+      expect(await mara.page.locator('main b, main img').count()).toBe(0);
+    }
+    await mara.page.getByText(markup).first().waitFor();
+    expect(mara.faults).toEqual([]);
+    await mara.close();
+  });
+});
