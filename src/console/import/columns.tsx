@@ -79,7 +79,7 @@ export function ColumnsStep({
             {wanted.map((field, at) => (
               <Constant
                 key={field.name}
-                autoFocus={at === 0 && open.length > 0}
+                autoFocus={at === 0 && key !== undefined && open.length > 0}
                 field={field}
                 value={draft.constants[field.name] ?? ''}
                 onChange={(value) => onChange({ ...draft, constants: { ...draft.constants, [field.name]: value } })}
@@ -98,7 +98,7 @@ export function ColumnsStep({
       ))}
       {refused}
       <div className="line wide">
-        <Button look="primary" icon="next" autoFocus={open.length === 0} busy={busy} why={why} onClick={onCheck}>
+        <Button look="primary" icon="next" autoFocus={why === undefined} busy={busy} why={why} onClick={onCheck}>
           Check {counted(suggestion.rows, 'row')}
         </Button>
         <span className="soft">Nothing is written by this: it says what would happen.</span>
@@ -270,6 +270,8 @@ function KeyChoice({
         <select
           {...props}
           className="input"
+          // biome-ignore lint/a11y/noAutofocus: it is what stands in the way of the next step
+          autoFocus={key === undefined}
           value={key === undefined ? '' : key.length === 0 ? NONE : key.join('\u0001')}
           onChange={({ target }) =>
             onChange({ ...draft, key: target.value === NONE ? [] : target.value.split('\u0001') })

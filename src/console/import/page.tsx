@@ -56,7 +56,7 @@ function Steps({ id }: { id: string }) {
   const resources = known?.resources ?? [];
   const resource = resources.find(({ name }) => name === draft.resource) ?? likely(table.data, resources);
   const early = step === 'table' || step === 'columns';
-  const suggestion = useSuggestion(id, draft, step === 'columns' ? resource?.name : undefined);
+  const suggestion = useSuggestion(id, draft, step === 'columns' ? resource?.name : undefined, table.data);
   const checked = useQuery({ ...runQuery(run ?? ''), enabled: run !== null && !early });
   const check = useCheck(draft, setDraft, checked.data);
   const name = file.data?.name ?? draft.name;
@@ -314,11 +314,17 @@ function useTable(id: string, { source }: Draft) {
   });
 }
 
-function useSuggestion(id: string, { source, job }: Draft, resource: string | undefined) {
+/** For the very table that was shown, which is not always the one whose headings fit best. */
+function useSuggestion(id: string, { source, job }: Draft, resource: string | undefined, table: Table | undefined) {
+  const seen = {
+    ...source,
+    ...(table?.sheet != null && { sheet: table.sheet }),
+    header_row: table?.header_row ?? ('none' as const),
+  };
   return useQuery({
-    queryKey: ['suggestion', id, source, resource],
-    queryFn: ({ signal }) => send<Suggestion>('POST', '/suggestions', { file: id, resource, source }, { signal }),
-    enabled: resource !== undefined && job === undefined,
+    queryKey: ['suggestion', id, seen, resource],
+    queryFn: ({ signal }) => send<Suggestion>('POST', '/suggestions', { file: id, resource, source: seen }, { signal }),
+    enabled: resource !== undefined && job === undefined && table !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
