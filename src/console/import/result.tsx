@@ -62,11 +62,7 @@ function SaveJob({ job, file }: { job: Readonly<Record<string, unknown>>; file: 
   const queries = useQueryClient();
   const [name, setName] = useState(() => jobName(file));
   const save = useMutation({
-    async mutationFn() {
-      // Only who saves a job needs what writes YAML.
-      const { stringify } = await import('yaml');
-      await send('PUT', `/jobs/${encodeURIComponent(name)}`, { text: stringify(job) });
-    },
+    mutationFn: () => send('PUT', `/jobs/${encodeURIComponent(name)}`, { job }, { headers: { 'if-none-match': '*' } }),
     onSuccess() {
       void queries.invalidateQueries({ queryKey: ['jobs'] });
       toast(`The job ${name} is saved. Choose it with the next file.`);
