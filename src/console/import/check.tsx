@@ -49,8 +49,7 @@ export function CheckStep({
   const [active, setActive] = useState<ActiveCell>();
   const [params] = useSearchParams();
   const handle = useRef<GridHandle | null>(null);
-  const { data } = useQuery(faultsQuery(run.id));
-  const faults = data ?? [];
+  const { data: faults = [] } = useQuery(faultsQuery(run.id));
   const fieldOf = useFields(run.resource, check.job);
   const again = useMutation({ mutationFn: () => onCheck(trail.now) });
   const edited = corrections(trail.now).length;
