@@ -212,6 +212,7 @@ function Strip({
   const at = { row: row.row, column, cell };
   const value = shownValue(edits, at);
   const corrected = value !== cell;
+  const forAll = edits.get(column)?.equal.get(cell) === value;
   const here = row.issues.filter((issue) => issue.column === column);
   // Of the row as a whole.
   const others = row.issues.filter((issue) => issue.column === undefined);
@@ -239,7 +240,7 @@ function Strip({
                 </span>
               </Button>
             ))}
-            {corrected && equal > 1 && (
+            {corrected && !forAll && equal > 1 && (
               <Button onClick={() => onEdit(setEqual(edits, at, value))}>Take for {counted(equal, 'row')}</Button>
             )}
             {corrected && (

@@ -73,7 +73,7 @@ interface GridProps {
 const ROW = 32;
 /** Rows that are read for one copy, paste or search. */
 const MOST_ROWS = 5_000;
-const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 40 };
+const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 48 };
 
 /**
  * Rows by pages, cells that can be corrected. The grid itself has the focus and names the cell where the cursor is; while a cell

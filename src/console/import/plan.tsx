@@ -52,7 +52,7 @@ export function PlanStep({
         </div>
       )}
       <Refused error={write.error} />
-      <Card>
+      <Card title="What would be written">
         <PlanView plan={plan} run={run.id} />
       </Card>
     </>

@@ -128,7 +128,7 @@ function FirstRows({ table: { headings, first } }: { table: Table }) {
   return (
     <Card title="The first rows" flush>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
-      <section className="first-rows" tabIndex={0} aria-label="The first rows">
+      <section className="first-rows" tabIndex={0} aria-label="Table">
         <table className="first">
           <thead>
             <tr>

@@ -1,0 +1,333 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Field, Row, Suggestion, Table } from '../../src/api/schema.js';
+import { closeBrowser, hasBrowser } from './browser.js';
+import * as sample from './samples.js';
+import { type Answers, SESSION, type Stage, stage } from './stage.js';
+
+/** The import page in every state, over answers that are written down here: what it says first, and how it looks. */
+
+const { ID } = sample;
+const HEADINGS = ['Serial', 'Item', 'Supplier', 'Price', 'Bought', 'Country', 'Stage', 'Notes'];
+const FAULTS = [
+  {
+    code: 'reference_not_found',
+    message: 'There is no supplier "Acme Computer". Did you mean "Acme Computers"? Correct the cell.',
+    column: 'Supplier',
+    field: 'attached_supplier',
+    value: 'Acme Computer',
+  },
+  {
+    code: 'not_a_number',
+    message: '"12x5" cannot be read as a number. Write digits such as 1234.50.',
+    column: 'Price',
+    field: 'original_cost',
+    value: '12x5',
+  },
+] as const;
+
+function rowAt(place: number, faulty: boolean): Row {
+  const fault = FAULTS[place % 2];
+  const cells = [
+    `SN-${2000 + place}`,
+    '<b>ThinkPad</b> T14',
+    'Acme Computers',
+    '1,289.00',
+    '2024-03-01',
+    'Germany',
+    '',
+    `note ${place}`,
+  ];
+  if (faulty && fault) cells[HEADINGS.indexOf(fault.column)] = fault.value;
+  const issues = faulty && fault ? [{ ...fault, severity: 'error' as const, origin: 'local' as const }] : [];
+  return {
+    row: place + 4,
+    outcome: faulty ? 'invalid' : 'created',
+    key: cells[0] ?? '',
+    id: null,
+    changed: [],
+    issues,
+    cells,
+  };
+}
+
+const rows = (count: number, faulty: boolean) => (params: URLSearchParams) => {
+  const offset = Number(params.get('offset') ?? 0);
+  const here = Math.min(Number(params.get('limit') ?? 100), count - offset);
+  const page = Array.from({ length: here }, (_, at) => rowAt(offset + at, faulty));
+  return { rows: page, headings: HEADINGS, total: count, next: offset + here < count ? 'more' : null };
+};
+
+const field = (name: string, label: string, type: Field['type'], more: Partial<Field> = {}): Field => {
+  return { name, label, group: 'Texts', type, required: false, choices: [], of: null, written: true, ...more };
+};
+const RESOURCES = [
+  {
+    name: 'asset',
+    imported: true,
+    exported: true,
+    fields: [
+      field('name', 'Name', 'text', { required: true }),
+      field('serial_number', 'Serial number', 'text'),
+      field('attached_supplier', 'Supplier', 'reference', { of: 'supplier', group: 'Other records' }),
+      field('original_cost', 'Original cost', 'number', { group: 'Numbers' }),
+      field('service_start_date', 'Service start', 'date', { group: 'Dates' }),
+      field('lifecycle_stage', 'Lifecycle stage', 'choice', { required: true, choices: ['Deployed', 'Stock'] }),
+    ],
+  },
+  { name: 'contract', imported: true, exported: true, fields: [] },
+];
+const TABLE: Table = {
+  format: 'xlsx',
+  encoding: null,
+  delimiter: null,
+  sheet: 'Assets',
+  sheets: ['Read me', 'Assets'],
+  header_row: 3,
+  headings: HEADINGS,
+  first: Array.from({ length: 20 }, (_, place) => ({ row: place + 4, cells: rowAt(place, false).cells ?? [] })),
+  evidence: ['The sheet is "Assets", the first visible one that holds data.', 'Row 3 is the heading.'],
+  warnings: ['2 rows above the heading were skipped.'],
+};
+const column = (at: number, to: string | null, more: object = {}): Suggestion['columns'][number] => ({
+  heading: HEADINGS[at] ?? '',
+  column: at + 1,
+  field: to,
+  confidence: to ? 'high' : 'none',
+  evidence: to ? ['the heading is the field’s name'] : [],
+  remarks: [],
+  why: to ? null : 'no field has such a heading',
+  alternatives: [],
+  samples: [rowAt(0, false).cells?.[at] ?? '', '<i>sample</i>'],
+  blank: 0,
+  converts: to ? 1 : null,
+  ...more,
+});
+const SUGGESTION: Suggestion = {
+  resource: 'asset',
+  rows: 240,
+  columns: [
+    column(0, 'serial_number'),
+    column(1, 'name', { confidence: 'medium' }),
+    column(2, 'attached_supplier', { converts: 0.94, remarks: ['2 names are not known to the service'] }),
+    column(3, 'original_cost', { converts: 0.5, blank: 0.2 }),
+    column(4, 'service_start_date'),
+    column(5, null),
+    column(6, null, { alternatives: [{ field: 'lifecycle_stage', why: '"Stage" is a word for it' }] }),
+    column(7, null),
+  ],
+  key: { field: 'serial_number', heading: 'Serial', blank: 0, repeats: 2, fits: true },
+  missing: [],
+  next: null,
+  warnings: [],
+  text: '',
+  job: { kind: 'import', resource: 'asset', match: { key: 'serial_number' }, columns: { Serial: 'serial_number' } },
+};
+const ordered = { job: SUGGESTION.job, file: 'u1' };
+const checked = (faults: number) =>
+  sample.detail({
+    dry_run: true,
+    ordered,
+    outcomes: sample.counts({ created: 240 - faults, invalid: faults }),
+    summary: sample.summary({ dry_run: true, rows: sample.counts({ created: 240 - faults, invalid: faults }) }),
+  });
+const LIVE = sample.detail({ status: 'running', dry_run: true, ordered, summary: null, reports: [], outcomes: null });
+
+const BASE: Answers = {
+  'GET /files/u1': { id: 'u1', file: 'u1', name: 'inventory & <b>more</b>.xlsx', bytes: 20_000, sha256: '' },
+  'GET /resources': { resources: RESOURCES },
+  'GET /names': { names: ['Acme Chairs'], more: false, lack: null },
+  'POST /tables': TABLE,
+  'POST /suggestions': SUGGESTION,
+  'GET /jobs': { jobs: [{ name: 'assets-hq', kind: 'import', resource: 'asset', problems: [] }] },
+  [`GET /runs/${ID}`]: checked(14),
+  [`GET /runs/${ID}/rows`]: rows(14, true),
+  [`GET /runs/${ID}/faults`]: FAULTS.map((fault, at) => ({ ...fault, meaning: '', rows: 7, first: at + 4 })),
+  [`GET /runs/${ID}/plan`]: sample.PLAN,
+};
+const CHECK = `/import/u1?step=check&run=${ID}`;
+const FINE: Answers = {
+  [`GET /runs/${ID}`]: checked(0),
+  [`GET /runs/${ID}/rows`]: rows(240, false),
+  [`GET /runs/${ID}/faults`]: [],
+};
+const atFault = ({ page }: Stage) =>
+  page
+    .locator('.strip')
+    .getByText(/There is no supplier/)
+    .waitFor();
+
+const STATES: readonly {
+  name: string;
+  path: string;
+  answers?: Answers;
+  says: string | RegExp;
+  act?: (one: Stage) => Promise<void>;
+}[] = [
+  { name: 'import-upload', path: '/import', says: 'Which file shall go in?' },
+  {
+    name: 'import-upload-refused',
+    path: '/import',
+    says: 'empty.csv is empty.',
+    answers: { 'POST /files': 413 },
+    act: async ({ page }) => {
+      const buffer = Buffer.alloc(0);
+      await page.locator('input[type=file]').setInputFiles({ name: 'empty.csv', mimeType: 'text/csv', buffer });
+    },
+  },
+  {
+    name: 'import-viewer',
+    path: '/import',
+    says: /this needs the role operator/,
+    answers: { 'GET /session': { ...SESSION, role: 'viewer' } },
+  },
+  {
+    name: 'import-table',
+    path: '/import/u1?step=table',
+    says: 'The first rows',
+    act: async ({ page }) => page.getByText('Match 8 columns').waitFor(),
+  },
+  {
+    name: 'import-gone',
+    path: '/import/u1?step=table',
+    says: 'There is no such thing here',
+    answers: { 'GET /files/u1': 404, 'POST /tables': 404 },
+  },
+  { name: 'import-columns', path: '/import/u1?step=columns', says: 'A new asset needs 1 value that no column gives' },
+  {
+    name: 'import-columns-key',
+    path: '/import/u1?step=columns',
+    says: 'No column does by itself: choose.',
+    answers: { 'POST /suggestions': { ...SUGGESTION, key: null } },
+  },
+  {
+    name: 'import-field',
+    path: '/import/u1?step=columns',
+    says: '"Stage" is a word for it',
+    act: async ({ page }) => page.getByRole('combobox', { name: 'Field for Stage' }).click(),
+  },
+  {
+    name: 'import-checking',
+    path: CHECK,
+    says: 'Checking: nothing is written',
+    answers: { [`GET /runs/${ID}`]: LIVE },
+    act: async ({ event }) => {
+      await event('open');
+      await event('progress', {
+        phase: 'looking up',
+        done: 96,
+        total: 240,
+        outcomes: sample.counts({ created: 90, invalid: 6 }),
+      });
+    },
+  },
+  {
+    name: 'import-refused',
+    path: CHECK,
+    says: 'The check could not be made',
+    answers: {
+      [`GET /runs/${ID}`]: sample.detail({
+        status: 'failed',
+        dry_run: true,
+        ordered,
+        summary: null,
+        outcomes: null,
+        reports: [],
+        reason: '2 headings of the job are missing.',
+      }),
+    },
+  },
+  { name: 'import-check', path: CHECK, says: '226 rows are fine · 14 to correct', act: atFault },
+  {
+    name: 'import-edit',
+    path: CHECK,
+    says: 'meant?',
+    act: async (one) => {
+      await atFault(one);
+      await one.page.keyboard.press('F2');
+    },
+  },
+  {
+    name: 'import-corrected',
+    path: CHECK,
+    says: 'Check again with 1 correction',
+    act: async (one) => {
+      await atFault(one);
+      await one.page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
+    },
+  },
+  {
+    name: 'import-fine',
+    path: CHECK,
+    says: 'All 240 rows are fine',
+    answers: FINE,
+    act: async ({ page }) => page.locator('#cell-0-0').waitFor(),
+  },
+  {
+    name: 'import-plan',
+    path: `/import/u1?step=plan&run=${ID}`,
+    says: /rows would be written to Northwind Operations/,
+  },
+  {
+    name: 'import-braked',
+    path: `/import/u1?step=plan&run=${ID}`,
+    says: /this needs the role approver/,
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: /^Let it through/ }).focus();
+    },
+    answers: {
+      'GET /session': { ...SESSION, role: 'operator' },
+      [`GET /runs/${ID}/plan`]: {
+        ...sample.PLAN,
+        brakes: [{ name: 'max_updates', limit: '25%', found: '69 of 240 (29%)', tripped: true }],
+      },
+    },
+  },
+  {
+    name: 'import-result',
+    path: `/import/u1?step=result&run=${ID}&write=${ID}w`,
+    says: /rows are in/,
+    answers: { [`GET /runs/${ID}w`]: sample.detail({ id: `${ID}w` }) },
+  },
+  {
+    name: 'import-writing',
+    path: `/import/u1?step=result&run=${ID}&write=${ID}w`,
+    says: /96 of 240 rows are through/,
+    answers: { [`GET /runs/${ID}w`]: { ...LIVE, id: `${ID}w`, dry_run: false } },
+    act: async ({ event }) => {
+      await event('open');
+      await event('progress', { phase: 'writing', done: 96, total: 240, outcomes: sample.counts({ created: 96 }) });
+    },
+  },
+];
+
+afterAll(closeBrowser);
+
+describe.skipIf(!hasBrowser)('the import page, in every state', () => {
+  it.each(STATES)('$name', async ({ name, path, answers = {}, says, act }) => {
+    const one = await stage({ ...BASE, ...answers });
+    try {
+      await one.page.goto(path);
+      await act?.(one);
+      await one.page.getByText(says).first().waitFor();
+      expect(await one.page.locator('main b').count()).toBe(0);
+      expect(await one.look(name)).toEqual([]);
+      expect(one.faults).toEqual([]);
+    } finally {
+      await one.close();
+    }
+  });
+
+  it('scrolls through a million rows and holds a few', async () => {
+    const one = await stage({ ...BASE, ...FINE, [`GET /runs/${ID}/rows`]: rows(1_000_000, false) });
+    await one.page.goto(CHECK);
+    await one.page.locator('#cell-0-0').waitFor();
+    await one.page.getByRole('grid').focus();
+    await one.page.keyboard.press('Control+End');
+    await one.page.locator('#cell-999999-7').getByText('note 999999').waitFor();
+    expect(await one.page.locator('[role=row]').count()).toBeLessThan(80);
+    await one.page.keyboard.press('Control+Home');
+    await one.page.locator('#cell-0-0').getByText('SN-2000').waitFor();
+    expect(one.faults).toEqual([]);
+    await one.close();
+  });
+});
