@@ -315,7 +315,8 @@ function resourceOf(request: StoredRequest): string {
 function orderedOf(request: StoredRequest | undefined, data: Partial<OrderedData>): Pick<RunDetail, 'ordered'> {
   const { name, path: file = '', text } = (request?.job ?? {}) as { name?: string; path?: string; text?: string };
   const inline = file === '' && text !== undefined ? (JSON.parse(text) as Record<string, unknown>) : undefined;
-  const job = data.job ?? inline ?? name;
+  // What the run keeps first: the same for everybody, for as long as it is there.
+  const job = inline ?? name ?? data.job;
   if (job === undefined) return {};
   const corrections = request?.corrections ?? data.corrections;
   return {

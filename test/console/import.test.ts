@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)('the import page', () => {
       await page.reload();
       await says(mara, 'All 48 rows are in.');
       await page.getByRole('button', { name: 'Save as job' }).click();
-      await page.getByText('Saved.').waitFor();
+      await page.getByText('Saved.', { exact: true }).waitFor();
       const saved = await bench.call('GET', '/jobs/second');
       expect(saved.body).toMatchObject({ kind: 'import', problems: [] });
       await page.getByRole('button', { name: 'Undo' }).click();

@@ -80,9 +80,11 @@ function Steps({ id }: { id: string }) {
       go(hrefOf('check', { run: begun, write: null }));
     },
   });
-  const carryOut = async ({ job, sent, run: of }: Check, approve: boolean) => {
-    const order = { kind: 'import', job, file: id, ...(sent.length > 0 && { corrections: sent }) };
-    // Whoever presses the button twice, and whoever else presses it, gets the same run.
+  const carryOut = async (check: Check, approve: boolean) => {
+    const { run: of } = check;
+    // As the run has it: whoever presses the button twice, and whoever else presses it, orders the very same and gets one run.
+    const { job, corrections: sent } = checked.data?.ordered ?? { job: check.job, corrections: check.sent };
+    const order = { kind: 'import', job, file: id, ...(sent?.length && { corrections: sent }) };
     const begun = approve
       ? await send<Accepted>('POST', `/runs/${of}/approve`)
       : await send<Accepted>('POST', '/runs', order, { headers: { 'idempotency-key': `write-${of}` } });
