@@ -213,6 +213,13 @@ export class RunRows {
     if (!found || !request?.job) return undefined;
     const { counts, clearedRows, fields, creates } = found;
     const told = [summary?.reason ?? '', ...(summary?.warnings ?? [])];
+    // A sentence ends with a full stop that is not one of a number.
+    const sentenceOf = (name: string) =>
+      told.flatMap((text) => new RegExp(`(?:^|\\s)${name}: (.+?)(?=;|\\.(?:\\s|$)|$)`).exec(text)?.[1] ?? [])[0];
+    const ofNights = ['same_file', 'unknown_keys'].flatMap((name) => {
+      const found = sentenceOf(name);
+      return found === undefined ? [] : [{ name, limit: '', found, tripped: true }];
+    });
     const brakes = brakesOf(request.job.job, {
       rows: summary?.rows,
       updates: counts.updated,
@@ -220,10 +227,10 @@ export class RunRows {
       cleared: clearedRows,
       reconcile: summary?.reconcile,
     }).map(({ name, limit, found: count }) => {
-      const sentence = told.flatMap((text) => new RegExp(`(?:^|\\s)${name}: ([^.;]+)`).exec(text)?.[1] ?? [])[0];
+      const sentence = sentenceOf(name);
       return { name, limit, found: sentence ?? count, tripped: sentence !== undefined };
     });
-    return { ...counts, brakes, fields, creates, warnings: [...(summary?.warnings ?? [])] };
+    return { ...counts, brakes: [...brakes, ...ofNights], fields, creates, warnings: [...(summary?.warnings ?? [])] };
   }
 
   private folder = ({ id }: FoundRun) => runFolder(this.parts.settings.home, id);

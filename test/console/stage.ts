@@ -29,7 +29,7 @@ export const SESSION: Session = {
   max_upload: 200_000_000,
 };
 
-/** What the API answers: by `GET /path`, with or without its search. A number is a status; `undefined` never answers. */
+/** What the API answers: by `GET /path`, with or without its search. A number is a status, a text a report; `undefined` never answers. */
 export type Answers = Record<string, unknown>;
 
 export interface Stage extends Visitor {
@@ -78,6 +78,7 @@ export async function stage(answers: Answers, expected = /status of (?:40\d|50\d
       const detail = answer === 503 ? 'The worker is about to end.' : `There is nothing at ${path}${search}.`;
       return route.fulfill({ status: answer, json: { type: 'about:blank', status: answer, code: 'failed', detail } });
     }
+    if (typeof answer === 'string') return route.fulfill({ body: answer });
     const json = typeof answer === 'function' ? answer(new URLSearchParams(search)) : answer;
     return route.fulfill({ json });
   });

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Component, type ReactNode } from 'react';
 import { timeOfDay } from '../kit/format.js';
-import { Button, ButtonLink, Empty, Notice } from '../kit/parts.js';
+import { Button, ButtonLink, Empty, Notice, Skeleton } from '../kit/parts.js';
 import { ApiError } from './client.js';
 import type { RunEvents } from './events.js';
 
@@ -12,6 +12,17 @@ export function Fault({ error, page }: { error: unknown; page?: string }) {
     <div className="stack">
       <h1>{page}</h1>
       <Why error={error} />
+    </div>
+  );
+}
+
+/** In place of a page whose data are not there: they are on their way, or why they do not come. */
+export function NotThere({ page, error }: { page: string; error: unknown }) {
+  if (error) return <Fault error={error} page={page} />;
+  return (
+    <div className="stack">
+      <h1>{page}</h1>
+      <Skeleton what={page} lines={8} />
     </div>
   );
 }

@@ -1,13 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import type { Field as ResourceField } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
 import { Combo } from '../kit/choices.js';
-import { Button, Chip } from '../kit/parts.js';
+import { Button } from '../kit/parts.js';
 
 type Fields = readonly ResourceField[];
 
 const labelOf = (fields: Fields, name: string) => fields.find((one) => one.name === name)?.label ?? name;
+
+const choicesOf = (fields: Fields) =>
+  fields.map(({ name, label, group }) => ({ value: name, label, group, hint: name }));
 
 /** Which columns, in the order of the file; none chosen means all. */
 export function Columns({
@@ -19,10 +22,7 @@ export function Columns({
   chosen: readonly string[];
   onChange: (columns: readonly string[]) => void;
 }) {
-  const move = (at: number, to: number) => {
-    const next = chosen.filter((_, place) => place !== at);
-    onChange([...next.slice(0, to), chosen[at]!, ...next.slice(to)]);
-  };
+  const without = (name: string) => chosen.filter((one) => one !== name);
   return (
     <div className="stack tight">
       {chosen.length > 0 && (
@@ -30,16 +30,17 @@ export function Columns({
           {chosen.map((name, at) => (
             <li key={name} className="line">
               <bdi className="grow cut">{labelOf(fields, name)}</bdi>
-              <Button
-                icon="up"
-                aria-label={`${labelOf(fields, name)}: before`}
-                why={at === 0 ? 'It is the first.' : undefined}
-                onClick={() => move(at, at - 1)}
-              />
+              {at > 0 && (
+                <Button
+                  icon="up"
+                  aria-label={`${labelOf(fields, name)}: before`}
+                  onClick={() => onChange(without(name).toSpliced(at - 1, 0, name))}
+                />
+              )}
               <Button
                 icon="close"
                 aria-label={`Leave ${labelOf(fields, name)} out`}
-                onClick={() => onChange(chosen.filter((one) => one !== name))}
+                onClick={() => onChange(without(name))}
               />
             </li>
           ))}
@@ -50,9 +51,7 @@ export function Columns({
           label="Add a column"
           value=""
           empty={chosen.length === 0 ? 'All columns; choose some…' : 'Add a column…'}
-          choices={fields
-            .filter(({ name }) => !chosen.includes(name))
-            .map(({ name, label, group }) => ({ value: name, label, group, hint: name }))}
+          choices={choicesOf(fields.filter(({ name }) => !chosen.includes(name)))}
           onChoose={(name) => onChange([...chosen, name])}
         />
         {chosen.length > 0 && (
@@ -77,86 +76,67 @@ export function Filters({
   filters: readonly Filter[];
   onChange: (filters: readonly Filter[]) => void;
 }) {
-  const [open, setOpen] = useState<string>();
-  const named = [...new Set([...filters.map(([field]) => field), ...(open === undefined ? [] : [open])])];
   return (
     <div className="stack tight">
-      {named.map((name) => (
-        <div key={name} className="filter line">
-          <strong>{labelOf(fields, name)}</strong> is
-          {filters
-            .filter(([field]) => field === name)
-            .map((one) => (
-              <Chip key={one[1]} on icon="close" onClick={() => onChange(filters.filter((other) => other !== one))}>
-                <bdi>{one[1] || 'blank'}</bdi>
-                <span className="unseen">, remove</span>
-              </Chip>
-            ))}
-          <Value
-            field={fields.find((one) => one.name === name)}
-            name={labelOf(fields, name)}
-            onAdd={(value) => {
-              if (!filters.some(([field, other]) => field === name && other === value))
-                onChange([...filters, [name, value]]);
-            }}
-          />
-        </div>
-      ))}
-      <div>
-        <Combo
-          label="Filter by a field"
-          value=""
-          empty={filters.length === 0 ? 'All records; filter by…' : 'Filter by one more field…'}
-          choices={fields
-            .filter(({ name }) => !named.includes(name))
-            .map(({ name, label, group }) => ({ value: name, label, group, hint: name }))}
-          onChoose={setOpen}
+      {filters.map(([name, value], at) => (
+        <Value
+          key={`${at} ${name}`}
+          field={fields.find((one) => one.name === name)}
+          label={labelOf(fields, name)}
+          value={value}
+          onChange={(next) => onChange(filters.map((one, place) => (place === at ? [name, next] : one)))}
+          onRemove={() => onChange(filters.filter((_, place) => place !== at))}
         />
-      </div>
+      ))}
+      <Combo
+        label="Filter by a field"
+        value=""
+        empty={filters.length === 0 ? 'All records; filter by…' : 'One more, or another value…'}
+        choices={choicesOf(fields)}
+        onChoose={(name) => onChange([...filters, [name, '']])}
+      />
     </div>
   );
 }
 
-/** A value that is typed, with what it may be where that is known. */
+/** It is typed, with what it may be where that is known. */
 function Value({
   field,
-  name,
-  onAdd,
+  label,
+  value,
+  onChange,
+  onRemove,
 }: {
   field: ResourceField | undefined;
-  name: string;
-  onAdd: (value: string) => void;
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  onRemove: () => void;
 }) {
   const list = useId();
-  const [typed, type] = useState('');
+  const [typed, type] = useState(value);
+  useEffect(() => type(value), [value]);
   const of = field?.of ?? '';
   const { data } = useQuery({ ...namesQuery(of, typed), enabled: of !== '' });
   const known = field?.type === 'boolean' ? ['yes', 'no'] : field?.choices.length ? field.choices : data?.names;
   return (
-    <form
-      className="line"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onAdd(typed.trim());
-        type('');
-      }}
-    >
+    <div className="value-of">
+      <strong className="cut">{label}</strong>
       <input
         className="input"
-        aria-label={`Value of ${name}`}
-        placeholder={field?.type === 'date' ? '2026-03-31' : 'a value'}
-        list={known ? list : undefined}
+        aria-label={`Value of ${label}`}
+        placeholder="blank"
+        list={list}
         value={typed}
         onChange={({ target }) => type(target.value)}
+        onBlur={() => typed !== value && onChange(typed.trim())}
       />
-      {known && (
-        <datalist id={list}>
-          {known.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
-      <Button type="submit">{typed.trim() === '' ? 'Add “blank”' : 'Add'}</Button>
-    </form>
+      <datalist id={list}>
+        {known?.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      <Button icon="close" aria-label={`Without ${label} ${value}`} onClick={onRemove} />
+    </div>
   );
 }

@@ -2,11 +2,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
 import type { Queue } from '../../api/schema.js';
 import { get, send } from '../app/client.js';
-import { Fault, Refused } from '../app/faults.js';
+import { NotThere, Refused } from '../app/faults.js';
 import { resourcesQuery, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
-import { Button, Card, Field, Skeleton } from '../kit/parts.js';
+import { Button, Card, Choose } from '../kit/parts.js';
 import { Columns, type Filter, Filters } from './choose.js';
 import './export.css';
 import { Lately, Result } from './result.js';
@@ -59,28 +59,26 @@ export default function Export() {
     },
   });
   const change = (next: Partial<Wish>) => setParams(addressOf({ ...wish, ...next }), { replace: true });
-  if (error && !data) return <Fault error={error} />;
-  if (!data) return <Skeleton what="what can be exported" lines={8} />;
+  if (!data) return <NotThere page="Export" error={error} />;
   const resources = data.resources.filter(({ exported }) => exported);
   const resource = resources.find(({ name }) => name === wish.resource);
   return (
     <div className="stack export">
-      <h1>{told(wish, company_name ?? `company ${company}`)}</h1>
-      {run !== null && <Result key={run} id={run} />}
-      <Card title="What goes into the file">
+      {run === null ? <h1>{told(wish, company_name ?? `company ${company}`)}</h1> : <Result key={run} id={run} />}
+      <Card title={run === null ? 'What goes into the file' : 'Another one'}>
         <div className="stack">
           <div className="line wide">
-            <Choice
+            <Choose
               label="Records"
               value={wish.resource}
-              options={Object.fromEntries(resources.map(({ name }) => [name, plural(name)]))}
-              onChange={(name) => change({ resource: name, columns: [], filters: [], editable: false })}
+              options={resources.map(({ name }) => [name, plural(name)])}
+              onChoose={(name) => change({ resource: name, columns: [], filters: [], editable: false })}
             />
-            <Choice
+            <Choose
               label="File"
               value={wish.format}
-              options={FORMATS}
-              onChange={(format) => change({ format: format as Wish['format'] })}
+              options={Object.entries(FORMATS)}
+              onChoose={(format) => change({ format: format as Wish['format'] })}
             />
           </div>
           <div className="two">
@@ -129,32 +127,6 @@ export default function Export() {
       </Card>
       <Lately />
     </div>
-  );
-}
-
-function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  options: Readonly<Record<string, string>>;
-  onChange: (value: string) => void;
-}) {
-  return (
-    <Field label={label}>
-      {(props) => (
-        <select {...props} className="input" value={value} onChange={({ target }) => onChange(target.value)}>
-          {Object.entries(options).map(([one, word]) => (
-            <option key={one} value={one}>
-              {word}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   );
 }
 

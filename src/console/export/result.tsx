@@ -4,10 +4,10 @@ import type { RunDetail } from '../../api/schema.js';
 import type { Summary } from '../../report/summary.js';
 import { API } from '../app/client.js';
 import { useRunEvents } from '../app/events.js';
-import { ConnectionLost, Fault } from '../app/faults.js';
+import { ConnectionLost, NotThere } from '../app/faults.js';
 import { runQuery, runsQuery } from '../app/queries.js';
 import { bytes, counted, number, when } from '../kit/format.js';
-import { ButtonLink, Card, Notice, Prose, Skeleton, StateBadge } from '../kit/parts.js';
+import { ButtonLink, Card, Notice, Prose, StateBadge } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
 import { firstLine, summaryOf } from '../runs/words.js';
 
@@ -18,12 +18,12 @@ export function Result({ id }: { id: string }) {
   const { data: run, error } = useQuery(runQuery(id));
   const atWork = run?.status === 'running' || run?.status === 'waiting';
   const events = useRunEvents(id, atWork);
-  if (error && !run) return <Fault error={error} />;
-  if (!run) return <Skeleton what="the export" />;
+  if (!run) return <NotThere page="Export" error={error} />;
   return (
-    <Card title={atWork ? 'The export runs' : firstLine(run, null)} beside={<Link href={`/runs/${id}`}>The run</Link>}>
-      {atWork ? <AtWork run={run} events={events} /> : <Ended run={run} />}
-    </Card>
+    <>
+      <h1>{atWork ? 'The export runs' : firstLine(run, null)}</h1>
+      <Card>{atWork ? <AtWork run={run} events={events} /> : <Ended run={run} />}</Card>
+    </>
   );
 }
 
@@ -65,13 +65,14 @@ function Ended({ run }: { run: RunDetail }) {
       <div className="line wide">
         {file !== undefined && (
           <ButtonLink look="primary" icon="download" href={fileAt(run.id, file)} download>
-            Download {file}
+            Download
           </ButtonLink>
         )}
         {run.actions.resume?.allowed && <VerbButton run={run} verb="resume" look="primary" />}
+        <Link href={`/runs/${run.id}`}>The run</Link>
         {target?.bytes !== undefined && (
-          <span className="soft">
-            {bytes(target.bytes)}
+          <span className="soft wrap">
+            {file}, {bytes(target.bytes)}
             {target.columns !== undefined && `, ${counted(target.columns, 'column')}`}
           </span>
         )}

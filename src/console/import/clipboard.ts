@@ -9,17 +9,22 @@ function quoted(text: string): string {
 }
 
 /** A cell and what ends it. A quote that no quote closes is a sign like any other. */
-const CELL = /(?:"((?:[^"]|"")*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r?\n|\r|$)/y;
+const cellUpTo = (separator: string) =>
+  new RegExp(
+    `(?:"((?:[^"]|"")*)"(?=[${separator}\\r\\n]|$)|([^${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`,
+    'y',
+  );
 
-export function fromTsv(text: string): string[][] {
+/** Reports are read so, too, with a comma. */
+export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] {
   const rows: string[][] = [[]];
-  const cell = new RegExp(CELL);
+  const cell = cellUpTo(separator);
   for (;;) {
     const [, inQuotes, plain = '', end] = cell.exec(text)!;
     rows.at(-1)!.push(inQuotes?.replaceAll('""', '"') ?? plain);
     // The line end behind the last row begins no row.
-    if (end === '' || (end !== '\t' && cell.lastIndex === text.length)) return rows;
-    if (end !== '\t') rows.push([]);
+    if (end === '' || (end !== separator && cell.lastIndex === text.length)) return rows;
+    if (end !== separator) rows.push([]);
   }
 }
 

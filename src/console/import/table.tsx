@@ -4,7 +4,7 @@ import type { Table, TableOptions } from '../../api/schema.js';
 import { Fault } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Field, Notice, Prose, Skeleton } from '../kit/parts.js';
+import { Button, Card, Choose, Notice, Prose, Skeleton } from '../kit/parts.js';
 
 const ENCODINGS = [
   'utf-8',
@@ -156,32 +156,6 @@ function FirstRows({ table: { headings, first } }: { table: Table }) {
         {first.length === 0 && <p className="empty soft">There are no rows below the heading.</p>}
       </section>
     </Card>
-  );
-}
-
-function Choose({
-  label,
-  value,
-  options,
-  onChoose,
-}: {
-  label: string;
-  value: string;
-  options: readonly (readonly [value: string, word: string])[];
-  onChoose: (value: string) => void;
-}) {
-  return (
-    <Field label={label}>
-      {(props) => (
-        <select {...props} className="input" value={value} onChange={({ target }) => onChoose(target.value)}>
-          {options.map(([name, word]) => (
-            <option key={name} value={name}>
-              {word}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   );
 }
 

@@ -2,6 +2,7 @@ import { useRef } from 'react';
 import type { Job } from '../../api/schema.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
+import { Chip } from '../kit/parts.js';
 
 export type Problems = Job['problems'];
 
@@ -24,9 +25,9 @@ export function Editor({
 }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const lines = text.split('\n');
-  const worst = new Map<number, 'bad' | 'warn'>();
+  const worst = new Map<number, ReturnType<typeof toneOf>>();
   for (const { line, severity } of problems ?? []) {
-    if (line !== null && worst.get(line) !== 'bad') worst.set(line, severity === 'error' ? 'bad' : 'warn');
+    if (line !== null && worst.get(line) !== 'bad') worst.set(line, toneOf(severity));
   }
   const jump = (line: number, column: number | null) => {
     const start = lines.slice(0, line - 1).reduce((at, one) => at + one.length + 1, 0);
@@ -37,7 +38,7 @@ export function Editor({
   };
   return (
     <div className="stack tight">
-      <div className="faults-list" role="status">
+      <div className="stack tight" role="status">
         {problems === undefined || checking ? (
           <span className="soft">Checking…</span>
         ) : problems.length === 0 ? (
@@ -47,26 +48,17 @@ export function Editor({
         ) : (
           <strong>{told(problems)}</strong>
         )}
-        {problems && problems.length > 0 && (
-          <ul>
-            {problems.map(({ line, column, severity, message }) => (
-              <li key={`${line} ${column} ${message}`}>
-                <span className={`toned ${severity === 'error' ? 'bad' : 'warn'}`}>
-                  <Icon name={severity === 'error' ? 'bad' : 'warn'} />
-                  <span className="unseen">{severity === 'error' ? 'Fault' : 'Remark'}</span>
-                </span>
-                {line === null ? (
-                  <span>The file</span>
-                ) : (
-                  <button type="button" className="to-line" onClick={() => jump(line, column)}>
-                    Line {line}
-                  </button>
-                )}
-                <bdi className="wrap">{message}</bdi>
-              </li>
-            ))}
-          </ul>
-        )}
+        <ul className="limits">
+          {problems?.map(({ line, column, severity, message }) => (
+            <li key={`${line} ${column} ${message}`}>
+              {line === null ? 'The file' : <Chip on={false} onClick={() => jump(line, column)}>{`Line ${line}`}</Chip>}
+              <span className="wrap">
+                <strong className={`toned ${toneOf(severity)}`}>{severity === 'error' ? 'Fault' : 'Remark'}</strong>{' '}
+                <bdi>{message}</bdi>
+              </span>
+            </li>
+          ))}
+        </ul>
       </div>
       <div className="editor">
         <ol aria-hidden="true">
@@ -94,6 +86,8 @@ export function Editor({
     </div>
   );
 }
+
+const toneOf = (severity: Problems[number]['severity']) => (severity === 'error' ? 'bad' : 'warn');
 
 /** `2 faults, 1 remark` */
 function told(problems: Problems): string {

@@ -3,10 +3,10 @@ import { Fragment, type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
-import { Fault, Refused } from '../app/faults.js';
+import { NotThere, Refused } from '../app/faults.js';
 import { jobQuery, jobsQuery, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
-import { Button, ButtonLink, Card, Notice, Skeleton, StateBadge } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Notice, StateBadge } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { Editor, type Problems } from './editor.js';
 import { scheduleWords } from './schedule.js';
@@ -15,9 +15,7 @@ const PAUSE_MS = 350;
 
 export function JobPage({ name }: { name: string }) {
   const { data, error } = useQuery(jobQuery(name));
-  if (error && !data) return <Fault error={error} />;
-  if (!data) return <Skeleton what="the job" lines={12} />;
-  return <JobText file={data} />;
+  return data ? <JobText file={data} /> : <NotThere page={name} error={error} />;
 }
 
 /** What somebody typed on which state of the file; kept while the tab is open. */
@@ -142,23 +140,21 @@ function Facts({ file: { name, kind, schedule, inbox, last } }: { file: JobFile 
     ['Waiting', inbox && counted(inbox.waiting, 'file')],
     ['Last run', last ? <StateBadge state={last.status} /> : 'none yet'],
     ['Began', last && <Link href={`/runs/${last.id}`}>{when(last.started_at)}</Link>],
+    ['Nights', kind === 'reconcile' && <Link href={`/nights/${encodeURIComponent(name)}`}>side by side</Link>],
   ];
   return (
     <Card title="This job">
-      <div className="stack">
-        <dl className="facts">
-          {facts.map(
-            ([term, fact]) =>
-              fact && (
-                <Fragment key={term}>
-                  <dt>{term}</dt>
-                  <dd>{fact}</dd>
-                </Fragment>
-              ),
-          )}
-        </dl>
-        {kind === 'reconcile' && <ButtonLink href={`/nights/${encodeURIComponent(name)}`}>Its nights</ButtonLink>}
-      </div>
+      <dl className="facts">
+        {facts.map(
+          ([term, fact]) =>
+            fact && (
+              <Fragment key={term}>
+                <dt>{term}</dt>
+                <dd>{fact}</dd>
+              </Fragment>
+            ),
+        )}
+      </dl>
     </Card>
   );
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Job } from '../../api/schema.js';
-import { Fault } from '../app/faults.js';
+import { NotThere } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, Skeleton, StateBadge } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import { JobPage } from './job.js';
 import './jobs.css';
@@ -18,12 +18,11 @@ export default function Jobs({ name }: { name: string | undefined }) {
 
 function JobList() {
   const { data, error } = useQuery(jobsQuery);
-  if (error && !data) return <Fault error={error} />;
-  if (!data) return <Skeleton what="the jobs" lines={8} />;
+  if (!data) return <NotThere page="Jobs" error={error} />;
   const { jobs } = data;
   if (jobs.length === 0) {
     return (
-      <Empty title="There is no job file yet">
+      <Empty page title="There is no job file yet">
         <p>
           A job says which column goes into which field. An import makes one from your file: it can be saved at its end.
         </p>

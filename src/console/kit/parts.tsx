@@ -207,11 +207,11 @@ export function Notice({
   );
 }
 
-/** Nothing is there: why, and what to do. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+/** Nothing is there: why, and what to do. `page`: it is all that the page has to say. */
+export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
   return (
     <div className="empty">
-      <h2>{title}</h2>
+      {page ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );
@@ -257,6 +257,33 @@ export function Field({
         </span>
       )}
     </div>
+  );
+}
+
+/** One of a few. */
+export function Choose({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [value: string, word: string])[];
+  onChoose: (value: string) => void;
+}) {
+  return (
+    <Field label={label}>
+      {(props) => (
+        <select {...props} className="input" value={value} onChange={({ target }) => onChoose(target.value)}>
+          {options.map(([name, word]) => (
+            <option key={name} value={name}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }
 

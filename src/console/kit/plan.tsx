@@ -59,7 +59,7 @@ export function Brakes({ of }: { of: Plan['brakes'] }) {
               {BRAKES[name] ?? name}: {found}
             </strong>
             <span className="soft">
-              The limit is {limit} (<code>{name}</code>)
+              {limit && `The limit is ${limit} `}(<code>{name}</code>)
             </span>
           </span>
         </li>

@@ -3,6 +3,7 @@ import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import { orphanRule, orphanState } from '../../report/words.js';
 import { API, ApiError } from '../app/client.js';
 import { Refused } from '../app/faults.js';
+import { fromTsv } from '../import/clipboard.js';
 import { counted, day, number } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Skeleton } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
@@ -71,7 +72,7 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let part = await reader.read(); !part.done && text.length < READ; part = await reader.read()) text += part.value;
   await reader.cancel();
-  const [head = [], ...rows] = csvOf(text);
+  const [head = [], ...rows] = fromTsv(text, ',');
   // The last line may have been cut.
   return rows
     .filter((cells) => cells.length === head.length)
@@ -81,18 +82,4 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
       const { id, absences, outcome, ...rest } = line;
       return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
     });
-}
-
-const CELL = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/y;
-
-function csvOf(text: string): string[][] {
-  const rows: string[][] = [[]];
-  const cell = new RegExp(CELL);
-  for (;;) {
-    const found = cell.exec(text);
-    const [, inQuotes, plain = '', end] = found ?? [];
-    rows.at(-1)!.push(inQuotes?.replaceAll('""', '"') ?? plain);
-    if (!found || cell.lastIndex >= text.length) return rows;
-    if (end !== ',') rows.push([]);
-  }
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import type { Job, Night } from '../../api/schema.js';
-import { Fault, Refused } from '../app/faults.js';
+import { NotThere, Refused } from '../app/faults.js';
 import { jobsQuery, nightsQuery, planQuery, runQuery, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, exactly, number, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, Notice, Prose, Skeleton, StateBadge, stateWord } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty, Notice, Prose, StateBadge, stateWord } from '../kit/parts.js';
 import { Brakes, FieldChanges, Figures } from '../kit/plan.js';
 import { Table } from '../kit/table.js';
 import { VerbButton } from '../runs/actions.js';
@@ -18,13 +18,12 @@ export default function Nights({ job }: { job: string | undefined }) {
   usePageTitle(job === undefined ? 'Nights' : `Nights of ${job}`);
   const { data, error } = useQuery({ ...jobsQuery, enabled: job === undefined });
   if (job !== undefined) return <NightsOf job={job} />;
-  if (error) return <Fault error={error} />;
-  if (!data) return <Skeleton what="the jobs" lines={6} />;
+  if (!data) return <NotThere page="Nights" error={error} />;
   const jobs = data.jobs.filter(({ kind }) => kind === 'reconcile');
   const [only] = jobs;
   if (!only) {
     return (
-      <Empty title="No job compares a file with the service">
+      <Empty page title="No job compares a file with the service">
         <p>
           A job of the kind <code>reconcile</code> holds a full file against the service every night, and says what
           differs before anything is put right.
@@ -66,13 +65,12 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
 function NightsOf({ job }: { job: string }) {
   const { data, error } = useQuery(nightsQuery(job));
   const [params] = useSearchParams();
-  if (error && !data) return <Fault error={error} />;
-  if (!data) return <Skeleton what="the nights" lines={8} />;
+  if (!data) return <NotThere page={`Nights of ${job}`} error={error} />;
   const nights = data.nights.toReversed();
   const night = nights.find(({ run }) => run === params.get('run')) ?? nights.at(-1);
   if (!night) {
     return (
-      <Empty title={`${job} has had no night yet`}>
+      <Empty page title={`${job} has had no night yet`}>
         <p>It runs at its time, or when a file is put into its drop folder. Then its nights stand here side by side.</p>
         <ButtonLink href={`/jobs/${encodeURIComponent(job)}`}>To the job</ButtonLink>
       </Empty>

@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Queue } from '../../api/schema.js';
-import { Fault } from '../app/faults.js';
+import { NotThere } from '../app/faults.js';
 import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, timeOfDay, when } from '../kit/format.js';
-import { ButtonLink, Card, Notice, OutcomeBar, Prose, Skeleton } from '../kit/parts.js';
+import { ButtonLink, Card, Notice, OutcomeBar, Prose } from '../kit/parts.js';
 import { Figures } from '../kit/plan.js';
 import { VerbButton } from '../runs/actions.js';
 
@@ -20,7 +19,7 @@ export default function QueuePage() {
     // What could not be shown yet is asked for again by its button: else the page would blink.
     refetchInterval: ({ state }) => state.data !== undefined && LOOK_MS,
   });
-  if (!data) return error ? <Fault error={error} /> : <Skeleton what="the queue" lines={8} />;
+  if (!data) return <NotThere page="Queue" error={error} />;
   const { counts, workers, active, waiting, failed } = data;
   const nobody = workers === 0 && counts.waiting + counts.delayed > 0;
   const rest = counts.waiting + counts.delayed;
@@ -54,39 +53,17 @@ export default function QueuePage() {
           ]}
         />
       </Card>
-      {active.length > 0 && (
-        <Jobs title="At work" of={active} beside={({ run }) => run && <Stop run={run} />}>
-          {({ progress }) =>
-            progress && (
-              <div className="stack tight">
-                <span>
-                  {progress.phase} · {number(progress.done)}
-                  {progress.total === null ? '' : ` of ${counted(progress.total, 'row')}`}
-                </span>
-                <OutcomeBar counts={progress.outcomes} total={progress.total} />
-              </div>
-            )
-          }
-        </Jobs>
-      )}
-      {waiting.length > 0 && (
-        <Jobs
-          title={waiting.length < rest ? `Waiting: the next ${number(waiting.length)} of ${number(rest)}` : 'Waiting'}
-          of={waiting}
-          beside={({ run }) => run && <ButtonLink href={`/runs/${run}`}>Look at it</ButtonLink>}
-        >
-          {({ reason }) => reason && <Prose>{reason}</Prose>}
-        </Jobs>
-      )}
-      {failed.length > 0 && (
-        <Jobs
-          title={failed.length < counts.failed ? `The last ${failed.length} that failed` : 'Failed'}
-          of={failed}
-          beside={({ run }) => run && <ButtonLink href={`/runs/${run}`}>What to do</ButtonLink>}
-        >
-          {({ reason }) => <Prose>{reason ?? 'Without a reason.'}</Prose>}
-        </Jobs>
-      )}
+      <Jobs title="At work" of={active} word={undefined} />
+      <Jobs
+        title={waiting.length < rest ? `Waiting: the next ${number(waiting.length)} of ${number(rest)}` : 'Waiting'}
+        of={waiting}
+        word="Look at it"
+      />
+      <Jobs
+        title={failed.length < counts.failed ? `The last ${failed.length} that failed` : 'Failed'}
+        of={failed}
+        word="What to do"
+      />
     </div>
   );
 }
@@ -97,17 +74,9 @@ function headline({ counts: { active, waiting, delayed, failed } }: Queue): stri
   return failed > 0 ? `Nothing runs or waits; ${number(failed)} failed` : 'Nothing runs, waits or has failed';
 }
 
-function Jobs({
-  title,
-  of,
-  beside,
-  children,
-}: {
-  title: string;
-  of: readonly Queued[];
-  beside: (job: Queued) => ReactNode;
-  children: (job: Queued) => ReactNode;
-}) {
+/** `word`: of the way to its run; without one it can be stopped here. */
+function Jobs({ title, of, word }: { title: string; of: readonly Queued[]; word: string | undefined }) {
+  if (of.length === 0) return null;
   return (
     <Card flush title={title}>
       <ul className="entries">
@@ -119,13 +88,26 @@ function Jobs({
                 {job.file && <bdi className="soft wrap">{job.file}</bdi>}
                 <span className="soft small">{when(job.at)}</span>
               </div>
-              {children(job)}
+              {job.progress && !word && <Far progress={job.progress} />}
+              {job.reason && <Prose>{job.reason}</Prose>}
             </div>
-            {beside(job)}
+            {job.run && (word ? <ButtonLink href={`/runs/${job.run}`}>{word}</ButtonLink> : <Stop run={job.run} />)}
           </li>
         ))}
       </ul>
     </Card>
+  );
+}
+
+function Far({ progress: { phase, done, total, outcomes } }: { progress: NonNullable<Queued['progress']> }) {
+  return (
+    <>
+      <span>
+        {phase} · {number(done)}
+        {total !== null && ` of ${counted(total, 'row')}`}
+      </span>
+      <OutcomeBar counts={outcomes} total={total} />
+    </>
   );
 }
 

@@ -1,0 +1,218 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { openApiBench, sheet } from '../api/worker.js';
+import { consolePath } from '../support/build.js';
+import { closeBrowser, hasBrowser, visitor } from './browser.js';
+import * as sample from './samples.js';
+import { type Answers, SESSION, type Stage, stage } from './stage.js';
+
+const { ID } = sample;
+const FILE = 'assets-20260331-060000123.xlsx';
+const field = (name: string, label: string, type: string, change: object = {}) => ({
+  ...{ name, label, type, group: 'Texts', required: false, choices: [], of: null, written: true },
+  ...change,
+});
+const RESOURCES = {
+  resources: [
+    {
+      name: 'asset',
+      imported: true,
+      exported: true,
+      fields: [
+        field('name', 'Name', 'text'),
+        field('serial_number', 'Serial number', 'text'),
+        field('lifecycle_stage', 'Stage', 'choice', { choices: ['Deployed', 'Stock'] }),
+        field('attached_supplier', 'Supplier', 'reference', { of: 'supplier' }),
+      ],
+    },
+    { name: 'asset-owner', imported: false, exported: true, fields: [field('name', 'Name', 'text')] },
+  ],
+};
+const summary = (change: object = {}) => ({
+  ...sample.summary({ kind: 'export', resource: 'asset', status: 'succeeded', rows: sample.counts({}) }),
+  ...{ records: 1204, passes: 2, consistency: 'verified' },
+  target: { path: `/srv/exports/${FILE}`, format: 'xlsx', gzip: false, bytes: 184_300, columns: 41 },
+  ...change,
+});
+const ended = (change: object = {}) =>
+  sample.detail({
+    kind: 'export',
+    status: 'succeeded',
+    file: FILE,
+    reports: ['summary.json', FILE],
+    summary: summary(),
+    ...change,
+  });
+const LIVE = ended({
+  status: 'running',
+  summary: null,
+  reports: [],
+  actions: { ...sample.ACTIONS, stop: { allowed: true } },
+});
+const HOME: Answers = {
+  'GET /resources': RESOURCES,
+  'GET /runs': {
+    runs: [
+      sample.run({ kind: 'export', status: 'succeeded', file: FILE }),
+      sample.run({ id: `${ID}b`, kind: 'export', status: 'failed', file: 'contracts.csv' }),
+    ],
+    next: null,
+  },
+  'GET /names': { names: ['Acme <b>', 'Dell'], more: false, lack: null },
+  'GET /queue': { roots: ['/srv/rowferry', '/srv/rowferry/inbox'] },
+};
+const at = (run: object): Answers => ({ ...HOME, [`GET /runs/${ID}`]: run });
+const WARNING =
+  'The list changed while it was read 4 times, and no two passes agreed. Export again when fewer changes are made.';
+
+const STATES: readonly {
+  name: string;
+  path: string;
+  answers: Answers;
+  says: string | RegExp;
+  act?: (one: Stage) => Promise<unknown>;
+}[] = [
+  { name: 'export', path: '/export', answers: HOME, says: 'Assets of Northwind Operations: all records, all columns' },
+  {
+    name: 'export-chosen',
+    path: '/export?resource=asset&format=csv&columns=serial_number,name&filter=lifecycle_stage%3DStock&filter=attached_supplier%3DAcme+%3Cb%3E&editable=yes',
+    answers: HOME,
+    says: 'Assets of Northwind Operations: those that fit, 2 columns',
+  },
+  {
+    name: 'export-viewer',
+    path: '/export',
+    answers: { ...HOME, 'GET /session': { ...SESSION, role: 'viewer' } },
+    says: 'You are signed in as viewer; this needs the role operator.',
+  },
+  {
+    name: 'export-live',
+    path: `/export?run=${ID}`,
+    answers: at(LIVE),
+    says: 'reading: 640 of 1,204 records',
+    act: ({ event }) => event('progress', { phase: 'reading', done: 640, total: 1204, outcomes: sample.counts({}) }),
+  },
+  {
+    name: 'export-lost',
+    path: `/export?run=${ID}`,
+    answers: at(LIVE),
+    says: 'Connection lost',
+    act: ({ event }) => event('lost'),
+  },
+  { name: 'export-done', path: `/export?run=${ID}`, answers: at(ended()), says: '1,204 records are in the file.' },
+  {
+    name: 'export-partial',
+    path: `/export?run=${ID}`,
+    answers: at(
+      ended({ status: 'partial', summary: summary({ consistency: 'partial', passes: 4, warnings: [WARNING] }) }),
+    ),
+    says: 'It may not be complete',
+  },
+  {
+    name: 'export-broken',
+    path: `/export?run=${ID}`,
+    answers: at(
+      ended({
+        status: 'failed',
+        reports: [],
+        actions: { ...sample.ACTIONS, resume: { allowed: true } },
+        summary: summary({
+          status: 'failed',
+          records: undefined,
+          target: undefined,
+          reason: 'The service does not answer.',
+        }),
+      }),
+    ),
+    says: 'The service does not answer.',
+  },
+  { name: 'export-none', path: '/export', answers: { 'GET /runs': 500 }, says: 'There is no such thing here' },
+];
+
+afterAll(closeBrowser);
+
+describe.skipIf(!hasBrowser)('exports', () => {
+  it.each(STATES)('$name', async ({ name, path, answers, says, act }) => {
+    const one = await stage(answers);
+    try {
+      await one.page.goto(path);
+      await act?.(one);
+      await one.page.getByText(says).last().waitFor();
+      expect(await one.look(name)).toEqual([]);
+      expect(one.faults).toEqual([]);
+    } finally {
+      await one.close();
+    }
+  });
+
+  it('are put together with the keyboard, and the address has all of it', async () => {
+    const { page, sent, close } = await stage({ ...at(LIVE), 'POST /runs': { id: ID } });
+    const add = async (label: string, text: string) => {
+      await page.getByRole('combobox', { name: label }).focus();
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+    };
+    try {
+      await page.goto('/export');
+      await add('Add a column', 'serial');
+      await add('Add a column', 'Name');
+      await page.getByRole('button', { name: 'Name: before' }).press('Enter');
+      await add('Filter by a field', 'stage');
+      await page.getByRole('combobox', { name: 'Value of Stage' }).focus();
+      await page.keyboard.type('Stock');
+      await page.keyboard.press('Tab');
+      await page.getByRole('checkbox', { name: 'To be changed and imported again' }).press('Space');
+      await page.getByRole('button', { name: 'Export' }).press('Enter');
+      await page.waitForURL(`**&run=${ID}`);
+      const params = new URL(page.url()).searchParams;
+      expect([params.get('columns'), params.getAll('filter'), params.get('editable')]).toEqual([
+        'name,serial_number',
+        ['lifecycle_stage=Stock'],
+        'yes',
+      ]);
+      expect(sent).toEqual([
+        {
+          what: 'POST /runs',
+          body: {
+            kind: 'export',
+            job: {
+              kind: 'export',
+              resource: 'asset',
+              columns: ['name', 'serial_number'],
+              filter: { lifecycle_stage: ['Stock'] },
+              editable: true,
+              output: expect.stringMatching(/^\/srv\/rowferry\/exports\/assets-\d{8}-\d{9}\.xlsx$/),
+            },
+          },
+        },
+      ]);
+    } finally {
+      await close();
+    }
+  });
+
+  it('end with the file, in the data folder and in the hands of who asked', { timeout: 120_000 }, async () => {
+    const bench = await openApiBench({}, {}, 'redis', await consolePath());
+    const who = await visitor(bench.url);
+    try {
+      await bench.ended(
+        await bench.order({ kind: 'import', job: 'assets', file: await bench.file('a.csv', sheet(12)) }),
+      );
+      await who.context.setExtraHTTPHeaders({ authorization: `Bearer ${bench.keys.operator}` });
+      const { page } = who;
+      await page.goto('/export?format=csv&columns=name,serial_number');
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByText('12 records are in the file.').waitFor({ timeout: 60_000 });
+      await page.getByText('It is complete').waitFor();
+      const address = await page
+        .getByRole('link', { name: /^Download assets-.*\.csv/ })
+        .first()
+        .getAttribute('href');
+      const { body } = await bench.call('GET', (address ?? '').replace('/api/v1', ''), undefined, { role: 'viewer' });
+      expect(body).toMatch(/^\uFEFF?name,serial_number\r?\nn0,S-0\r?\n/i);
+      expect(who.faults).toEqual([]);
+    } finally {
+      await who.close();
+      await bench.close();
+    }
+  });
+});

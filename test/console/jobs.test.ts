@@ -1,0 +1,152 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Job, JobFile } from '../../src/api/schema.js';
+import { closeBrowser, hasBrowser } from './browser.js';
+import * as sample from './samples.js';
+import { type Answers, SESSION, type Stage, stage } from './stage.js';
+
+const TEXT = `kind: import
+resource: asset
+
+match: { key: serial_number }
+columns:
+  Serial: serial_number
+  Price: orignal_cost   # ${'a remark that goes on and on '.repeat(6)}
+`;
+const FAULT = {
+  line: 7,
+  column: 10,
+  severity: 'error',
+  message: 'orignal_cost is no field of an asset <b>. Did you mean original_cost?',
+} as const;
+const REMARK = { line: null, column: null, severity: 'warning', message: 'No unique_field is named.' } as const;
+const job = (name: string, change: Partial<Job> = {}): Job => ({
+  name,
+  kind: 'import',
+  resource: 'asset',
+  schedule: null,
+  inbox: { waiting: 2, folder: `inbox/${name}` },
+  last: sample.run(),
+  problems: [],
+  ...change,
+});
+const FILE: JobFile = { ...job('assets'), text: TEXT.replace('orignal', 'original'), etag: '"a"' };
+const WRONG: JobFile = { ...job('assets', { problems: [FAULT, REMARK] }), text: TEXT, etag: '"a"' };
+const checked = (problems: Job['problems']) => ({ kind: 'import', resource: 'asset', problems, text: '' });
+const GOOD: Answers = { 'GET /jobs/assets': FILE, 'POST /jobs/check': checked([]) };
+const BAD: Answers = { 'GET /jobs/assets': WRONG, 'POST /jobs/check': checked([FAULT, REMARK]) };
+const THEIRS: JobFile = { ...FILE, text: '# somebody else\nkind: import\n', etag: '"b"' };
+
+async function conflict({ page, answers }: Stage): Promise<void> {
+  await page.getByRole('textbox', { name: /^Text of/ }).fill(`${FILE.text}# mine\n`);
+  await page.getByText('Nothing is wrong with it').waitFor();
+  answers['PUT /jobs/assets'] = 412;
+  answers['GET /jobs/assets'] = THEIRS;
+  await page.getByRole('button', { name: 'Save' }).click();
+}
+
+const STATES: readonly {
+  name: string;
+  path: string;
+  answers: Answers;
+  says: string | RegExp;
+  act?: (one: Stage) => Promise<unknown>;
+}[] = [
+  {
+    name: 'jobs',
+    path: '/jobs',
+    answers: {
+      'GET /jobs': {
+        jobs: [
+          job('assets', {
+            schedule: { cron: '0 2 * * 1-5', timezone: 'UTC', file: null, next: '2026-04-01T02:00:00Z' },
+          }),
+          job('erp-of-all-sites-with-a-rather-long-name', { kind: 'reconcile', inbox: null, last: null }),
+          job('broken', { kind: null, resource: null, problems: [FAULT, REMARK] }),
+        ],
+      },
+    },
+    says: '1 of 3 jobs cannot run: the file has faults',
+  },
+  { name: 'jobs-none', path: '/jobs', answers: {}, says: 'There is no job file yet' },
+  { name: 'jobs-failed', path: '/jobs', answers: { 'GET /jobs': 500 }, says: 'That did not work' },
+  { name: 'job', path: '/jobs/assets', answers: GOOD, says: 'Nothing is wrong with it' },
+  { name: 'job-faulty', path: '/jobs/assets', answers: BAD, says: '1 fault, 1 remark' },
+  {
+    name: 'job-viewer',
+    path: '/jobs/assets',
+    answers: { ...GOOD, 'GET /session': { ...SESSION, role: 'viewer' } },
+    says: 'Nothing is wrong with it',
+  },
+  { name: 'job-conflict', path: '/jobs/assets', answers: GOOD, says: 'Somebody else has saved', act: conflict },
+  { name: 'job-gone', path: '/jobs/assets', answers: {}, says: 'There is no such thing here' },
+];
+
+afterAll(closeBrowser);
+
+describe.skipIf(!hasBrowser)('the job files', () => {
+  it.each(STATES)('$name', async ({ name, path, answers, says, act }) => {
+    const one = await stage(answers, /status of \d+/);
+    try {
+      await one.page.goto(path);
+      await act?.(one);
+      await one.page.getByText(says).first().waitFor();
+      expect(await one.look(name)).toEqual([]);
+      expect(one.faults).toEqual([]);
+    } finally {
+      await one.close();
+    }
+  });
+
+  it('are checked while they are typed; a fault leads to its line, and what has faults is not saved', async () => {
+    const { page, answers, sent, close } = await stage({ ...GOOD, 'PUT /jobs/assets': { ...FILE, etag: '"c"' } });
+    const text = page.getByRole('textbox', { name: 'Text of the job assets' });
+    const save = page.getByRole('button', { name: 'Save' });
+    try {
+      await page.goto('/jobs/assets');
+      expect(await text.inputValue()).toBe(FILE.text);
+      answers['POST /jobs/check'] = checked([FAULT]);
+      await text.fill(TEXT);
+      await page.getByRole('button', { name: 'Line 7' }).press('Enter');
+      const chosen =
+        '[document.activeElement.selectionStart, document.activeElement.value.slice(0, document.activeElement.selectionStart).split("\\n").length]';
+      expect(await page.evaluate(chosen)).toEqual([TEXT.indexOf('orignal'), 7]);
+      expect(await text.getAttribute('aria-invalid')).toBe('true');
+      await save.click({ force: true });
+      await page.getByText('Correct the faults first').waitFor();
+      expect(sent.filter(({ what }) => what.startsWith('PUT'))).toEqual([]);
+
+      // What was typed is there when somebody comes back.
+      await page.reload();
+      expect(await text.inputValue()).toBe(TEXT);
+      answers['POST /jobs/check'] = checked([]);
+      await text.fill(`${FILE.text}# done\n`);
+      await page.getByText('Nothing is wrong with it').waitFor();
+      const [request] = await Promise.all([page.waitForRequest((one) => one.method() === 'PUT'), save.click()]);
+      expect(request.headers()['if-match']).toBe('"a"');
+      expect(request.postDataJSON()).toEqual({ text: `${FILE.text}# done\n` });
+      await page.getByText('assets is saved.').waitFor();
+    } finally {
+      await close();
+    }
+  });
+
+  it('that somebody else saved meanwhile are shown beside what was typed, which stays', async () => {
+    const one = await stage(GOOD);
+    const { page, answers } = one;
+    try {
+      await page.goto('/jobs/assets');
+      await conflict(one);
+      await page.getByText('# somebody else').waitFor();
+      expect(await page.getByRole('textbox', { name: /^Text of/ }).inputValue()).toContain('# mine');
+      answers['PUT /jobs/assets'] = { ...FILE, text: `${FILE.text}# mine\n`, etag: '"c"' };
+      const [request] = await Promise.all([
+        page.waitForRequest((sent) => sent.method() === 'PUT'),
+        page.getByRole('button', { name: 'Save mine over it' }).click(),
+      ]);
+      expect(request.headers()['if-match']).toBe('"b"');
+      await page.getByText('assets is saved.').waitFor();
+    } finally {
+      await one.close();
+    }
+  });
+});
