@@ -1,4 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { makeLinkKey } from '../../src/api/access/links.js';
 import { openApiBench, sheet } from '../api/worker.js';
 import { consolePath } from '../support/build.js';
 import { closeBrowser, hasBrowser, visitor } from './browser.js';
@@ -192,23 +195,25 @@ describe.skipIf(!hasBrowser)('exports', () => {
 
   it('end with the file, in the data folder and in the hands of who asked', { timeout: 120_000 }, async () => {
     const bench = await openApiBench({}, {}, 'redis', await consolePath());
-    const who = await visitor(bench.url);
+    // A download begins by leaving the page for it, which the browser then takes back.
+    const who = await visitor(bench.url, /net::ERR_ABORTED/);
     try {
       await bench.ended(
         await bench.order({ kind: 'import', job: 'assets', file: await bench.file('a.csv', sheet(12)) }),
       );
-      await who.context.setExtraHTTPHeaders({ authorization: `Bearer ${bench.keys.operator}` });
       const { page } = who;
+      await page.goto(`/sign-in?key=${makeLinkKey(bench.home)}`);
       await page.goto('/export?format=csv&columns=name,serial_number');
       await page.getByRole('button', { name: 'Export' }).click();
       await page.getByText('12 records are in the file.').waitFor({ timeout: 60_000 });
       await page.getByText('It is complete').waitFor();
-      const address = await page
-        .getByRole('link', { name: /^Download assets-.*\.csv/ })
-        .first()
-        .getAttribute('href');
-      const { body } = await bench.call('GET', (address ?? '').replace('/api/v1', ''), undefined, { role: 'viewer' });
-      expect(body).toMatch(/^\uFEFF?name,serial_number\r?\nn0,S-0\r?\n/i);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'Download', exact: true }).first().click(),
+      ]);
+      expect(download.suggestedFilename()).toMatch(/^assets-\d{8}-\d{9}\.csv$/);
+      expect(await readFile(await download.path(), 'utf8')).toMatch(/^\uFEFF?name,serial_number\r?\nn0,S-0\r?\n/i);
+      expect(await readdir(join(bench.home, 'exports'))).toEqual([download.suggestedFilename()]);
       expect(who.faults).toEqual([]);
     } finally {
       await who.close();
