@@ -335,8 +335,7 @@ export class RunStore {
       schema: SCHEMA,
       version: VERSION,
       durable,
-      shared: reading,
-      unchecked: reading,
+      reading,
       remedy:
         'What was sent cannot be told with certainty, so the run is not continued. Restore the file from a backup, use the version that began the run, ' +
         'or import the spreadsheet again: rows that are in already will be found unchanged.',

@@ -49,12 +49,23 @@ export interface DatabaseOptions {
   readonly shared?: boolean;
   /** Not read through at opening: it is opened often, or whoever opens it looks at what it holds. */
   readonly unchecked?: boolean;
+  /** Only read: whoever writes it may be at it, and its form is theirs. */
+  readonly reading?: boolean;
 }
 
 /** Opens the file and makes it if it is missing. */
 export function openDatabase(
   path: string,
-  { what, schema, version, durable = true, remedy, shared = false, unchecked = false }: DatabaseOptions,
+  {
+    what,
+    schema,
+    version,
+    durable = true,
+    remedy,
+    shared = false,
+    unchecked = false,
+    reading = false,
+  }: DatabaseOptions,
 ): Database {
   const guarded = <T>(work: () => T): T => {
     try {
@@ -106,9 +117,10 @@ export function openDatabase(
         `${what} ${path} has format ${found}; this version of rowferry reads format ${version}. ${remedy}`,
       );
     }
-    const sound = made && !unchecked ? look('pragma quick_check(1)') : 'ok';
+    const sound = made && !unchecked && !reading ? look('pragma quick_check(1)') : 'ok';
     if (sound !== 'ok') throw damaged(path, what, remedy, sound);
-    guarded(() => connection.exec(`pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`));
+    if (!reading)
+      guarded(() => connection.exec(`pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`));
     if (!made) {
       transaction(() => {
         // Another process may have made them meanwhile.
@@ -134,7 +146,7 @@ export function openDatabase(
     begin,
     end,
     close() {
-      if (!shared) {
+      if (!shared && !reading) {
         try {
           // The file is whole by itself then. While another process reads it, the log stays beside it.
           connection.exec('pragma journal_mode = delete');

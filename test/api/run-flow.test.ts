@@ -1,5 +1,8 @@
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiBench, openApiBench, sheet } from './worker.js';
+import XLSX from 'xlsx';
+import { type ApiBench, JOB, openApiBench, sheet } from './worker.js';
 
 let bench: ApiBench;
 beforeAll(async () => {
@@ -149,5 +152,34 @@ describe('a run over the API', () => {
       corrections: [{ column: 'Cost', value: '1' }],
     });
     expect([status, body.errors]).toEqual([422, [expect.stringContaining('corrections[0]')]]);
+  });
+
+  it('corrected rows of JSON, and a corrected workbook, come back in their form', async () => {
+    const rows = [
+      { Name: 'a', Serial: 'J-1', Cost: 'dear' },
+      { Name: 'b', Serial: 'J-2', Cost: 2.5 },
+    ];
+    const corrections = [{ column: 'Cost', from: 'dear', value: '1.25' }];
+    const json = await bench.order({ kind: 'import', job: 'assets', rows, corrections, options: { dry_run: true } });
+    expect(await bench.ended(json)).toMatchObject({ status: 'succeeded', outcomes: { created: 2 } });
+    expect((await bench.call('GET', `/runs/${json}/reports/corrected.ndjson`)).body).toBe(
+      '{"Name":"a","Serial":"J-1","Cost":"1.25"}\n{"Name":"b","Serial":"J-2","Cost":2.5}\n',
+    );
+    const file = path.join(bench.dir, 'demo.xlsx');
+    await copyFile('fixtures/assets-demo.xlsx', file);
+    const job = {
+      ...JOB,
+      columns: { 'Item Name': 'name', 'Serial number': 'serial_number', 'Purchase Cost': 'original_cost' },
+    };
+    const mended = [{ column: 'Purchase Cost', from: 'tbc', value: '99.00' }];
+    const book = await bench.order({ kind: 'import', job, file, corrections: mended, options: { dry_run: true } });
+    expect((await bench.ended(book)).reports).toContain('corrected.xlsx');
+    const answer = await fetch(`${bench.url}/api/v1/runs/${book}/reports/corrected.xlsx`, {
+      headers: { authorization: `Bearer ${bench.keys.viewer}` },
+    });
+    const sheets = XLSX.read(Buffer.from(await answer.arrayBuffer()));
+    const text = XLSX.utils.sheet_to_csv(Object.values(sheets.Sheets)[0]!);
+    expect([text.includes('99.00'), text.includes('tbc'), text.includes('_outcome')]).toEqual([true, false, false]);
+    expect(text.trim().split('\n')).toHaveLength(241);
   });
 });
