@@ -11,7 +11,14 @@ const RUN: Answers = {
   [`GET /runs/${ID}/faults`]: sample.FAULTS,
   [`GET /runs/${ID}/plan`]: sample.PLAN,
 };
-const LIVE = sample.detail({ status: 'running', summary: null, reports: [], outcomes: null, needs_person: null });
+const LIVE = sample.detail({
+  actions: { ...sample.ACTIONS, stop: { allowed: true }, retry: { allowed: false }, undo: { allowed: false } },
+  status: 'running',
+  summary: null,
+  reports: [],
+  outcomes: null,
+  needs_person: null,
+});
 const BRAKED = sample.detail({
   status: 'braked',
   kind: 'reconcile',

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { Overview, Run } from '../../api/schema.js';
+import type { Overview } from '../../api/schema.js';
 import { FOUR } from '../../model/outcome.js';
 import { Fault } from '../app/faults.js';
 import { overviewQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, day, number, oneDecimal, timeOfDay, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, Skeleton, StateBadge, sumOf } from '../kit/parts.js';
-import { kindWord } from '../runs/words.js';
+import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, Skeleton, sumOf } from '../kit/parts.js';
+import { RunLines } from '../runs/list.js';
 import './overview.css';
 
 const LOOK_AGAIN_MS = 5_000;
@@ -65,11 +65,11 @@ function Told({ overview: { needs_person: needed, running, next, days, service }
           {needed.length === 0 ? (
             <p className="pad soft">Nothing. What needs you stands here.</p>
           ) : (
-            <Lines runs={needed} />
+            <RunLines runs={needed} />
           )}
         </Card>
         <Card flush title="At work now">
-          {running.length === 0 ? <p className="pad soft">Nothing runs.</p> : <Lines runs={running} />}
+          {running.length === 0 ? <p className="pad soft">Nothing runs.</p> : <RunLines runs={running} />}
         </Card>
         <Card flush title="Comes next">
           {next.length === 0 ? (
@@ -94,30 +94,6 @@ function Told({ overview: { needs_person: needed, running, next, days, service }
       </div>
       <Days days={days} />
     </>
-  );
-}
-
-function Lines({ runs }: { runs: readonly Run[] }) {
-  return (
-    <ul className="lines">
-      {runs.map((run) => (
-        <li key={run.id} className="run">
-          <Link href={`/runs/${run.id}`} className="cut">
-            <bdi>{run.file || run.job}</bdi>
-          </Link>
-          <time className="soft small" dateTime={run.started_at}>
-            {when(run.started_at)}
-          </time>
-          <span className="line small">
-            <StateBadge state={run.status} />
-            <span className="soft">
-              {kindWord(run)} · <bdi>{run.job}</bdi>
-            </span>
-          </span>
-          {run.needs_person ? <span className="num">{counted(run.needs_person, 'row')}</span> : null}
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Run, RunState } from '../../api/schema.js';
 import { Fault } from '../app/faults.js';
@@ -138,6 +138,18 @@ function useStill(runs: readonly Run[] | undefined, key: string) {
   return { shown, fresh, showFresh: () => runs && setStill({ key, runs }) };
 }
 
+const NARROW = matchMedia('(max-width: 760px)');
+
+function useIsNarrow(): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      NARROW.addEventListener('change', changed);
+      return () => NARROW.removeEventListener('change', changed);
+    },
+    () => NARROW.matches,
+  );
+}
+
 function JobChoice({ job, onChange }: { job: string; onChange: (name: string) => void }) {
   const { data } = useQuery(jobsQuery);
   const names = new Set(data?.jobs.map(({ name }) => name));
@@ -172,8 +184,33 @@ function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void
   );
 }
 
-/** Also on the overview. */
-export function RunTable({ runs }: { runs: readonly Run[] }) {
+/** Where there is no room for columns; also on the overview. */
+export function RunLines({ runs }: { runs: readonly Run[] }) {
+  return (
+    <ul className="lines">
+      {runs.map((run) => (
+        <li key={run.id} className="run">
+          <Link href={`/runs/${run.id}`} className="cut">
+            <bdi>{run.file || run.job}</bdi>
+          </Link>
+          <time className="soft small" dateTime={run.started_at}>
+            {when(run.started_at)}
+          </time>
+          <span className="line small">
+            <StateBadge state={run.status} />
+            <span className="soft">
+              {kindWord(run)} · <bdi>{run.job}</bdi>
+            </span>
+          </span>
+          {run.needs_person ? <span className="num">{counted(run.needs_person, 'row')}</span> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function RunTable({ runs }: { runs: readonly Run[] }) {
+  if (useIsNarrow()) return <RunLines runs={runs} />;
   return (
     <div className="scroll">
       <table className="runs">
@@ -181,9 +218,9 @@ export function RunTable({ runs }: { runs: readonly Run[] }) {
           <tr>
             <th>State</th>
             <th>File</th>
-            <th className="mid">Job</th>
-            <th className="mid">What</th>
-            <th className="num mid">Rows</th>
+            <th>Job</th>
+            <th>What</th>
+            <th className="num">Rows</th>
             <th className="late">
               <span className="unseen">Share by outcome</span>
             </th>
@@ -202,13 +239,13 @@ export function RunTable({ runs }: { runs: readonly Run[] }) {
                   <bdi>{run.file || run.job || run.id}</bdi>
                 </Link>
               </td>
-              <td className="mid name">
+              <td className="name of">
                 <span className="cut">
                   {run.job === 'inline' ? <span className="soft">no job file</span> : <bdi>{run.job}</bdi>}
                 </span>
               </td>
-              <td className="mid soft">{kindWord(run)}</td>
-              <td className="num mid">{run.rows === null ? '' : number(run.rows)}</td>
+              <td className="soft">{kindWord(run)}</td>
+              <td className="num">{run.rows === null ? '' : number(run.rows)}</td>
               <td className="late bar">{run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}</td>
               <td className="num">{run.needs_person ? number(run.needs_person) : <span className="soft">–</span>}</td>
               <td className="num soft">

@@ -55,10 +55,7 @@ export function Timeline({ run, progress }: { run: RunDetail; progress: RunProgr
       </ol>
       <p className="soft small took">{progress ? pace : summary && took(summary)}</p>
       {progress?.paused_until && (
-        <p className="line toned warn">
-          <Icon name="clock" />
-          The service asked for a pause until {timeOfDay(progress.paused_until)}.
-        </p>
+        <p className="toned warn">The service asked for a pause until {timeOfDay(progress.paused_until)}.</p>
       )}
     </Card>
   );
