@@ -227,7 +227,10 @@ function Cells({
     const isOpen = (row: Row, column: number) => {
       const heading = headings[column] ?? '';
       const cell = row.cells?.[column] ?? '';
-      const marked = row.issues.some((issue) => issue.severity === 'error' && issue.column === heading);
+      // A fault of the row as a whole is looked at where the row begins.
+      const marked = row.issues.some(
+        (issue) => issue.severity === 'error' && (issue.column ?? headings[0]) === heading,
+      );
       return marked && shownValue(now, { row: row.row, column: heading, cell }) === cell;
     };
     const columns = [...headings.keys()];

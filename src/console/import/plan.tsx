@@ -48,7 +48,11 @@ export function PlanStep({
           >
             {braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
           </Button>
-          <span className="soft">Nothing is written twice, and you can take it back afterwards.</span>
+          <span className="soft">
+            {braked && whyNot !== undefined
+              ? 'A brake stops it. Send this address to somebody who is an approver.'
+              : 'Nothing is written twice, and you can take it back afterwards.'}
+          </span>
         </div>
       )}
       <Refused error={write.error} />
