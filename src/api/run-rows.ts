@@ -3,8 +3,10 @@ import path from 'node:path';
 import { jsonMembers } from '../files/json-line.js';
 import { ISSUE_CODES, type IssueCode } from '../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../model/outcome.js';
+import { foldText } from '../model/value.js';
 import { faultsOf } from '../report/report-lines.js';
 import { isNew, resultOf } from '../report/results.js';
+import { columnNames } from '../runs/map-file.js';
 import { brakesOf } from '../runs/run/brakes.js';
 import { overlayOf } from '../runs/run/corrections.js';
 import { readRequest } from '../runs/run/earlier-run.js';
@@ -70,7 +72,7 @@ export class RunRows {
     const store = this.store(run);
     try {
       const seal = (row: number | undefined) => (row === undefined ? null : this.cursors.seal(list, String(row)));
-      const headings = what.cells && table ? { headings: [...table.index.meta.headings] } : {};
+      const headings = what.cells && table ? { headings: namedApart(table.index.meta.headings) } : {};
       if (!filter && table) {
         const { index } = table;
         const grid = await index.page(offset === undefined ? { after: from } : { place: offset }, limit);
@@ -299,6 +301,15 @@ export class RunRows {
 
 const ALL: Filter = { sql: '1', values: [] };
 const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(FOUR_OF[kind]));
+
+/** Headings as the file has them; a blank one, and those that are alike, as a job names them, so that a correction means one column. */
+function namedApart(headings: readonly string[]): string[] {
+  const names = columnNames(headings);
+  return headings.map((heading, at) => {
+    const name = names[at] ?? heading;
+    return foldText(name) === foldText(heading) ? heading : name;
+  });
+}
 
 const isEnded = ({ status }: FoundRun) => status !== 'running' && status !== 'waiting';
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');

@@ -182,4 +182,17 @@ describe('a run over the API', () => {
     expect([text.includes('99.00'), text.includes('tbc'), text.includes('_outcome')]).toEqual([true, false, false]);
     expect(text.trim().split('\n')).toHaveLength(241);
   });
+
+  it('a correction means one of several columns that are called alike, or of none', async () => {
+    const file = await bench.file('c.csv', 'Name,Serial,Cost,,Note,Note\r\nn0,S-0,1,x,y,y\r\n');
+    const corrections = [
+      { column: 'Note #2', from: 'y', value: 'second' },
+      { column: 'D', row: 2, value: 'fourth' },
+    ];
+    const run = await bench.order({ kind: 'import', job: 'assets', file, corrections, options: { dry_run: true } });
+    await bench.ended(run);
+    const { body } = await bench.call('GET', `/runs/${run}/rows?cells=true`);
+    expect(body.headings).toEqual(['Name', 'Serial', 'Cost', 'D', 'Note #1', 'Note #2']);
+    expect(body.rows[0].cells).toEqual(['n0', 'S-0', '1', 'fourth', 'y', 'second']);
+  });
 });
