@@ -2,7 +2,7 @@ import { useRef } from 'react';
 import type { Job } from '../../api/schema.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { Chip } from '../kit/parts.js';
+import { Chip, Prose } from '../kit/parts.js';
 
 export type Problems = Job['problems'];
 
@@ -54,7 +54,7 @@ export function Editor({
               {line === null ? 'The file' : <Chip on={false} onClick={() => jump(line, column)}>{`Line ${line}`}</Chip>}
               <span className="wrap">
                 <strong className={`toned ${toneOf(severity)}`}>{severity === 'error' ? 'Fault' : 'Remark'}</strong>{' '}
-                <bdi>{message}</bdi>
+                <Prose>{message}</Prose>
               </span>
             </li>
           ))}

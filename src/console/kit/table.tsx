@@ -9,22 +9,24 @@ export interface Column<T> {
   readonly broad?: boolean;
 }
 
-/** The first column names the row. What is wide or long scrolls by itself, with the keyboard, too. */
+/** The first column names the row. What is wide scrolls by itself, with the keyboard, too; `low`: what is long as well. */
 export function Table<T>({
   label,
   rows,
   columns,
   keyOf,
+  low = false,
 }: {
   label: string;
   rows: readonly T[];
   columns: readonly Column<T>[];
   keyOf: (row: T) => string | number;
+  low?: boolean;
 }) {
   const look = ({ num, broad }: Column<T>) => `${num ? 'num ' : ''}${broad ? 'broad' : ''}`;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
-    <section className="scroll low" tabIndex={0} aria-label={label}>
+    <section className={low ? 'scroll low' : 'scroll'} tabIndex={0} aria-label={label}>
       <table>
         <thead>
           <tr>

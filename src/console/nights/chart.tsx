@@ -69,6 +69,7 @@ export function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Ni
       <details>
         <summary>The same as a table</summary>
         <Table
+          low
           label="Nights"
           rows={nights.toReversed()}
           keyOf={({ run }) => run}

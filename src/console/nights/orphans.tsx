@@ -43,6 +43,7 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
       </div>
       {lines.data && (
         <Table
+          low
           label="Records that are not in the file"
           rows={lines.data}
           keyOf={({ id }) => id}
