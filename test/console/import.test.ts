@@ -199,13 +199,18 @@ describe.skipIf(!hasBrowser)('the import page', () => {
     async () => {
       const who = await signedIn();
       const { page } = who;
-      const third = join(folder, 'markup.csv');
       const cells = [MARKUP, `KB-${MARKUP}`.slice(0, 30), MARKUP, MARKUP].map(
         (cell) => `"${cell.replaceAll('"', '""')}"`,
       );
-      await writeFile(third, ['Name,Serial number,Supplier,"<b>Purchase</b> cost"', cells.join(','), ''].join('\r\n'));
+      const content = ['Name,Serial number,Supplier,"<b>Purchase</b> cost"', cells.join(','), ''].join('\r\n');
       await page.goto('/import');
-      await choose(who, third, () => page.getByRole('button', { name: 'Choose a file' }).click());
+      await page.getByRole('button', { name: 'Choose a file' }).waitFor();
+      const dataTransfer = await page.evaluateHandle(`(() => {
+      const dropped = new DataTransfer();
+      dropped.items.add(new File([${JSON.stringify(content)}], 'markup <b>.csv'));
+      return dropped;
+    })()`);
+      await page.dispatchEvent('main', 'drop', { dataTransfer });
       await page.getByRole('cell', { name: MARKUP }).first().waitFor();
       await page.getByRole('button', { name: /^Match/ }).click();
       await page.getByRole('button', { name: 'Check 1 row' }).click();

@@ -118,8 +118,8 @@ export function CheckStep({
       />
       <p className="small soft keys-line">
         <kbd>F2</kbd> or <kbd>Enter</kbd> corrects a cell · <kbd>Ctrl</kbd> <kbd>Enter</kbd> takes it for all equal
-        cells · <kbd>F8</kbd> next fault · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo · your file stays as it is: the corrections
-        belong to this import
+        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo · your
+        file stays as it is: the corrections belong to this import
       </p>
     </>
   );

@@ -73,6 +73,8 @@ function Steps({ id }: { id: string }) {
         job,
         file: id,
         options: { dry_run: true },
+        // Somebody waits for it: what goes wrong is told at once.
+        once: true,
         ...(sent.length > 0 && { corrections: sent }),
       };
       const { id: begun } = await send<Accepted>('POST', '/runs', order);

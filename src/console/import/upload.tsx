@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type DragEvent, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Uploaded } from '../../api/schema.js';
 import { ApiError, addressOf } from '../app/client.js';
@@ -36,25 +36,36 @@ export function Upload() {
     const file = files?.[0];
     if (file && whyNot === undefined) upload.mutate(file);
   };
-  function dropped(event: DragEvent): void {
-    event.preventDefault();
-    setOver(false);
-    take(event.dataTransfer.files);
-  }
+  const latest = useRef(take);
+  latest.current = take;
+  // Wherever on the page: a file that is dropped beside the place for it would take the page's place.
+  useEffect(() => {
+    const [over, left, dropped] = [
+      (event: DragEvent) => {
+        event.preventDefault();
+        setOver(true);
+      },
+      () => setOver(false),
+      (event: DragEvent) => {
+        event.preventDefault();
+        setOver(false);
+        latest.current(event.dataTransfer?.files ?? null);
+      },
+    ];
+    window.addEventListener('dragover', over);
+    window.addEventListener('dragleave', left);
+    window.addEventListener('drop', dropped);
+    return () => {
+      window.removeEventListener('dragover', over);
+      window.removeEventListener('dragleave', left);
+      window.removeEventListener('drop', dropped);
+    };
+  }, []);
   const before = drafts(localStorage);
   return (
     <div className="import stack">
       <h1>Which file shall go in?</h1>
-      <section
-        aria-label="Drop a file"
-        className={`drop${over ? ' over' : ''}`}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={dropped}
-      >
+      <section aria-label="Drop a file" className={`drop${over ? ' over' : ''}`}>
         <input ref={input} type="file" hidden accept={ENDINGS} onChange={({ target }) => take(target.files)} />
         {upload.isPending ? (
           <div className="stack tight" role="status">
