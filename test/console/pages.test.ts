@@ -178,6 +178,58 @@ const STATES: readonly {
     says: /^Stopped by a brake/,
   },
   {
+    name: 'run-dry',
+    path: `/runs/${ID}`,
+    answers: {
+      ...RUN,
+      [`GET /runs/${ID}`]: sample.detail({
+        dry_run: true,
+        summary: sample.summary({ dry_run: true }),
+        actions: { ...sample.ACTIONS, approve: { allowed: true }, undo: { allowed: false }, retry: { allowed: false } },
+      }),
+      [`GET /runs/${ID}/plan`]: { ...sample.PLAN, brakes: [] },
+    },
+    says: 'Write 210 rows',
+  },
+  {
+    name: 'run-export',
+    path: `/runs/${ID}`,
+    answers: {
+      [`GET /runs/${ID}`]: sample.detail({
+        kind: 'export',
+        status: 'succeeded',
+        outcomes: null,
+        rows: 12_304,
+        needs_person: null,
+        file: 'assets-2026-03-31.xlsx',
+        summary: sample.summary({
+          kind: 'export',
+          status: 'succeeded',
+          records: 12_304,
+          passes: 2,
+          rows: sample.counts({}),
+        }),
+        reports: ['assets-2026-03-31.xlsx', 'summary.json'],
+      }),
+    },
+    says: 'Take the file',
+  },
+  {
+    name: 'run-failed',
+    path: `/runs/${ID}`,
+    answers: {
+      ...RUN,
+      [`GET /runs/${ID}`]: sample.detail({
+        status: 'failed',
+        reason: 'The service refused the token (401). Put a new one into `ROWFERRY_API_TOKEN`, then resume.',
+        outcomes: sample.counts({ created: 40, not_attempted: 200 }),
+        summary: sample.summary({ status: 'failed', rows: sample.counts({ created: 40, not_attempted: 200 }) }),
+        actions: { ...sample.ACTIONS, resume: { allowed: true }, retry: { allowed: false } },
+      }),
+    },
+    says: 'Why it failed',
+  },
+  {
     name: 'run-undo',
     path: `/runs/${ID}`,
     answers: RUN,

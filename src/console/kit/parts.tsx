@@ -110,7 +110,7 @@ const STATES: Readonly<Record<RunState, { readonly tone: Tone; readonly icon: Ic
   waiting: { tone: 'calm', icon: 'clock', word: 'Waiting' },
   running: { tone: 'info', icon: 'spin', word: 'Running' },
   succeeded: { tone: 'good', icon: 'check', word: 'All well' },
-  partial: { tone: 'warn', icon: 'correct', word: 'Partly in' },
+  partial: { tone: 'warn', icon: 'correct', word: 'Some need you' },
   braked: { tone: 'bad', icon: 'stop', word: 'Stopped by a brake' },
   failed: { tone: 'bad', icon: 'bad', word: 'Failed' },
   interrupted: { tone: 'warn', icon: 'stop', word: 'Interrupted' },

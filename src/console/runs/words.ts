@@ -77,8 +77,14 @@ export function nextSteps(run: RunDetail): readonly NextStep[] {
   const { status, kind, dry_run: dry } = run;
   if (status === 'waiting' || status === 'running') return [];
   if (status === 'unfinished' || status === 'failed' || status === 'interrupted')
-    return [{ text: 'Go on where it stopped. Nothing is written twice.', verb: 'resume' }];
+    return run.actions.resume?.allowed
+      ? [{ text: 'Go on where it stopped. Nothing is written twice.', verb: 'resume' }]
+      : [{ text: `Put right what stopped it, and begin anew. ${run.actions.resume?.why ?? ''}` }];
   if (!summary) return [];
+  if (kind === 'export') {
+    const file = run.reports.find((name) => !/^(?:summary\.json|report\.html)$/.test(name));
+    return file === undefined ? [] : [{ text: 'Take the file.', report: file }];
+  }
   const { rows, reports } = summary;
   const night = kind === 'reconcile';
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
@@ -98,12 +104,12 @@ export function nextSteps(run: RunDetail): readonly NextStep[] {
     });
   if (braked === 'refusals')
     steps.push({ text: 'The service refused too many rows. Correct what it names, then import the file again.' });
-  if (rows.unknown > 0)
+  if (!dry && rows.unknown > 0)
     steps.push({
       text: `Look up ${these(rows.unknown, 'row')} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.`,
       show: 'unknown',
     });
-  if (rows.failed + rows.unknown > 0)
+  if (!dry && rows.failed + rows.unknown > 0)
     steps.push({
       text: `When the service is well, take ${these(rows.failed + rows.unknown, 'row')} up again. What is there is not sent again.`,
       verb: 'retry',
