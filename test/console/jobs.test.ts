@@ -130,6 +130,27 @@ describe.skipIf(!hasBrowser)('the job files', () => {
     }
   });
 
+  it('are tried with a file on the page of the import, where they are chosen', async () => {
+    const table = { format: 'csv', encoding: null, delimiter: null, sheet: null, sheets: [], header_row: 1 };
+    const { page, close } = await stage({
+      ...GOOD,
+      'GET /jobs': { jobs: [job('assets')] },
+      'GET /resources': { resources: [] },
+      'GET /files/u1': { id: 'u1', file: 'u1', name: 'a.csv', bytes: 12, sha256: '' },
+      'POST /tables': { ...table, headings: ['Serial'], first: [], evidence: [], warnings: [] },
+    });
+    try {
+      await page.goto('/jobs/assets');
+      await page.getByRole('link', { name: 'Try it with a file' }).press('Enter');
+      await page.getByText('Which file shall the job assets be tried with?').waitFor();
+      // Where the upload leads.
+      await page.goto('/import/u1?step=table&job=assets');
+      await page.getByRole('button', { name: 'Check with assets' }).waitFor();
+    } finally {
+      await close();
+    }
+  });
+
   it('that somebody else saved meanwhile are shown beside what was typed, which stays', async () => {
     const one = await stage(GOOD);
     const { page, answers } = one;

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { useSearchParams } from 'wouter';
 import type { Table, TableOptions } from '../../api/schema.js';
 import { Fault } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
@@ -178,7 +179,8 @@ function HeadingRow({ row, onChoose }: { row: number | 'none'; onChoose: (row: n
 
 function SavedJob({ onJob, busy }: { onJob: (name: string) => void; busy: boolean }) {
   const { data } = useQuery(jobsQuery);
-  const [chosen, setChosen] = useState('');
+  const [params] = useSearchParams();
+  const [chosen, setChosen] = useState(params.get('job') ?? '');
   const jobs = data?.jobs.filter(({ kind }) => kind === 'import') ?? [];
   if (jobs.length === 0) return null;
   return (

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Uploaded } from '../../api/schema.js';
 import { ApiError, addressOf } from '../app/client.js';
 import { Refused } from '../app/faults.js';
@@ -16,6 +16,8 @@ const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 export function Upload() {
   usePageTitle('Import');
   const [, go] = useLocation();
+  const [params] = useSearchParams();
+  const job = params.get('job');
   const { max_upload } = useSession();
   const whyNot = useWhyNot('operator');
   const input = useRef<HTMLInputElement>(null);
@@ -29,7 +31,7 @@ export function Upload() {
       setDone(0);
       const { id, name } = await sendFile(file, setDone);
       keep(localStorage, newDraft(id, name));
-      go(`/import/${encodeURIComponent(id)}?step=table`);
+      go(`/import/${encodeURIComponent(id)}?${new URLSearchParams({ step: 'table', ...(job !== null && { job }) })}`);
     },
   });
   const take = (files: FileList | null) => {
@@ -64,7 +66,7 @@ export function Upload() {
   const before = drafts(localStorage);
   return (
     <div className="import stack">
-      <h1>Which file shall go in?</h1>
+      <h1>{job === null ? 'Which file shall go in?' : `Which file shall the job ${job} be tried with?`}</h1>
       <section aria-label="Drop a file" className={`drop${over ? ' over' : ''}`}>
         <input ref={input} type="file" hidden accept={ENDINGS} onChange={({ target }) => take(target.files)} />
         {upload.isPending ? (

@@ -81,9 +81,8 @@ function JobText({ file }: { file: JobFile }) {
         <Button look="primary" why={why} busy={save.isPending} onClick={() => save.mutate(draft?.etag ?? etag)}>
           Save
         </Button>
-        {file.kind === 'export' ? (
-          <ButtonLink href="/export">To the exports</ButtonLink>
-        ) : (
+        {file.kind === 'export' && <ButtonLink href="/export">To the exports</ButtonLink>}
+        {file.kind === 'import' && (
           <ButtonLink href={`/import?job=${encodeURIComponent(name)}`}>Try it with a file</ButtonLink>
         )}
       </header>
