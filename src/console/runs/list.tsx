@@ -198,11 +198,11 @@ export function RunLines({ runs }: { runs: readonly Run[] }) {
           </time>
           <span className="line small">
             <StateBadge state={run.status} />
-            <span className="soft">
+            <span className="soft grow cut">
               {kindWord(run)} · <bdi>{run.job}</bdi>
             </span>
+            {run.needs_person ? <span>{counted(run.needs_person, 'row')}</span> : null}
           </span>
-          {run.needs_person ? <span className="num">{counted(run.needs_person, 'row')}</span> : null}
         </li>
       ))}
     </ul>
