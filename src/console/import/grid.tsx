@@ -120,10 +120,11 @@ function Cells({
     getScrollElement: () => box.current,
     estimateSize: (column) => widths[column] ?? WIDTHS.narrowest,
     overscan: 2,
+    paddingStart: head,
     scrollPaddingStart: head,
   });
   useLayoutEffect(() => along.measure(), [along, widths]);
-  const wide = head + along.getTotalSize();
+  const wide = along.getTotalSize();
 
   const bounds = { rows: total, columns: headings.length, page: sight.page };
   const cursor = within(selection.head, bounds);
@@ -321,7 +322,7 @@ function Cells({
             role="columnheader"
             aria-colindex={index + 2}
             className="cell cut"
-            style={{ left: head + start, width: size }}
+            style={{ left: start, width: size }}
             title={headings[index]}
           >
             <bdi>{headings[index]}</bdi>
@@ -365,7 +366,7 @@ function Cells({
                     aria-selected={isIn(range, here)}
                     aria-invalid={mark === 'fault' || undefined}
                     className={`cell ${mark}${isIn(range, here) ? ' in' : ''}${isCursor ? ' cursor' : ''}${amounts[index] ? ' amount' : ''}`}
-                    style={{ left: head + left, width: size }}
+                    style={{ left, width: size }}
                     onPointerDown={(event) => pointed(event, here)}
                     onPointerEnter={(event) => {
                       if (event.buttons === 1 && event.pointerType === 'mouse' && !editing)
