@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lookAtQueue } from '../../src/api/client.js';
 import { RunError } from '../../src/model/error.js';
 import { checkNode, checkQueue } from '../../src/runs/doctor/here.js';
 import { runProbe } from '../../src/runs/doctor/probe.js';
@@ -12,7 +13,6 @@ import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { serviceName } from '../../src/service/address.js';
 import { loadBehaviour } from '../../src/service/behaviour.js';
-import { lookAtQueue } from '../../src/api/client.js';
 import { freePort } from '../support/server-process.js';
 import { itWith, privateRedis } from '../support/servers.js';
 
