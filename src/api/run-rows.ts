@@ -216,8 +216,8 @@ export class RunRows {
     const { counts, clearedRows, fields, creates } = found;
     const told = [summary?.reason ?? '', ...(summary?.warnings ?? [])];
     // A sentence ends with a full stop that is not one of a number.
-    const sentenceOf = (name: string) =>
-      told.flatMap((text) => new RegExp(`(?:^|\\s)${name}: (.+?)(?=;|\\.(?:\\s|$)|$)`).exec(text)?.[1] ?? [])[0];
+    const sentences = told.flatMap((text) => [...text.matchAll(/(?:^|\s)([a-z_]+): (.+?)(?=;|\.(?:\s|$)|$)/g)]);
+    const sentenceOf = (name: string) => sentences.find(([, said]) => said === name)?.[2];
     const ofNights = ['same_file', 'unknown_keys'].flatMap((name) => {
       const found = sentenceOf(name);
       return found === undefined ? [] : [{ name, limit: '', found, tripped: true }];

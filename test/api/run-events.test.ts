@@ -68,7 +68,8 @@ describe('with a worker', () => {
     expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const whole = read(answer.body!);
     await until(async () => (await bench.call('GET', `/runs/${run}`)).body.progress?.phase === 'writing');
-    const [at] = await read((await listen(run)).body!, (events) => events.length > 0);
+    const writing = ({ data }: { data: { phase?: string } }) => data.phase === 'writing';
+    const at = (await read((await listen(run)).body!, (events) => events.some(writing))).find(writing);
     expect(at).toMatchObject({ event: 'progress', data: { phase: 'writing', total: 30, done: 0 } });
     // The state is the one that is known: there is nothing to tell but its end.
     const back = read((await listen(run, at?.id)).body!);

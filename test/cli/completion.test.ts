@@ -20,6 +20,8 @@ it('bash completes commands, their commands, flags and jobs', async () => {
     expect(completed('rowferry imp')).toBe('import');
     expect(completed('rowferry runs ap')).toBe('approve');
     expect(completed('rowferry runs prune --ke')).toBe('--keep-days');
+    expect(completed('rowferry console user a')).toBe('add');
+    expect(completed('rowferry console key add ci --ro')).toBe('--role');
     expect(completed('rowferry import x.csv --dr')).toBe('--dry-run');
     expect(completed('rowferry import x.csv --job ')).toBe('assets');
     expect(completed('rowferry import x.c')).toBe('');

@@ -35,6 +35,7 @@ describe('settings', () => {
         leaseMs: 15_000,
         http: { host: '127.0.0.1', port: 8720, stated: false },
       },
+      console: { usersFile: path.join(cwd, '.rowferry/users.json'), maxUpload: 200 * 2 ** 20 },
       jobsDir: path.join(cwd, 'jobs'),
       concurrency: 16,
       timeoutMs: 30_000,
@@ -76,6 +77,8 @@ describe('settings', () => {
       ROWFERRY_SETTLE_WINDOW: '0.05, 0.2,1',
       ROWFERRY_STRICT: '1',
       ROWFERRY_LOG_LEVEL: 'DEBUG',
+      ROWFERRY_USERS_FILE: '/etc/users.json',
+      ROWFERRY_MAX_UPLOAD: '5 MB',
     });
     expect(settings).toEqual({
       apiUrl: 'https://records.example/base',
@@ -88,6 +91,7 @@ describe('settings', () => {
         leaseMs: 15_000,
         http: { host: '127.0.0.1', port: 8720, stated: false },
       },
+      console: { usersFile: '/etc/users.json', maxUpload: 5 * 2 ** 20 },
       jobsDir: path.join(cwd, 'my/jobs'),
       queueUrl: 'rediss://u:p%40ss@queue.example:6380/2',
       concurrency: 64,

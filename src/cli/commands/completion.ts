@@ -43,12 +43,14 @@ function bash(words: Words, shell: 'bash' | 'zsh'): string {
   const cases = [...words].map(
     ([name, { commands, flags }]) => `    '${name}') words='${[...commands, ...flags].join(' ')}' ;;`,
   );
-  const groups = [...words].filter(([name, { commands }]) => name !== '' && commands.length > 0).map(([name]) => name);
+  const groups = [...words].filter(([, { commands }]) => commands.length > 0).map(([name]) => `'${name}'`);
   const begin = shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : '';
   return `${begin}_rowferry() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" name="" words=""
-  [ "$COMP_CWORD" -gt 1 ] && name="\${COMP_WORDS[1]}"
-  case "$name" in ${groups.join('|')}) [ "$COMP_CWORD" -gt 2 ] && name="$name \${COMP_WORDS[2]}" ;; esac
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" name="" words="" at=1
+  while [ "$at" -lt "$COMP_CWORD" ]; do
+    case "$name" in ${groups.join('|')}) name="\${name:+$name }\${COMP_WORDS[at]}" ;; *) break ;; esac
+    at=$((at + 1))
+  done
   case "$name" in
 ${cases.join('\n')}
   esac
@@ -63,12 +65,8 @@ complete -o default -o bashdefault -F _rowferry rowferry`;
 function fish(words: Words): string {
   const lines: string[] = [];
   for (const [name, { commands, flags }] of words) {
-    const [first, second] = name.split(' ');
-    const seen = second
-      ? `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`
-      : first
-        ? `__fish_seen_subcommand_from ${first}`
-        : '__fish_use_subcommand';
+    const above = name.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
+    const seen = name === '' ? '__fish_use_subcommand' : above.join('; and ');
     for (const command of commands) lines.push(`complete -c rowferry -f -n '${seen}' -a ${command}`);
     for (const flag of flags) lines.push(`complete -c rowferry -n '${seen}' -l ${flag.slice(2)}`);
   }

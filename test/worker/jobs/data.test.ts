@@ -181,7 +181,7 @@ describe('schemas/job-data.schema.json', () => {
     const schema = JSON.parse(await readFile('schemas/job-data.schema.json', 'utf8'));
     expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
     expect(schema.anyOf).toEqual(['import', 'export', 'reconcile'].map((kind) => ({ $ref: `#/$defs/${kind}` })));
-    const rows = ['job', 'file', 'rows', 'options'];
+    const rows = ['job', 'file', 'rows', 'corrections', 'options'];
     const parts = { import: rows, reconcile: rows, export: ['job', 'file', 'options'] };
     const keys = {
       reconcile: ['kind', 'resource', 'match', 'columns', 'brakes', 'compare', 'orphans', 'scope', 'apply', 'read'],
