@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
@@ -15,8 +15,11 @@ const ID = z.object({ id: z.string().openapi({ param: { name: 'id', in: 'path' }
 
 export function fileRoutes(app: Api, parts: ApiParts): void {
   const { uploads, tables, audit, queue, log, stopping } = parts;
+  const home = resolve(parts.settings.home);
   const prune = () =>
-    uploads.prune((path) => isAwaited(queue, path)).catch((error: unknown) => log.warn({ err: error }, 'api.prune'));
+    uploads
+      .prune((path) => isAwaited(queue, home, path))
+      .catch((error: unknown) => log.warn({ err: error }, 'api.prune'));
   void prune();
   const daily = setInterval(prune, 86_400_000).unref();
   stopping.addEventListener('abort', () => {
@@ -78,7 +81,8 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
   app.delete('/files/:id', needs('operator'), async (c) => {
     const found = await uploads.find(c.req.param('id'));
     if (!found) return noFile(c);
-    if (await isAwaited(queue, found.path)) return problem(c, 409, 'A run waits for this file. Stop that run first.');
+    if (await isAwaited(queue, home, found.path))
+      return problem(c, 409, 'A run waits for this file. Stop that run first.');
     await tables.close(join(found.folder, '.tables'));
     await rm(found.folder, { recursive: true, force: true });
     await audit(c.get('who'), 'file removed', { file: found.file });
@@ -90,9 +94,13 @@ export const noFile = (c: Context) =>
   problem(c, 404, 'There is no such file: it was removed, or nobody used it for a week. Send it again.');
 
 /** Whether a run that has not ended was told to read a file. */
-export async function isAwaited(queue: ApiParts['queue'], path: string): Promise<boolean> {
+export async function isAwaited(queue: ApiParts['queue'], home: string, path: string): Promise<boolean> {
   const open = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
-  return open.some(({ data }) => (data as { file?: unknown } | undefined)?.file === path);
+  return open.some(({ data }) => {
+    const file = (data as { file?: unknown } | undefined)?.file;
+    // Orders name it as the answer to its upload did, below the data folder.
+    return typeof file === 'string' && resolve(home, file) === path;
+  });
 }
 
 /** The file of a request: its body, or the first file of a form. */

@@ -73,7 +73,12 @@ export class RunFinder {
 
   private async found(id: string, here: boolean, job: Job | undefined): Promise<FoundRun> {
     const state = job?.id === undefined ? undefined : await this.parts.queue.getJobState(job.id);
-    const entry = here ? await readRun(this.parts.settings.home, id).catch(() => undefined) : undefined;
+    const reading = here ? readRun(this.parts.settings.home, id) : undefined;
+    const entry = await reading?.catch((error: unknown) => {
+      // What the queue tells of it is told.
+      if (job) return undefined;
+      throw error;
+    });
     const told = job && stateOf(job);
     return { id, entry, job, state, told, status: this.statusOf(id, entry, job, state) };
   }
@@ -126,7 +131,7 @@ export class RunFinder {
     const all = job === undefined && kind === undefined && !states && q === undefined;
     const { entries, settings } = this.parts;
     const folders = all
-      ? await entries.some((await runIds(settings.home)).filter(beyond).slice(0, limit + 1))
+      ? await this.first((await runIds(settings.home)).filter(beyond), limit + 1)
       : (await entries.list()).filter(({ run }) => beyond(run));
     const onQueue = new Map(queued.map((one) => [one.run.id, one.run]));
     const here = folders.map((entry) => {
@@ -146,6 +151,14 @@ export class RunFinder {
       runs: runs.map(({ run }) => run),
       next: found.length > limit && last ? this.cursors.seal(list, last.place) : null,
     };
+  }
+
+  /** So many of the first, or somewhat more; folders that cannot be read do not end the list. */
+  private async first(runs: readonly string[], count: number): Promise<RunEntry[]> {
+    const found: RunEntry[] = [];
+    for (let at = 0; at < runs.length && found.length < count; at += count)
+      found.push(...(await this.parts.entries.some(runs.slice(at, at + count))));
+    return found;
   }
 
   /** Runs that the queue knows: those that wait, those at work, and the latest that failed before there was anything of them. */
@@ -261,7 +274,10 @@ export class RunFinder {
       if (path.basename(name) === name && !name.startsWith('.')) found.set(name, path.join(entry.reportDir, name));
     }
     const { target } = summary ?? {};
-    if (target?.bytes !== undefined && summary?.kind === 'export') found.set(path.basename(target.path), target.path);
+    // Where others may have written it, a summary names no file elsewhere.
+    const own = entry.reportDir === runFolder(this.parts.settings.home, id).dir;
+    if (own && target?.bytes !== undefined && summary?.kind === 'export')
+      found.set(path.basename(target.path), target.path);
     return found;
   }
 }

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { createRoute, z } from '@hono/zod-openapi';
@@ -299,12 +299,13 @@ export function runRoutes(app: Api, parts: ApiParts): void {
       if (!found) return noRun(c);
       const name = c.req.param('name');
       const file = (await finder.reports(found)).get(name);
-      const info = file === undefined ? undefined : await stat(file).catch(() => undefined);
+      // Some lie in a drop folder, where others may write: a link leads to what is none of theirs.
+      const info = file === undefined ? undefined : await lstat(file).catch(() => undefined);
       if (file === undefined || !info?.isFile()) return problem(c, 404, 'The run has no such report.');
       c.header('content-length', String(info.size));
       for (const [header, value] of Object.entries(reportHeaders(name))) c.header(header, value);
       return stream(c, async (out) => {
-        const reading = createReadStream(file);
+        const reading = createReadStream(file, { flags: NO_LINK as unknown as string });
         out.onAbort(() => void reading.destroy());
         await out.pipe(Readable.toWeb(reading) as ReadableStream);
       }) as never;
@@ -384,6 +385,7 @@ export function runRoutes(app: Api, parts: ApiParts): void {
   );
 }
 
+const NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 const OUTCOME_WORDS: readonly string[] = [...FOUR, ...OUTCOMES];
 
 const TYPES: Readonly<Record<string, string>> = {

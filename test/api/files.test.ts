@@ -205,11 +205,16 @@ describe('uploads', () => {
 
   it('are removed on demand, but not from under a run', async () => {
     const uploads = new Uploads(home, 1_000);
-    const [waited, free] = [await uploads.take('a.csv', bytes('x')), await uploads.take('b.csv', bytes('x'))];
-    const queue = { getJobs: async () => [{ data: { file: join(home, waited.file) } }] };
+    const take = (name: string) => uploads.take(name, bytes('x'));
+    const [waited, named, free] = [await take('a.csv'), await take('c.csv'), await take('b.csv')];
+    // As `POST /runs` puts it on the queue, and by its whole path.
+    const queue = {
+      getJobs: async () => [{ data: { file: waited.file } }, { data: { file: join(home, named.file) } }],
+    };
     const pages = pagesFor(apiIn(home, { queue: queue as unknown as ApiDeps['queue'] }));
     const remove = async (id: string) => (await pages.request(`/api/v1/files/${id}`, { method: 'DELETE' })).status;
-    expect([await remove(waited.id), await remove(free.id), await remove(free.id)]).toEqual([409, 204, 404]);
+    expect([await remove(waited.id), await remove(named.id)]).toEqual([409, 409]);
+    expect([await remove(free.id), await remove(free.id)]).toEqual([204, 404]);
     expect([existsSync(join(home, waited.file)), existsSync(join(home, free.file))]).toEqual([true, false]);
   });
 });

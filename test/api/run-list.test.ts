@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -67,4 +67,33 @@ it('filters reach all of them', async () => {
     { id: idOf(42), file: 'file-42.csv', outcomes: { created: 42 } },
   ]);
   expect(await list(pages, 'status=braked')).toEqual({ runs: [], next: null });
+});
+
+it('folders that cannot be read do not end the list, and say so themselves', async () => {
+  const pages = pagesFor(apiIn(home), 'viewer');
+  const [first = '', second = ''] = [idOf(RUNS - 1), idOf(RUNS - 2)];
+  for (const id of [first, second]) await writeFile(path.join(home, 'runs', id, 'summary.json'), '{');
+  const { runs, next } = await list(pages, 'limit=2');
+  expect([runs.map(({ id }) => id), typeof next]).toEqual([[idOf(RUNS + 1), idOf(RUNS - 3)], 'string']);
+  const { detail } = (await (await pages.request(`/api/v1/runs/${first}`)).json()) as { detail: string };
+  expect(detail).toContain('summary.json cannot be read');
+});
+
+it('a report is a file beside the others: no link, and nothing that a summary outside of the data folder names', async () => {
+  const pages = pagesFor(apiIn(home), 'viewer');
+  const [secret, share] = [path.join(home, 'keys.json'), path.join(home, 'done')];
+  await writeFile(secret, '[]');
+  await mkdir(share, { recursive: true });
+  const id = idOf(5);
+  const request = { v: 1, kind: 'import', job: { name: 'odd' }, file: '/in/file-5.csv', reportDir: share };
+  await writeFile(path.join(home, 'runs', id, 'run.json'), JSON.stringify(request));
+  const target = { path: secret, bytes: 2 };
+  const rows = { ...noOutcomes(), total: 0 };
+  const summary = { run: id, kind: 'export', target, rows, reports: ['results.csv', 'plan.csv', '../keys.json'] };
+  await writeFile(path.join(share, 'summary.json'), JSON.stringify(summary));
+  await symlink(secret, path.join(share, 'results.csv'));
+  await writeFile(path.join(share, 'plan.csv'), 'row');
+  const status = async (name: string) => (await pages.request(`/api/v1/runs/${id}/reports/${name}`)).status;
+  const names = ['plan.csv', 'results.csv', 'keys.json', '..%2Fkeys.json'];
+  expect(await Promise.all(names.map(status))).toEqual([200, 404, 404, 404]);
 });

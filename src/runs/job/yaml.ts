@@ -41,6 +41,19 @@ const MAX_ALIASES = 50;
 /** A table has at most 1,000 columns; what holds many more keys is no job file, and would take long to check. */
 const MAX_KEYS = 2_000;
 
+/** Marks of lists, keys and values on one line, and blanks before it: far more than a job file needs. */
+const MAX_MARKS = 50;
+const MAX_INDENT = 200;
+const TOO_DEEP = 'lists or mappings are nested too deeply; a job file needs four levels';
+
+/** The parser takes minutes for some thousand levels, or the memory of the process. Brackets are not meant: their depth ends it early. */
+function isDeep(text: string): boolean {
+  return text.split(/[\r\n]/).some((line) => {
+    const marks = line.match(/(?:^|\s)[?:-](?=\s|$)/g)?.length ?? 0;
+    return marks > MAX_MARKS || line.search(/\S/) > MAX_INDENT;
+  });
+}
+
 /** Reads YAML 1.2 (core schema: `NO` and `Yes` are text). Never throws on what a person can write. */
 export function readJobYaml(text: string): JobYaml {
   const lines = new LineCounter();
@@ -51,6 +64,11 @@ export function readJobYaml(text: string): JobYaml {
   const problems: JobProblem[] = [];
   const problem = (offset: number, message: string) =>
     problems.push({ ...at(offset), path: '', message, severity: 'error' });
+  const nothing = { value: undefined, problems, locate: () => at(0), written: () => undefined };
+  if (isDeep(text)) {
+    problem(0, TOO_DEEP);
+    return nothing;
+  }
   let document: Document;
   try {
     document = parseDocument(text, {
@@ -63,15 +81,17 @@ export function readJobYaml(text: string): JobYaml {
   } catch (error) {
     // Brackets nested by the thousand exhaust the stack of the parser.
     problem(0, yamlMessage('', String(error)));
-    return { value: undefined, problems, locate: () => at(0), written: () => undefined };
+    return nothing;
   }
   for (const error of [...document.errors, ...document.warnings]) {
     problem(error.pos[0], yamlMessage(error.code, error.message));
   }
   // A heading is text whatever YAML takes it for: `2024:` and `007:` keep their characters.
+  let wayward = false;
   visit(document, {
     Map(_, map) {
       if (map.items.length > MAX_KEYS) {
+        wayward = true;
         const count = map.items.length.toLocaleString('en-US');
         problem(
           map.range?.[0] ?? 0,
@@ -82,8 +102,9 @@ export function readJobYaml(text: string): JobYaml {
       const seen = new Set<string>();
       for (const { key } of map.items) {
         if (!isScalar(key)) {
+          wayward = true;
           problem((isNode(key) && key.range?.[0]) || 0, 'a key must be plain text');
-          continue;
+          return visit.BREAK;
         }
         if (typeof key.value !== 'string') key.value = key.source ?? '';
         // Not left to the parser: it compares each key with all before it, and `1` and `"1"` become equal only here.
@@ -124,7 +145,8 @@ export function readJobYaml(text: string): JobYaml {
 
   let value: unknown;
   try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    // A key that is a mapping is made text, with all keys in it: each level would double the work.
+    if (!wayward) value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
     problem(0, yamlMessage('', String(error)));
   }
@@ -151,7 +173,7 @@ function yamlMessage(code: string, message: string): string {
   if (code === 'DUPLICATE_KEY') return 'this key stands here twice; keep one of them';
   if (code === 'TAB_AS_INDENT') return 'a tab is used to indent; use blanks';
   if (code === 'MULTIPLE_DOCS') return 'a job file holds one job; remove what follows the line `---`';
-  if (/call stack/i.test(message)) return 'lists or mappings are nested too deeply; a job file needs four levels';
+  if (/call stack/i.test(message)) return TOO_DEEP;
   if (/alias count/i.test(message)) return `more than ${MAX_ALIASES} YAML aliases; write the values out`;
   return `not valid YAML: ${message.replace(/^\w*Error: /, '')}`;
 }

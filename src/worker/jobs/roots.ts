@@ -28,6 +28,9 @@ export class OutsideRoots extends RunError {
   }
 }
 
+/** In the data folder, which is one of the roots: with them a run would show its people who may sign in, and how. */
+const OWN_FILES: ReadonlySet<string> = new Set(['keys.json', 'users.json', 'audit.ndjson', 'open-console.html']);
+
 /** More links than these on one path are a circle. */
 const MAX_LINKS = 40;
 
@@ -46,6 +49,9 @@ export async function fileBelowRoots(file: string, folders: AllowedFolders): Pro
     hidden ||= place === 'hidden';
     if (typeof place === 'string' || place.missing.length > 0) continue;
     if (place.kind === 'folder') throw refused(file, 'is a folder; name a spreadsheet');
+    if (OWN_FILES.has(path.basename(place.at)) && real.some((root) => root.real === path.dirname(place.at))) {
+      throw refused(file, 'is one of rowferry’s own, and no spreadsheet');
+    }
     if (place.kind === 'other') throw refused(file, 'is a pipe or device, not a file');
     return place.at;
   }

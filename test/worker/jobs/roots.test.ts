@@ -43,6 +43,15 @@ describe('a file that job data name', () => {
     expect(await found(at('work/.home/uploads/u.csv'))).toBe(at('work/.home/uploads/u.csv'));
   });
 
+  it('is none of those that say who may sign in, by whatever name', async () => {
+    await writeFile(at('work/.home/users.json'), 'x');
+    await symlink(at('work/.home/users.json'), at('work/people.csv'));
+    await writeFile(at('work/data/users.json'), 'x');
+    for (const name of ['users.json', at('work/.home/users.json'), 'people.csv'])
+      expect(await refusal(name)).toContain('rowferry’s own');
+    expect(await found('data/users.json')).toBe(at('work/data/users.json'));
+  });
+
   it('below inbox/ is meant in the drop folder, wherever that is', async () => {
     expect(await found('inbox/assets/d.csv')).toBe(at('drop/assets/d.csv'));
   });
