@@ -94,7 +94,8 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
       method: 'post',
       path: '/jobs/check',
       summary: 'Checks the text of a job file; nothing is written.',
-      middleware: tooLong,
+      // A long one keeps the worker busy for seconds.
+      middleware: [needs('operator'), tooLong] as const,
       request: { body: { content: { 'application/json': { schema: jobInput } }, required: true } },
       responses: {
         200: { description: 'What was found.', content: { 'application/json': { schema: jobChecked } } },

@@ -8,13 +8,12 @@ import { runFolder } from '../runs/run/layout.js';
 import { findRun, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
 import type { StoredRequest } from '../runs/run/run.js';
-import { isHere } from '../worker/jobs/claims.js';
 import { ticketJob } from '../worker/jobs/home.js';
 import { type JobState, stateOf } from '../worker/jobs/state.js';
 import { type ApiParts, may, type Who } from './app.js';
 import type { Cursors } from './cursor.js';
 import { runOf } from './run-entries.js';
-import { jobOfRun } from './runs.js';
+import { isKnownHere, jobOfRun } from './runs.js';
 import type { Run, RunDetail, RunProgress, RunState, Verb } from './schema.js';
 
 /** A run as its data folder and the queue tell of it; one of the two may not know it. */
@@ -28,6 +27,8 @@ export interface FoundRun {
   readonly told: JobState | undefined;
   readonly status: RunState;
 }
+
+export const UNBEGUN = 'It ended before it began, and nothing was sent. Order it again.';
 
 /** States of a job that nobody is given any more. */
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
@@ -45,18 +46,19 @@ export class RunFinder {
   async find(wanted: string): Promise<FoundRun | undefined> {
     const { settings, queue } = this.parts;
     const { home } = settings;
-    if (wanted.length > 300) return undefined;
+    // No database takes a NUL.
+    if (wanted.length > 300 || wanted.includes('\0')) return undefined;
     if (isRunId(wanted)) {
-      const here = await isHere(home, wanted);
+      const here = await isKnownHere(home, wanted);
       const job = await this.jobOf(wanted, here);
       return here || job ? this.found(wanted, here, job) : undefined;
     }
     const job = await queue.getJob(wanted);
     if (job) {
       const run = runOfJob(job);
-      return this.found(run ?? wanted, run !== undefined && (await isHere(home, run)), job);
+      return this.found(run ?? wanted, run !== undefined && (await isKnownHere(home, run)), job);
     }
-    if (!/^\d[\dTZa-f-]{3,}$/.test(wanted)) return undefined;
+    if (!/^\d[\dTZa-f-]{3,}(\.\w+)?$/.test(wanted)) return undefined;
     const run = await findRun(home, wanted).catch((error: unknown) => {
       if (error instanceof RunError) return undefined;
       throw error;
@@ -221,7 +223,8 @@ export class RunFinder {
     const elsewhere = 'It lies in the data folder of another worker: do it there.';
     const refused = async (check: () => Promise<string | undefined>) => {
       if (open) return status === 'waiting' ? 'It waits on the queue.' : 'It is at work. Wait for its end, or stop it.';
-      if (!entry || !request) return elsewhere;
+      if (!entry) return elsewhere;
+      if (!request) return UNBEGUN;
       return check().catch((error: unknown) => {
         if (error instanceof RunError) return error.message;
         throw error;
@@ -290,6 +293,12 @@ interface OrderedData {
   readonly file: string;
   readonly corrections: StoredRequest['corrections'];
   readonly options: { readonly dry_run?: boolean };
+}
+
+/** What the job of a run says of it, before it has begun. */
+export function queuedAs(job: Job): Pick<Summary, 'kind' | 'job' | 'dry_run' | 'started_at'> {
+  const { kind, job: name, dry_run, started_at } = queuedRun(job, 'waiting').run;
+  return { kind, job: name, dry_run, started_at };
 }
 
 /** What is known of a run of which nothing lies here. */

@@ -8,14 +8,16 @@ import { bodyLimit } from 'hono/body-limit';
 import { stream } from 'hono/streaming';
 import { RunError } from '../model/error.js';
 import { FOUR, OUTCOMES } from '../model/outcome.js';
+import { keepUnbegun } from '../runs/run/conclude.js';
 import { readRunSummary } from '../runs/run/list.js';
 import { checkJobData } from '../worker/jobs/check-data.js';
 import { DATA_LIMITS, JOB_KINDS } from '../worker/jobs/data.js';
-import { homeId } from '../worker/jobs/home.js';
+import { endTicket, homeId } from '../worker/jobs/home.js';
+import { runJobId } from '../worker/jobs/ids.js';
 import { type Api, type ApiParts, type Env, may, needs, problem, problems } from './app.js';
 import { Cursors } from './cursor.js';
 import { RunEvents, type Standing, stateId } from './run-events.js';
-import { type FoundRun, RunFinder } from './run-find.js';
+import { type FoundRun, queuedAs, RunFinder } from './run-find.js';
 import { RunRows } from './run-rows.js';
 import { type Asked, Busy, RunVerbs } from './run-verbs.js';
 import * as shapes from './schema.js';
@@ -121,14 +123,14 @@ export function runRoutes(app: Api, parts: ApiParts): void {
         return problem(c, 403, '`options.force` passes the brakes of the job: that needs the role approver.');
       }
       const sent = file === undefined ? undefined : await uploads.find(file);
+      const name = typeof job === 'string' ? job : 'inline';
       const id = await runs.put({
         kind,
         data: sent ? { ...data, file: sent.file } : data,
         once,
         ...(key !== undefined && { key }),
+        noted: (run) => audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) }),
       });
-      const name = typeof job === 'string' ? job : 'inline';
-      await audit(who, `${kind} ordered`, { run: id, job: name, ...(file !== undefined && { file }) });
       return c.json({ id }, 202, { location: `/api/v1/runs/${id}` });
     },
   );
@@ -336,7 +338,10 @@ export function runRoutes(app: Api, parts: ApiParts): void {
       method: 'post',
       path: `/runs/{id}/${name}` as const,
       summary,
-      middleware: [needs(name === 'approve' ? 'approver' : 'operator'), bodyLimit({ maxSize: 100_000 })],
+      middleware: [
+        needs(name === 'approve' ? 'approver' : 'operator'),
+        bodyLimit({ maxSize: 100_000, onError: (c) => problem(c, 413, 'This says more than 100 KB.') }),
+      ],
       request: { params: ID, body: body(shape) },
       responses: { 202: json(shapes.accepted, 'It has begun.'), ...problems },
     });
@@ -370,16 +375,20 @@ export function runRoutes(app: Api, parts: ApiParts): void {
       const found = await finder.find(c.req.param('id'));
       if (!found) return noRun(c);
       const { id, status, job } = found;
-      if (status === 'waiting' && job) {
-        // One that a worker takes at this moment is at work.
-        const removed = await job.remove().then(
+      if (status !== 'waiting' && status !== 'running') return problem(c, 409, 'The run is not at work.');
+      const who = c.get('who');
+      await audit(who, 'stop asked', { run: id, job: found.entry?.job ?? '' });
+      // One that a worker takes at this moment is at work; what was dropped, or is due, would come again.
+      const removed =
+        status === 'waiting' &&
+        job?.id === runJobId(id) &&
+        (await job.remove().then(
           () => true,
           () => false,
-        );
-        if (!removed) await stops.ask(id);
-      } else if (status === 'running') await stops.ask(id);
-      else return problem(c, 409, 'The run is not at work.');
-      await audit(c.get('who'), 'stop asked', { run: id, job: found.entry?.job ?? '' });
+        ));
+      if (!removed) await stops.ask(id);
+      else if (found.entry) endTicket(home, id);
+      else await keepUnbegun(home, { run: id, ...queuedAs(job), reason: `${who.name} stopped it before it began.` });
       return c.json({ id }, 202) as never;
     },
   );

@@ -14,7 +14,7 @@ import { failureText, withoutCells } from '../worker/jobs/failure.js';
 import { beginTicket, endTicket } from '../worker/jobs/home.js';
 import { againJobId } from '../worker/jobs/ids.js';
 import type { ApiParts } from './app.js';
-import { type FoundRun, isOpen } from './run-find.js';
+import { type FoundRun, isOpen, UNBEGUN } from './run-find.js';
 
 /** That cannot be done now; it may be later. */
 export class Busy extends RunError {
@@ -43,6 +43,7 @@ export class RunVerbs {
     if (!entry) throw new Busy('Its data lie in the data folder of another worker: do it there.');
     if (asked.verb === 'resume' && !isOpen(entry))
       throw new Busy(`The run is ${entry.status}: nothing is left to go on with.`);
+    if (!(await readRequest(runFolder(settings.home, id)))) throw new Busy(UNBEGUN);
     // Of two who ask at the same time one is told that the other was first.
     const turn = await store.lease(`verb.${id}`, settings.worker.leaseMs);
     if (!turn) throw new Busy('Somebody else is just taking up this run. Look at it again.');

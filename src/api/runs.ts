@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Job, Queue } from 'bullmq';
 import { RunError } from '../model/error.js';
-import { newRunId } from '../runs/run/layout.js';
+import { newRunId, runFolder } from '../runs/run/layout.js';
 import { freshRunId, isRunId } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
 import { inHome } from '../store/home.js';
@@ -41,6 +43,8 @@ export interface RunOrder {
   readonly once: boolean;
   /** At most 64 letters, digits, `-` and `_`; chosen at random. */
   readonly key?: string;
+  /** Told of the run before it is put: where that fails there is none. */
+  noted?(run: string): Promise<void>;
 }
 
 /** A run as its job on the queue tells of it. */
@@ -73,11 +77,12 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
       workers: await store.workers(RUNS_QUEUE),
       roots: await toldRoots(store, id),
     }),
-    async put({ kind, data, once, key = randomBytes(8).toString('hex') }) {
+    async put({ kind, data, once, key = randomBytes(8).toString('hex'), noted }) {
       const run = orderedRun(home, key, JSON.stringify([kind, data, once]), await freshRunId(home));
       reached('order-noted');
+      await noted?.(run);
       // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.
-      if (!(await isHere(home, run))) await queue.add(kind, data, { jobId: runJobId(run), ...(!once && RETRIES) });
+      if (!(await isKnownHere(home, run))) await queue.add(kind, data, { jobId: runJobId(run), ...(!once && RETRIES) });
       return run;
     },
     async look(wanted) {
@@ -97,6 +102,11 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
     },
     close: async () => undefined,
   };
+}
+
+/** Whether a run was begun in this data folder, or ended before it began. */
+export async function isKnownHere(home: string, run: string): Promise<boolean> {
+  return (await isHere(home, run)) || existsSync(join(runFolder(home, run).dir, 'summary.json'));
 }
 
 /** The job of the queue that stands for a run; `wanted` may be its own id, too. */

@@ -60,16 +60,25 @@ describe('stop and resume', () => {
     expect((await bench.call('POST', `/runs/${run}/stop`, {})).status).toBe(409);
   });
 
-  it('takes a run that waits off the queue', async () => {
+  it('takes a run that waits off the queue: it stays known, also to whoever orders it again', async () => {
     hold();
     const busy = await Promise.all(['w1', 'w2', 'w3', 'w4'].map((name) => order(name, 2)));
     await until(async () => (await bench.call('GET', '/queue')).body.counts.active === 4);
-    const run = await order('waits', 2);
+    const body = { kind: 'import', job: 'assets', file: await bench.file('waits.csv', sheet(2)) };
+    const again = () => bench.order(body, { 'idempotency-key': 'stopped-while-it-waited' });
+    const run = await again();
     expect(await detail(run)).toMatchObject({ status: 'waiting', here: false, actions: { stop: { allowed: true } } });
     const { body: list } = await bench.call('GET', '/runs?status=waiting');
     expect(list.runs.map(({ id }: { id: string }) => id)).toEqual([run]);
     expect((await bench.call('POST', `/runs/${run}/stop`, {})).status).toBe(202);
-    expect((await bench.call('GET', `/runs/${run}`)).status).toBe(404);
+    expect(await detail(run)).toMatchObject({
+      status: 'interrupted',
+      rows: 0,
+      reason: expect.stringContaining('stopped it before it began'),
+      actions: { resume: { allowed: false }, retry: { allowed: false }, stop: { allowed: false } },
+    });
+    expect((await bench.call('POST', `/runs/${run}/resume`, {})).status).toBe(409);
+    expect(await again()).toBe(run);
     release();
     for (const one of busy) expect(await bench.ended(one)).toMatchObject({ status: 'succeeded' });
   });

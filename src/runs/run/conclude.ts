@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { writeSafely } from '../../files/safe-write.js';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
+import { noOutcomes } from '../../model/outcome.js';
 import { visibleJson } from '../../model/visible.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
@@ -14,7 +15,7 @@ import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { allRequests } from '../rows/past.js';
 import { STOPPED } from './context.js';
-import { jobKey } from './layout.js';
+import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
 import { rememberRun } from './list.js';
 import type { Lineage, Run } from './run.js';
 import { closeAll, type Shell } from './shell.js';
@@ -235,6 +236,30 @@ export async function keepSummary({ folder, request }: Shell, summary: Summary):
 
 export function writeSummary(dir: string, summary: Summary): Promise<void> {
   return writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
+}
+
+/** A run that was ordered and ended before it began: how it ended is all there is of it. */
+export async function keepUnbegun(
+  home: string,
+  { run, ...about }: Pick<Summary, 'run' | 'kind' | 'job' | 'dry_run' | 'started_at' | 'reason'>,
+): Promise<void> {
+  const { dir } = runFolder(home, run);
+  await makeFolder(dir, HOME);
+  await writeSummary(dir, {
+    run,
+    ...about,
+    resource: '',
+    company: 0,
+    status: 'interrupted',
+    source: null,
+    rows: { ...noOutcomes(), total: 0 },
+    requests: { total: 0, reads: 0, writes: 0, retries: 0 },
+    warnings: [],
+    top_faults: [],
+    finished_at: new Date().toISOString(),
+    seconds: 0,
+    reports: [],
+  });
 }
 
 /** The next run of the job is compared with this one. */

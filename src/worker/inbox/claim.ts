@@ -52,7 +52,7 @@ export function segment(name: string): string {
 
 /** What rowferry itself writes beside the file. People drop a corrected `rejected.csv` again: it must not be overwritten. */
 const OURS =
-  /^(?:(?:summary\.json|results\.csv|rejected\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|differences\.csv|orphans\.csv|references\.csv|before\.ndjson|reconcile\.(?:json|xlsx)|report\.html)|(?:error|note|readme)\.txt)$/i;
+  /^(?:(?:summary\.json|results\.csv|(?:rejected|corrected)\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|differences\.csv|orphans\.csv|references\.csv|before\.ndjson|reconcile\.(?:json|xlsx)|report\.html)|(?:error|note|readme)\.txt)$/i;
 const ASIDE = 'dropped-';
 
 /** How the name of a note ends that lies where a file was dropped, and says what became of it. */

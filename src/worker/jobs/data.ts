@@ -72,6 +72,7 @@ const file = z
   .string()
   .min(1)
   .max(4096)
+  .refine((path) => !path.includes('\0'), { message: 'must not hold a NUL' })
   .describe(
     'Spreadsheet below one of the folders that the worker allows (ROWFERRY_ROOTS), absolute or relative to one.',
   );
