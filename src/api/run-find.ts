@@ -5,7 +5,7 @@ import { noOutcomes } from '../model/outcome.js';
 import { runToApprove } from '../runs/approve.js';
 import { earlierRun, readRequest } from '../runs/run/earlier-run.js';
 import { runFolder } from '../runs/run/layout.js';
-import { findRun, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../runs/run/list.js';
+import { findRun, isOpen, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
 import type { StoredRequest } from '../runs/run/run.js';
 import { ticketJob } from '../worker/jobs/home.js';
@@ -284,9 +284,6 @@ export class RunFinder {
     return found;
   }
 }
-
-/** Whether it may be gone on with. */
-export const isOpen = ({ status }: RunEntry): boolean => ['unfinished', 'interrupted', 'failed'].includes(status);
 
 interface OrderedData {
   readonly job: string | Record<string, unknown>;

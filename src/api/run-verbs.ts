@@ -6,7 +6,7 @@ import type { RunResult } from '../runs/run/conclude.js';
 import { type RunContext, STOPPED } from '../runs/run/context.js';
 import { readRequest } from '../runs/run/earlier-run.js';
 import { runFolder } from '../runs/run/layout.js';
-import { freshRunId } from '../runs/run/list.js';
+import { freshRunId, isOpen } from '../runs/run/list.js';
 import { LockHeld } from '../runs/run/lock.js';
 import { type RetireValues, undoRun } from '../runs/undo.js';
 import { JOB_KINDS, jobName } from '../worker/jobs/data.js';
@@ -14,7 +14,7 @@ import { failureText, withoutCells } from '../worker/jobs/failure.js';
 import { beginTicket, endTicket } from '../worker/jobs/home.js';
 import { againJobId } from '../worker/jobs/ids.js';
 import type { ApiParts } from './app.js';
-import { type FoundRun, isOpen, UNBEGUN } from './run-find.js';
+import { type FoundRun, UNBEGUN } from './run-find.js';
 
 /** That cannot be done now; it may be later. */
 export class Busy extends RunError {

@@ -8,6 +8,7 @@ import { RunError } from '../model/error.js';
 import { type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
+import { isAlive } from '../runs/run/lock.js';
 import { type Database, openDatabase, type Statement } from '../store/sqlite.js';
 import { within } from '../worker/within.js';
 import type { GridRow } from './schema.js';
@@ -313,14 +314,5 @@ async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = /^table-(\d+)-[0-9a-f]+\.db$/.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) await removeDatabase(join(folder, name));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

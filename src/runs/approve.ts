@@ -10,7 +10,7 @@ import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { assertNotPruned, type EarlierRun, readRequest, runAtRest } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
-import { freshRunId, readRun } from './run/list.js';
+import { freshRunId, isOpen, readRun } from './run/list.js';
 import type { Settings } from './settings.js';
 
 export interface ApproveOptions {
@@ -91,10 +91,9 @@ async function assertNotYet(folder: RunFolder, home: string, refuse: (why: strin
   const { run, by } = JSON.parse(text) as { run: string; by: string };
   const begun = await readRequest(runFolder(home, run));
   if (!begun) return;
-  const { status } = await readRun(home, run);
+  const entry = await readRun(home, run);
+  const { status } = entry;
   if (status === 'braked') return;
-  const next = ['unfinished', 'interrupted', 'failed'].includes(status)
-    ? ` Go on with: rowferry runs resume ${run}`
-    : '';
+  const next = isOpen(entry) ? ` Go on with: rowferry runs resume ${run}` : '';
   throw refuse(`${by} approved it already; the run ${run} carried it out and is ${status}.${next}`);
 }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { isAlive } from '../../runs/run/lock.js';
 import { inHome, isHome } from '../../store/home.js';
 import { digest, freshSecret } from './people.js';
 
@@ -52,13 +53,4 @@ export async function findConsole(home: string): Promise<string | undefined> {
     if (answer) return String(url);
   }
   return undefined;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

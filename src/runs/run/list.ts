@@ -40,6 +40,10 @@ export interface RunEntry {
   readonly reportsOf?: string;
 }
 
+/** Whether `runs resume` goes on with it. */
+export const isOpen = ({ status }: Pick<RunEntry, 'status'>): boolean =>
+  ['unfinished', 'interrupted', 'failed'].includes(status);
+
 const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]+$/;
 
 /** Whether a text from elsewhere has the form of a run's id: it may be put into a path. */

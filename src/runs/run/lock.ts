@@ -203,7 +203,7 @@ async function contentOf(path: string): Promise<string | undefined> {
  * may have been given to another one since. A killed process that its parent has not asked after yet is still listed, and
  * does nothing more.
  */
-function isAlive(pid: number, start = ''): boolean {
+export function isAlive(pid: number, start = ''): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
