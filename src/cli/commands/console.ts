@@ -133,10 +133,9 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
         'viewer reads, operator runs and changes, approver approves and forces; required',
       ).choices([...ROLES]),
     )
-    .action(async (name: string, options: { role?: Role; home?: string }) => {
-      const { role } = options;
+    .action(async (name: string, { role }: { role?: Role }, made: Command) => {
       if (role === undefined) throw new RunError('usage', `Say what ${name} may do: --role ${ROLES.join('|')}.`);
-      const { people, open } = await listOf(cli, options);
+      const { people, open } = await listOf(cli, made);
       if (kind === 'key') {
         print(cli, await people.addKey(open.keys, name, role));
         tell(cli, 'This is shown once: keep it where the program finds it.');
@@ -148,8 +147,8 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
     });
   const list = new Command('list')
     .description('name and role, a line each')
-    .action(async (options: { home?: string }) => {
-      const { open } = await listOf(cli, options);
+    .action(async (_options: object, made: Command) => {
+      const { open } = await listOf(cli, made);
       const all = await (kind === 'user' ? open.users : open.keys).all();
       for (const one of all) print(cli, `${one.name}\t${one.role}${'made_at' in one ? `\t${one.made_at}` : ''}`);
       if (all.length === 0)
@@ -158,8 +157,8 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
   const remove = new Command('remove')
     .description('from now on; sessions that are open end, too')
     .argument('<name>')
-    .action(async (name: string, options: { home?: string }) => {
-      const { open } = await listOf(cli, options);
+    .action(async (name: string, _options: object, made: Command) => {
+      const { open } = await listOf(cli, made);
       const removed = await (kind === 'user' ? open.users : open.keys).remove(name);
       if (!removed) throw new RunError('usage', `There is no ${kind} ${name}.`);
       tell(cli, `The ${kind} ${name} is removed.`);
@@ -168,8 +167,10 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
   return command;
 }
 
-async function listOf(cli: Cli, flags: { readonly home?: string }) {
-  const settings: Settings = await readSettings(cli, { home: flags.home });
+async function listOf(cli: Cli, command: Command) {
+  // `console` knows `--home`, too, and takes it wherever it stands.
+  const { home } = command.optsWithGlobals<{ home?: string }>();
+  const settings: Settings = await readSettings(cli, { home });
   const people = await import('../../api/access/people.js');
   const { HOME, makeFolder } = await import('../../runs/run/layout.js');
   await makeFolder(settings.home, HOME);

@@ -123,3 +123,15 @@ it('keeps users and keys, their secrets as hashes alone', async () => {
   await writeFile(join(cwd, 'home', 'users.json'), '[{');
   expect((await cli(['console', 'user', 'list'], { cwd, env })).err).toContain('is damaged');
 });
+
+it('takes the data folder that a command of the console names', async () => {
+  const cwd = await folder();
+  for (const [kind, before, after] of [
+    ['one', [], ['--home', 'here']],
+    ['two', ['--home', 'there'], []],
+  ] as const) {
+    expect((await cli(['console', ...before, 'key', 'add', kind, '--role', 'viewer', ...after], { cwd })).code).toBe(0);
+  }
+  expect((await cli(['console', 'key', 'list', '--home', 'here'], { cwd })).out).toMatch(/^one\t/);
+  expect((await readdir(cwd)).sort()).toEqual(['here', 'there']);
+});
