@@ -39,7 +39,6 @@ export function useRunEvents(id: string, on: boolean): RunEvents {
       });
       source.addEventListener('end', () => {
         source?.close();
-        void client.invalidateQueries({ queryKey: runQuery(id).queryKey, exact: true });
         void client.invalidateQueries({ queryKey: ['runs'] });
         void client.invalidateQueries({ queryKey: ['overview'] });
       });
@@ -47,7 +46,7 @@ export function useRunEvents(id: string, on: boolean): RunEvents {
         tell({ connection: 'lost' });
         if (source?.readyState !== EventSource.CLOSED) return;
         // It may have ended meanwhile, or nobody may be signed in any more: the run itself says so.
-        void client.invalidateQueries({ queryKey: runQuery(id).queryKey, exact: true });
+        void client.invalidateQueries({ queryKey: runQuery(id).queryKey });
         timer = setTimeout(connect, AGAIN_MS);
       });
     }

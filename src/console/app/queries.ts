@@ -1,4 +1,11 @@
-import { keepPreviousData, QueryClient, queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+  type UseMutationOptions,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query';
 import { useRef } from 'react';
 import type {
   FaultGroup,
@@ -18,7 +25,7 @@ import type {
 } from '../../api/schema.js';
 import { ApiError, get, type Query } from './client.js';
 
-/** Everything that is read, by its key; what belongs to a run begins with `['run', id]`. */
+/** Everything that is read. Its key is its path: what belongs to a run begins with `['runs', id]`. */
 
 export const client = new QueryClient({
   defaultOptions: {
@@ -32,101 +39,45 @@ export const client = new QueryClient({
   },
 });
 
-export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: ({ signal }) => get<Session>('/session', {}, signal),
-  staleTime: 60_000,
+const read = <T>(path: string, query: Query = {}, more: { readonly staleTime?: number } = {}) =>
+  queryOptions({
+    queryKey: [...path.slice(1).split('/'), query],
+    queryFn: ({ signal }) => get<T>(path, query, signal),
+    ...more,
+  });
+const runPath = (id: string, more = '') => `/runs/${encodeURIComponent(id)}${more}`;
+
+export const sessionQuery = read<Session>('/session', {}, { staleTime: 60_000 });
+export const runsQuery = (filter: Query) => ({ ...read<Runs>('/runs', filter), placeholderData: keepPreviousData });
+export const runQuery = (id: string) => read<RunDetail>(runPath(id));
+export const storyQuery = (id: string, row: number) => read<Story>(runPath(id, `/rows/${row}`));
+export const faultsQuery = (id: string) => read<FaultGroup[]>(runPath(id, '/faults'));
+export const planQuery = (id: string) => read<Plan>(runPath(id, '/plan'));
+export const resourcesQuery = read<{ resources: Resource[] }>('/resources', {}, { staleTime: 300_000 });
+export const namesQuery = (of: string, q: string) => ({
+  ...read<Names>('/names', { of, q }),
+  placeholderData: keepPreviousData,
 });
-
-export const runsQuery = (filter: Query) =>
-  queryOptions({
-    queryKey: ['runs', filter],
-    queryFn: ({ signal }) => get<Runs>('/runs', filter, signal),
-    placeholderData: keepPreviousData,
-  });
-
-export const runQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['run', id],
-    queryFn: ({ signal }) => get<RunDetail>(`/runs/${encodeURIComponent(id)}`, {}, signal),
-  });
-
-export const storyQuery = (id: string, row: number) =>
-  queryOptions({
-    queryKey: ['run', id, 'story', row],
-    queryFn: ({ signal }) => get<Story>(`/runs/${encodeURIComponent(id)}/rows/${row}`, {}, signal),
-  });
-
-export const faultsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['run', id, 'faults'],
-    queryFn: ({ signal }) => get<FaultGroup[]>(`/runs/${encodeURIComponent(id)}/faults`, {}, signal),
-  });
-
-export const planQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['run', id, 'plan'],
-    queryFn: ({ signal }) => get<Plan>(`/runs/${encodeURIComponent(id)}/plan`, {}, signal),
-  });
-
-export const resourcesQuery = queryOptions({
-  queryKey: ['resources'],
-  queryFn: ({ signal }) => get<{ resources: Resource[] }>('/resources', {}, signal),
-  staleTime: 300_000,
-});
-
-export const namesQuery = (of: string, q: string) =>
-  queryOptions({
-    queryKey: ['names', of, q],
-    queryFn: ({ signal }) => get<Names>('/names', { of, q }, signal),
-    placeholderData: keepPreviousData,
-  });
-
-export const jobsQuery = queryOptions({
-  queryKey: ['jobs'],
-  queryFn: ({ signal }) => get<{ jobs: Job[] }>('/jobs', {}, signal),
-});
-
-export const jobQuery = (name: string) =>
-  queryOptions({
-    queryKey: ['job', name],
-    queryFn: ({ signal }) => get<JobFile>(`/jobs/${encodeURIComponent(name)}`, {}, signal),
-  });
-
+export const jobsQuery = read<{ jobs: Job[] }>('/jobs');
+export const jobQuery = (name: string) => read<JobFile>(`/jobs/${encodeURIComponent(name)}`);
 export const nightsQuery = (job: string) =>
-  queryOptions({
-    queryKey: ['nights', job],
-    queryFn: ({ signal }) => get<{ nights: Night[] }>(`/nights/${encodeURIComponent(job)}`, { limit: 90 }, signal),
-  });
-
-export const queueQuery = queryOptions({
-  queryKey: ['queue'],
-  queryFn: ({ signal }) => get<Queue>('/queue', {}, signal),
+  read<{ nights: Night[] }>(`/nights/${encodeURIComponent(job)}`, { limit: 90 });
+export const queueQuery = read<Queue>('/queue');
+export const overviewQuery = read<Overview>('/overview', {
+  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
-export const overviewQuery = queryOptions({
-  queryKey: ['overview'],
-  queryFn: ({ signal }) =>
-    get<Overview>('/overview', { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone }, signal),
-});
-
-/** A change that is made once, however often the button is pressed before the page knows. */
-export function useOnce<T>(change: { readonly mutationFn: () => Promise<T>; readonly onSuccess?: (made: T) => void }) {
-  const begun = useRef(false);
-  const made = useMutation({
-    ...change,
-    onSettled: () => {
-      begun.current = false;
-    },
-  });
-  return {
-    ...made,
-    mutate: () => {
-      if (begun.current) return;
-      begun.current = true;
-      made.mutate();
-    },
+/** A change that is made once, however often its button or its key is pressed before the answer; else as `useMutation`. */
+export function useOnce<T, V = void>(change: UseMutationOptions<T, Error, V>) {
+  const begun = useRef<Promise<T>>(undefined);
+  const made = useMutation(change);
+  const mutateAsync = (what: V): Promise<T> => {
+    begun.current ??= made.mutateAsync(what).finally(() => {
+      begun.current = undefined;
+    });
+    return begun.current;
   };
+  return { ...made, mutateAsync, mutate: (what: V) => void mutateAsync(what).catch(() => undefined) };
 }
 
 /** Each may do what those before it may. */

@@ -26,7 +26,7 @@ export interface RowsAsked {
 
 function pageQuery({ run, filter, cells, live }: RowsAsked, page: number) {
   return queryOptions({
-    queryKey: ['run', run, 'rows', { ...filter, cells }, page],
+    queryKey: ['runs', run, 'rows', { ...filter, cells }, page],
     async queryFn({ signal }): Promise<Page> {
       const rows: Row[] = [];
       for (;;) {

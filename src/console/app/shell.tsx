@@ -4,7 +4,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Button } from '../kit/parts.js';
-import { send } from './client.js';
+import { type Query, send } from './client.js';
 import { type Shortcut, useShortcuts } from './keys.js';
 import { sessionQuery } from './queries.js';
 
@@ -131,7 +131,7 @@ function Person({ session: { name, role, via } }: { session: Session }) {
       <span className="soft cut" title={`Signed in as ${name}, ${role}`}>
         {name} · {role}
       </span>
-      {via === 'user' && (
+      {(via === 'user' || via === 'link') && (
         <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()}>
           Sign out
         </Button>
@@ -145,4 +145,22 @@ export function usePageTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · rowferry`;
   }, [title]);
+}
+
+/** The search of the address, and what changes parts of it; what is blank goes. */
+export function useAddress(): [URLSearchParams, (changes: Query, replace?: boolean) => void] {
+  const [params, setParams] = useSearchParams();
+  const set = (changes: Query, replace = false) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === undefined || value === null || value === '') next.delete(name);
+          else next.set(name, String(value));
+        }
+        return next;
+      },
+      { replace },
+    );
+  return [params, set];
 }

@@ -287,39 +287,59 @@ export function Choose({
   );
 }
 
-/** A filter that is on or off; `href` where it is part of the address. */
+/** A filter that is on or off. */
 export function Chip({
   on,
   count,
-  href,
   icon,
   onClick,
   children,
 }: {
   on: boolean;
   count?: number | undefined;
-  href?: string;
-  icon?: IconName;
-  onClick?: () => void;
+  icon?: IconName | undefined;
+  onClick: () => void;
   children: ReactNode;
 }) {
-  const content = (
-    <>
+  return (
+    <button type="button" className="chip" aria-pressed={on} onClick={onClick}>
       {icon && <Icon name={icon} />}
       {children}
       {count !== undefined && <span className={on ? '' : 'soft'}>{number(count)}</span>}
-    </>
-  );
-  if (href !== undefined)
-    return (
-      <Link className="chip" href={href} aria-current={on ? 'true' : undefined}>
-        {content}
-      </Link>
-    );
-  return (
-    <button type="button" className="chip" aria-pressed={on} onClick={onClick}>
-      {content}
     </button>
+  );
+}
+
+interface Filter<T> {
+  readonly value: T;
+  readonly word: ReactNode;
+  readonly count?: number | undefined;
+  readonly icon?: IconName;
+}
+
+/** Filters of which at most one is on; `children` are those that stand beside them. */
+export function Chips<T extends string>({
+  label,
+  of,
+  on,
+  onChoose,
+  children,
+}: {
+  label: string;
+  of: readonly Filter<T>[];
+  on: string | undefined;
+  onChoose: (value: T) => void;
+  children?: ReactNode;
+}) {
+  return (
+    <div className="chips" role="group" aria-label={label}>
+      {of.map(({ value, word, count, icon }) => (
+        <Chip key={value} on={value === on} count={count} icon={icon} onClick={() => onChoose(value)}>
+          {word}
+        </Chip>
+      ))}
+      {children}
+    </div>
   );
 }
 

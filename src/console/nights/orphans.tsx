@@ -16,7 +16,7 @@ const READ = 64_000;
 export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts['orphans'] }) {
   const address = `${API}/runs/${run}/reports/orphans.csv`;
   const lines = useQuery({
-    queryKey: ['run', run, 'orphans'],
+    queryKey: ['runs', run, 'orphans', {}],
     queryFn: ({ signal }) => firstOrphans(address, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });

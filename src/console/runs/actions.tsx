@@ -138,7 +138,6 @@ export function VerbButton({
     onSuccess: (begun) => {
       setAsked(false);
       toast(words.after);
-      void queries.invalidateQueries({ queryKey: ['run', run.id] });
       void queries.invalidateQueries({ queryKey: ['runs'] });
       if (begun && begun.id !== run.id) go(`/runs/${begun.id}`);
     },

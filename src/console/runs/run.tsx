@@ -43,8 +43,8 @@ export default function RunPage({ id }: { id: string }) {
   const status = run?.status;
   const queries = useQueryClient();
   useEffect(() => {
-    const belongs = ({ queryKey: [what, of, ...more] }: Query) => what === 'run' && of === id && more.length > 0;
-    if (status) void queries.invalidateQueries({ predicate: belongs });
+    const belongs = ({ queryKey }: Query) => queryKey.length > runQuery(id).queryKey.length;
+    if (status) void queries.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
   }, [queries, id, status]);
   const events = useRunEvents(run?.id ?? id, run !== undefined && isLive(run));
   usePageTitle(run ? run.file || run.job : 'Run');
