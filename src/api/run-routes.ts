@@ -78,9 +78,11 @@ export function runRoutes(app: Api, parts: ApiParts): void {
   stopping.addEventListener('abort', () => events.close(), { once: true });
 
   const noRun = (c: Context) => problem(c, 404, 'There is no such run.');
-  /** Of this data folder: only there its rows lie. */
   const elsewhere = (c: Context) =>
-    problem(c, 409, 'What lies of this run is in the data folder of another worker, or it has not begun yet.');
+    problem(c, 409, 'What lies of this run is in the data folder of another worker, or it has not begun.');
+  /** Rows and reports lie in the data folder of the worker that had it; of one that goes on, more may come. */
+  const isElsewhere = ({ entry, status }: FoundRun) =>
+    entry === undefined && status !== 'waiting' && status !== 'running';
 
   app.openapi(
     createRoute({
@@ -227,6 +229,7 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     async (c) => {
       const found = await finder.find(c.req.param('id'));
       if (!found) return noRun(c);
+      if (isElsewhere(found)) return elsewhere(c);
       const asked = c.req.valid('query');
       const words = asked.outcome?.split(',') ?? [];
       const unknown = words.filter((word) => !OUTCOME_WORDS.includes(word));
@@ -248,6 +251,7 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     async (c): Promise<never> => {
       const found = await finder.find(c.req.param('id'));
       if (!found) return noRun(c);
+      if (isElsewhere(found)) return elsewhere(c);
       const number = c.req.param('row');
       const text = /^[1-9]\d{0,8}$/.test(number) ? await rows.story(found, Number(number)) : undefined;
       if (text === undefined) return problem(c, 404, 'The run has no such row.');
@@ -265,7 +269,8 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     }),
     async (c) => {
       const found = await finder.find(c.req.param('id'));
-      return found ? c.json(await rows.faults(found), 200) : noRun(c);
+      if (!found) return noRun(c);
+      return isElsewhere(found) ? elsewhere(c) : c.json(await rows.faults(found), 200);
     },
   );
 
@@ -299,6 +304,7 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     async (c): Promise<never> => {
       const found = await finder.find(c.req.param('id'));
       if (!found) return noRun(c);
+      if (isElsewhere(found)) return elsewhere(c);
       const name = c.req.param('name');
       const file = (await finder.reports(found)).get(name);
       // Some lie in a drop folder, where others may write: a link leads to what is none of theirs.

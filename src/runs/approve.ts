@@ -64,13 +64,13 @@ export async function runToApprove(wanted: string, settings: Settings): Promise<
   if (request.kind !== 'import' && request.kind !== 'reconcile') {
     throw refuse('only imports and reconciliations have a plan.');
   }
+  const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
+  if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
   if (request.lineage?.approves) {
     throw refuse(
       'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
     );
   }
-  const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
-  if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
   await assertNotPruned(folder);
   if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
     throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');

@@ -179,4 +179,12 @@ describe('each operation', () => {
       reason: expect.stringContaining('none'),
     });
   });
+
+  it.each(['rows', 'rows/2', 'faults', 'plan', 'reports/results.csv'])(
+    'of a run that has nothing here, %s are not empty: they are elsewhere',
+    async (what) => {
+      const answer = await bench.call('GET', `/runs/${failed}/${what}`);
+      expect([answer.status, answer.body]).toMatchObject([409, { detail: expect.stringContaining('another worker') }]);
+    },
+  );
 });
