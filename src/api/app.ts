@@ -1,6 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Queue } from 'bullmq';
-import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { RunContext } from '../runs/run/context.js';
 import type { Channel } from '../runs/run/open-service.js';
@@ -10,9 +8,9 @@ import type { RunAbout, RunDeps } from '../worker/jobs/delivery.js';
 import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
 import type { LiveRuns } from './live.js';
+import type { Who } from './operation.js';
 import type { RunEntries } from './run-entries.js';
 import type { RunsApi } from './runs.js';
-import { problem as problemShape, ROLES, type Role } from './schema.js';
 import type { Tables } from './table-index.js';
 import type { Uploads } from './uploads.js';
 
@@ -59,51 +57,3 @@ export interface AuditAbout {
   /** Whom somebody named who acts for them: `by` of an approval. */
   readonly by?: string;
 }
-
-/** Who asks. Each door finds it out before the API is asked: the socket by the rights of its file, HTTP by the sign-in. */
-export interface Who {
-  readonly name: string;
-  readonly role: Role;
-  readonly via: 'user' | 'link' | 'key' | 'socket';
-}
-
-export type Env = { Variables: { who: Who } };
-export type Api = OpenAPIHono<Env>;
-
-export const API_PATH = '/api/v1';
-
-export const STATUSES = [400, 401, 403, 404, 409, 412, 413, 415, 421, 422, 429, 500, 503] as const;
-export type ProblemStatus = (typeof STATUSES)[number];
-
-/** Answers with a problem document (RFC 9457). */
-export function problem(
-  c: Context,
-  status: ProblemStatus,
-  detail: string,
-  errors: readonly string[] = [],
-  headers: Readonly<Record<string, string>> = {},
-) {
-  const code = status < 500 ? 'usage' : 'failed';
-  const body = { type: 'about:blank', status, code, detail, ...(errors.length > 0 && { errors }) };
-  // Routes say what they answer where all is well; this is what they answer otherwise.
-  return c.json(body, status, { 'content-type': 'application/problem+json', ...headers }) as never;
-}
-
-/** For `responses` of a route: what it answers where not all is well. */
-export const problems = {
-  default: {
-    description: 'A problem document.',
-    content: { 'application/problem+json': { schema: problemShape } },
-  },
-};
-
-/** For `middleware` of a route: lets those through who have this role, or one that may do more. */
-export function needs(role: Role): MiddlewareHandler<Env> {
-  return async (c, next) => {
-    const who = c.get('who');
-    if (may(who, role)) return next();
-    return problem(c, 403, `This needs the role ${role}; ${who.name} is signed in as ${who.role}.`);
-  };
-}
-
-export const may = (who: Who, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);

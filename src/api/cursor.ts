@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { HTTPException } from 'hono/http-exception';
+import { Fault } from './operation.js';
 
 /**
  * Where a list goes on, as a text that says nothing to whoever holds it: sealed, so that what comes back is what was handed out, for
@@ -18,9 +18,10 @@ export class Cursors {
     const [text = '', seal = ''] = cursor.split('.');
     const [one, other] = [Buffer.from(seal), Buffer.from(this.sign(list, text))];
     if (one.length === other.length && timingSafeEqual(one, other)) return Buffer.from(text, 'base64url').toString();
-    throw new HTTPException(400, {
-      message: '`after` is none of the cursors of this list. Take `next` of its page before, with the same filters.',
-    });
+    throw new Fault(
+      400,
+      '`after` is none of the cursors of this list. Take `next` of its page before, with the same filters.',
+    );
   }
 
   private sign(list: string, text: string): string {

@@ -4,14 +4,15 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
-import { z } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { RunError } from '../model/error.js';
-import { type Api, type ApiParts, type Env, needs, problem, problems } from './app.js';
+import type { ApiParts } from './app.js';
+import { type Api, answers, type Env, Fault, get, json, needs } from './operation.js';
 import { type Uploaded, uploaded } from './schema.js';
-import { Refused, type Uploads } from './uploads.js';
+import type { Uploads } from './uploads.js';
 
-const ID = z.object({ id: z.string().openapi({ param: { name: 'id', in: 'path' } }) });
+const params = z.object({ id: z.string() });
 
 export function fileRoutes(app: Api, parts: ApiParts): void {
   const { uploads, tables, audit, queue, log, stopping } = parts;
@@ -26,7 +27,6 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
     clearInterval(daily);
     void tables.close();
   });
-  const answers = { 'application/json': { schema: uploaded } };
   // Described by itself: what checks bodies would read a form into memory.
   app.openAPIRegistry.registerPath({
     method: 'post',
@@ -43,7 +43,7 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
         },
       },
     },
-    responses: { 201: { description: 'It is there.', content: answers }, ...problems },
+    responses: answers(201, json(uploaded)),
   });
   app.post('/files', needs('operator'), async (c) => {
     try {
@@ -51,47 +51,37 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
       await audit(c.get('who'), 'file sent', { file: about.file });
       return c.json(about, 201, { location: `/api/v1/files/${about.id}` });
     } catch (error) {
-      // What still comes of the file is not read: the connection cannot be used for anything else.
-      const close = { connection: 'close' };
-      if (error instanceof Refused) return problem(c, error.status, error.message, [], close);
       if (error instanceof RunError) throw error;
-      return problem(c, 400, `The file was not received whole: ${(error as Error).message}`, [], close);
+      const [status, text] =
+        error instanceof Fault
+          ? ([error.status, error.message] as const)
+          : ([400, `The file was not received whole: ${(error as Error).message}`] as const);
+      // What still comes of the file is not read: the connection cannot be used for anything else.
+      throw new Fault(status, text, [], { connection: 'close' });
     }
   });
-  app.openAPIRegistry.registerPath({
-    method: 'get',
-    path: '/files/{id}',
-    summary: 'What is known of a file that was sent.',
-    request: { params: ID },
-    responses: { 200: { description: 'What is known of it.', content: answers }, ...problems },
+  app.openapi(get('/files/{id}', 'What is known of a file that was sent.', uploaded, { params }), async (c) => {
+    const { path: _, folder: __, ...about } = await uploads.given(c.req.param('id'));
+    return c.json(about, 200);
   });
-  app.get('/files/:id', async (c) => {
-    const found = await uploads.find(c.req.param('id'));
-    if (!found) return noFile(c);
-    const { path: _, folder: __, ...about } = found;
-    return c.json(about);
-  });
-  app.openAPIRegistry.registerPath({
+  const removal = createRoute({
     method: 'delete',
     path: '/files/{id}',
     summary: 'Removes a file that no run waits for.',
-    request: { params: ID },
-    responses: { 204: { description: 'It is gone.' }, ...problems },
+    middleware: needs('operator'),
+    request: { params },
+    responses: answers(204),
   });
-  app.delete('/files/:id', needs('operator'), async (c) => {
-    const found = await uploads.find(c.req.param('id'));
-    if (!found) return noFile(c);
+  app.openapi(removal, async (c) => {
+    const found = await uploads.given(c.req.param('id'));
     if (await isAwaited(queue, home, found.path))
-      return problem(c, 409, 'A run waits for this file. Stop that run first.');
+      throw new Fault(409, 'A run waits for this file. Stop that run first.');
     await tables.close(join(found.folder, '.tables'));
     await rm(found.folder, { recursive: true, force: true });
     await audit(c.get('who'), 'file removed', { file: found.file });
     return c.body(null, 204);
   });
 }
-
-export const noFile = (c: Context) =>
-  problem(c, 404, 'There is no such file: it was removed, or nobody used it for a week. Send it again.');
 
 /** Whether a run that has not ended was told to read a file. */
 export async function isAwaited(queue: ApiParts['queue'], home: string, path: string): Promise<boolean> {
@@ -108,7 +98,7 @@ async function receive(c: Context<Env>, uploads: Uploads): Promise<Uploaded> {
   const type = c.req.header('content-type') ?? '';
   const { body } = c.req.raw;
   const name = c.req.query('name') ?? dispositionName(c.req.header('content-disposition') ?? '');
-  if (!body) throw new Refused(422, 'The file is empty.');
+  if (!body) throw new Fault(422, 'The file is empty.');
   const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
   if (!/^multipart\/form-data\b/i.test(type)) {
     try {
@@ -124,7 +114,7 @@ async function receive(c: Context<Env>, uploads: Uploads): Promise<Uploaded> {
       limits: { files: 1, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
     });
   } catch (error) {
-    throw new Refused(400, `The form cannot be read: ${(error as Error).message}`);
+    throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
   }
   const cut = new AbortController();
   // Faults that come once nobody listens any more would end the process.
@@ -139,11 +129,11 @@ async function receive(c: Context<Env>, uploads: Uploads): Promise<Uploaded> {
   });
   const read = pipeline(source, form, { signal: cut.signal });
   await Promise.race([read, once(cut.signal, 'abort')]).catch((error: unknown) => {
-    if (!taken) throw new Refused(400, `The form cannot be read: ${(error as Error).message}`);
+    if (!taken) throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
     // A form that was cut off does not end its file by itself.
     part?.destroy(error as Error);
   });
-  if (!taken) throw new Refused(422, 'The form holds no file.');
+  if (!taken) throw new Fault(422, 'The form holds no file.');
   return taken;
 }
 

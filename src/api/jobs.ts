@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRoute } from '@hono/zod-openapi';
-import { bodyLimit } from 'hono/body-limit';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { writeSafely } from '../files/safe-write.js';
@@ -14,7 +12,8 @@ import { nextDue } from '../runs/schedule/slots.js';
 import { PLACES } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
 import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
-import { type Api, type ApiParts, needs, problem, problems } from './app.js';
+import type { ApiParts } from './app.js';
+import { type Api, atMost, Fault, get, needs, send } from './operation.js';
 import { runOf } from './run-entries.js';
 import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs } from './schema.js';
 import { isDevice } from './uploads.js';
@@ -29,10 +28,8 @@ const params = z.object({ name: z.string() });
 export function jobRoutes(app: Api, parts: ApiParts): void {
   const { settings, readJobs, entries, audit } = parts;
   const { jobsDir } = settings;
-  const tooLong = bodyLimit({
-    maxSize: MOST_BYTES,
-    onError: (c) => problem(c, 413, 'A job file may have 1 MB.'),
-  });
+  // A long one keeps the worker busy for seconds: nothing for those who only look.
+  const middleware = [needs('operator'), atMost(MOST_BYTES, 'A job file may have 1 MB.')];
 
   const lastRuns = async (): Promise<ReadonlyMap<string, RunEntry>> =>
     // The newest comes last here, and stays.
@@ -64,43 +61,23 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
   }
 
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/jobs',
-      summary: 'The job files, with what is wrong with them, when they run next, and what waits for them.',
-      responses: { 200: { description: 'All.', content: { 'application/json': { schema: jobs } } }, ...problems },
-    }),
+    get('/jobs', 'The job files, with what is wrong with them, when they run next, and what waits for them.', jobs),
     async (c) => {
       const [files, last] = await Promise.all([readJobs(), lastRuns()]);
       return c.json({ jobs: await Promise.all([...files.values()].map((file) => told(file, parts, last))) }, 200);
     },
   );
+  app.openapi(get('/jobs/{name}', 'A job file as it is, with its faults.', jobFile, { params }), async (c) => {
+    const { name } = c.req.valid('param');
+    const found = await read(name);
+    if (!found) throw new Fault(404, `There is no job ${name}.`);
+    return c.json(found, 200, { etag: found.etag });
+  });
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/jobs/{name}',
-      summary: 'A job file as it is, with its faults.',
-      request: { params },
-      responses: { 200: { description: 'It.', content: { 'application/json': { schema: jobFile } } }, ...problems },
-    }),
-    async (c) => {
-      const { name } = c.req.valid('param');
-      const found = await read(name);
-      return found ? c.json(found, 200, { etag: found.etag }) : problem(c, 404, `There is no job ${name}.`);
-    },
-  );
-  app.openapi(
-    createRoute({
-      method: 'post',
-      path: '/jobs/check',
-      summary: 'Checks the text of a job file; nothing is written.',
-      // A long one keeps the worker busy for seconds.
-      middleware: [needs('operator'), tooLong] as const,
-      request: { body: { content: { 'application/json': { schema: jobInput } }, required: true } },
-      responses: {
-        200: { description: 'What was found.', content: { 'application/json': { schema: jobChecked } } },
-        ...problems,
-      },
+    send('post', '/jobs/check', 'Checks the text of a job file; nothing is written.', {
+      body: jobInput,
+      middleware,
+      answer: [200, jobChecked],
     }),
     (c) => {
       const text = textOf(c.req.valid('json'));
@@ -117,27 +94,25 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
     return done;
   };
   app.openapi(
-    createRoute({
-      method: 'put',
-      path: '/jobs/{name}',
-      summary: 'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * for a new one.',
-      middleware: [needs('operator'), tooLong] as const,
-      request: {
-        params,
-        headers: z.object({ 'if-match': z.string().optional(), 'if-none-match': z.literal('*').optional() }),
-        body: { content: { 'application/json': { schema: jobInput } }, required: true },
+    send(
+      'put',
+      '/jobs/{name}',
+      'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * for a new one.',
+      {
+        body: jobInput,
+        middleware,
+        answer: [200, jobFile],
+        request: {
+          params,
+          headers: z.object({ 'if-match': z.string().optional(), 'if-none-match': z.literal('*').optional() }),
+        },
       },
-      responses: {
-        200: { description: 'It was written.', content: { 'application/json': { schema: jobFile } } },
-        ...problems,
-      },
-    }),
+    ),
     async (c) => {
       const { name } = c.req.valid('param');
       const { 'if-match': expected, 'if-none-match': fresh } = c.req.valid('header');
       if (expected === undefined && fresh === undefined) {
-        return problem(
-          c,
+        throw new Fault(
           400,
           'Say what is replaced: If-Match with the etag of the job file, or If-None-Match: * for a new one.',
         );
@@ -147,22 +122,20 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
       const faults = found.filter(({ severity }) => severity === 'error');
       if (faults.length > 0) {
         const lines = faults.map((one) => problemLine(`${name}.yaml`, one));
-        return problem(c, 422, 'The job file was not written: it has faults.', lines);
+        throw new Fault(422, 'The job file was not written: it has faults.', lines);
       }
       return alone(async () => {
         const there = await fileOf(name);
         if (there === undefined && !isFit(name)) {
-          return problem(
-            c,
+          throw new Fault(
             422,
             'This is no name for a job: it begins with a letter or digit, has at most 100 letters, digits, blanks, dots, - and _, and is none that the system or the drop folder uses.',
           );
         }
         const before = there === undefined ? undefined : await readFile(there, 'utf8');
-        if (before !== undefined && fresh !== undefined) return problem(c, 412, `There is a job ${name} already.`);
+        if (before !== undefined && fresh !== undefined) throw new Fault(412, `There is a job ${name} already.`);
         if (expected !== undefined && (before === undefined || expected !== etagOf(before))) {
-          return problem(
-            c,
+          throw new Fault(
             412,
             `The job ${name} was changed meanwhile, by somebody else or in its file. Look at it as it is now, and change that.`,
           );
@@ -175,9 +148,8 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
         await writeSafely(there ?? join(jobsDir, `${name}.yaml`), (write) => write(text));
         await audit(c.get('who'), 'job file written', { job: name });
         const written = await read(name);
-        return written
-          ? c.json(written, 200, { etag: written.etag })
-          : problem(c, 404, `The job ${name} was removed right after it was written.`);
+        if (!written) throw new Fault(404, `The job ${name} was removed right after it was written.`);
+        return c.json(written, 200, { etag: written.etag });
       });
     },
   );

@@ -1,11 +1,11 @@
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { foldText } from '../model/value.js';
 import { fixedChoices } from '../resources/describe.js';
 import { type ReadOnlyField, readOnlySpec, resourceSpec } from '../resources/registry.js';
 import { type FieldSpec, type FieldType, READ_ONLY, WRITABLE } from '../resources/spec.js';
 import { findNames, type NamesFound, type NamesWanted } from '../runs/names.js';
-import { type Api, type ApiParts, problem, problems } from './app.js';
+import type { ApiParts } from './app.js';
+import { type Api, Fault, get } from './operation.js';
 import { type Field, names, type Resource, resource, resources } from './schema.js';
 
 /** So long names are answered as they were read, and so long it is left at that they could not be. */
@@ -27,30 +27,16 @@ const LISTED = [
 ] as const satisfies readonly NamesWanted['of'][];
 
 export function listRoutes(app: Api, { settings, channel, stopping }: ApiParts): void {
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/resources',
-      summary: 'What can be imported and exported, with the fields.',
-      responses: { 200: { description: 'All.', content: { 'application/json': { schema: resources } } }, ...problems },
-    }),
-    (c) => c.json({ resources: resourceList() }, 200),
+  app.openapi(get('/resources', 'What can be imported and exported, with the fields.', resources), (c) =>
+    c.json({ resources: resourceList() }, 200),
   );
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/resources/{name}',
-      summary: 'A resource with its fields.',
-      request: { params: z.object({ name: z.string() }) },
-      responses: { 200: { description: 'It.', content: { 'application/json': { schema: resource } } }, ...problems },
-    }),
-    (c) => {
-      const { name } = c.req.valid('param');
-      const found = resourceList().find((one) => one.name === name);
-      if (found) return c.json(found, 200);
-      return problem(c, 404, `There is no resource ${name}. There are: ${[...WRITABLE, ...READ_ONLY].join(', ')}.`);
-    },
-  );
+  const params = z.object({ name: z.string() });
+  app.openapi(get('/resources/{name}', 'A resource with its fields.', resource, { params }), (c) => {
+    const { name } = c.req.valid('param');
+    const found = resourceList().find((one) => one.name === name);
+    if (found) return c.json(found, 200);
+    throw new Fault(404, `There is no resource ${name}. There are: ${[...WRITABLE, ...READ_ONLY].join(', ')}.`);
+  });
   const known = new Map<string, { until: number; readonly found: Promise<NamesFound> }>();
   const ask = (of: NamesWanted['of'], company: number): Promise<NamesFound> => {
     const key = `${of} ${company}`;
@@ -66,19 +52,13 @@ export function listRoutes(app: Api, { settings, channel, stopping }: ApiParts):
     return found;
   };
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/names',
-      summary: 'Names that the service has, for a cell that refers to a record.',
-      request: {
-        query: z.object({
-          of: z.enum(LISTED),
-          q: z.string().max(200).default('').describe('What the names hold; those that begin with it come first.'),
-          limit: z.coerce.number().int().min(1).max(200).default(20),
-          company: z.coerce.number().int().min(1).optional(),
-        }),
-      },
-      responses: { 200: { description: 'They.', content: { 'application/json': { schema: names } } }, ...problems },
+    get('/names', 'Names that the service has, for a cell that refers to a record.', names, {
+      query: z.object({
+        of: z.enum(LISTED),
+        q: z.string().max(200).default('').describe('What the names hold; those that begin with it come first.'),
+        limit: z.coerce.number().int().min(1).max(200).default(20),
+        company: z.coerce.number().int().min(1).optional(),
+      }),
     }),
     async (c) => {
       const { of, q, limit, company = settings.company } = c.req.valid('query');

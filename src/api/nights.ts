@@ -1,30 +1,24 @@
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { isRehearsal } from '../report/summary.js';
 import { type RunEntry, readRunSummary } from '../runs/run/list.js';
-import { type Api, type ApiParts, problem, problems } from './app.js';
+import type { ApiParts } from './app.js';
+import { type Api, Fault, get } from './operation.js';
 import { type Night, nights } from './schema.js';
 
 export function nightRoutes(app: Api, { settings, entries, readJobs }: ApiParts): void {
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/nights/{job}',
-      summary: 'The reconciliations of a job, newest first.',
-      request: {
-        params: z.object({ job: z.string() }),
-        query: z.object({
-          after: z.string().optional().describe('`next` of the page before.'),
-          limit: z.coerce.number().int().min(1).max(100).default(30),
-        }),
-      },
-      responses: { 200: { description: 'They.', content: { 'application/json': { schema: nights } } }, ...problems },
+    get('/nights/{job}', 'The reconciliations of a job, newest first.', nights, {
+      params: z.object({ job: z.string() }),
+      query: z.object({
+        after: z.string().optional().describe('`next` of the page before.'),
+        limit: z.coerce.number().int().min(1).max(100).default(30),
+      }),
     }),
     async (c) => {
       const { job } = c.req.valid('param');
       const { after, limit } = c.req.valid('query');
       const all = (await entries.list()).filter((entry) => entry.kind === 'reconcile' && entry.job === job);
-      if (all.length === 0 && !(await readJobs()).has(job)) return problem(c, 404, `There is no job ${job}.`);
+      if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
       const older = after === undefined ? all : all.filter(({ run }) => run < after);
       const page = older.slice(0, limit);
       const next = older.length > limit ? (page.at(-1)?.run ?? null) : null;

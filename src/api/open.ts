@@ -1,22 +1,11 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { HTTPException } from 'hono/http-exception';
-import { RunError } from '../model/error.js';
-import { isAway } from '../worker/store/faults.js';
 import { sessionRoutes } from './access/session.js';
-import {
-  API_PATH,
-  type Api,
-  type ApiDeps,
-  type ApiParts,
-  type Env,
-  type ProblemStatus,
-  problem,
-  STATUSES,
-} from './app.js';
+import type { ApiDeps, ApiParts } from './app.js';
 import { fileRoutes } from './files.js';
 import { jobRoutes } from './jobs.js';
 import { listRoutes } from './lists.js';
 import { nightRoutes } from './nights.js';
+import { API_PATH, type Api, answerFault, type Env, Fault, faultsIn } from './operation.js';
 import { overviewRoutes } from './overview.js';
 import { queueRoutes } from './queue.js';
 import { RunEntries } from './run-entries.js';
@@ -28,10 +17,9 @@ import { Uploads } from './uploads.js';
 /** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
 export function openApi(deps: ApiDeps): Api {
   const app: Api = new OpenAPIHono<Env>({
-    defaultHook(result, c) {
-      if (result.success) return undefined;
-      const faults = result.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim());
-      return problem(c, 400, 'This request is not as the description of the API has it.', faults);
+    defaultHook(result) {
+      if (result.success) return;
+      throw new Fault(400, 'This request is not as the description of the API has it.', faultsIn(result.error));
     },
   });
   app.use(async (c, next) => {
@@ -63,19 +51,9 @@ export function openApi(deps: ApiDeps): Api {
     },
     servers: [{ url: API_PATH }],
   });
-  app.all('*', (c) => problem(c, 404, 'There is nothing at this address.'));
-  app.onError((error, c) => {
-    if (error instanceof HTTPException) return problem(c, asProblem(error.status), error.message);
-    if (isAway(error)) return problem(c, 503, error instanceof Error ? error.message : 'The queue is away.');
-    if (error instanceof RunError) {
-      return problem(c, error.kind === 'usage' ? 422 : 500, error.message, error.details);
-    }
-    deps.log.error({ err: error, path: c.req.path }, 'api.failed');
-    return problem(c, 500, 'This could not be answered; the log of the worker says why.');
+  app.all('*', () => {
+    throw new Fault(404, 'There is nothing at this address.');
   });
+  app.onError(answerFault(deps.log));
   return app;
-}
-
-function asProblem(status: number): ProblemStatus {
-  return STATUSES.find((known) => known === status) ?? (status < 500 ? 400 : 500);
 }

@@ -1,12 +1,12 @@
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../model/outcome.js';
 import { fileName } from '../report/summary.js';
 import type { RunEntry } from '../runs/run/list.js';
 import { checkTimeZone } from '../runs/schedule/slots.js';
 import { scheduledJobs } from '../worker/job-files.js';
-import { type Api, type ApiParts, problem, problems } from './app.js';
+import type { ApiParts } from './app.js';
 import { nextRun } from './jobs.js';
+import { type Api, answers, Fault, get, json } from './operation.js';
 import { runOf } from './run-entries.js';
 import { health, type Overview, overview } from './schema.js';
 
@@ -17,17 +17,13 @@ const MOST = 20;
 
 export function overviewRoutes(app: Api, { entries, readJobs, channel, ready }: ApiParts): void {
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/overview',
-      summary: 'What waits for a person, what runs and what comes, and how the last 30 days were.',
-      request: { query: z.object({ timezone: z.string().max(100).default('UTC') }) },
-      responses: { 200: { description: 'It.', content: { 'application/json': { schema: overview } } }, ...problems },
+    get('/overview', 'What waits for a person, what runs and what comes, and how the last 30 days were.', overview, {
+      query: z.object({ timezone: z.string().max(100).default('UTC') }),
     }),
     async (c) => {
       const { timezone } = c.req.valid('query');
       const wrong = checkTimeZone(timezone);
-      if (wrong !== undefined) return problem(c, 400, `timezone: ${wrong}.`);
+      if (wrong !== undefined) throw new Fault(400, `timezone: ${wrong}.`);
       const days = lastDays(Date.now(), timezone);
       const [oldest = ''] = days.keys();
       // A day more than any zone is ahead of UTC.
@@ -66,19 +62,12 @@ export function overviewRoutes(app: Api, { entries, readJobs, channel, ready }: 
       return c.json(answer, 200);
     },
   );
-  const told = (description: string) => ({ description, content: { 'application/json': { schema: health } } });
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/health',
-      summary: 'Whether queue and drop folder can be used.',
-      responses: { 200: told('They can.'), 503: told('They cannot.') },
-    }),
-    async (c) => {
-      const { ok, details } = await ready();
-      return c.json({ ok, details: { ...details } }, ok ? 200 : 503);
-    },
-  );
+  const asked = get('/health', 'Whether queue and drop folder can be used.', health);
+  Object.assign(asked.responses, answers(503, json(health)));
+  app.openapi(asked, async (c) => {
+    const { ok, details } = await ready();
+    return c.json({ ok, details: { ...details } }, (ok ? 200 : 503) as 200);
+  });
 }
 
 /** `2026-11-21`, as the calendar of a zone has it. */

@@ -1,9 +1,9 @@
-import { createRoute } from '@hono/zod-openapi';
 import type { Job } from 'bullmq';
 import { noOutcomes } from '../model/outcome.js';
 import { fileName } from '../report/summary.js';
 import type { JobState } from '../worker/jobs/state.js';
-import { type Api, type ApiParts, problems } from './app.js';
+import type { ApiParts } from './app.js';
+import { type Api, get } from './operation.js';
 import { type Queue, queue as queueShape } from './schema.js';
 
 /** Jobs of each kind that are shown. */
@@ -11,12 +11,7 @@ const SHOWN = 50;
 
 export function queueRoutes(app: Api, { runs, queue }: ApiParts): void {
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/queue',
-      summary: 'The queue of runs: who works on it, and what waits, is at work and failed.',
-      responses: { 200: { description: 'It.', content: { 'application/json': { schema: queueShape } } }, ...problems },
-    }),
+    get('/queue', 'The queue of runs: who works on it, and what waits, is at work and failed.', queueShape),
     async (c) => {
       const [{ address, workers, roots }, counts, waiting, active, failed] = await Promise.all([
         runs.queue(),

@@ -10,11 +10,22 @@ import type { Summary } from '../runs/run/present.js';
 import type { StoredRequest } from '../runs/run/run.js';
 import { ticketJob } from '../worker/jobs/home.js';
 import { type JobState, stateOf } from '../worker/jobs/state.js';
-import { type ApiParts, may, type Who } from './app.js';
+import type { ApiParts } from './app.js';
 import type { Cursors } from './cursor.js';
+import { Fault, may, type Who } from './operation.js';
 import { runOf } from './run-entries.js';
 import { isKnownHere, jobOfRun } from './runs.js';
-import type { Run, RunDetail, RunProgress, RunState, Verb } from './schema.js';
+import {
+  type Role,
+  type Run,
+  type RunDetail,
+  type RunProgress,
+  type RunState,
+  type Runs,
+  type RunsQuery,
+  VERBS,
+  type Verb,
+} from './schema.js';
 
 /** A run as its data folder and the queue tell of it; one of the two may not know it. */
 export interface FoundRun {
@@ -27,6 +38,12 @@ export interface FoundRun {
   readonly told: JobState | undefined;
   readonly status: RunState;
 }
+
+/** Who may take a run up. */
+export const roleFor = (verb: Verb): Role => (verb === 'approve' ? 'approver' : 'operator');
+
+/** Whether it runs, or waits to. */
+export const isAtWork = ({ status }: Pick<FoundRun, 'status'>): boolean => status === 'running' || status === 'waiting';
 
 export const UNBEGUN = 'It ended before it began, and nothing was sent. Order it again.';
 
@@ -41,6 +58,13 @@ export class RunFinder {
     private readonly parts: ApiParts,
     private readonly cursors: Cursors,
   ) {}
+
+  /** `find` of one that has to be there. */
+  async given(wanted: string): Promise<FoundRun> {
+    const found = await this.find(wanted);
+    if (found) return found;
+    throw new Fault(404, 'There is no such run.');
+  }
 
   /** By the id of the run or of its job, or the beginning of exactly one run's id. */
   async find(wanted: string): Promise<FoundRun | undefined> {
@@ -96,7 +120,7 @@ export class RunFinder {
   }
 
   progressOf({ id, status, told, job }: FoundRun): RunProgress | null {
-    if (status !== 'running' && status !== 'waiting') return null;
+    if (!isAtWork({ status })) return null;
     const own = this.parts.live.of(id);
     if (own) return own;
     if (!told) return { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() };
@@ -106,15 +130,7 @@ export class RunFinder {
   }
 
   /** The runs of the page, newest first. */
-  async page(asked: {
-    readonly job?: string | undefined;
-    readonly kind?: string | undefined;
-    readonly status?: string | undefined;
-    readonly q?: string | undefined;
-    readonly after?: string | undefined;
-    readonly limit: number;
-  }): Promise<{ runs: Run[]; next: string | null }> {
-    const { job, kind, status, q, after, limit } = asked;
+  async page({ job, kind, status, q, after, limit }: RunsQuery): Promise<Runs> {
     const list = JSON.stringify(['runs', job, kind, status, q]);
     const from = after === undefined ? undefined : this.cursors.open(list, after);
     const beyond = (id: string) => from === undefined || id < from;
@@ -183,8 +199,7 @@ export class RunFinder {
     const request = entry && (await readRequest(folder));
     const own = entry && (await readRunSummary(home, id));
     const fromQueue = state === 'completed' ? (job?.returnvalue as Summary) : undefined;
-    const ended = found.status !== 'running' && found.status !== 'waiting';
-    const summary = ended ? (own ?? fromQueue) : undefined;
+    const summary = isAtWork(found) ? undefined : (own ?? fromQueue);
     const base = entry ? runOf(entry) : job ? queuedRun(job, found.status).run : undefined;
     if (!base) throw new Error(`nothing is known of ${id}`);
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
@@ -219,7 +234,7 @@ export class RunFinder {
     who: Who,
   ): Promise<RunDetail['actions']> {
     const { settings } = this.parts;
-    const open = status === 'running' || status === 'waiting';
+    const open = isAtWork({ status });
     const elsewhere = 'It lies in the data folder of another worker: do it there.';
     const refused = async (check: () => Promise<string | undefined>) => {
       if (open) return status === 'waiting' ? 'It waits on the queue.' : 'It is at work. Wait for its end, or stop it.';
@@ -254,17 +269,12 @@ export class RunFinder {
           ? undefined
           : 'It was begun from a command line: end it there.',
     };
-    const verb = (name: Verb, role: 'operator' | 'approver') => {
-      const reason = may(who, role) ? why[name] : `This needs the role ${role}.`;
-      return reason === undefined ? { allowed: true } : { allowed: false, why: reason };
-    };
-    return {
-      resume: verb('resume', 'operator'),
-      retry: verb('retry', 'operator'),
-      undo: verb('undo', 'operator'),
-      approve: verb('approve', 'approver'),
-      stop: verb('stop', 'operator'),
-    };
+    const verbs = VERBS.map((verb) => {
+      const role = roleFor(verb);
+      const reason = may(who, role) ? why[verb] : `This needs the role ${role}.`;
+      return [verb, reason === undefined ? { allowed: true } : { allowed: false, why: reason }] as const;
+    });
+    return Object.fromEntries(verbs) as RunDetail['actions'];
   }
 
   /** The reports of a run that can be fetched, and where they lie. */

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { stream } from 'hono/streaming';
 import { RunError } from '../model/error.js';
 import { FOUR, OUTCOMES } from '../model/outcome.js';
@@ -14,12 +13,13 @@ import { checkJobData } from '../worker/jobs/check-data.js';
 import { DATA_LIMITS, JOB_KINDS } from '../worker/jobs/data.js';
 import { endTicket, homeId } from '../worker/jobs/home.js';
 import { runJobId } from '../worker/jobs/ids.js';
-import { type Api, type ApiParts, type Env, may, needs, problem, problems } from './app.js';
+import type { ApiParts } from './app.js';
 import { Cursors } from './cursor.js';
+import { type Api, answers, atMost, type Env, Fault, faultsIn, get, json, may, needs, send } from './operation.js';
 import { RunEvents, type Standing, stateId } from './run-events.js';
-import { type FoundRun, queuedAs, RunFinder } from './run-find.js';
+import { type FoundRun, isAtWork, queuedAs, RunFinder, roleFor } from './run-find.js';
 import { RunRows } from './run-rows.js';
-import { type Asked, Busy, RunVerbs } from './run-verbs.js';
+import { type Asked, RunVerbs } from './run-verbs.js';
 import * as shapes from './schema.js';
 
 /** The rest of a body is job data, which `checkJobData` looks at. */
@@ -49,13 +49,7 @@ const KEY = /^[\w-]{1,64}$/;
 /** What the job data may have, and the few words around them. */
 const MOST_BYTES = DATA_LIMITS.bytes + 1024;
 
-const ID = z.object({ id: z.string().describe('Of the run, or how it begins.') });
-const json = <T extends z.ZodType>(schema: T, description: string) => ({
-  description,
-  content: { 'application/json': { schema } },
-});
-const body = <T extends z.ZodType>(schema: T) => ({ content: { 'application/json': { schema } }, required: false });
-
+const params = z.object({ id: z.string().describe('Of the run, or how it begins.') });
 const retryBody = z.strictObject({ force: z.boolean().optional() });
 const undoBody = z.strictObject({
   dry_run: z.boolean().optional(),
@@ -76,328 +70,232 @@ export function runRoutes(app: Api, parts: ApiParts): void {
   const verbs = new RunVerbs(parts);
   const events = new RunEvents(live);
   stopping.addEventListener('abort', () => events.close(), { once: true });
-
-  const noRun = (c: Context) => problem(c, 404, 'There is no such run.');
-  const elsewhere = (c: Context) =>
-    problem(c, 409, 'What lies of this run is in the data folder of another worker, or it has not begun.');
+  const given = (c: Context<Env>) => finder.given(c.req.param('id') ?? '');
+  const elsewhere = () =>
+    new Fault(409, 'What lies of this run is in the data folder of another worker, or it has not begun.');
   /** Rows and reports lie in the data folder of the worker that had it; of one that goes on, more may come. */
-  const isElsewhere = ({ entry, status }: FoundRun) =>
-    entry === undefined && status !== 'waiting' && status !== 'running';
+  const here = async (c: Context<Env>) => {
+    const found = await given(c);
+    if (found.entry || isAtWork(found)) return found;
+    throw elsewhere();
+  };
 
-  app.openapi(
-    createRoute({
-      method: 'post',
-      path: '/runs',
-      summary: 'Orders a run; it has its id at once.',
-      middleware: [
-        needs('operator'),
-        bodyLimit({
-          maxSize: MOST_BYTES,
-          onError: (c) =>
-            problem(c, 413, `The order has more than ${DATA_LIMITS.bytes} bytes. Put the rows into a file.`),
-        }),
-      ],
-      request: {
-        headers: z.object({
-          'idempotency-key': z.string().optional().describe('The same key and body are the same run, for 14 days.'),
-        }),
-      },
-      responses: { 202: json(shapes.accepted, 'It is on the queue.'), ...problems },
-    }),
-    async (c) => {
-      const given: unknown = await c.req.json().catch(() => undefined);
-      const { data: read, error } = order.safeParse(given);
-      if (!read) {
-        const faults = error.issues.map((issue) => [issue.path.join('.'), issue.message].join(' ').trim());
-        return problem(c, 400, 'This is no order of a run; a JSON object with `kind` is expected.', faults);
-      }
-      const key = c.req.header('idempotency-key');
-      if (key !== undefined && !KEY.test(key)) {
-        return problem(c, 400, 'An Idempotency-Key has 1 to 64 letters, digits, - and _.');
-      }
-      const { kind, once = false, ...data } = read;
-      const checked = checkJobData(kind, data);
-      if ('faults' in checked)
-        return problem(c, 422, 'This is no job for the queue; nothing was put on it.', checked.faults);
-      const who = c.get('who');
-      const { job, file, options } = checked.ok;
-      if (options && 'force' in options && options.force && !may(who, 'approver')) {
-        return problem(c, 403, '`options.force` passes the brakes of the job: that needs the role approver.');
-      }
-      const sent = file === undefined ? undefined : await uploads.find(file);
-      const name = typeof job === 'string' ? job : 'inline';
-      const id = await runs.put({
-        kind,
-        data: sent ? { ...data, file: sent.file } : data,
-        once,
-        ...(key !== undefined && { key }),
-        noted: (run) => audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) }),
-      });
-      return c.json({ id }, 202, { location: `/api/v1/runs/${id}` });
+  // Described by itself: the body is checked by hand, as the data of a job of the queue is.
+  app.openAPIRegistry.registerPath({
+    method: 'post',
+    path: '/runs',
+    summary: 'Orders a run; it has its id at once.',
+    request: {
+      headers: z.object({
+        'idempotency-key': z.string().optional().describe('The same key and body are the same run, for 14 days.'),
+      }),
+      body: { content: json(described), required: true },
     },
-  );
-  // Checked by hand, above; described as it is meant.
-  const posted = app.openAPIRegistry.definitions.find(
-    (one) => one.type === 'route' && one.route.path === '/runs' && one.route.method === 'post',
-  );
-  if (posted?.type === 'route') {
-    posted.route.request = { ...posted.route.request, body: { ...body(described), required: true } };
-  }
+    responses: answers(202, json(shapes.accepted)),
+  });
+  const tooLong = `The order has more than ${DATA_LIMITS.bytes} bytes. Put the rows into a file.`;
+  app.post('/runs', needs('operator'), atMost(MOST_BYTES, tooLong), async (c) => {
+    const { data: read, error } = order.safeParse(await c.req.json().catch(() => undefined));
+    if (!read) {
+      throw new Fault(400, 'This is no order of a run; a JSON object with `kind` is expected.', faultsIn(error));
+    }
+    const key = c.req.header('idempotency-key');
+    if (key !== undefined && !KEY.test(key)) {
+      throw new Fault(400, 'An Idempotency-Key has 1 to 64 letters, digits, - and _.');
+    }
+    const { kind, once = false, ...data } = read;
+    const checked = checkJobData(kind, data);
+    if ('faults' in checked) {
+      throw new Fault(422, 'This is no job for the queue; nothing was put on it.', checked.faults);
+    }
+    const who = c.get('who');
+    const { job, file, options } = checked.ok;
+    if (options && 'force' in options && options.force && !may(who, 'approver')) {
+      throw new Fault(403, '`options.force` passes the brakes of the job: that needs the role approver.');
+    }
+    const sent = file === undefined ? undefined : await uploads.find(file);
+    const name = typeof job === 'string' ? job : 'inline';
+    const id = await runs.put({
+      kind,
+      data: sent ? { ...data, file: sent.file } : data,
+      once,
+      ...(key !== undefined && { key }),
+      noted: (run) => audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) }),
+    });
+    return c.json({ id }, 202, { location: `/api/v1/runs/${id}` });
+  });
 
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs',
-      summary: 'The runs, newest first.',
-      request: { query: shapes.runsQuery },
-      responses: { 200: json(shapes.runs, 'A page of them.'), ...problems },
-    }),
-    async (c) => c.json(await finder.page(c.req.valid('query')), 200),
+  app.openapi(get('/runs', 'The runs, newest first.', shapes.runs, { query: shapes.runsQuery }), async (c) =>
+    c.json(await finder.page(c.req.valid('query')), 200),
   );
 
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs/{id}',
-      summary: 'A run, as far as it is.',
-      request: { params: ID },
-      responses: { 200: json(shapes.runDetail, 'What is known of it.'), ...problems },
-    }),
-    async (c) => {
-      const found = await finder.find(c.req.param('id'));
-      return found ? c.json(await finder.detail(found, c.get('who')), 200) : noRun(c);
+  app.openapi(get('/runs/{id}', 'A run, as far as it is.', shapes.runDetail, { params }), async (c) =>
+    c.json(await finder.detail(await given(c), c.get('who')), 200),
+  );
+
+  const eventStream = createRoute({
+    method: 'get',
+    path: '/runs/{id}/events',
+    summary: 'How it goes on, as it goes on (server-sent events).',
+    description: '`progress` with RunProgress a few times a second, `end` with RunDetail at the end.',
+    request: { params, headers: z.object({ 'last-event-id': z.string().optional() }) },
+    responses: {
+      ...answers(200, { 'text/event-stream': { schema: z.string() } }),
+      204: { description: 'It has ended, and this is known.' },
     },
-  );
+  });
+  app.openapi(eventStream, async (c): Promise<never> => {
+    const who = c.get('who');
+    const first = await given(c);
+    const standing = async (found: FoundRun): Promise<Standing> =>
+      isAtWork(found)
+        ? { progress: finder.progressOf(found) }
+        : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
+    const look = async () => {
+      const found = await finder.find(first.id);
+      return found && standing(found);
+    };
+    const last = c.req.header('last-event-id');
+    const now = await standing(first);
+    // Whoever was told of its end comes back no more.
+    if (now.end && stateId(now) === last) return c.body(null, 204) as never;
+    const open = events.listen(first.id, `${who.via}:${who.name}`, last, look, c.req.raw.signal);
+    if (!open) {
+      const text = 'Too many connections listen to runs already. Close some, or ask again later.';
+      throw new Fault(429, text, [], { 'retry-after': '10' });
+    }
+    return c.body(open, 200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+      'cache-control': 'no-store',
+    }) as never;
+  });
 
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs/{id}/events',
-      summary: 'How it goes on, as it goes on (server-sent events).',
-      description: '`progress` with RunProgress a few times a second, `end` with RunDetail at the end.',
-      request: { params: ID, headers: z.object({ 'last-event-id': z.string().optional() }) },
-      responses: {
-        200: { description: 'Events.', content: { 'text/event-stream': { schema: z.string() } } },
-        204: { description: 'It has ended, and this is known.' },
-        ...problems,
-      },
-    }),
-    async (c): Promise<never> => {
-      const who = c.get('who');
-      const first = await finder.find(c.req.param('id'));
-      if (!first) return noRun(c);
-      const { id } = first;
-      const standing = async (found: FoundRun | undefined): Promise<Standing | undefined> => {
-        if (!found) return undefined;
-        const open = found.status === 'running' || found.status === 'waiting';
-        return open
-          ? { progress: finder.progressOf(found) }
-          : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
-      };
-      const last = c.req.header('last-event-id');
-      const now = await standing(first);
-      // Whoever was told of its end comes back no more.
-      if (now?.end && stateId(now) === last) return c.body(null, 204) as never;
-      const open = events.listen(
-        id,
-        `${who.via}:${who.name}`,
-        last,
-        async () => standing(await finder.find(id)),
-        c.req.raw.signal,
-      );
-      if (!open) {
-        return problem(c, 429, 'Too many connections listen to runs already. Close some, or ask again later.', [], {
-          'retry-after': '10',
-        });
-      }
-      return c.body(open, 200, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'x-accel-buffering': 'no',
-        'cache-control': 'no-store',
-      }) as never;
-    },
-  );
-
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs/{id}/rows',
-      summary: 'Its rows, with what became of them.',
-      request: { params: ID, query: shapes.rowsQuery },
-      responses: { 200: json(shapes.rows, 'A page of them.'), ...problems },
-    }),
+    get('/runs/{id}/rows', 'Its rows, with what became of them.', shapes.rows, { params, query: shapes.rowsQuery }),
     async (c) => {
-      const found = await finder.find(c.req.param('id'));
-      if (!found) return noRun(c);
-      if (isElsewhere(found)) return elsewhere(c);
       const asked = c.req.valid('query');
-      const words = asked.outcome?.split(',') ?? [];
-      const unknown = words.filter((word) => !OUTCOME_WORDS.includes(word));
+      const unknown = (asked.outcome?.split(',') ?? []).filter((word) => !OUTCOME_WORDS.includes(word));
       if (unknown.length > 0) {
-        return problem(c, 400, `\`outcome\` names ${unknown.join(', ')}; it may name: ${OUTCOME_WORDS.join(', ')}.`);
+        throw new Fault(400, `\`outcome\` names ${unknown.join(', ')}; it may name: ${OUTCOME_WORDS.join(', ')}.`);
       }
-      return c.json(await rows.page(found, asked), 200);
+      return c.json(await rows.page(await here(c), asked), 200);
     },
   );
 
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs/{id}/rows/{row}',
-      summary: 'The story of a row: cells, changes, the record before, what was sent, the outcome.',
-      request: { params: ID.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }) },
-      responses: { 200: json(shapes.story, 'All of it.'), ...problems },
-    }),
+    get(
+      '/runs/{id}/rows/{row}',
+      'The story of a row: cells, changes, the record before, what was sent, the outcome.',
+      shapes.story,
+      { params: params.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }) },
+    ),
     async (c): Promise<never> => {
-      const found = await finder.find(c.req.param('id'));
-      if (!found) return noRun(c);
-      if (isElsewhere(found)) return elsewhere(c);
+      const found = await here(c);
       const number = c.req.param('row');
       const text = /^[1-9]\d{0,8}$/.test(number) ? await rows.story(found, Number(number)) : undefined;
-      if (text === undefined) return problem(c, 404, 'The run has no such row.');
+      if (text === undefined) throw new Fault(404, 'The run has no such row.');
       return c.body(text, 200, { 'content-type': 'application/json' }) as never;
     },
   );
 
+  const faults = z.array(shapes.faultGroup).max(500);
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs/{id}/faults',
-      summary: 'Its faults, alike ones together, the most frequent first.',
-      request: { params: ID },
-      responses: { 200: json(z.array(shapes.faultGroup), 'At most 500.'), ...problems },
-    }),
-    async (c) => {
-      const found = await finder.find(c.req.param('id'));
-      if (!found) return noRun(c);
-      return isElsewhere(found) ? elsewhere(c) : c.json(await rows.faults(found), 200);
-    },
+    get('/runs/{id}/faults', 'Its faults, alike ones together, the most frequent first.', faults, { params }),
+    async (c) => c.json(await rows.faults(await here(c)), 200),
   );
 
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs/{id}/plan',
-      summary: 'What it writes, or would: by field, old and new, and its brakes.',
-      request: { params: ID },
-      responses: { 200: json(shapes.plan, 'The plan.'), ...problems },
-    }),
+    get('/runs/{id}/plan', 'What it writes, or would: by field, old and new, and its brakes.', shapes.plan, { params }),
     async (c) => {
-      const found = await finder.find(c.req.param('id'));
-      if (!found) return noRun(c);
+      const found = await given(c);
       const plan = await rows.plan(found, found.entry && (await readRunSummary(home, found.id)));
-      return plan ? c.json(plan, 200) : elsewhere(c);
+      if (plan) return c.json(plan, 200);
+      throw elsewhere();
     },
   );
 
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/runs/{id}/reports/{name}',
-      summary: 'One of its reports, or the file of an export.',
-      request: { params: ID.extend({ name: z.string() }) },
-      responses: {
-        200: { description: 'The file.', content: { 'application/octet-stream': { schema: z.string() } } },
-        ...problems,
-      },
-    }),
-    async (c): Promise<never> => {
-      const found = await finder.find(c.req.param('id'));
-      if (!found) return noRun(c);
-      if (isElsewhere(found)) return elsewhere(c);
-      const name = c.req.param('name');
-      const file = (await finder.reports(found)).get(name);
-      // Some lie in a drop folder, where others may write: a link leads to what is none of theirs.
-      const info = file === undefined ? undefined : await lstat(file).catch(() => undefined);
-      if (file === undefined || !info?.isFile()) return problem(c, 404, 'The run has no such report.');
-      c.header('content-length', String(info.size));
-      for (const [header, value] of Object.entries(reportHeaders(name))) c.header(header, value);
-      return stream(c, async (out) => {
-        const reading = createReadStream(file, { flags: NO_LINK as unknown as string });
-        out.onAbort(() => void reading.destroy());
-        await out.pipe(Readable.toWeb(reading) as ReadableStream);
-      }) as never;
-    },
-  );
+  const report = createRoute({
+    method: 'get',
+    path: '/runs/{id}/reports/{name}',
+    summary: 'One of its reports, or the file of an export.',
+    request: { params: params.extend({ name: z.string() }) },
+    responses: answers(200, { 'application/octet-stream': { schema: z.string() } }),
+  });
+  app.openapi(report, async (c): Promise<never> => {
+    const name = c.req.param('name');
+    const file = (await finder.reports(await here(c))).get(name);
+    // Some lie in a drop folder, where others may write: a link leads to what is none of theirs.
+    const info = file === undefined ? undefined : await lstat(file).catch(() => undefined);
+    if (file === undefined || !info?.isFile()) throw new Fault(404, 'The run has no such report.');
+    c.header('content-length', String(info.size));
+    for (const [header, value] of Object.entries(reportHeaders(name))) c.header(header, value);
+    return stream(c, async (out) => {
+      const reading = createReadStream(file, { flags: NO_LINK as unknown as string });
+      out.onAbort(() => void reading.destroy());
+      await out.pipe(Readable.toWeb(reading) as ReadableStream);
+    }) as never;
+  });
 
-  const begin = async (c: Context<Env>, wanted: string, asked: Asked): Promise<never> => {
-    const found = await finder.find(wanted);
-    if (!found) return noRun(c);
+  const begin = async (c: Context<Env>, asked: Asked) => {
+    const found = await given(c);
+    if (isAtWork(found)) throw new Fault(409, 'The run is at work, or waits to be. Wait for its end, or stop it.');
     const who = c.get('who');
-    if (found.status === 'running' || found.status === 'waiting') {
-      return problem(c, 409, 'The run is at work, or waits to be. Wait for its end, or stop it.');
+    if ('force' in asked && asked.force && !may(who, 'approver')) {
+      throw new Fault(403, '`force` passes what would stop the run: that needs the role approver.');
     }
-    try {
-      const id = await verbs.begin(found, asked);
-      const by = asked.verb === 'approve' ? { by: asked.by } : {};
-      await audit(who, `${asked.verb} begun`, { run: id, job: found.entry?.job ?? '', of: found.id, ...by });
-      return c.json({ id }, 202, { location: `/api/v1/runs/${id}` }) as never;
-    } catch (error) {
-      if (error instanceof Busy) return problem(c, 409, error.message);
+    const id = await verbs.begin(found, asked).catch((error: unknown) => {
       // What the run is now does not allow it: another one may, and so may this one later.
-      if (error instanceof RunError && error.kind === 'usage') return problem(c, 409, error.message, error.details);
+      if (error instanceof RunError && error.kind === 'usage') throw new Fault(409, error.message, error.details);
       throw error;
-    }
-  };
-  const verb = <V extends shapes.Verb, B extends z.ZodType>(name: V, shape: B, summary: string) =>
-    createRoute({
-      method: 'post',
-      path: `/runs/{id}/${name}` as const,
-      summary,
-      middleware: [
-        needs(name === 'approve' ? 'approver' : 'operator'),
-        bodyLimit({ maxSize: 100_000, onError: (c) => problem(c, 413, 'This says more than 100 KB.') }),
-      ],
-      request: { params: ID, body: body(shape) },
-      responses: { 202: json(shapes.accepted, 'It has begun.'), ...problems },
     });
-  const needsApprover = (c: Context<Env>, force = false) =>
-    force && !may(c.get('who'), 'approver')
-      ? problem(c, 403, '`force` passes what would stop the run: that needs the role approver.')
-      : undefined;
+    const by = asked.verb === 'approve' ? { by: asked.by } : {};
+    await audit(who, `${asked.verb} begun`, { run: id, job: found.entry?.job ?? '', of: found.id, ...by });
+    return c.json({ id }, 202, { location: `/api/v1/runs/${id}` });
+  };
+  const verb = <V extends shapes.Verb, B extends z.ZodType>(name: V, body: B, summary: string) =>
+    send('post', `/runs/{id}/${name}` as const, summary, {
+      ...{ body, optional: true, request: { params } },
+      middleware: [needs(roleFor(name)), atMost(100_000, 'This says more than 100 KB.')],
+      answer: [202, shapes.accepted],
+    });
 
   app.openapi(verb('resume', z.strictObject({}), 'Goes on with a run that was stopped or cut off.'), (c) =>
-    begin(c, c.req.param('id'), { verb: 'resume' }),
+    begin(c, { verb: 'resume' }),
   );
   app.openapi(verb('retry', retryBody, 'Takes up the rows that failed or were left unknown: a new run.'), (c) => {
     const { force = false } = c.req.valid('json') ?? {};
-    return needsApprover(c, force) ?? begin(c, c.req.param('id'), { verb: 'retry', force });
+    return begin(c, { verb: 'retry', force });
   });
   app.openapi(verb('undo', undoBody, 'Puts back what it wrote: a new run. First try it with `dry_run`.'), (c) => {
     const { dry_run: dryRun = false, force = false, retire } = c.req.valid('json') ?? {};
-    return (
-      needsApprover(c, force) ?? begin(c, c.req.param('id'), { verb: 'undo', dryRun, force, ...(retire && { retire }) })
-    );
+    return begin(c, { verb: 'undo', dryRun, force, ...(retire && { retire }) });
   });
   app.openapi(verb('approve', approveBody, 'Carries out exactly its plan: a new run.'), (c) => {
     const who = c.get('who');
     const { by = who.name } = c.req.valid('json') ?? {};
     // Whoever has a name of their own signs with it.
-    return begin(c, c.req.param('id'), { verb: 'approve', by: who.via === 'user' ? who.name : by });
+    return begin(c, { verb: 'approve', by: who.via === 'user' ? who.name : by });
   });
-  app.openapi(
-    verb('stop', z.strictObject({}), 'Ends it in order; `resume` goes on with it.'),
-    async (c): Promise<never> => {
-      const found = await finder.find(c.req.param('id'));
-      if (!found) return noRun(c);
-      const { id, status, job } = found;
-      if (status !== 'waiting' && status !== 'running') return problem(c, 409, 'The run is not at work.');
-      const who = c.get('who');
-      await audit(who, 'stop asked', { run: id, job: found.entry?.job ?? '' });
-      // One that a worker takes at this moment is at work; what was dropped, or is due, would come again.
-      const removed =
-        status === 'waiting' &&
-        job?.id === runJobId(id) &&
-        (await job.remove().then(
-          () => true,
-          () => false,
-        ));
-      if (!removed) await stops.ask(id);
-      else if (found.entry) endTicket(home, id);
-      else await keepUnbegun(home, { run: id, ...queuedAs(job), reason: `${who.name} stopped it before it began.` });
-      return c.json({ id }, 202) as never;
-    },
-  );
+  app.openapi(verb('stop', z.strictObject({}), 'Ends it in order; `resume` goes on with it.'), async (c) => {
+    const found = await given(c);
+    if (!isAtWork(found)) throw new Fault(409, 'The run is not at work.');
+    const { id, status, job } = found;
+    const who = c.get('who');
+    await audit(who, 'stop asked', { run: id, job: found.entry?.job ?? '' });
+    // One that a worker takes at this moment is at work; what was dropped, or is due, would come again.
+    const removed =
+      status === 'waiting' &&
+      job?.id === runJobId(id) &&
+      (await job.remove().then(
+        () => true,
+        () => false,
+      ));
+    if (!removed) await stops.ask(id);
+    else if (found.entry) endTicket(home, id);
+    else await keepUnbegun(home, { run: id, ...queuedAs(job), reason: `${who.name} stopped it before it began.` });
+    return c.json({ id }, 202);
+  });
 }
 
 const NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);

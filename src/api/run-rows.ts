@@ -17,8 +17,8 @@ import { type EndedRow, RunStore } from '../store/run-store.js';
 import type { SqlValue } from '../store/sqlite.js';
 import type { ApiParts } from './app.js';
 import type { Cursors } from './cursor.js';
-import type { FoundRun } from './run-find.js';
-import type { FaultGroup, Plan, Row, Rows, Story } from './schema.js';
+import { type FoundRun, isAtWork } from './run-find.js';
+import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from './schema.js';
 import type { TableIndex } from './table-index.js';
 
 /** Row numbers that are looked through without others getting their turn. */
@@ -34,17 +34,6 @@ const MOST_FAULTS = 500;
 /** Of each field, and of the new records: so many are shown. */
 const FIRST = 20;
 const MOST_FIELDS = 200;
-
-export interface RowsAsked {
-  readonly outcome?: string | undefined;
-  readonly code?: string | undefined;
-  readonly column?: string | undefined;
-  readonly key?: string | undefined;
-  readonly after?: string | undefined;
-  readonly offset?: number | undefined;
-  readonly limit: number;
-  readonly cells: boolean;
-}
 
 /** A condition on the rows of a run. */
 interface Filter {
@@ -63,7 +52,7 @@ export class RunRows {
   ) {}
 
   /** Throws a problem for a cursor of another list. */
-  async page(run: FoundRun, asked: RowsAsked): Promise<Rows> {
+  async page(run: FoundRun, asked: RowsQuery): Promise<Rows> {
     const { after, offset, limit, ...what } = asked;
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const from = after === undefined ? 0 : Number(this.cursors.open(list, after));
@@ -311,12 +300,12 @@ function namedApart(headings: readonly string[]): string[] {
   });
 }
 
-const isEnded = ({ status }: FoundRun) => status !== 'running' && status !== 'waiting';
+const isEnded = (run: FoundRun) => !isAtWork(run);
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');
 const breath = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Undefined where every row is meant. */
-function filterOf({ outcome, code, column, key }: Partial<RowsAsked>, ended: boolean): Filter | undefined {
+function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boolean): Filter | undefined {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   if (outcome !== undefined) {

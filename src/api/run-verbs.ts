@@ -1,4 +1,3 @@
-import { RunError } from '../model/error.js';
 import { approveRun, runToApprove } from '../runs/approve.js';
 import { resumeRun } from '../runs/resume.js';
 import { retryRun } from '../runs/retry.js';
@@ -14,14 +13,8 @@ import { failureText, withoutCells } from '../worker/jobs/failure.js';
 import { beginTicket, endTicket } from '../worker/jobs/home.js';
 import { againJobId } from '../worker/jobs/ids.js';
 import type { ApiParts } from './app.js';
+import { Fault } from './operation.js';
 import { type FoundRun, UNBEGUN } from './run-find.js';
-
-/** That cannot be done now; it may be later. */
-export class Busy extends RunError {
-  constructor(message: string) {
-    super('usage', message);
-  }
-}
 
 export type Asked =
   | { readonly verb: 'resume' }
@@ -40,13 +33,13 @@ export class RunVerbs {
   async begin(found: FoundRun, asked: Asked): Promise<string> {
     const { settings, store } = this.parts;
     const { id, entry } = found;
-    if (!entry) throw new Busy('Its data lie in the data folder of another worker: do it there.');
+    if (!entry) throw new Fault(409, 'Its data lie in the data folder of another worker: do it there.');
     if (asked.verb === 'resume' && !isOpen(entry))
-      throw new Busy(`The run is ${entry.status}: nothing is left to go on with.`);
-    if (!(await readRequest(runFolder(settings.home, id)))) throw new Busy(UNBEGUN);
+      throw new Fault(409, `The run is ${entry.status}: nothing is left to go on with.`);
+    if (!(await readRequest(runFolder(settings.home, id)))) throw new Fault(409, UNBEGUN);
     // Of two who ask at the same time one is told that the other was first.
     const turn = await store.lease(`verb.${id}`, settings.worker.leaseMs);
-    if (!turn) throw new Busy('Somebody else is just taking up this run. Look at it again.');
+    if (!turn) throw new Fault(409, 'Somebody else is just taking up this run. Look at it again.');
     try {
       if (asked.verb === 'approve') await runToApprove(id, settings);
       const run = asked.verb === 'resume' ? id : await freshRunId(settings.home);
@@ -70,7 +63,7 @@ export class RunVerbs {
     const clean = rowsJob && 'match' in rowsJob ? withoutCells(rowsJob) : (text: string) => text;
     const log = this.parts.log.child({ job: name, run });
     const lease = await store.lease(`run.${run}`, settings.worker.leaseMs);
-    if (!lease) throw new Busy('A worker is at work on this run. Wait for its end, or stop it.');
+    if (!lease) throw new Fault(409, 'A worker is at work on this run. Wait for its end, or stop it.');
     await stops.withdraw(run).catch(() => undefined);
     const watched = stops.watch(run);
     const stop = new AbortController();
@@ -132,7 +125,8 @@ export class RunVerbs {
     try {
       await Promise.race([begins, whole]);
     } catch (error) {
-      if (error instanceof LockHeld) throw new Busy('A process is at work on this run. Wait for its end, or end it.');
+      if (error instanceof LockHeld)
+        throw new Fault(409, 'A process is at work on this run. Wait for its end, or end it.');
       throw error;
     }
   }

@@ -9,54 +9,50 @@ import { OUTCOMES } from '../model/outcome.js';
 
 const count = z.int().nonnegative();
 const time = z.string().meta({ format: 'date-time' });
+/** What the description has under a name of its own. */
+const named = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
 
 export const ROLES = ['viewer', 'operator', 'approver'] as const;
 /** Each may do what those before it may. */
 export type Role = (typeof ROLES)[number];
 
 /** A fault as RFC 9457 has it. `code`: `usage` where the request has to change, `failed` otherwise. */
-export const problem = z
-  .object({
-    type: z.string(),
-    status: z.int(),
-    code: z.enum(['usage', 'failed']),
-    detail: z.string().describe('What is wrong, and what to do, in sentences.'),
-    errors: z.array(z.string()).optional().describe('Each fault by itself, where there are several.'),
-  })
-  .meta({ id: 'Problem' });
+export const problem = named('Problem', {
+  type: z.string(),
+  status: z.int(),
+  code: z.enum(['usage', 'failed']),
+  detail: z.string().describe('What is wrong, and what to do, in sentences.'),
+  errors: z.array(z.string()).optional().describe('Each fault by itself, where there are several.'),
+});
 export type Problem = z.output<typeof problem>;
 
 /** Who is signed in, and what they look at. */
-export const session = z
-  .object({
-    name: z.string(),
-    role: z.enum(ROLES),
-    via: z.enum(['user', 'link', 'key', 'socket']),
-    service: z.string().describe('Address of the service.'),
-    company: z.int(),
-    company_name: z.string().nullable().describe('Null where it could not be read.'),
-    production: z
-      .boolean()
-      .describe('False where the address of the service looks like a test: sandbox, staging, localhost.'),
-    version: z.string(),
-    max_upload: z.int().describe('Bytes.'),
-  })
-  .meta({ id: 'Session' });
+export const session = named('Session', {
+  name: z.string(),
+  role: z.enum(ROLES),
+  via: z.enum(['user', 'link', 'key', 'socket']),
+  service: z.string().describe('Address of the service.'),
+  company: z.int(),
+  company_name: z.string().nullable().describe('Null where it could not be read.'),
+  production: z
+    .boolean()
+    .describe('False where the address of the service looks like a test: sandbox, staging, localhost.'),
+  version: z.string(),
+  max_upload: z.int().describe('Bytes.'),
+});
 export type Session = z.output<typeof session>;
 
 export const signIn = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
 
 // Files and what is found in them
 
-export const uploaded = z
-  .object({
-    id: z.string(),
-    file: z.string().describe('What `POST /runs` and the others take as `file`; the id will do, too.'),
-    name: z.string(),
-    bytes: count,
-    sha256: z.string(),
-  })
-  .meta({ id: 'File' });
+export const uploaded = named('File', {
+  id: z.string(),
+  file: z.string().describe('What `POST /runs` and the others take as `file`; the id will do, too.'),
+  name: z.string(),
+  bytes: count,
+  sha256: z.string(),
+});
 export type Uploaded = z.output<typeof uploaded>;
 
 /** How a table is to be read where detection would be wrong; as `source` of a job file. */
@@ -70,26 +66,25 @@ export type TableOptions = z.output<typeof tableOptions>;
 
 export const tableRequest = z.strictObject({ file: z.string(), source: tableOptions.optional() });
 
-export const gridRow = z
-  .object({ row: z.int().describe('The number that the spreadsheet program shows.'), cells: z.array(z.string()) })
-  .meta({ id: 'GridRow' });
+export const gridRow = named('GridRow', {
+  row: z.int().describe('The number that the spreadsheet program shows.'),
+  cells: z.array(z.string()),
+});
 export type GridRow = z.output<typeof gridRow>;
 
-export const table = z
-  .object({
-    format: z.string(),
-    encoding: z.string().nullable(),
-    delimiter: z.string().nullable(),
-    sheet: z.string().nullable(),
-    sheets: z.array(z.string()),
-    header_row: z.int().nullable(),
-    headings: z.array(z.string()).describe('As job files name the columns.'),
-    first: z.array(gridRow).describe('The first rows below the heading, as a person sees them.'),
-    evidence: z.array(z.string()),
-    warnings: z.array(z.string()),
-    whole: z.boolean().describe('False: a large file was judged by its first rows so far. Ask again for the rest.'),
-  })
-  .meta({ id: 'Table' });
+export const table = named('Table', {
+  format: z.string(),
+  encoding: z.string().nullable(),
+  delimiter: z.string().nullable(),
+  sheet: z.string().nullable(),
+  sheets: z.array(z.string()),
+  header_row: z.int().nullable(),
+  headings: z.array(z.string()).describe('As job files name the columns.'),
+  first: z.array(gridRow).describe('The first rows below the heading, as a person sees them.'),
+  evidence: z.array(z.string()),
+  warnings: z.array(z.string()),
+  whole: z.boolean().describe('False: a large file was judged by its first rows so far. Ask again for the rest.'),
+});
 export type Table = z.output<typeof table>;
 
 /** What `GET /files/{id}/rows` may be asked; the rest as `tableOptions`. */
@@ -103,14 +98,12 @@ export const gridQuery = z.object({
   delimiter: z.string().optional(),
 });
 
-export const grid = z
-  .object({
-    headings: z.array(z.string()),
-    rows: z.array(gridRow).describe('Fewer than asked for where cells are very long, or were not read yet.'),
-    total: count.describe('Rows that were read so far.'),
-    whole: z.boolean().describe('Whether these are all.'),
-  })
-  .meta({ id: 'Grid' });
+export const grid = named('Grid', {
+  headings: z.array(z.string()),
+  rows: z.array(gridRow).describe('Fewer than asked for where cells are very long, or were not read yet.'),
+  total: count.describe('Rows that were read so far.'),
+  whole: z.boolean().describe('Whether these are all.'),
+});
 export type Grid = z.output<typeof grid>;
 
 export const suggestionRequest = z.strictObject({
@@ -119,67 +112,62 @@ export const suggestionRequest = z.strictObject({
   source: tableOptions.optional(),
 });
 
-export const suggestion = z
-  .object({
-    resource: z.string(),
-    rows: count,
-    columns: z.array(
-      z.object({
-        heading: z.string().describe('As the job names the column.'),
-        column: z.int().describe('From 1.'),
-        field: z.string().nullable(),
-        confidence: z.enum(['high', 'medium', 'none']),
-        evidence: z.array(z.string()),
-        remarks: z.array(z.string()),
-        why: z.string().nullable().describe('Why it is not mapped.'),
-        alternatives: z.array(z.object({ field: z.string(), why: z.string() })),
-        samples: z.array(z.string()),
-        blank: z.number().describe('Share of its cells, 0 to 1.'),
-        converts: z.number().nullable().describe('Share of its cells that fit the field, 0 to 1; null where unmapped.'),
-      }),
-    ),
-    key: z
-      .object({ field: z.string(), heading: z.string(), blank: count, repeats: count, fits: z.boolean() })
-      .nullable(),
-    missing: z.array(z.string()).describe('Fields that a new record must have, and no column gives.'),
-    next: z.string().nullable().describe('What a person must decide next.'),
-    warnings: z.array(z.string()),
-    text: z.string().describe('The job file, YAML.'),
-    job: z.record(z.string(), z.unknown()).describe('The same as an object: what `POST /runs` takes as `job`.'),
-  })
-  .meta({ id: 'Suggestion' });
+export const suggestion = named('Suggestion', {
+  resource: z.string(),
+  rows: count,
+  columns: z.array(
+    z.object({
+      heading: z.string().describe('As the job names the column.'),
+      column: z.int().describe('From 1.'),
+      field: z.string().nullable(),
+      confidence: z.enum(['high', 'medium', 'none']),
+      evidence: z.array(z.string()),
+      remarks: z.array(z.string()),
+      why: z.string().nullable().describe('Why it is not mapped.'),
+      alternatives: z.array(z.object({ field: z.string(), why: z.string() })),
+      samples: z.array(z.string()),
+      blank: z.number().describe('Share of its cells, 0 to 1.'),
+      converts: z.number().nullable().describe('Share of its cells that fit the field, 0 to 1; null where unmapped.'),
+    }),
+  ),
+  key: z.object({ field: z.string(), heading: z.string(), blank: count, repeats: count, fits: z.boolean() }).nullable(),
+  missing: z.array(z.string()).describe('Fields that a new record must have, and no column gives.'),
+  next: z.string().nullable().describe('What a person must decide next.'),
+  warnings: z.array(z.string()),
+  text: z.string().describe('The job file, YAML.'),
+  job: z.record(z.string(), z.unknown()).describe('The same as an object: what `POST /runs` takes as `job`.'),
+});
 export type Suggestion = z.output<typeof suggestion>;
 
 // What the service has
 
-export const field = z
-  .object({
-    name: z.string(),
-    label: z.string(),
-    group: z.string(),
-    type: z.enum(['text', 'number', 'date', 'boolean', 'choice', 'reference']),
-    required: z.boolean(),
-    choices: z.array(z.string()).describe('Of a choice; none where they are too many or come from the service.'),
-    of: z.string().nullable().describe('Of a reference: what `GET /names?of=` takes.'),
-    written: z.boolean().describe('False where it can only be read.'),
-  })
-  .meta({ id: 'Field' });
+export const field = named('Field', {
+  name: z.string(),
+  label: z.string(),
+  group: z.string(),
+  type: z.enum(['text', 'number', 'date', 'boolean', 'choice', 'reference']),
+  required: z.boolean(),
+  choices: z.array(z.string()).describe('Of a choice; none where they are too many or come from the service.'),
+  of: z.string().nullable().describe('Of a reference: what `GET /names?of=` takes.'),
+  written: z.boolean().describe('False where it can only be read.'),
+});
 export type Field = z.output<typeof field>;
 
-export const resource = z
-  .object({ name: z.string(), imported: z.boolean(), exported: z.boolean(), fields: z.array(field) })
-  .meta({ id: 'Resource' });
+export const resource = named('Resource', {
+  name: z.string(),
+  imported: z.boolean(),
+  exported: z.boolean(),
+  fields: z.array(field),
+});
 export type Resource = z.output<typeof resource>;
 
 export const resources = z.object({ resources: z.array(resource) });
 
-export const names = z
-  .object({
-    names: z.array(z.string()),
-    more: z.boolean(),
-    lack: z.string().nullable().describe('Why there are none, or not all, in a sentence.'),
-  })
-  .meta({ id: 'Names' });
+export const names = named('Names', {
+  names: z.array(z.string()),
+  more: z.boolean(),
+  lack: z.string().nullable().describe('Why there are none, or not all, in a sentence.'),
+});
 export type Names = z.output<typeof names>;
 
 // Runs
@@ -223,22 +211,20 @@ export const progress = z.object({
 });
 export type RunProgress = z.output<typeof progress>;
 
-export const run = z
-  .object({
-    id: z.string(),
-    status: z.enum(RUN_STATES),
-    kind: z.enum(['import', 'export', 'reconcile', 'undo']),
-    manner: z.enum(['retry', 'approved']).optional(),
-    of_run: z.string().optional().describe('The run that it retries, undoes or carries out.'),
-    job: z.string(),
-    file: z.string().describe('Its name, without folders.'),
-    dry_run: z.boolean(),
-    started_at: time,
-    rows: count.nullable(),
-    needs_person: count.nullable(),
-    outcomes: counts.nullable(),
-  })
-  .meta({ id: 'Run' });
+export const run = named('Run', {
+  id: z.string(),
+  status: z.enum(RUN_STATES),
+  kind: z.enum(['import', 'export', 'reconcile', 'undo']),
+  manner: z.enum(['retry', 'approved']).optional(),
+  of_run: z.string().optional().describe('The run that it retries, undoes or carries out.'),
+  job: z.string(),
+  file: z.string().describe('Its name, without folders.'),
+  dry_run: z.boolean(),
+  started_at: time,
+  rows: count.nullable(),
+  needs_person: count.nullable(),
+  outcomes: counts.nullable(),
+});
 export type Run = z.output<typeof run>;
 
 export const VERBS = ['resume', 'retry', 'undo', 'approve', 'stop'] as const;
@@ -249,33 +235,32 @@ export const verb = z.object({
   why: z.string().optional().describe('Why not, in a sentence.'),
 });
 
-export const runDetail = run
-  .extend({
-    here: z.boolean().describe('False: its rows and reports lie in the data folder of another worker.'),
-    resource: z.string().optional(),
-    company: z.int().optional(),
-    corrections: count.optional().describe('Cells that were corrected in the console.'),
-    ordered: z
-      .object({
-        job: z.union([z.string(), z.record(z.string(), z.unknown())]),
-        file: z.string().optional(),
-        corrections: z.array(correction).optional(),
-      })
-      .optional()
-      .describe('What `POST /runs` was given, for somebody who takes it up from here.'),
-    progress: progress.nullable().describe('Of a run that waits or works.'),
-    summary: z.record(z.string(), z.unknown()).nullable().describe('summary.json, once it has ended.'),
-    reason: z.string().nullable().describe('Why it was braked, failed or was refused.'),
-    reports: z.array(z.string()),
-    actions: z.record(z.enum(VERBS), verb),
-    state: z.string().optional().describe('Of its job on the queue.'),
-    failure: z.enum(['usage', 'failed']).optional().describe('Of a job that failed: whether the order has to change.'),
-    host: z.string().optional().describe('The machine of the worker that has it, or had.'),
-  })
-  .meta({ id: 'RunDetail' });
+export const runDetail = named('RunDetail', {
+  ...run.shape,
+  here: z.boolean().describe('False: its rows and reports lie in the data folder of another worker.'),
+  resource: z.string().optional(),
+  company: z.int().optional(),
+  corrections: count.optional().describe('Cells that were corrected in the console.'),
+  ordered: z
+    .object({
+      job: z.union([z.string(), z.record(z.string(), z.unknown())]),
+      file: z.string().optional(),
+      corrections: z.array(correction).optional(),
+    })
+    .optional()
+    .describe('What `POST /runs` was given, for somebody who takes it up from here.'),
+  progress: progress.nullable().describe('Of a run that waits or works.'),
+  summary: z.record(z.string(), z.unknown()).nullable().describe('summary.json, once it has ended.'),
+  reason: z.string().nullable().describe('Why it was braked, failed or was refused.'),
+  reports: z.array(z.string()),
+  actions: z.record(z.enum(VERBS), verb),
+  state: z.string().optional().describe('Of its job on the queue.'),
+  failure: z.enum(['usage', 'failed']).optional().describe('Of a job that failed: whether the order has to change.'),
+  host: z.string().optional().describe('The machine of the worker that has it, or had.'),
+});
 export type RunDetail = z.output<typeof runDetail>;
 
-export const runs = z.object({ runs: z.array(run), next: z.string().nullable() }).meta({ id: 'Runs' });
+export const runs = named('Runs', { runs: z.array(run), next: z.string().nullable() });
 export type Runs = z.output<typeof runs>;
 
 /** What `GET /runs` may be asked. */
@@ -287,6 +272,7 @@ export const runsQuery = z.object({
   after: z.string().max(500).optional().describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
+export type RunsQuery = z.output<typeof runsQuery>;
 
 export const issue = z.object({
   code: z.string(),
@@ -306,20 +292,18 @@ export const change = z.object({
   kind: z.enum(['set', 'clear', 'preserved', 'at_risk', 'kept']),
 });
 
-export const row = z
-  .object({
-    row: z.int(),
-    outcome: z.enum(OUTCOMES).nullable().describe('Null while the run has not come to it.'),
-    key: z.string(),
-    id: z.int().nullable(),
-    changed: z.array(z.string()),
-    issues: z.array(issue),
-    cells: z
-      .array(z.string())
-      .optional()
-      .describe('With `cells=true`: as a person sees them, in the order of the headings.'),
-  })
-  .meta({ id: 'Row' });
+export const row = named('Row', {
+  row: z.int(),
+  outcome: z.enum(OUTCOMES).nullable().describe('Null while the run has not come to it.'),
+  key: z.string(),
+  id: z.int().nullable(),
+  changed: z.array(z.string()),
+  issues: z.array(issue),
+  cells: z
+    .array(z.string())
+    .optional()
+    .describe('With `cells=true`: as a person sees them, in the order of the headings.'),
+});
 export type Row = z.output<typeof row>;
 
 /** What `GET /runs/{id}/rows` may be asked. `offset` is for lists that are scrolled to any place, `after` for all others. */
@@ -333,75 +317,67 @@ export const rowsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cells: z.stringbool().default(false),
 });
+export type RowsQuery = z.output<typeof rowsQuery>;
 
-export const rows = z
-  .object({
-    rows: z.array(row),
-    headings: z.array(z.string()).optional().describe('With `cells=true`.'),
-    total: count.describe('Rows that the filter lets through, so far.'),
-    next: z.string().nullable(),
-  })
-  .meta({ id: 'Rows' });
+export const rows = named('Rows', {
+  rows: z.array(row),
+  headings: z.array(z.string()).optional().describe('With `cells=true`.'),
+  total: count.describe('Rows that the filter lets through, so far.'),
+  next: z.string().nullable(),
+});
 export type Rows = z.output<typeof rows>;
 
 /** cells → values → what was found → decision → request → outcome */
-export const story = row
-  .extend({
-    cells: z.array(z.string()),
-    headings: z.array(z.string()),
-    corrected: z.array(z.int()).describe('Positions of cells that were corrected, from 0.'),
-    changes: z.array(change),
-    found: z.object({ id: z.int(), record: z.unknown() }).nullable().describe('The record as it was before an update.'),
-    sent: z
-      .object({ operation: z.enum(['create', 'update']), times: count, at: time.nullable() })
-      .nullable()
-      .describe('Null where nothing was sent.'),
-  })
-  .meta({ id: 'Story' });
+export const story = named('Story', {
+  ...row.shape,
+  cells: z.array(z.string()),
+  headings: z.array(z.string()),
+  corrected: z.array(z.int()).describe('Positions of cells that were corrected, from 0.'),
+  changes: z.array(change),
+  found: z.object({ id: z.int(), record: z.unknown() }).nullable().describe('The record as it was before an update.'),
+  sent: z
+    .object({ operation: z.enum(['create', 'update']), times: count, at: time.nullable() })
+    .nullable()
+    .describe('Null where nothing was sent.'),
+});
 export type Story = z.output<typeof story>;
 
 /** The same fault in the same value of a column, over all rows. */
-export const faultGroup = z
-  .object({
-    code: z.string(),
-    meaning: z.string(),
-    column: z.string().nullable(),
-    field: z.string().nullable(),
-    value: z.string().nullable(),
-    message: z.string(),
-    rows: count,
-    first: z.int().describe('The first of these rows.'),
-  })
-  .meta({ id: 'Fault' });
+export const faultGroup = named('Fault', {
+  code: z.string(),
+  meaning: z.string(),
+  column: z.string().nullable(),
+  field: z.string().nullable(),
+  value: z.string().nullable(),
+  message: z.string(),
+  rows: count,
+  first: z.int().describe('The first of these rows.'),
+});
 export type FaultGroup = z.output<typeof faultGroup>;
 
 /** What a run writes, or would. */
-export const plan = z
-  .object({
-    created: count,
-    updated: count,
-    unchanged: count,
-    cleared: count.describe('Values that updates empty.'),
-    at_risk: count,
-    brakes: z.array(z.object({ name: z.string(), limit: z.string(), found: z.string(), tripped: z.boolean() })),
-    fields: z.array(
-      z.object({
-        field: z.string(),
-        records: count,
-        first: z.array(z.object({ row: z.int(), key: z.string(), old: z.string(), new: z.string(), kind: z.string() })),
-      }),
-    ),
-    creates: z.array(
-      z.object({ row: z.int(), key: z.string(), values: z.array(z.object({ field: z.string(), value: z.string() })) }),
-    ),
-    warnings: z.array(z.string()),
-  })
-  .meta({ id: 'Plan' });
+export const plan = named('Plan', {
+  created: count,
+  updated: count,
+  unchanged: count,
+  cleared: count.describe('Values that updates empty.'),
+  at_risk: count,
+  brakes: z.array(z.object({ name: z.string(), limit: z.string(), found: z.string(), tripped: z.boolean() })),
+  fields: z.array(
+    z.object({
+      field: z.string(),
+      records: count,
+      first: z.array(z.object({ row: z.int(), key: z.string(), old: z.string(), new: z.string(), kind: z.string() })),
+    }),
+  ),
+  creates: z.array(
+    z.object({ row: z.int(), key: z.string(), values: z.array(z.object({ field: z.string(), value: z.string() })) }),
+  ),
+  warnings: z.array(z.string()),
+});
 export type Plan = z.output<typeof plan>;
 
-export const accepted = z
-  .object({ id: z.string().describe('Of the run that this began, or takes up.') })
-  .meta({ id: 'Accepted' });
+export const accepted = named('Accepted', { id: z.string().describe('Of the run that this began, or takes up.') });
 export type Accepted = z.output<typeof accepted>;
 
 // Jobs, nights, queue, overview
@@ -413,22 +389,20 @@ export const jobProblem = z.object({
   message: z.string(),
 });
 
-export const job = z
-  .object({
-    name: z.string(),
-    kind: z.enum(['import', 'export', 'reconcile']).nullable().describe('Null where the file is wrong.'),
-    resource: z.string().nullable(),
-    schedule: z
-      .object({ cron: z.string(), timezone: z.string(), file: z.string().nullable(), next: time.nullable() })
-      .nullable(),
-    inbox: z.object({ waiting: count, folder: z.string() }).nullable().describe('What waits in its drop folder.'),
-    last: z.union([run, z.null()]),
-    problems: z.array(jobProblem),
-  })
-  .meta({ id: 'Job' });
+export const job = named('Job', {
+  name: z.string(),
+  kind: z.enum(['import', 'export', 'reconcile']).nullable().describe('Null where the file is wrong.'),
+  resource: z.string().nullable(),
+  schedule: z
+    .object({ cron: z.string(), timezone: z.string(), file: z.string().nullable(), next: time.nullable() })
+    .nullable(),
+  inbox: z.object({ waiting: count, folder: z.string() }).nullable().describe('What waits in its drop folder.'),
+  last: z.union([run, z.null()]),
+  problems: z.array(jobProblem),
+});
 export type Job = z.output<typeof job>;
 
-export const jobFile = job.extend({ text: z.string(), etag: z.string() }).meta({ id: 'JobFile' });
+export const jobFile = named('JobFile', { ...job.shape, text: z.string(), etag: z.string() });
 export type JobFile = z.output<typeof jobFile>;
 
 export const jobs = z.object({ jobs: z.array(job) });
@@ -440,35 +414,31 @@ export const jobInput = z.union([
 ]);
 export type JobInput = z.output<typeof jobInput>;
 
-export const jobChecked = z
-  .object({
-    kind: job.shape.kind,
-    resource: job.shape.resource,
-    problems: z.array(jobProblem),
-    text: z.string().describe('As the file would have it.'),
-  })
-  .meta({ id: 'JobChecked' });
+export const jobChecked = named('JobChecked', {
+  kind: job.shape.kind,
+  resource: job.shape.resource,
+  problems: z.array(jobProblem),
+  text: z.string().describe('As the file would have it.'),
+});
 export type JobChecked = z.output<typeof jobChecked>;
 
-export const night = z
-  .object({
-    run: z.string(),
-    started_at: time,
-    status: z.enum(RUN_STATES),
-    apply: z.boolean(),
-    rows: count,
-    differences: count,
-    put_right: count,
-    created: count,
-    orphans: count,
-    new_orphans: count,
-    reason: z.string().nullable(),
-    approved_by: z.string().nullable(),
-  })
-  .meta({ id: 'Night' });
+export const night = named('Night', {
+  run: z.string(),
+  started_at: time,
+  status: z.enum(RUN_STATES),
+  apply: z.boolean(),
+  rows: count,
+  differences: count,
+  put_right: count,
+  created: count,
+  orphans: count,
+  new_orphans: count,
+  reason: z.string().nullable(),
+  approved_by: z.string().nullable(),
+});
 export type Night = z.output<typeof night>;
 
-export const nights = z.object({ nights: z.array(night), next: z.string().nullable() }).meta({ id: 'Nights' });
+export const nights = named('Nights', { nights: z.array(night), next: z.string().nullable() });
 export type Nights = z.output<typeof nights>;
 
 export const queued = z.object({
@@ -482,36 +452,30 @@ export const queued = z.object({
   reason: z.string().nullable(),
 });
 
-export const queue = z
-  .object({
-    address: z.string().describe('For people.'),
-    workers: count,
-    roots: z.array(z.string()).optional(),
-    counts: z.object({ waiting: count, active: count, delayed: count, failed: count, completed: count }),
-    waiting: z.array(queued).describe('The first of them.'),
-    active: z.array(queued),
-    failed: z.array(queued).describe('The latest of them.'),
-  })
-  .meta({ id: 'Queue' });
+export const queue = named('Queue', {
+  address: z.string().describe('For people.'),
+  workers: count,
+  roots: z.array(z.string()).optional(),
+  counts: z.object({ waiting: count, active: count, delayed: count, failed: count, completed: count }),
+  waiting: z.array(queued).describe('The first of them.'),
+  active: z.array(queued),
+  failed: z.array(queued).describe('The latest of them.'),
+});
 export type Queue = z.output<typeof queue>;
 
-export const overview = z
-  .object({
-    needs_person: z.array(run).describe('Stopped nights, files to correct, what failed; the latest first.'),
-    running: z.array(run),
-    next: z.array(z.object({ job: z.string(), at: time })),
-    days: z
-      .array(z.object({ date: z.string(), outcomes: counts }))
-      .describe('The last 30, in the time zone asked for.'),
-    service: z.object({
-      ok: z.boolean().nullable().describe('Null where it was not asked yet.'),
-      rate: z.number().nullable().describe('Requests a second that it bears, as learned.'),
-      waiting: count.describe('Requests that wait for their turn.'),
-      paused_until: time.nullable(),
-    }),
-  })
-  .meta({ id: 'Overview' });
+export const overview = named('Overview', {
+  needs_person: z.array(run).describe('Stopped nights, files to correct, what failed; the latest first.'),
+  running: z.array(run),
+  next: z.array(z.object({ job: z.string(), at: time })),
+  days: z.array(z.object({ date: z.string(), outcomes: counts })).describe('The last 30, in the time zone asked for.'),
+  service: z.object({
+    ok: z.boolean().nullable().describe('Null where it was not asked yet.'),
+    rate: z.number().nullable().describe('Requests a second that it bears, as learned.'),
+    waiting: count.describe('Requests that wait for their turn.'),
+    paused_until: time.nullable(),
+  }),
+});
 export type Overview = z.output<typeof overview>;
 
-export const health = z.object({ ok: z.boolean(), details: z.record(z.string(), z.string()) }).meta({ id: 'Health' });
+export const health = named('Health', { ok: z.boolean(), details: z.record(z.string(), z.string()) });
 export type Health = z.output<typeof health>;

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { API_PATH, type Api, type Env, type Who } from './app.js';
+import { API_PATH, type Api, type Env, type Who } from './operation.js';
 import { socketAddress } from './socket.js';
 
 /**

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { createRoute } from '@hono/zod-openapi';
-import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
 import { columnNames, type MapResult, mapFile } from '../runs/map-file.js';
-import { type Api, type ApiParts, needs, problem, problems } from './app.js';
-import { noFile } from './files.js';
+import type { ApiParts } from './app.js';
+import { type Api, atMost, get, needs, send } from './operation.js';
 import {
   type Grid,
   grid,
@@ -26,45 +24,33 @@ const FIRST_ROWS = 50;
 /** A text that is shown as a sample. */
 const SAMPLE_CHARACTERS = 200;
 
-type Found = NonNullable<Awaited<ReturnType<ApiParts['uploads']['find']>>>;
+type Found = Awaited<ReturnType<ApiParts['uploads']['given']>>;
 
 /** A few words about a file, not the file. */
-const short = bodyLimit({
-  maxSize: 64 * 1024,
-  onError: (c) => problem(c, 413, 'This is too long: a file is sent with POST /files, and named here.'),
-});
+const short = atMost(64 * 1024, 'This is too long: a file is sent with POST /files, and named here.');
 
 export function tableRoutes(app: Api, { uploads, tables, settings, channel }: ApiParts): void {
   const open = ({ path, folder }: Found, options: TableOptions) =>
     named(path, () => tables.soon({ file: path, folder: join(folder, '.tables'), options: stated(options) }));
   app.openapi(
-    createRoute({
-      method: 'post',
-      path: '/tables',
-      summary: 'The table that is found in a file, with the evidence.',
-      middleware: short,
-      request: { body: { content: { 'application/json': { schema: tableRequest } }, required: true } },
-      responses: { 200: { description: 'It.', content: { 'application/json': { schema: table } } }, ...problems },
+    send('post', '/tables', 'The table that is found in a file, with the evidence.', {
+      body: tableRequest,
+      middleware: [short],
+      answer: [200, table],
     }),
     async (c) => {
       const { file, source = {} } = c.req.valid('json');
-      const found = await uploads.find(file);
-      return found ? c.json(await tableOf(await open(found, source)), 200) : noFile(c);
+      return c.json(await tableOf(await open(await uploads.given(file), source)), 200);
     },
   );
   app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/files/{id}/rows',
-      summary: 'Rows of the table in a file, at any place.',
-      request: { params: z.object({ id: z.string() }), query: gridQuery },
-      responses: { 200: { description: 'They.', content: { 'application/json': { schema: grid } } }, ...problems },
+    get('/files/{id}/rows', 'Rows of the table in a file, at any place.', grid, {
+      params: z.object({ id: z.string() }),
+      query: gridQuery,
     }),
     async (c) => {
       const { after, offset, limit, ...source } = c.req.valid('query');
-      const found = await uploads.find(c.req.valid('param').id);
-      if (!found) return noFile(c);
-      const { index, judged } = await open(found, source);
+      const { index, judged } = await open(await uploads.given(c.req.valid('param').id), source);
       const rows = await index.page(offset === undefined ? { after } : { place: offset }, limit);
       const whole = judged === 'whole' && index.whole;
       const answer: Grid = { headings: headingsOf(index), rows, total: index.rows, whole };
@@ -72,20 +58,16 @@ export function tableRoutes(app: Api, { uploads, tables, settings, channel }: Ap
     },
   );
   app.openapi(
-    createRoute({
-      method: 'post',
-      path: '/suggestions',
-      summary: 'Suggests a job for a file, as `rowferry map` does.',
-      middleware: [needs('operator'), short] as const,
-      request: { body: { content: { 'application/json': { schema: suggestionRequest } }, required: true } },
-      responses: { 200: { description: 'It.', content: { 'application/json': { schema: suggestion } } }, ...problems },
+    send('post', '/suggestions', 'Suggests a job for a file, as `rowferry map` does.', {
+      body: suggestionRequest,
+      middleware: [needs('operator'), short],
+      answer: [200, suggestion],
     }),
     async (c) => {
       const { file, resource, source = {} } = c.req.valid('json');
-      const found = await uploads.find(file);
-      if (!found) return noFile(c);
-      const request = { file: found.path, resource, source: stated(source), settings, channel };
-      return c.json(suggestionOf(await named(found.path, () => mapFile(request))), 200);
+      const { path } = await uploads.given(file);
+      const request = { file: path, resource, source: stated(source), settings, channel };
+      return c.json(suggestionOf(await named(path, () => mapFile(request))), 200);
     },
   );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sizeText } from '../files/limits.js';
 import { writeSafely } from '../files/safe-write.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
+import { Fault } from './operation.js';
 import type { Uploaded } from './schema.js';
 
 /** Days after which a file goes that nobody used. */
@@ -15,16 +16,6 @@ const WHOLE_MS = 3_600_000;
 const AT_ONCE = 16;
 /** Bytes of a file's name, below what every file system takes. */
 const NAME_BYTES = 150;
-
-/** A file that is not taken, and how that is answered. */
-export class Refused extends Error {
-  constructor(
-    readonly status: 400 | 413 | 422 | 429,
-    message: string,
-  ) {
-    super(message);
-  }
-}
 
 /**
  * Files that were sent, each in a folder of its own below `<home>/uploads`:
@@ -49,7 +40,7 @@ export class Uploads {
 
   /** Takes a file as it comes; what was cut off, is too large, or never ends leaves nothing behind. */
   async take(given: string, body: AsyncIterable<Uint8Array>): Promise<Uploaded> {
-    if (this.coming >= AT_ONCE) throw new Refused(429, 'Too many files are being sent at the moment. Try again soon.');
+    if (this.coming >= AT_ONCE) throw new Fault(429, 'Too many files are being sent at the moment. Try again soon.');
     this.coming++;
     const id = randomBytes(12).toString('hex');
     const folder = join(this.dir, id);
@@ -61,11 +52,11 @@ export class Uploads {
       await writeSafely(join(folder, name), async (write) => {
         for await (const chunk of inTime(body, this.idleMs)) {
           bytes += chunk.length;
-          if (bytes > this.most) throw new Refused(413, tooLarge(this.most));
+          if (bytes > this.most) throw new Fault(413, tooLarge(this.most));
           hash.update(chunk);
           await write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
         }
-        if (bytes === 0) throw new Refused(422, 'The file is empty.');
+        if (bytes === 0) throw new Fault(422, 'The file is empty.');
       });
       const about: Uploaded = { id, file: `uploads/${id}/${name}`, name, bytes, sha256: hash.digest('hex') };
       await writeSafely(join(folder, '.about.json'), (write) => write(JSON.stringify(about)));
@@ -89,9 +80,11 @@ export class Uploads {
     return { ...about, path: join(folder, about.name), folder };
   }
 
-  /** Absolute path of an uploaded file; undefined where what is named is none. */
-  async path(idOrFile: string): Promise<string | undefined> {
-    return (await this.find(idOrFile))?.path;
+  /** The same of one that has to be there. */
+  async given(idOrFile: string) {
+    const found = await this.find(idOrFile);
+    if (found) return found;
+    throw new Fault(404, 'There is no such file: it was removed, or nobody used it for a week. Send it again.');
   }
 
   /** `inUse`: tells of a path whether a run waits for it. Returns the ids of what is removed. */
@@ -126,7 +119,7 @@ async function* inTime(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGe
     for (;;) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
-        const stalled = () => reject(new Refused(400, 'The file did not come to its end in time. Send it again.'));
+        const stalled = () => reject(new Fault(400, 'The file did not come to its end in time. Send it again.'));
         timer = setTimeout(stalled, Math.min(idleMs, end - performance.now()));
       });
       const { done, value } = await Promise.race([chunks.next(), late]).finally(() => clearTimeout(timer));

@@ -183,10 +183,10 @@ describe('uploads', () => {
     const uploads = new Uploads(home, 1_000);
     const { id, file } = await uploads.take('a.csv', bytes('x'));
     await writeFile(join(home, 'secret.csv'), 'x');
-    expect(await uploads.path(id)).toBe(join(home, file));
-    expect(await uploads.path(file)).toBe(join(home, file));
+    expect((await uploads.find(id))?.path).toBe(join(home, file));
+    expect((await uploads.find(file))?.path).toBe(join(home, file));
     for (const other of [`uploads/${id}/b.csv`, `uploads/${id}/../../secret.csv`, `${id}/..`, '../secret.csv', '', '.'])
-      expect([other, await uploads.path(other)]).toEqual([other, undefined]);
+      expect([other, await uploads.find(other)]).toEqual([other, undefined]);
   });
 
   it('go after a week without use, and stay while a run waits for them', async () => {
@@ -197,7 +197,7 @@ describe('uploads', () => {
     const aged = new Date(Date.now() - 8 * 86_400_000);
     for (const id of [old, used, awaited]) await utimes(join(home, 'uploads', id, '.about.json'), aged, aged);
     await utimes(join(home, 'uploads', '0123'), aged, aged);
-    await uploads.path(used);
+    await uploads.find(used);
     const removed = await uploads.prune(async (path) => path.endsWith('awaited.csv'));
     expect(removed.sort()).toEqual([old, '0123'].sort());
     expect((await folders()).sort()).toEqual([used, awaited].sort());

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Api, ApiDeps } from '../../src/api/app.js';
+import type { ApiDeps } from '../../src/api/app.js';
+import type { Api } from '../../src/api/operation.js';
 import type { Job, JobChecked, JobFile, Problem, Role } from '../../src/api/schema.js';
 import { inlineJob } from '../../src/runs/job-file.js';
 import { openJobFiles } from '../../src/worker/job-files.js';

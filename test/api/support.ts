@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { API_PATH, type Api, type ApiDeps, type Env, type Who } from '../../src/api/app.js';
+import type { ApiDeps } from '../../src/api/app.js';
 import { LiveRuns } from '../../src/api/live.js';
 import { openApi } from '../../src/api/open.js';
+import { API_PATH, type Api, type Env, type Who } from '../../src/api/operation.js';
 import type { RunsApi } from '../../src/api/runs.js';
 import type { Role } from '../../src/api/schema.js';
 import { resolveSettings } from '../../src/runs/settings.js';

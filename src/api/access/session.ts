@@ -1,8 +1,8 @@
-import { createRoute } from '@hono/zod-openapi';
 import { companyName } from '../../runs/run/open-service.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../../worker/within.js';
-import { type Api, type ApiDeps, problems } from '../app.js';
+import type { ApiDeps } from '../app.js';
+import { type Api, answers, get, json } from '../operation.js';
 import { session, signIn } from '../schema.js';
 
 /** How long a page waits for the name of the company; what comes later is there for the next one. */
@@ -17,49 +17,30 @@ export function sessionRoutes(app: Api, { settings, version, channel }: ApiDeps)
   const ask = async (): Promise<void> => {
     name = await companyName(settings, channel, AGAIN_MS).catch(() => undefined);
   };
-  app.openapi(
-    createRoute({
-      method: 'get',
-      path: '/session',
-      summary: 'Who is signed in, and what they look at',
-      responses: { 200: { description: 'The session.', content: json(session) }, ...problems },
-    }),
-    async (c) => {
-      if (name === undefined && !(asked && performance.now() - asked.at < AGAIN_MS)) {
-        asked = { at: performance.now(), answer: ask() };
-      }
-      if (name === undefined && asked) await within(PATIENCE_MS, asked.answer);
-      const { apiUrl = '', company, console } = settings;
-      return c.json(
-        {
-          ...c.get('who'),
-          service: apiUrl,
-          company,
-          company_name: name ?? null,
-          production: !looksLikeTest(apiUrl),
-          version: version ?? '0',
-          max_upload: console.maxUpload,
-        },
-        200,
-      );
-    },
-  );
+  app.openapi(get('/session', 'Who is signed in, and what they look at', session), async (c) => {
+    if (name === undefined && !(asked && performance.now() - asked.at < AGAIN_MS)) {
+      asked = { at: performance.now(), answer: ask() };
+    }
+    if (name === undefined && asked) await within(PATIENCE_MS, asked.answer);
+    const { apiUrl = '', company, console } = settings;
+    const looked = { service: apiUrl, company, company_name: name ?? null, production: !looksLikeTest(apiUrl) };
+    const own = { ...c.get('who'), version: version ?? '0', max_upload: console.maxUpload };
+    return c.json({ ...own, ...looked }, 200);
+  });
   app.openAPIRegistry.registerPath({
     method: 'post',
     path: '/session',
     summary: 'Sign in with name and password; a cookie holds the session',
     request: { body: { required: true, content: json(signIn) } },
-    responses: { 200: { description: 'The session.', content: json(session) }, ...problems },
+    responses: answers(200, json(session)),
   });
   app.openAPIRegistry.registerPath({
     method: 'delete',
     path: '/session',
     summary: 'Sign out',
-    responses: { 204: { description: 'The session has ended.' }, ...problems },
+    responses: answers(204),
   });
 }
-
-const json = <T>(schema: T) => ({ 'application/json': { schema } });
 
 const TEST_WORDS = /^(sandbox|staging|stage|test|testing|dev|develop|development|demo|uat|qa|preview|local)\d*$/i;
 

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { RunError } from '../../model/error.js';
-import type { Who } from '../app.js';
+import type { Who } from '../operation.js';
 import { takeLinkKey } from './links.js';
 import {
   digest,

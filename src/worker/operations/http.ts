@@ -4,7 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { Queue } from 'bullmq';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { type DoorOptions, openDoor } from '../../api/access/door.js';
-import { API_PATH, type Api } from '../../api/app.js';
+import { API_PATH, type Api } from '../../api/operation.js';
 import { RunError } from '../../model/error.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../within.js';

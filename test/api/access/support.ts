@@ -10,7 +10,8 @@ import { openPages } from '../../../src/api/access/pages.js';
 import { addKey, hashPassword, openKeys, openUsers } from '../../../src/api/access/people.js';
 import { sessionRoutes } from '../../../src/api/access/session.js';
 import { openAccess } from '../../../src/api/access/sign-in.js';
-import { type Api, type ApiDeps, type Env, needs } from '../../../src/api/app.js';
+import type { ApiDeps } from '../../../src/api/app.js';
+import { type Api, answerFault, type Env, needs } from '../../../src/api/operation.js';
 import type { Role } from '../../../src/api/schema.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { openOperations } from '../../../src/worker/operations/http.js';
@@ -78,6 +79,7 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
   });
   onTestFinished(() => operations.close());
   const api: Api = new OpenAPIHono<Env>();
+  api.onError(answerFault({ error: () => undefined }));
   sessionRoutes(api, { settings, version: '9.9.9', channel: undefined } as unknown as ApiDeps);
   api.get('/read', (c) => c.json({ done }));
   for (const role of ['operator', 'approver'] as const) {
