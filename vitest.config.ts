@@ -26,8 +26,9 @@ function seedOf(cwd: string): string {
 
 const shared = {
   // They end what hangs; no test is about time, and a machine may be slow.
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  testTimeout: 120_000,
+  hookTimeout: 240_000,
+  expect: { poll: { timeout: 30_000 } },
   pool: 'forks',
   execArgv: QUICK,
   setupFiles: 'test/support/seed.ts',

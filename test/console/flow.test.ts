@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeLinkKey } from '../../src/api/access/links.js';
 import { type ApiBench, openApiBench, sheet } from '../api/worker.js';
 import { consolePath } from '../support/build.js';
-import { closeBrowser, hasBrowser, type Visitor, visitor } from './browser.js';
+import { closeBrowser, hasBrowser, together, type Visitor, visitor } from './browser.js';
 
 /** The console as people have it: a worker, its queue, the sandbox, and a browser that signed in by the link. */
 
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     const openGate = closeGate();
     const run = await bench.order({ kind: 'import', job: 'assets', file });
 
-    await press('g', 'r');
+    await together(page, 'g', 'r');
     await headed(/latest/);
     await press('/');
     await page.keyboard.type('second');

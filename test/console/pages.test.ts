@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { closeBrowser, hasBrowser } from './browser.js';
+import { closeBrowser, hasBrowser, together } from './browser.js';
 import * as sample from './samples.js';
 import { type Answers, SESSION, type Stage, stage } from './stage.js';
 
@@ -361,12 +361,11 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      expect(await page.evaluate('document.activeElement.id')).toBe('page');
+      await page.locator('#page:focus').waitFor();
       await page.keyboard.press('?');
       await page.getByRole('dialog').getByText('Nights').waitFor();
       await page.keyboard.press('Escape');
-      await page.keyboard.press('g');
-      await page.keyboard.press('r');
+      await together(page, 'g', 'r');
       await page.getByRole('heading', { name: 'Nothing has run yet.' }).waitFor();
       await page.keyboard.press('/');
       await page.keyboard.type('g o?');
@@ -376,8 +375,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.keyboard.press('?');
       await page.getByLabel('Keys work without Ctrl').uncheck();
       await page.keyboard.press('Escape');
-      await page.keyboard.press('g');
-      await page.keyboard.press('o');
+      await together(page, 'g', 'o');
       await page.keyboard.press('?');
       await page.getByRole('dialog').waitFor();
       expect(new URL(page.url()).pathname).toBe('/runs');

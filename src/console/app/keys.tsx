@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Dialog } from '../kit/dialog.js';
 
 /** A key, or two one after the other (`g r`), and what it does. */
@@ -16,12 +16,12 @@ const Keys = createContext<Registry>({ add: () => () => undefined });
 const SETTING = 'rowferry.single-keys';
 const SECOND_KEY_MS = 1_000;
 
-/** Keys that hold while the component is there; they stand in the list that `?` opens. */
+/** Keys that hold from when the component is first drawn, while it is there; they stand in the list that `?` opens. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const { add } = useContext(Keys);
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => add(() => latest.current), [add]);
+  useLayoutEffect(() => add(() => latest.current), [add]);
 }
 
 /** Where keys are typed, or chosen with, they mean what they always mean. */
@@ -42,7 +42,7 @@ export function ShortcutKeys({ children }: { children: ReactNode }) {
     }),
     [],
   );
-  useEffect(() => {
+  useLayoutEffect(() => {
     let [first, at] = ['', 0];
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
