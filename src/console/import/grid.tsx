@@ -80,7 +80,7 @@ const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 48 };
  * is edited, its field has it.
  */
 export function Grid(props: GridProps) {
-  const { total, error } = useRows({ run: props.run, filter: props.filter, cells: true, live: false }, 0, 0);
+  const { total, error } = useRows({ run: props.run, filter: props.filter, cells: true, live: false }, []);
   if (error) return <Fault error={error} />;
   if (total === undefined) return <Skeleton what="rows" lines={8} />;
   return <Cells {...props} total={total} />;
@@ -105,7 +105,7 @@ function Cells({
   const [selection, setSelection] = useState<Selection>(at({ row: 0, column: 0 }));
   const [editing, setEditing] = useState<{ readonly place: Place; readonly begun: string | undefined }>();
   const sight = useWindow(box, total, ROW, ROW);
-  const rows = useRows({ run, filter, cells: true, live: false }, sight.first, sight.last);
+  const rows = useRows({ run, filter, cells: true, live: false }, sight.places);
   const { headings } = rows;
   // Measured by the rows that are seen first, and then left as they are.
   const widths = useWidths(
@@ -293,7 +293,6 @@ function Cells({
 
   const columns = along.getVirtualItems();
   const amounts = headings.map((heading) => fieldOf(heading)?.type === 'number');
-  const places = Array.from({ length: sight.last - sight.first + 1 }, (_, at) => sight.first + at);
   return (
     <div
       ref={box}
@@ -329,83 +328,79 @@ function Cells({
           </div>
         ))}
       </div>
-      <div role="rowgroup" className="rows" style={{ height: sight.height, width: wide }}>
-        {places.map((place) => {
-          const row = rows.at(place);
-          return (
-            <div
-              key={place}
-              role="row"
-              aria-rowindex={place + 2}
-              className="grid-row"
-              style={{ top: sight.top(place), width: wide }}
-            >
-              <RowHead row={row} width={head} />
-              {columns.map(({ index, start: left, size }) => {
-                const here = { row: place, column: index };
-                const cell = cellAt(here);
-                const heading = headings[index] ?? '';
-                const issues = row?.issues.filter((issue) => issue.column === heading) ?? [];
-                const value = cell ? shownValue(edits, cell) : '';
-                const isCorrected = cell !== undefined && value !== cell.cell;
-                const isCursor = cursor.row === place && cursor.column === index;
-                const isEdited = editing?.place.row === place && editing.place.column === index;
-                const mark = isCorrected
-                  ? 'corrected'
-                  : issues.some(({ severity }) => severity === 'error')
-                    ? 'fault'
-                    : issues.length > 0
-                      ? 'warning'
-                      : '';
-                return (
-                  <div
-                    key={index}
-                    id={cellId(here)}
-                    role="gridcell"
-                    aria-colindex={index + 2}
-                    aria-selected={isIn(range, here)}
-                    aria-invalid={mark === 'fault' || undefined}
-                    className={`cell ${mark}${isIn(range, here) ? ' in' : ''}${isCursor ? ' cursor' : ''}${amounts[index] ? ' amount' : ''}`}
-                    style={{ left, width: size }}
-                    onPointerDown={(event) => pointed(event, here)}
-                    onPointerEnter={(event) => {
-                      if (event.buttons === 1 && event.pointerType === 'mouse' && !editing)
-                        setSelection({ anchor: selection.anchor, head: here });
-                    }}
-                    onDoubleClick={() => edit()}
-                  >
-                    {isEdited && cell ? (
-                      <CellEditor
-                        label={`${heading}, row ${cell.row}`}
-                        original={value}
-                        begun={editing.begun}
-                        field={row && fieldOf(heading, row)}
-                        issues={isCorrected ? [] : issues}
-                        onLeave={(text, how) => leave(here, text, how)}
-                        onCancel={() => {
-                          setEditing(undefined);
-                          box.current?.focus();
-                        }}
-                      />
-                    ) : (
-                      <>
-                        <bdi className="cut grow">{value}</bdi>
-                        {mark && <Icon name={mark === 'corrected' ? 'correct' : 'warn'} />}
-                        {mark && (
-                          <span className="unseen">
-                            {mark === 'corrected'
-                              ? `corrected, was ${cell?.cell || 'blank'}`
-                              : issues.map(({ message }) => message).join(' ')}
-                          </span>
-                        )}
-                      </>
-                    )}
-                  </div>
-                );
-              })}
-            </div>
-          );
-        })}
+      <div role="presentation" className="rows" style={{ height: sight.height, width: wide }}>
+        <div ref={sight.pane} role="rowgroup">
+          {sight.places.map((place) => {
+            const row = rows.at(place);
+            return (
+              <div key={place} role="row" aria-rowindex={place + 2} className="grid-row" style={{ width: wide }}>
+                <RowHead row={row} width={head} />
+                {columns.map(({ index, start: left, size }) => {
+                  const here = { row: place, column: index };
+                  const cell = cellAt(here);
+                  const heading = headings[index] ?? '';
+                  const issues = row?.issues.filter((issue) => issue.column === heading) ?? [];
+                  const value = cell ? shownValue(edits, cell) : '';
+                  const isCorrected = cell !== undefined && value !== cell.cell;
+                  const isCursor = cursor.row === place && cursor.column === index;
+                  const isEdited = editing?.place.row === place && editing.place.column === index;
+                  const mark = isCorrected
+                    ? 'corrected'
+                    : issues.some(({ severity }) => severity === 'error')
+                      ? 'fault'
+                      : issues.length > 0
+                        ? 'warning'
+                        : '';
+                  return (
+                    <div
+                      key={index}
+                      id={cellId(here)}
+                      role="gridcell"
+                      aria-colindex={index + 2}
+                      aria-selected={isIn(range, here)}
+                      aria-invalid={mark === 'fault' || undefined}
+                      className={`cell ${mark}${isIn(range, here) ? ' in' : ''}${isCursor ? ' cursor' : ''}${amounts[index] ? ' amount' : ''}`}
+                      style={{ left, width: size }}
+                      onPointerDown={(event) => pointed(event, here)}
+                      onPointerEnter={(event) => {
+                        if (event.buttons === 1 && event.pointerType === 'mouse' && !editing)
+                          setSelection({ anchor: selection.anchor, head: here });
+                      }}
+                      onDoubleClick={() => edit()}
+                    >
+                      {isEdited && cell ? (
+                        <CellEditor
+                          label={`${heading}, row ${cell.row}`}
+                          original={value}
+                          begun={editing.begun}
+                          field={row && fieldOf(heading, row)}
+                          issues={isCorrected ? [] : issues}
+                          onLeave={(text, how) => leave(here, text, how)}
+                          onCancel={() => {
+                            setEditing(undefined);
+                            box.current?.focus();
+                          }}
+                        />
+                      ) : (
+                        <>
+                          <bdi className="cut grow">{value}</bdi>
+                          {mark && <Icon name={mark === 'corrected' ? 'correct' : 'warn'} />}
+                          {mark && (
+                            <span className="unseen">
+                              {mark === 'corrected'
+                                ? `corrected, was ${cell?.cell || 'blank'}`
+                                : issues.map(({ message }) => message).join(' ')}
+                            </span>
+                          )}
+                        </>
+                      )}
+                    </div>
+                  );
+                })}
+              </div>
+            );
+          })}
+        </div>
       </div>
     </div>
   );
