@@ -52,7 +52,7 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
     owner.set(guess.field, at);
     mapped.set(at, guess);
   }
-  const alone = dropLonely(spec, mapped);
+  const alone = dropLonely(spec, columns, mapped);
   return columns.map((column, at) => {
     const best = guesses[at]!.find(isMappable);
     const by = best && mapped.get(at) === undefined && !alone.has(at) ? owner.get(best.field) : undefined;
@@ -71,9 +71,14 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
  * Takes out what the service refuses without a partner that no column gives (a contact's name and e-mail address, a
  * subcategory's category): the position of the column → that partner.
  */
-function dropLonely(spec: ResourceSpec, mapped: Map<number, Guess>): ReadonlyMap<number, string> {
+function dropLonely(
+  spec: ResourceSpec,
+  columns: readonly Column[],
+  mapped: Map<number, Guess>,
+): ReadonlyMap<number, string> {
   const given = new Set([...mapped.values()].map(({ field }) => field.name));
   const alone = new Map<number, string>();
+  if (personParts(columns)) given.add(PERSON);
   for (const [at, { field }] of mapped) {
     // Whether a partner is needed does not depend on the value: any text will do.
     const lacking = checkRecord(spec, { [field.name]: 'x' }, 'create').find(
@@ -83,6 +88,20 @@ function dropLonely(spec: ResourceSpec, mapped: Map<number, Guess>): ReadonlyMap
   }
   for (const at of alone.keys()) mapped.delete(at);
   return alone;
+}
+
+/** Whose name is often in two columns. */
+export const PERSON = 'contact_person.name';
+
+const NAME_PARTS: readonly RegExp[] = [
+  /^(?:contact|kontakt|primary)?(?:first|fore|given)name$|^(?:contact|kontakt)?vorname$|^(?:prenom|prenomcontact|primeironome)$/,
+  /^(?:contact|kontakt|primary)?(?:last|family|sur)name$|^(?:contact|kontakt)?nachname$|^(?:apellidos?|nomfamille|sobrenome)$/,
+];
+
+/** The columns with a person's first and last name, as the job names them; undefined where there are not both. */
+export function personParts(columns: readonly Column[]): readonly string[] | undefined {
+  const found = NAME_PARTS.map((part) => columns.find(({ words }) => part.test(words.joined))?.name);
+  return found.every((name) => name !== undefined) ? found : undefined;
 }
 
 /** The service has no list of these: a name that no record bore so far makes the row invalid, so the heading must be certain. */
@@ -132,6 +151,12 @@ interface Phrase extends Words {
 
 const OTHER_ORDER = 0.985;
 const AT_END = 0.72;
+/** Of a heading that says more. */
+const PART = 0.89;
+/** Whose place it is says nothing about what of it: `Address City`, `Default Address Province Code`. */
+const PLACE: ReadonlySet<string> = new Set('address default po site location office'.split(' '));
+const DATE: ReadonlySet<string> = new Set(['date']);
+const PLACED = /^(?:city|country|state_province|zip_.*|address_line_\d|po_box|phone)$/;
 /** Of the word alone: less than of `Company name` or `Hostname`. */
 const NAME = 0.93;
 /** By its mark in the vocabulary. */
@@ -151,14 +176,26 @@ interface PhraseBook {
 }
 
 /** Fields that can be written, by what a heading says alone, the best first. */
-export function candidates({ phrases: index, context, plain, ends }: PhraseBook, heading: string): Candidate[] {
+export function candidates(book: PhraseBook, heading: string): Candidate[] {
+  const whole = candidatesOf(book, heading);
+  const parts = whole.length > 0 ? [] : heading.split(/\s*\/\s*/);
+  const said = parts.map((part) => candidatesOf(book, part)).filter(([best]) => best !== undefined);
+  // `Maker / Company`; `City / State` is two things in one column.
+  const [only, ...others] = said;
+  return parts.length === 2 && only && others.every(([best]) => best!.field === only[0]!.field)
+    ? only.map((one) => ({ ...one, score: one.score * PART }))
+    : whole;
+}
+
+function candidatesOf({ phrases: index, context, plain, ends }: PhraseBook, heading: string): Candidate[] {
   const said = wordsOf(heading);
   const found = new Map<FieldSpec, Candidate>();
-  const look = ({ words, joined }: Words, share: number): void => {
+  const look = ({ words, joined }: Words, share: number, isFor = (_: FieldSpec) => true): void => {
     for (const phrase of [...(index.get(words.join(' ')) ?? []), ...(index.get(joined) ?? [])]) {
       // `end of support date` and `support end date` are two fields of the same words.
       const order = phrase.joined === joined || phrase.words.length !== words.length ? 1 : OTHER_ORDER;
       const score = phrase.weight * share * order;
+      if (!isFor(phrase.field)) continue;
       if ((found.get(phrase.field)?.score ?? 0) < score)
         found.set(phrase.field, { field: phrase.field, score, why: phrase.why });
     }
@@ -175,6 +212,13 @@ export function candidates({ phrases: index, context, plain, ends }: PhraseBook,
       );
       look({ words, joined: words.join(''), aside: [] }, share);
     }
+    const lookWithout = (dropped: ReadonlySet<string>, isFor: (field: FieldSpec) => boolean) => {
+      const words = said.words.filter((word) => !dropped.has(word));
+      if (found.size === 0 && words.length < said.words.length)
+        look({ words, joined: words.join(''), aside: [] }, PART, isFor);
+    };
+    lookWithout(PLACE, ({ name }) => PLACED.test(name));
+    lookWithout(DATE, ({ type }) => type.kind === 'date');
   }
   if (found.size === 0 && !said.words.some((word) => OTHER_THINGS.has(word)))
     for (const { field, joined, why } of ends)
@@ -182,8 +226,16 @@ export function candidates({ phrases: index, context, plain, ends }: PhraseBook,
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 
+const books = new WeakMap<ResourceSpec, PhraseBook>();
+
 /** What headings may say for the fields of a resource. */
 export function phraseBook(spec: ResourceSpec): PhraseBook {
+  const book = books.get(spec) ?? writeBook(spec);
+  books.set(spec, book);
+  return book;
+}
+
+function writeBook(spec: ResourceSpec): PhraseBook {
   const all: Phrase[] = [];
   const ends: Phrase[] = [];
   for (const field of spec.fields) {

@@ -159,10 +159,10 @@ function shellWord(text: string): string {
   return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
 }
 
-/** Required fields that no column gives and no constant can, where a column of theirs would stand. */
+/** Required fields that no column gives and nothing else can, where a column of theirs would stand. */
 function missingColumns({ missing, resource }: Suggestion): string[] {
   return missing
-    .filter(({ constant }) => constant === undefined)
+    .filter(({ constant, parts }) => constant === undefined && !isPutTogether(parts))
     .flatMap((one) => {
       const rule = one.rule === '' ? '' : ` (${one.rule})`;
       const said = `HEADING: ${one.field} — a new ${resource} needs it${rule}, and no column is it for certain`;

@@ -2,7 +2,7 @@ import { ruleText } from '../resources/describe.js';
 import { isRequired } from '../resources/rules.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import { checkValue } from '../resources/value-check.js';
-import type { Assigned } from './assign.js';
+import { type Assigned, PERSON, personParts } from './assign.js';
 import type { Column } from './profile.js';
 
 /** A mapped column that may tell records apart, measured. */
@@ -54,7 +54,7 @@ function measure(spec: ResourceSpec, field: string, column: Column, rows: number
   return { field, heading: column.name ?? column.heading, usable, blank, repeats, counted, fits, uniqueField };
 }
 
-/** A required field that no column gives. */
+/** A required field that no column gives, or one that another needs. */
 export interface MissingField {
   readonly field: string;
   /** The rule, for people. */
@@ -90,7 +90,12 @@ export const TO_FILL = '?';
 export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[]): MissingField[] {
   const given = new Set(assigned.flatMap(({ mapped }) => (mapped ? [mapped.field.name] : [])));
   const fields = spec.fields.filter((field) => isRequired(field, 'create') && !given.has(field.name));
-  return fields.map((field) => ({
+  const person =
+    given.has('contact_person.email') && !given.has(PERSON)
+      ? personParts(assigned.map(({ column }) => column))
+      : undefined;
+  const named = person && { field: PERSON, rule: '', constant: undefined, columns: [], parts: person };
+  const missing = fields.map((field) => ({
     field: field.name,
     rule: ruleText(field).replaceAll('`', ''),
     constant: constantFor(field, given),
@@ -105,6 +110,7 @@ export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[])
         })
         .slice(0, 2) ?? [],
   }));
+  return named ? [...missing, named] : missing;
 }
 
 /** Whether most of its texts fit the field: long ones put nothing together. */

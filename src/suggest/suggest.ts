@@ -93,15 +93,17 @@ export async function suggestJob(spec: ResourceSpec, source: OpenSource, ask?: A
   const dates = sharedDates(assigned);
   const { key, tried } = chooseKey(spec, assigned, file.rows);
   const given = new Set(assigned.flatMap(({ mapped }) => (mapped ? [mapped.field.name] : [])));
+  const missing = missingFields(spec, assigned);
+  const whole = { dates, sign: decimal?.sign, given, missing };
   const found = {
     resource: spec.name,
     rows: file.rows,
-    columns: assigned.map((one) => suggested(one, { dates, sign: decimal?.sign, given })),
+    columns: assigned.map((one) => suggested(one, whole)),
     key,
     keys: tried,
     dates,
     decimal,
-    missing: missingFields(spec, assigned),
+    missing,
     nulls: file.nulls,
     warnings: [...source.meta.warnings, ...fileWarnings(file)],
   };
@@ -166,6 +168,7 @@ interface Whole {
   readonly sign: '.' | ',' | undefined;
   /** Fields that columns give. */
   readonly given: ReadonlySet<string>;
+  readonly missing: readonly MissingField[];
 }
 
 function suggested(one: Assigned, whole: Whole): SuggestedColumn {
@@ -194,7 +197,11 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
       remarks: ['only the service can tell whether it has this custom field'],
     };
   }
-  if (!mapped) return { ...base, field: undefined, confidence: 'none', why: whyNot(one) };
+  if (!mapped) {
+    const of = name && whole.missing.find(({ parts }) => isPutTogether(parts) && parts.includes(name));
+    const why = of ? `part of ${of.field}, which is put together under computed` : whyNot(one);
+    return { ...base, field: undefined, confidence: 'none', why };
+  }
   const confidence = mapped.final >= HIGH ? 'high' : 'medium';
   const second = others.find(({ field, fit }) => fit.against === undefined && !whole.given.has(field.name));
   const doubt = confidence === 'medium' && second ? [`it may also mean ${second.field.name}`] : [];

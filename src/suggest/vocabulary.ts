@@ -1,7 +1,8 @@
 import type { ResourceName } from '../resources/spec.js';
 
 /**
- * What people call the fields, beside their names, aliases and labels: English, then German, French and Spanish.
+ * What people call the fields, beside their names, aliases and labels: English, then German, French, Spanish and
+ * Portuguese.
  * A phrase means the field for certain; `?` before it: likely, so it is mapped and marked; `-`: perhaps, so it is shown
  * and not mapped; `*`: likely also as the end of a longer heading. Phrases are separated by semicolons. A table of data, hence the length.
  */
@@ -10,10 +11,10 @@ type Vocabulary = Readonly<Record<string, string>>;
 /** Words that name the resource itself: `Vendor City` in a list of suppliers is the city. */
 export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
   asset:
-    'asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel',
+    'asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel equipamento ativo bem handset vehicle printer server workstation tablet',
   contract: 'contract agreement vertrag contrat contrato',
   supplier:
-    'supplier vendor company organisation factory facility contractor lieferant lieferanten fournisseur proveedor firm firma',
+    'supplier vendor company organisation factory facility contractor lieferant lieferanten fournisseur proveedor fornecedor firm firma',
   customer: 'customer client company organisation account kunde kunden cliente',
 };
 
@@ -34,13 +35,13 @@ export const OTHER_THINGS: ReadonlySet<string> = new Set(
 export const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
   phrases(`
     acct account; acq acquisition; addr address; adr address; amt amount; asst asset; bldg building; bldng building;
-    cat category; cntr contract; cntry country; co company; contr contract; ctry country; curr currency; cust customer;
+    cat category; acquis acquisition; inv inventory; cntr contract; cntry country; co company; contr contract; ctry country; curr currency; cust customer;
     dept department; desc description; descr description; dob birth date; dt date; eff effective; equip equipment; exp
     expiry; expiration expiry; expires expiry; flr floor; hw hardware; loc location; mail email; maint maintenance;
     manuf manufacturer; mdl model; mfg manufacturer; mfgr manufacturer; mfr manufacturer; mob mobile; nbr number; no
     number; nr number; nro number; num number; numero number; nummer number; org organisation; organization
     organisation; pct percent; ph phone; qnty quantity; qty quantity; quant quantity; ref reference; rm room; ser
-    serial; sn serial number; str strasse; subcat subcategory; svc service; tel phone; telefon phone; telefono phone;
+    serial; sn serial number; str strasse; subcat subcategory; svc service; tel phone; telefon phone; telefone phone; telefono phone;
     telephone phone; tlf phone; val value; vend vendor; warr warranty; wty warranty`).map((entry) => {
     const [short, ...long] = entry.split(' ');
     return [short!, long];
@@ -50,11 +51,11 @@ export const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
 /** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
 export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: {
-    active: 'live; current; valid; running; in effect; aktiv; laufend; actif; en vigueur; activo; vigente',
+    active: 'live; current; valid; running; in effect; aktiv; laufend; actif; en vigueur; activo; ativo; vigente',
     archived: 'archiviert; archive; archivado',
     cancelled: 'storniert; annule; cancelado; anulado',
-    draft: 'entwurf; brouillon; borrador',
-    expired: 'lapsed; abgelaufen; expire; vencido; caducado',
+    draft: 'entwurf; brouillon; borrador; rascunho',
+    expired: 'lapsed; abgelaufen; expire; vencido; caducado; encerrado',
     suspended: 'on hold; ausgesetzt; suspendu; suspendido',
     terminated: 'gekundigt; resilie; rescindido',
   },
@@ -66,8 +67,8 @@ export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string
   support_type: { none: 'without; keine; aucun; ninguno', oem: 'original manufacturer; hersteller' },
   'expenditure_type.type': { capex: 'investition; investissement', opex: 'betrieb; exploitation' },
   end_of_term_clause: {
-    auto_renewed: 'yes; true; auto; automatic; auto renew; renews; ja; oui; si; verlangert sich',
-    auto_expires: 'no; false; fixed; manual; expires; nein; non; endet',
+    auto_renewed: 'yes; true; auto; automatic; auto renew; renews; ja; oui; si; sim; verlangert sich',
+    auto_expires: 'no; false; fixed; manual; expires; nein; non; nao; endet',
   },
   financing: { leased: 'leasing; gemietet', self_paid: 'cash; own fund; eigenmittel' },
   'contact_person.type': {
@@ -95,14 +96,14 @@ export function phrases(entry: string): string[] {
 const LOCATION: Vocabulary = {
   city: `
     city name; town; municipality; locality; town city; ort; stadt; ville; ciudad; localidad; commune; poblacion;
-    ?suburb; ?address city; ?post town; ?location city; ?site city; ?wohnort; ?municipio`,
+    ?suburb; ?post town; ?wohnort; ?municipio; cidade; ?municipio`,
   country: `
     country name; country code; nation; land; landercode; lander; pays; pais; iso country; iso country code; country
-    iso; ?address country; ?country region; ?address country code; ?herkunftsland; ?site country; ?location country`,
+    iso; ?country region; ?herkunftsland`,
   state_province: `
     state or province; state; province; state code; bundesland; provincia; departement; prefecture; ?county; ?region;
-    ?kanton; ?comunidad autonoma; ?address state; ?estado provincia; ?state region; ?canton; ?state county; ?site
-    state; ?location state; ?etat province`,
+    ?kanton; ?comunidad autonoma; ?estado provincia; ?state region; ?canton; ?state county; ?site state; ?etat
+    province; uf; ?distrito; ?region code; ?province code`,
 };
 
 const ASSET: Vocabulary = {
@@ -114,7 +115,8 @@ const ASSET: Vocabulary = {
     description; display name; system name; node name; dns name; ci name; configuration item; nom appareil; nom
     equipement; nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?nom article;
     ?artikelbezeichnung; ?objet; ?materiel; ?articulo; ?article; ?item description; ?objektbezeichnung; ?software;
-    ?software name; ?application; ?license name; ?description; ?descripcion; ?beschreibung`,
+    ?software name; ?application; ?license name; ?description; ?descripcion; ?beschreibung; nome; nome do bem; nome do
+    ativo; nome do equipamento; ?bem; ?equipamento; ?ativo; ?descricao; ?descricao do bem; ?geratebezeichnung`,
   manufacturer: `
     manufacturer; maker; brand; manufacturer name; oem; hersteller; marke; fabricant; marque; fabricante; marca; ?make;
     brand name; make manufacturer; producer; constructeur; ?geratehersteller; ?publisher; ?software publisher;
@@ -122,7 +124,8 @@ const ASSET: Vocabulary = {
   serial_number: `
     serial; serial number; serial id; serialnumber; serial code; seriennummer; fabriknummer; numero de serie; service
     tag; ?service tag number; serial s n; factory number; geratenummer serial; ?serie; ?vin; ?fahrgestellnummer;
-    ?chassis number; ?fabrikationsnummer; ?numero de chassis; *serial number`,
+    ?chassis number; ?fabrikationsnummer; ?numero de chassis; *serial number; numero serie; numero de serie; ?fin;
+    ?fahrzeugidentifikationsnummer; ?numero chassi; -imei; -imei number`,
   pseudo_number: 'pseudo number; pseudo serial number',
   asset_tag: `
     asset tag; tag number; tag; asset tag number; property tag; inventory tag; barcode; inventarnummer; numero de
@@ -130,22 +133,24 @@ const ASSET: Vocabulary = {
     ?equipment id; ?property number; ?anlagennummer; ?codigo de activo; ?numero de activo; tag id; asset label; code
     inventaire; code barre; ?fixed asset number; ?equipment code; ?item code; ?inventory id; ?inventory code; ?numero
     interne; ?id interne; ?property id; ?kennzeichen; ?license plate; ?plate number; -device id; -item id; -codigo;
-    -code; ?anlage; ?geratenummer; ?immatriculation; ?matricula; *asset tag`,
+    -code; ?anlage; ?geratenummer; ?immatriculation; ?matricula; *asset tag; patrimonio; numero patrimonio; etiqueta
+    patrimonial; ?plaqueta; ?tombo; ?tombamento; ?numero tombo`,
   lifecycle_stage: `
     lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life;
     ?zustand; ?statut; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device status;
     ?equipment status; ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state; ?deployment
-    status; ?etat; ?betriebsstatus; ?status equipment; ?state`,
+    status; ?etat; ?betriebsstatus; ?status equipment; ?state; ?situacao; ?estado conservacao; ?estado de conservacao`,
   product_description: `
     product description; ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product
     name; ?modell; ?modele; ?modelo; ?beschreibung; ?descripcion; ?specification; ?hardware model; ?computer model;
     ?product model; ?equipment model; ?device model; ?model description; ?make model; ?modellbezeichnung;
     ?typbezeichnung; ?produktbezeichnung; ?produkt; ?produit; ?model type; ?modellname; ?nom du modele; ?nombre del
-    modelo`,
+    modelo; ?descricao; ?handset model`,
   asset_notes: `
     note; remark; comment; bemerkung; kommentar; notiz; anmerkung; remarque; commentaire; nota; comentario;
     observacion; ?asset comment; ?description; ?beschreibung; ?descripcion; ?information; ?info; ?additional
-    information; ?additional note; ?detail; ?observation; ?hinweis; ?notizen; ?asset description`,
+    information; ?additional note; ?detail; ?observation; ?hinweis; ?notizen; ?asset description; observacoes; ?obs;
+    comentarios; ?descricao`,
   asset_hardware_model: 'hardware model id; asset hardware model',
   manufacturer_part_number: `
     manufacturer part number; mpn; part number; teilenummer; numero de piece; numero de parte; artikelnummer; ?model
@@ -171,7 +176,7 @@ const ASSET: Vocabulary = {
     type; ?device type; ?item type; ?asset group; ?equipment category; ?item category; ?product category; ?type;
     ?hardware type; ?computer type; ?hardware category; ?gerateklasse; ?geratetyp; ?anlagenklasse; ?gerateart; ?type
     materiel; ?type equipement; ?type appareil; ?famille; ?tipo de equipo; ?objekttyp; ?object type; -class; -gruppe;
-    -license type; *category name; *class name`,
+    -license type; *category name; *class name; ?tipo; ?tipo equipamento; ?model category`,
   'category.subcategory': `
     subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria; ?subclass; ?sub
     type; ?subtype; ?sub class; ?device subtype; ?sous famille; *subcategory name; *class name`,
@@ -183,7 +188,7 @@ const ASSET: Vocabulary = {
     user; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?mitarbeiter; ?nutzer; ?zugewiesen;
     ?affecte a; ?attribue a; ?responsable; ?user email; ?employee email; ?assigned email; -name; -agent; ?checked out
     to; ?checked out; ?usager; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name;
-    ?conducteur; ?conductor`,
+    ?conducteur; ?conductor; responsavel; proprietario; ?detentor; ?usuario; ?utilizador; ?colaborador; ?funcionario`,
   business_unit: `
     business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division; ?abteilung;
     ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company`,
@@ -191,24 +196,26 @@ const ASSET: Vocabulary = {
     supplier; supplier name; vendor; vendor name; lieferant; fournisseur; proveedor; ?purchased from; ?reseller;
     ?seller; ?bought from; ?dealer; supplied by; supplier vendor; ?procured from; ?bought at; ?revendeur;
     ?distributeur; ?distributor; ?bezugsquelle; ?handler; ?leasinggeber; ?lessor; ?vendor supplier; ?handler name;
-    ?loueur`,
+    ?loueur; fornecedor; nome do fornecedor`,
   customer: 'customer; customer name; client; client name; kunde; kundenname; cliente',
   usage_status: 'usage status; usage; use status; asset usage status; nutzungsstatus',
   address: `
     address; street address; full address; site address; adresse; anschrift; direccion; domicilio; ?address line 1;
-    ?address 1`,
+    ?address 1; endereco; morada`,
   zip_code: `
-    zip; zip code; postal code; postcode; post code; plz; postleitzahl; code postal; codigo postal; cp; ?zip postal`,
+    zip; zip code; postal code; postcode; post code; plz; postleitzahl; code postal; codigo postal; cp; ?zip postal;
+    cep`,
   location_description: `
     location description; location note; ?location; ?site; ?site name; ?standort; ?emplacement; ?ubicacion; ?lieu;
     ?lagerort; ?asset location; ?current location; ?equipment location; ?device location; ?item location; ?office
     location; ?building location; ?location name; ?site location; ?lagerplatz; ?aufstellungsort; ?localisation;
-    ?physical site; ?place; ?storage location; ?aufstellort; ?office`,
+    ?physical site; ?place; ?storage location; ?aufstellort; ?office; ?localizacao`,
   asset_location_address: 'asset location address; location address; installation address',
   bldg_name: `
     building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building; ?haus;
-    ?gebaudeteil`,
-  floor: 'floor; storey; floor number; etage; stockwerk; geschoss; piso; planta; ?floor level; ?geschosse; ?level',
+    ?gebaudeteil; predio; ?bloco`,
+  floor:
+    'floor; storey; floor number; etage; stockwerk; geschoss; piso; planta; ?floor level; ?geschosse; ?level; andar',
   unit: 'unit; unit number; suite; apartment',
   room: `
     room; room number; room name; raum; raumnummer; zimmer; salle; sala; habitacion; ?lab; ?bureau; ?room location;
@@ -217,10 +224,10 @@ const ASSET: Vocabulary = {
   area: 'area; bereich; -zone',
   general_info_notes: 'general information; general note; general info',
   warranty_status: 'warranty status; in warranty; under warranty; ?warranty',
-  warranty_type: `
-    warranty type; type of warranty; garantietyp; garantieart; type de garantie; tipo de garantia; ?warranty`,
-  warranty_provider: `
-    warranty provider; warranty vendor; warranty supplier; garantiegeber; ?warranty company; ?warranty by`,
+  warranty_type:
+    'warranty type; type of warranty; garantietyp; garantieart; type de garantie; tipo de garantia; ?warranty',
+  warranty_provider:
+    'warranty provider; warranty vendor; warranty supplier; garantiegeber; ?warranty company; ?warranty by',
   end_of_life_date: `
     end of life; eol date; lebensende; fin de vie; ?retirement date; ?planned retirement; ?disposal date; ?retire date;
     ?replacement date; ?date retired; ?expected replacement date; ?ausmusterung; ?date de fin de vie; ?fecha baja;
@@ -232,7 +239,8 @@ const ASSET: Vocabulary = {
     warranty end; warranty until; warranty expiry; warranty expiry date; warranty end date; warranty through;
     garantieende; garantie bis; fin de garantie; fin garantia; vencimiento garantia; ?warranty; ?garantie; ?garantia;
     warranty valid until; end of warranty; garantieablauf; garantiedatum bis; expiration garantie; date fin garantie;
-    ?warranty date; ?guarantee expiry; garantia hasta; garantie jusqu au; ?echeance garantie`,
+    ?warranty date; ?guarantee expiry; garantia hasta; garantie jusqu au; ?echeance garantie; fim garantia; garantia
+    ate; ?vencimento garantia; ?validade garantia`,
   warranty_contact_phone: 'warranty phone; warranty contact; warranty contact phone; warranty hotline',
   warranty_contact_email: 'warranty email; warranty contact; warranty contact email',
   warranty_notes: 'warranty note; warranty comment; warranty remark; warranty description',
@@ -258,22 +266,24 @@ const ASSET: Vocabulary = {
     value; price paid; asset cost; equipment cost; anschaffungspreis; neupreis; kaufwert; valeur d achat; valeur d
     acquisition; cout d acquisition; precio de adquisicion; ?asset value; ?purchase amount; ?unit value; ?item cost;
     ?replacement cost; ?preis euro; ?valeur; ?wert; -total cost; -value; ?importe; ?acquisition amount; -list price;
-    prix d acquisition`,
+    prix d acquisition; valor aquisicao; valor compra; valor de compra; preco compra; custo; custo aquisicao; ?preco;
+    ?valor`,
   service_start_date: `
     in service; in service date; service start; service date; commissioning date; put into service; inbetriebnahme;
     date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date;
     ?installation date; ?go live date; commissioned; date commissioned; date in service; in use since; placed in
     service; date placed in service; inbetriebnahmedatum; in betrieb seit; date de service; ?date deployed; ?deployed
     date; ?date installed; ?installed; ?installed on; ?installed date; -purchase date; -date acquisition; -kaufdatum;
-    -date d achat; -acquisition date; ?fecha alta; ?aktivierung; ?aktivierungsdatum`,
-  depreciation_schedule: `
-    depreciation schedule; depreciation; depreciation method; abschreibung; amortissement; depreciacion`,
+    -date d achat; -acquisition date; ?fecha alta; ?aktivierung; ?aktivierungsdatum; ?data instalacao; -data aquisicao;
+    -data compra; ?capitalized on; ?capitalised on; ?capitalization`,
+  depreciation_schedule:
+    'depreciation schedule; depreciation; depreciation method; abschreibung; amortissement; depreciacion',
   estimated_salvage_value: 'salvage value; salvage; residual value; restwert; valeur residuelle; valor residual',
   financial_notes: 'financial note; finance note; financial comment; cost note',
-  'currency.value': 'currency; currency code; cost currency; wahrung; devise; moneda; divisa; monnaie',
+  'currency.value': 'currency; currency code; cost currency; wahrung; devise; moneda; divisa; monnaie; moeda',
   'currency.symbol': 'currency symbol; currency sign',
-  new_hardware_selling_unit_price: `
-    new hardware selling price; hardware selling price; ?selling price; ?selling unit price`,
+  new_hardware_selling_unit_price:
+    'new hardware selling price; hardware selling price; ?selling price; ?selling unit price',
   manufacturer_warranty_unit_price: 'manufacturer warranty price; ?warranty price',
   contract_service_per_item: 'service per item; contract service cost per item',
   sales_manager_name: 'sale manager; sale manager name; account manager; ?sale contact; ?sale representative',
@@ -293,20 +303,23 @@ const CONTRACT: Vocabulary = {
     libelle du contrat; vertragstitel; vertragsgegenstand; ?contract subject; ?subject of contract; ?award title;
     ?procurement title; ?project description title; ?objet du contrat; ?objet du marche; ?objeto del contrato;
     ?bezeichnung vertrag; ?software; ?product; ?product name; ?subscription; ?service name; ?application; ?record name;
-    ?vertragsinhalt; ?produkt; ?produit; ?producto`,
+    ?vertragsinhalt; ?produkt; ?produit; ?producto; nome; nome do contrato; titulo do contrato; ?descricao do contrato;
+    ?app; ?app name`,
   number: `
     number; contract number; contract id; contract code; agreement number; agreement id; vertragsnummer; numero de
     contrat; numero de contrato; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; ?referencia; contract
     key; vertragskennung; numero de marche; ?award reference; ?agreement reference; ?procurement number; ?procurement
     reference; ?document number; ?contract identifier; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid;
-    ?numero expediente; ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number`,
+    ?numero expediente; ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number;
+    numero contrato; codigo contrato; ?contrato; ?processo; ?numero processo; ?tender id; ?tender number; ?tender
+    reference; ?notice identifier; ?notice number`,
   parent_contract: `
     parent; parent no; parent contract; parent contract number; master agreement; master contract; framework; framework
     agreement; rahmenvertrag; contrat cadre; contrato marco`,
   customer: `
     customer; customer name; client; client name; buyer; kunde; kundenname; auftraggeber; cliente; ?client company;
-    ?auftraggeber name`,
+    ?auftraggeber name; ?account name; ?account; ?buyer name; ?contratante; ?orgao`,
   supplier: `
     supplier; supplier name; vendor; vendor name; contractor; contractor name; provider; lieferant; lieferantenname;
     auftragnehmer; fournisseur; nom du fournisseur; proveedor; nombre del proveedor; awarded supplier; ?awardee;
@@ -315,24 +328,26 @@ const CONTRACT: Vocabulary = {
     ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service provider;
     ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name; ?contratista;
     ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?leasinggeber; ?lessor; ?aseguradora;
-    *supplier name; *vendor name`,
+    *supplier name; *vendor name; fornecedor; nome do fornecedor; contratado; ?empresa; ?empresa contratada; ?credor;
+    ?prestador`,
   status: `
     status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active;
-    current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status`,
+    current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status; situacao; situacao
+    do contrato`,
   'category.name': `
     category; category name; contract category; kategorie; categorie; categoria; ?commodity; ?spend category; ?class;
     ?expense type; ?contract type; ?agreement type; ?type of contract; ?type de contrat; ?vertragsart; ?vertragstyp;
     ?category of spend; ?procurement category; ?procurement type; ?product category; ?service category; ?goods
     category; ?purchase category; -type; -sector; -industry; ?vertragskategorie; -nature; ?categorie de contrat; ?tipo
-    de contrato`,
-  'category.subcategory': `
-    subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria`,
+    de contrato; ?sparte; ?tipo contrato`,
+  'category.subcategory':
+    'subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria',
   description: `
     description; contract description; long description; beschreibung; descripcion; scope; scope of work; ?summary;
     ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description; contract detail; contract purpose;
     contract scope; texte du contrat; leistungsbeschreibung; ?note; ?remark; ?comment; ?bemerkung; ?anmerkung;
     ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?goods; ?observation; ?notiz; ?notizen;
-    ?nota`,
+    ?nota; descricao; descricao do contrato; ?purchase order description; ?order description`,
   business_unit: `
     business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division; ?abteilung;
     ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center`,
@@ -343,7 +358,8 @@ const CONTRACT: Vocabulary = {
     commencement; contract effective date; valid since; in effect from; in force from; vertragsstart; startdatum
     vertrag; date d effet; date de prise d effet; date de debut de contrat; ?start of contract; ?date from; ?awarded
     date; ?date awarded; ?date of award; ?active from; ?subscription start; -signed date; ?effective; ?start on;
-    laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn`,
+    laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data inicio; data de inicio; data inicial; inicio vigencia;
+    inicio contrato; ?vigencia inicial`,
   contract_end_date: `
     end; end date; contract end; contract end date; expiry; expiry date; contract expiry; contract expiry date;
     termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis; gultig bis; fin;
@@ -351,13 +367,15 @@ const CONTRACT: Vocabulary = {
     of contract; contract expire; contract termination date; expire date; in force until; vertragsende datum;
     laufzeitende; ablaufdatum; endet am; date d echeance; echeance; date d expiration; date de fin de contrat; fin de
     contrat; ?date to; ?active until; ?subscription end; ?close date; -renewal date; -estimated completion date; ?end
-    on; fecha de finalizacion; ?ablauf; ?mietende`,
+    on; fecha de finalizacion; ?ablauf; ?mietende; fim; data fim; data final; termino; data termino; fim vigencia;
+    termino vigencia; fim contrato; vencimento; data vencimento; data de vencimento; ?vigencia final`,
   notice_period: `
     notice; notice period; notice day; notice period day; termination notice; cancellation notice; kundigungsfrist;
     frist; preavis; preaviso; delai de preavis; plazo de preaviso; notice period in day; kundigungsfrist in tagen;
-    kundigungsfrist tage; delai de resiliation; ?length of notice; ?notice length; ?renewal notice`,
-  service_start_date: `
-    service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date`,
+    kundigungsfrist tage; delai de resiliation; ?length of notice; ?notice length; ?renewal notice; aviso previo; prazo
+    de aviso`,
+  service_start_date:
+    'service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date',
   end_of_term_clause: `
     end of term clause; renewal clause; renewal type; at end; renewal; auto renewal; ?auto renew; auto renew clause;
     automatic renewal; verlangerung; automatische verlangerung; tacite reconduction; reconduction tacite; ?renewal
@@ -373,14 +391,15 @@ const CONTRACT: Vocabulary = {
     contract amount; total contract cost; auftragssumme; vertragssumme; vertragsvolumen; montant du contrat; montant du
     marche; montant ttc; montant ht; total value gbp; ?contract budget; ?current value; ?current contract value;
     ?award; ?valeur; ?cost; ?total ht; ?spend amount; ?agreed price; ?final price; ?annual value; ?importe de
-    adjudicacion; ?importe adjudicado; gesamtkosten; ?cout total; ?coste total`,
+    adjudicacion; ?importe adjudicado; gesamtkosten; ?cout total; ?coste total; valor do contrato; valor contrato;
+    valor global; ?valor; ?valor contratado; ?max value; ?maximum value; ?max spend; ?agreed amount`,
   first_offer_value: 'first offer; first offer value; initial offer; original offer',
   cost_avoidance_value: 'cost avoidance; cost avoided; saving; einsparung; ?negotiated saving',
   contract_risk_value: 'contract risk; risk value',
   mrc: `
     mrc; monthly recurring cost; monthly recurring charge; monthly cost; monthly; monthly fee; monatlich; monatliche
     kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge; ?monatsrate; ?monatsbetrag;
-    ?cuota mensual; ?loyer mensuel; ?monatsmiete`,
+    ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; custo mensal; ?mensalidade`,
   nrc: `
     nrc; non recurring cost; non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup
     cost; einmalkosten; einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one
@@ -390,18 +409,20 @@ const CONTRACT: Vocabulary = {
   'expenditure_type.opex_actual': 'opex; opex actual; operating expenditure; opex amount',
   payment_terms: `
     payment term; term of payment; payment condition; zahlungsbedingung; zahlungsziel; condition de paiement;
-    condiciones de pago; ?term; ?net term; default payment term; credit term`,
+    condiciones de pago; ?term; ?net term; default payment term; credit term; condicoes pagamento; condicao de
+    pagamento`,
   financing: 'financing; financing type; finanzierung; financement; financiacion; ?funding',
   financial_notes: 'financial note; finance note; financial comment; cost note; payment note',
   approver: `
     approver; approved by; genehmigt von; approuve par; aprobado por; approver name; ?approved; ?freigegeben durch;
-    ?freigegeben von`,
+    ?freigegeben von; aprovador`,
   signer: `
-    signer; signed by; signatory; unterzeichner; unterschrieben von; signataire; signe par; firmante; firmado por`,
+    signer; signed by; signatory; unterzeichner; unterschrieben von; signataire; signe par; firmante; firmado por;
+    ?company signed by`,
   signed_date: `
     signed date; date signed; signed on; signature date; signing date; unterschriftsdatum; date de signature; fecha de
     firma; ?signed; ?execution date; unterschrieben; ?unterzeichnet; ?abschlussdatum; ?vertragsdatum; ?agreement date;
-    ?fecha de formalizacion`,
+    ?fecha de formalizacion; data assinatura; data de assinatura; ?company signed date`,
 };
 
 const COUNTERPARTY: Vocabulary = {
@@ -410,12 +431,13 @@ const COUNTERPARTY: Vocabulary = {
     category; category name; kategorie; categorie; categoria; ?supplier category; ?vendor category; ?customer category;
     ?classification; ?industry; ?type of supplier; ?business category; ?supplier group; ?vendor group; ?customer group;
     ?lieferantengruppe; ?kundengruppe; -sector; -type; -segment; ?commodity; ?famille; ?warengruppe; ?supplier type;
-    ?vendor type; ?customer type`,
+    ?vendor type; ?customer type; ?group`,
   'contact_person.name': `
     contact; contact name; contact person; contact full name; primary contact; ansprechpartner; kontakt; kontaktperson;
     personne de contact; interlocuteur; persona de contacto; contacto; attention; ?representative; ?account manager;
     nom du contact; contact nom; kontaktname; ansprechperson; contact person name; key contact; main contact; ?contact
-    first and last name; ?attn; ?representative name; ?relationship manager; ?point of contact`,
+    first and last name; ?attn; ?representative name; ?relationship manager; ?point of contact; contato; contacto; nome
+    do contato; pessoa de contato`,
   'contact_person.email': `
     contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse; adresse
     email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info email;
@@ -428,40 +450,41 @@ const COUNTERPARTY: Vocabulary = {
     direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address; line 1; full address;
     office address; business street; strasse und nummer; rue et numero; adresse postale; adresse ligne 1; ?location
     address; ?physical address; ?registered address; ?site address; ?adresse siege; ?premise; ?company address;
-    ?address primary`,
+    ?address primary; endereco; morada; ?logradouro`,
   address_line_2: `
     address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion 2;
     ?address suffix; ?suite; line 2; address suite; adresse ligne 2; ?address extra; ?building; ?district; -zusatz;
-    ?street address 2`,
+    ?street address 2; complemento; ?bairro`,
   zip_postal_code: `
     zip; zip code; postal code; postcode; post code; zip postal code; plz; postleitzahl; code postal; codigo postal;
-    cp; ?address postcode; ?address zip; ?address postal code; post zip code; zip postcode; pin code; pincode; postal;
-    zip postal; cod postal; ?address pin code`,
+    cp; post zip code; zip postcode; pin code; pincode; postal; zip postal; cod postal; cep`,
   phone: `
     phone; phone number; office phone; business phone; work phone; rufnummer; numero de phone; ?contact number;
     ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone;
-    primary phone; company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?phone contact; ?contact`,
+    primary phone; company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?phone contact; ?contact;
+    ?contact office phone`,
   mobile: `
     mobile; mobile number; mobile phone; cell; cell phone; cellular; handy; mobil; mobiltelefon; handynummer;
     mobilnummer; portable; movil; celular; phone movil; phone portable; ?contact mobile; portable numero; gsm; ?mobile
-    contact; ?whatsapp`,
+    contact; ?whatsapp; telemovel; contact cell phone`,
   fax: 'fax; fax number; facsimile; telefax; telecopie',
   website: `
     website; web site; web; url; homepage; home page; web page; webpage; web address; internet; internetseite;
     webseite; site web; site internet; sitio web; pagina web; ?domain; company website; website url; web site url;
-    homepage url; internetadresse; adresse web; ?link; ?domain name; ?company url`,
+    homepage url; internetadresse; adresse web; ?link; ?domain name; ?company url; ?site`,
   general_description: `
     description; about; general description; profile; beschreibung; descripcion; company description; business
     description; ?note; ?remark; ?comment; ?bemerkung; ?commentaire; ?observacion; ?service; ?product; ?services
     offered; overview; supplier description; company profile; presentation; ?information; ?additional note; ?business
     activity; ?activity; ?activite; ?branche; ?specialty; ?specialisation; ?speciality; ?supplied product; ?product
-    service; ?kommentar; ?notiz; ?notizen; ?remarque; ?anmerkung; ?detail; -sector; ?observation`,
+    service; ?kommentar; ?notiz; ?notizen; ?remarque; ?anmerkung; ?detail; -sector; ?observation; descricao; ?solution;
+    ?servico; ?servicos; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo de atividade; ?observacoes`,
   nda_signed: `
     nda; nda signed; nda in place; has nda; confidentiality agreement; non disclosure agreement;
     geheimhaltungsvereinbarung; accord de confidentialite; ?nda on file`,
   nda_signed_date: 'nda date; nda signed date; nda signed on; date of nda; ?nda; ?nda signed',
-  msa_signed: `
-    msa; msa signed; msa in place; has msa; master service agreement; rahmenvertrag; contrat cadre; ?msa on file`,
+  msa_signed:
+    'msa; msa signed; msa in place; has msa; master service agreement; rahmenvertrag; contrat cadre; ?msa on file',
   msa_signed_date: 'msa date; msa signed date; msa signed on; date of msa; ?msa; ?msa signed',
   supplementary_description: 'supplementary description; supplementary information',
   additional_description: 'additional description; additional information',
@@ -470,7 +493,7 @@ const COUNTERPARTY: Vocabulary = {
 const COMPANY_NAMES = `
   company; company name; organisation; organisation name; business name; legal name; trading name; firma; firmenname;
   firmenbezeichnung; unternehmen; ?nombre fiscal; ?intitule; name 1; raison sociale; societe; entreprise; nom; nom de l entreprise;
-  razon social; empresa; nombre; nombre de la empresa; denominacion social; account name; ?trade name; ?counterparty;
+  razon social; razao social; empresa; nome; nome da empresa; nombre; nombre de la empresa; denominacion social; account name; ?trade name; ?counterparty;
   ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory name; ?plant name`;
 
 const SUPPLIER: Vocabulary = {
@@ -482,19 +505,19 @@ const SUPPLIER: Vocabulary = {
     name of vendor; lieferantenbezeichnung; kreditor; kreditorenname; name des lieferanten; nom du prestataire;
     denomination; ?contractor; ?seller; ?seller name; ?distributor; ?partner; ?subcontractor; ?dienstleister;
     ?prestataire; ?etablissement; ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name; *vendor
-    name; ${COMPANY_NAMES}`,
+    name; ${COMPANY_NAMES}; fornecedor; nome do fornecedor; ?prestador; ?credor`,
   type: 'supplier type; vendor type; us or foreign; domestic or foreign; ?type',
   business_name: `
     business legal name; doing business as; dba; trading as; ?business name; ?trade name; ?legal name; ?registered
-    name; ?registered company name`,
+    name; ?registered company name; ?nome fantasia`,
   business_address_line_1: `
     business address; business address line 1; business address 1; ?registered address; ?registered office; ?billing
     address`,
   business_address_line_2: 'business address line 2; business address 2',
   business_city: 'business city; ?billing city',
   business_state_province: 'business state; business province; ?billing state',
-  business_zip_postal_code: `
-    business zip; business zip code; business postal code; business postcode; ?billing zip; ?billing postcode`,
+  business_zip_postal_code:
+    'business zip; business zip code; business postal code; business postcode; ?billing zip; ?billing postcode',
   business_country: 'business country; ?billing country',
   // Nine characters fit many a register: only a heading that says so makes an EIN of them.
   ein: `
@@ -511,7 +534,7 @@ const CUSTOMER: Vocabulary = {
     cliente; cliente; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; ?vendor; ?vendor name;
     ?lieferant; ?lieferantenname; ?fournisseur; ?proveedor; name of client; debitor; debitorenname; name des kunden;
     denomination; ?institution; ?client company; ?establishment; ?etablissement; ?school name; ?authority; ?business;
-    *customer name; *client name; ${COMPANY_NAMES}`,
+    *customer name; *client name; ${COMPANY_NAMES}; nome do cliente`,
 };
 
 export const VOCABULARY: Readonly<Record<ResourceName, Vocabulary>> = {

@@ -30,7 +30,7 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/\bwi-?fi\b/giu, 'wifi'],
   // `Seriennummer`, `Inventar-Nr.`
   [/(\p{L}{3})-?(?:nummer|nr)(?!\p{L})/giu, '$1 number'],
-  [/^\s*address(?:\s*1)?\s*[:–-]\s*(?=\p{L})/iu, ''],
+  [/^\s*address\s*1\s*[:–-]\s*(?=\p{L})/iu, ''],
   // An asset has one tag; several are labels.
   [/(?<!\p{L})tags(?!\p{L})/giu, 'labels'],
   [/\bn[°º]|№/giu, 'number '],

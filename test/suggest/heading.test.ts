@@ -185,11 +185,17 @@ const LIKELY_ONES: readonly (readonly [ResourceName, string, string])[] = [
   ['contract', 'uniqueId', 'number'],
   ['contract', 'Amount', 'total_contract_spend_value'],
   ['customer', 'County', 'state_province'],
+  ['customer', 'Default Address City', 'city'],
+  ['supplier', 'POPostalCode', 'zip_postal_code'],
+  ['asset', 'Hersteller / Firma', 'manufacturer'],
+  ['contract', 'Term Start Date', 'contract_start_date'],
+  ['contract', 'Contratante', 'customer'],
 ];
 
 /** Headings that say too little, or another thing: never mapped by themselves. */
 const DOUBTFUL: readonly (readonly [ResourceName, string])[] = [
   ['supplier', 'DUNS number'],
+  ['supplier', 'City / State'],
   ['asset', 'Serial Numbr'],
   ['contract', 'Contact'],
   ['supplier', 'Tax ID'],

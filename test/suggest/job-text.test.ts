@@ -208,6 +208,17 @@ describe('what a new record needs', () => {
     expect(suggestion.next).toBe('Is "Model" what its line says? It is likely, and not certain.');
   });
 
+  it('of a contact is put together of first and last name, and the address is kept with it', async () => {
+    const { job } = await suggested('supplier', [
+      ['Company', 'Contact First Name', 'Last Name', 'Contact Email'],
+      ...Array.from({ length: 3 }, (_, at) => [`Contoso ${at}`, 'Ann', `Lee ${at}`, `ann${at}@contoso.example`]),
+    ]);
+    expect(read(job).computed).toEqual({ 'contact_person.name': '{Contact First Name} {Last Name}' });
+    expect(job).toMatch(/Contact Email: +contact_person\.email/);
+    expect(job).toMatch(/Last Name: +~ .*part of contact_person\.name/);
+    expect(job).not.toContain('HEADING');
+  });
+
   it('is put together of one column by a person only', async () => {
     const { job } = await suggested('asset', [['Serial'], ...Array.from({ length: 5 }, (_, at) => [`S${at}`])]);
     expect(read(job).computed).toEqual({});
